@@ -1,0 +1,23 @@
+"""Modules that load on first use: `import pyjitc` must not pay for the compiler or for llvmlite.
+
+The only way in the package to import later than the top of a module.
+"""
+import importlib
+
+__all__ = ["lazy"]
+
+
+class _Lazy:
+    """Stands for the module `name`; the first attribute access imports it."""
+
+    def __init__(self, name: str):
+        self.__dict__["_name"] = name
+
+    def __getattr__(self, attribute: str):
+        value = getattr(importlib.import_module(self._name), attribute)
+        self.__dict__[attribute] = value
+        return value
+
+
+def lazy(name: str) -> _Lazy:
+    return _Lazy(name)

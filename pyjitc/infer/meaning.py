@@ -1,0 +1,131 @@
+"""What an operation means for given operand types: a small expression over the operands.
+
+A rule of the library looks at the types (and known values) of its operands and answers with an expression of
+leaf operations, library calls and constants; inference reads its type, and emission writes it out. Anything
+that needs control flow is a library function.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from ..ir.core import PURE, Op
+from ..types.kinds import Type
+
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Throw", "Mismatch"]
+
+
+class _Unknown:
+    __slots__ = ()
+
+    def __repr__(self):
+        return "UNKNOWN"
+
+    def __bool__(self):
+        raise TypeError("an unknown value has no truth: compare with `is UNKNOWN`")
+
+
+UNKNOWN = _Unknown()
+
+
+class Mismatch(Exception):
+    """The operands have no such operation. `message`: as CPython's TypeError would say it; `hint`: what to write
+    instead, or ''. `exception`: the class CPython raises at run time (TypeError unless said)."""
+
+    def __init__(self, message: str, hint: str = "", exception: type = TypeError):
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.exception = exception
+
+
+class Expr:
+    """A node: `type` (None for a Call until inference has read the callee) and `value` (UNKNOWN or the constant)."""
+
+    __slots__ = ("type", "value")
+    type: Type | None
+    value: Any
+
+    @property
+    def known(self) -> bool:
+        return self.value is not UNKNOWN
+
+
+class Operand(Expr):
+    """Operand `index` of the instruction: a type, and its value where it is a constant."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int, type: Type, value: Any = UNKNOWN):
+        self.index = index
+        self.type = type
+        self.value = value
+
+    def __repr__(self):
+        return f"operand {self.index}: {self.type}"
+
+
+class Const(Expr):
+    __slots__ = ()
+
+    def __init__(self, type: Type, value: Any):
+        self.type = type
+        self.value = value
+
+
+class Apply(Expr):
+    """A leaf operation on sub-expressions. Its type comes from the record's rule; pure operations on known
+    operands fold through the record's `eval` (an exception there means: decided at run time)."""
+
+    __slots__ = ("op", "operands", "attrs")
+
+    def __init__(self, op: Op, *operands: Expr, **attrs: Any):
+        self.op = op
+        self.operands = operands
+        self.attrs = attrs
+        self.type = op.rule(tuple(x.type for x in operands), attrs)
+        self.value = UNKNOWN
+        if op.effects == PURE and op.eval is not None and all(x.value is not UNKNOWN for x in operands):
+            try:
+                self.value = op(*(x.value for x in operands), **attrs)
+            except Exception:
+                self.value = UNKNOWN
+
+
+class Call(Expr):
+    """A call of a library function (a Python function of `lib/`, in the compiled subset), specialised on the
+    operands' types and, where `constants`, on their known values (int, bool, str, None, and tuples of these)."""
+
+    __slots__ = ("function", "operands", "constants")
+
+    def __init__(self, function: Callable, *operands: Expr, constants: bool = True):
+        self.function = function
+        self.operands = operands
+        self.constants = constants
+        self.type = None
+        self.value = UNKNOWN
+
+
+class CallValue(Expr):
+    """A call of a function value (an operand of Function type, or a Singleton holding a Python callable), as if
+    the source had said `callee(*operands, **keywords)`: how map, filter, sorted(key=) and operators on classes reach code."""
+
+    __slots__ = ("callee", "operands", "keywords")
+
+    def __init__(self, callee: Expr, *operands: Expr, keywords: dict[str, Expr] | None = None):
+        self.callee = callee
+        self.operands = operands
+        self.keywords = keywords or {}
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Throw(Expr):
+    """Raises `exception(message)` when control arrives: an operation that is certain to fail at run time."""
+
+    __slots__ = ("exception", "message")
+
+    def __init__(self, exception: type, message: str):
+        self.exception = exception
+        self.message = message
+        self.type = None
+        self.value = UNKNOWN

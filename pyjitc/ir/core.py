@@ -1,0 +1,174 @@
+"""The intermediate representation: functions of blocks of instructions, in SSA form with block parameters.
+
+One representation serves two stages. *Generic* IR comes from the front end: its operations are Python's own
+(`binary`, `getattr`, `call`) and its values have no type. *Typed* IR comes from inference: every value has a
+type and every operation is a leaf with a lowering. A block ends in one terminator. An instruction that may
+raise carries `unwind`, the edge to its handler, or None where the exception leaves the function.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+from ..types.kinds import Type
+
+__all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE",
+           "PURE", "RAISES", "READS", "WRITES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC"]
+
+# Effects of an operation, or-ed together. Pure operations may be folded, shared, moved and dropped.
+PURE = 0
+RAISES = 1  # may set a Python exception and leave through `unwind`
+READS = 2  # depends on memory that others may write
+WRITES = 4  # changes memory that others may see, or has any other effect that must stay
+ALLOCATES = 8  # result is a fresh reference; may be dropped when unused
+HOST = 16  # needs the Python runtime (forbidden on a GPU)
+TERMINATOR = 32  # ends a block
+GENERIC = 64  # only in generic IR: has no lowering
+
+
+class Loc(NamedTuple):
+    """Position in the source: 1-based lines, 0-based columns in UTF-8 bytes as CPython counts them; 0 or -1: unknown."""
+
+    line: int
+    end_line: int
+    col: int
+    end_col: int
+
+
+NOWHERE = Loc(0, 0, -1, -1)
+
+
+class Op:
+    """One operation: everything about it in one record. Frozen, compared by identity, callable in library code.
+
+    name: str, as printed; rule: (operand types, attrs) -> result Type or None for no result, raises TypeError;
+    effects: the flags above; eval: the Python meaning, called with operand values (and attrs as keywords when
+    `eval_attrs`), for folding and the IR interpreter, None where it has none; lower: see ops/lowering.py;
+    partials: derivative (a lambda, or NONDIFF / STRUCTURAL of ops/effects.py).
+    """
+
+    __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs")
+
+    def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None, lower: Any = None,
+                 partials: Any = None, doc: str = "", eval_attrs: bool = False):
+        for key, value in dict(name=name, rule=rule, effects=effects, eval=eval, lower=lower, partials=partials,
+                               doc=doc, eval_attrs=eval_attrs).items():
+            object.__setattr__(self, key, value)
+
+    def __setattr__(self, name, value):
+        raise AttributeError("operations are frozen")
+
+    def __call__(self, *args, **attrs):
+        """Run the Python meaning: library functions that use the operation also run under plain CPython."""
+        if self.eval is None:
+            raise TypeError(f"operation {self.name} has no Python meaning")
+        return self.eval(*args, **attrs) if self.eval_attrs else self.eval(*args)
+
+    def __repr__(self):
+        return f"<op {self.name}>"
+
+    def __reduce__(self):
+        raise TypeError("operations are not pickled; refer to them by name")
+
+
+class Value:
+    """An SSA value: a block parameter or the result of an instruction. `type` is None in generic IR;
+    `name` is a hint for printing (the local variable it came from) or ''."""
+
+    __slots__ = ("type", "name")
+
+    def __init__(self, type: Type | None = None, name: str = ""):
+        self.type = type
+        self.name = name
+
+    def __repr__(self):
+        return f"<{self.name or 'value'}: {self.type}>"
+
+
+class Edge:
+    """A control-flow edge: target block and one value per parameter of it."""
+
+    __slots__ = ("block", "args")
+
+    def __init__(self, block: "Block", args=()):
+        self.block = block
+        self.args: list[Value] = list(args)
+
+
+class Inst:
+    """One instruction. args: operand values; attrs: dict of compile-time attributes; result: Value or None;
+    targets: edges of a terminator; unwind: edge taken on an exception, or None; cleanup: owned values released
+    when the exception leaves this instruction (filled by the refcount pass)."""
+
+    __slots__ = ("op", "args", "attrs", "result", "loc", "targets", "unwind", "cleanup")
+
+    def __init__(self, op: Op, args=(), attrs: dict | None = None, result: Value | None = None, loc: Loc = NOWHERE,
+                 targets=(), unwind: Edge | None = None):
+        self.op = op
+        self.args: list[Value] = list(args)
+        self.attrs: dict[str, Any] = attrs or {}
+        self.result = result
+        self.loc = loc
+        self.targets: list[Edge] = list(targets)
+        self.unwind = unwind
+        self.cleanup: tuple[Value, ...] = ()
+
+    def edges(self):
+        """The outgoing edges: terminator targets, then the unwind edge."""
+        return self.targets if self.unwind is None else [*self.targets, self.unwind]
+
+
+class Block:
+    """A basic block. `insts` ends in exactly one terminator. Exceptional edges leave from the middle: a value
+    passed along `inst.unwind` is defined before `inst`."""
+
+    __slots__ = ("name", "params", "insts")
+
+    def __init__(self, name: str = "", params=()):
+        self.name = name
+        self.params: list[Value] = list(params)
+        self.insts: list[Inst] = []
+
+    @property
+    def terminator(self) -> Inst:
+        return self.insts[-1]
+
+    def edges(self):
+        """All edges that leave the block, in order (exceptional ones where they occur)."""
+        for inst in self.insts:
+            if inst.unwind is not None:
+                yield inst.unwind
+            yield from inst.targets
+
+    def __repr__(self):
+        return f"<block {self.name}>"
+
+
+class Function:
+    """A function. params are those of `entry` (= blocks[0]); `result`: Type of what it returns (None in generic IR).
+
+    name: symbol-like unique name; qualname, filename, firstlineno: for tracebacks; library: True for functions of
+    `lib/`, whose frames tracebacks hide; attrs: notes of the front end and passes.
+    """
+
+    __slots__ = ("name", "qualname", "filename", "firstlineno", "blocks", "result", "library", "attrs")
+
+    def __init__(self, name: str, qualname: str = "", filename: str = "", firstlineno: int = 0, library: bool = False):
+        self.name = name
+        self.qualname = qualname or name
+        self.filename = filename
+        self.firstlineno = firstlineno
+        self.blocks: list[Block] = []
+        self.result: Type | None = None
+        self.library = library
+        self.attrs: dict[str, Any] = {}
+
+    @property
+    def entry(self) -> Block:
+        return self.blocks[0]
+
+    @property
+    def params(self) -> list[Value]:
+        return self.blocks[0].params
+
+    def __repr__(self):
+        return f"<function {self.name}>"

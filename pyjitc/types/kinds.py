@@ -1,0 +1,311 @@
+"""The types of the IR: small frozen interned values, compared by identity.
+
+A type says how a value is represented and which Python type it has when boxed. Python scalars and NumPy
+scalars are distinct kinds, because NEP 50, division by zero, wrapping and the type of what is returned
+depend on it. Every type has a text form (`str(t)`) that `types.text` reads back.
+"""
+from __future__ import annotations
+
+__all__ = [
+    "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Str", "Bytes", "Object", "Ellipsis_",
+    "NpInt", "NpFloat", "NpComplex", "NpBool", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
+    "Function", "Closure", "Cell", "Struct", "Iterator", "DType", "Exception_", "union_of",
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
+    "is_numpy_scalar", "is_python_number", "is_number", "is_integer", "is_float", "is_complex", "is_refcounted",
+]
+
+_interned: dict = {}
+
+
+class Type:
+    """Base of all types. Construct through the subclasses; equal arguments give the same object."""
+
+    __slots__ = ("key", "text", "__weakref__")
+    fields: tuple[str, ...] = ()
+
+    def __new__(cls, *args):
+        key = (cls, *args)
+        found = _interned.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            object.__setattr__(found, "key", key)
+            for name, value in zip(cls.fields, args, strict=True):
+                object.__setattr__(found, name, value)
+            object.__setattr__(found, "text", found._text())
+            found = _interned.setdefault(key, found)  # atomic: two threads may race here
+        return found
+
+    def _text(self) -> str:
+        return type(self).__name__.lower()
+
+    def __setattr__(self, name, value):
+        raise AttributeError("types are frozen")
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __reduce__(self):
+        return self.key[0], self.key[1:]
+
+
+def _singleton(name: str, text: str, doc: str) -> Type:
+    cls = type(name, (Type,), {"__slots__": (), "__doc__": doc, "_text": lambda self: text})
+    return cls()
+
+
+Int = _singleton("IntType", "int", "Python int: 64-bit signed, arithmetic checked for overflow.")
+Float = _singleton("FloatType", "float", "Python float: IEEE double.")
+Bool = _singleton("BoolType", "bool", "Python bool; also the condition of a branch.")
+Complex = _singleton("ComplexType", "complex", "Python complex: two doubles.")
+NoneType = _singleton("NoneTypeType", "None", "The type of None; no representation.")
+Unbound = _singleton("UnboundType", "unbound", "A local that no assignment has reached; no representation.")
+Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.")
+Str = _singleton("StrType", "str", "A reference to a Python str object.")
+Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.")
+Object = _singleton("ObjectType", "object", "A reference to any Python object: the top of the lattice.")
+
+
+class NpInt(Type):
+    """NumPy integer scalar; arithmetic wraps."""
+
+    __slots__ = fields = ("bits", "signed")
+
+    def _text(self):
+        return f"{'' if self.signed else 'u'}int{self.bits}"
+
+
+class NpFloat(Type):
+    """NumPy floating scalar of 16, 32 or 64 bits."""
+
+    __slots__ = fields = ("bits",)
+
+    def _text(self):
+        return f"float{self.bits}"
+
+
+class NpComplex(Type):
+    """NumPy complex scalar of 64 or 128 bits (both parts together)."""
+
+    __slots__ = fields = ("bits",)
+
+    def _text(self):
+        return f"complex{self.bits}"
+
+
+NpBool = _singleton("NpBoolType", "bool_", "NumPy bool scalar.")
+bool_ = NpBool
+int8, int16, int32, int64 = (NpInt(b, True) for b in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (NpInt(b, False) for b in (8, 16, 32, 64))
+float16, float32, float64 = (NpFloat(b) for b in (16, 32, 64))
+complex64, complex128 = (NpComplex(b) for b in (64, 128))
+NUMPY_SCALARS = {
+    t.text: t
+    for t in (NpBool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+              float16, float32, float64, complex64, complex128)
+}
+
+
+class Array(Type):
+    """n-dimensional array of NumPy scalars.
+
+    dtype: element type; ndim: int >= 0; layout: 'C', 'F' or 'A' (any strides; elements may be unaligned only
+    where `aligned` is False); writable: False when NumPy's WRITEABLE flag is off.
+    """
+
+    __slots__ = fields = ("dtype", "ndim", "layout", "writable", "aligned")
+
+    def __new__(cls, dtype, ndim, layout="C", writable=True, aligned=True):
+        return super().__new__(cls, dtype, ndim, layout, writable, aligned)
+
+    def _text(self):
+        axes = [":"] * self.ndim
+        if axes and self.layout == "C":
+            axes[-1] = "::1"
+        elif axes and self.layout == "F":
+            axes[0] = "::1"
+        flags = ("" if self.writable else ", readonly") + ("" if self.aligned else ", unaligned")
+        return f"{self.dtype}[{', '.join(axes)}{flags}]"
+
+
+class Tuple(Type):
+    """Tuple of fixed length. `elements`: tuple of Type; `cls`: the namedtuple class, or None for `tuple`."""
+
+    __slots__ = fields = ("elements", "cls")
+
+    def __new__(cls, elements, tuple_cls=None):
+        return super().__new__(cls, tuple(elements), tuple_cls)
+
+    def _text(self):
+        inner = ", ".join(map(str, self.elements)) + ("," if len(self.elements) == 1 else "")
+        return f"({inner})" if self.cls is None else f"{self.cls.__qualname__}({inner})"
+
+
+class Slice(Type):
+    """Python slice; start, stop and step are each Int or NoneType (or any index type)."""
+
+    __slots__ = fields = ("start", "stop", "step")
+
+    def _text(self):
+        return f"slice({self.start}, {self.stop}, {self.step})"
+
+
+Range = _singleton("RangeType", "range", "Python range: three int64 (start, stop, step).")
+
+
+class Struct(Type):
+    """Library-level record: iterators and the like. `name`: str; `members`: ((field, Type), ...)."""
+
+    __slots__ = fields = ("name", "members")
+
+    def _text(self):
+        return f"{self.name}{{{', '.join(f'{n}: {t}' for n, t in self.members)}}}"
+
+
+class Iterator(Type):
+    """Mutable iterator object made by an explicit `iter(x)`: a reference to a cell holding a state value."""
+
+    __slots__ = fields = ("state",)
+
+    def _text(self):
+        return f"iterator[{self.state}]"
+
+
+class Cell(Type):
+    """A variable shared by closures: a reference to a mutable box. `site` names the allocation."""
+
+    __slots__ = fields = ("content", "site")
+
+    def _text(self):
+        return f"cell[{self.content}]"
+
+
+class Union(Type):
+    """One of two to eight member types, told apart by a tag. Members are never unions. Use `union_of`."""
+
+    __slots__ = fields = ("members",)
+
+    def _text(self):
+        return " | ".join(map(str, self.members))
+
+
+class Singleton(Type):
+    """A Python object known at compile time: a module, class, builtin, NumPy function, enum member, dtype class.
+
+    Compared by identity of the object; `value` is the object. No representation.
+    """
+
+    __slots__ = ("ref", "value")
+    fields = ("ref",)
+
+    def __new__(cls, value):
+        self = super().__new__(cls, _Ref(value))
+        object.__setattr__(self, "value", value)
+        return self
+
+    def _text(self):
+        value = self.key[1].value
+        return f"<{getattr(value, '__qualname__', None) or getattr(value, '__name__', None) or repr(value)}>"
+
+    def __reduce__(self):
+        return Singleton, (self.value,)
+
+
+class _Ref:
+    """Hash and equality by identity, keeping the object alive."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __hash__(self):
+        return id(self.value)
+
+    def __eq__(self, other):
+        return isinstance(other, _Ref) and self.value is other.value
+
+
+class Function(Type):
+    """A Python function value: its code and the types of what it captured. The captured values are the
+    representation. `proto`: an interned `front.functions.Prototype` (code, globals, names); `captures`:
+    tuple of Type (closure cells, then defaults, then keyword defaults)."""
+
+    __slots__ = fields = ("proto", "captures")
+
+    def _text(self):
+        inner = f"[{', '.join(map(str, self.captures))}]" if self.captures else ""
+        return f"function {self.proto.qualname}{inner}"
+
+
+Closure = Function
+
+
+class DType(Type):
+    """A NumPy dtype object known at compile time. `scalar`: the NumPy scalar type."""
+
+    __slots__ = fields = ("scalar",)
+
+    def _text(self):
+        return f"dtype[{self.scalar}]"
+
+
+class Exception_(Type):
+    """A reference to an exception instance. `cls`: the Python class (or the common base) known statically."""
+
+    __slots__ = fields = ("cls",)
+
+    def _text(self):
+        return f"exception {self.cls.__name__}"
+
+
+def union_of(types) -> Type:
+    """The smallest type that holds all of `types`: a Union without repeats, or the only member."""
+    flat: list[Type] = []
+    for t in types:
+        for m in t.members if isinstance(t, Union) else (t,):
+            if m not in flat:
+                flat.append(m)
+    if len(flat) == 1:
+        return flat[0]
+    return Union(tuple(sorted(flat, key=lambda t: t.text)))
+
+
+def is_numpy_scalar(t: Type) -> bool:
+    return t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex))
+
+
+def is_python_number(t: Type) -> bool:
+    return t is Int or t is Float or t is Bool or t is Complex
+
+
+def is_number(t: Type) -> bool:
+    return is_python_number(t) or is_numpy_scalar(t)
+
+
+def is_integer(t: Type) -> bool:
+    """Python int or NumPy integer (bools excluded)."""
+    return t is Int or isinstance(t, NpInt)
+
+
+def is_float(t: Type) -> bool:
+    return t is Float or isinstance(t, NpFloat)
+
+
+def is_complex(t: Type) -> bool:
+    return t is Complex or isinstance(t, NpComplex)
+
+
+def is_refcounted(t: Type) -> bool:
+    """Whether a value of this type holds a reference that must be released."""
+    if isinstance(t, (Array, Exception_, Iterator, Cell)) or t is Str or t is Bytes or t is Object:
+        return True
+    if isinstance(t, Tuple):
+        return any(map(is_refcounted, t.elements))
+    if isinstance(t, Union):
+        return any(map(is_refcounted, t.members))
+    if isinstance(t, Struct):
+        return any(is_refcounted(m) for _, m in t.members)
+    if isinstance(t, Function):
+        return any(map(is_refcounted, t.captures))
+    return False
