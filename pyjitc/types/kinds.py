@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
-    "Function", "Closure", "Cell", "Struct", "Iterator", "DType", "Exception_", "union_of",
+    "Function", "Method", "Cell", "Struct", "Iterator", "DType", "Exception_", "union_of",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_integer", "is_float", "is_complex", "is_refcounted",
@@ -238,7 +238,13 @@ class Function(Type):
         return f"function {self.proto.qualname}{inner}"
 
 
-Closure = Function
+class Method(Type):
+    """A bound method of a built-in kind (`a.sum`): the receiver's representation. `name`: str."""
+
+    __slots__ = fields = ("receiver", "name")
+
+    def _text(self):
+        return f"method {self.receiver}.{self.name}"
 
 
 class DType(Type):
@@ -308,4 +314,6 @@ def is_refcounted(t: Type) -> bool:
         return any(is_refcounted(m) for _, m in t.members)
     if isinstance(t, Function):
         return any(map(is_refcounted, t.captures))
+    if isinstance(t, Method):
+        return is_refcounted(t.receiver)
     return False
