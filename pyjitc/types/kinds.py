@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
-    "Function", "Method", "Cell", "Struct", "Iterator", "DType", "Exception_", "union_of",
+    "Function", "Method", "Cell", "Site", "Struct", "Iterator", "DType", "Exception_", "union_of",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_integer", "is_float", "is_complex", "is_refcounted",
@@ -171,13 +171,30 @@ class Iterator(Type):
         return f"iterator[{self.state}]"
 
 
+class Site:
+    """One allocation place whose content type inference refines by every use. `content`: Type or None so far."""
+
+    __slots__ = ("name", "content")
+
+    def __init__(self, name: str):
+        self.name = name
+        self.content = None
+
+    def __repr__(self):
+        return self.name
+
+
 class Cell(Type):
     """A variable shared by closures: a reference to a mutable box. `site` names the allocation."""
 
-    __slots__ = fields = ("content", "site")
+    __slots__ = fields = ("site",)
+
+    @property
+    def content(self) -> Type:
+        return self.site.content
 
     def _text(self):
-        return f"cell[{self.content}]"
+        return f"cell[{self.site}]"
 
 
 class Union(Type):
