@@ -1,5 +1,5 @@
 """Terminators and constants, shared by generic and typed IR."""
-from ..ir.core import GENERIC, HOST, PURE, RAISES, TERMINATOR, WRITES, Op
+from ..ir.core import GENERIC, HOST, PURE, RAISES, READS, TERMINATOR, WRITES, Op
 
 __all__ = ["CONST", "JUMP", "BRANCH", "SWITCH", "RETURN", "RAISE", "RERAISE", "UNREACHABLE", "INVOKE", "UNBOUND", "CONTROL_OPS"]
 

@@ -1,0 +1,272 @@
+"""The control-flow graph of a function: order, predecessors, dominators, natural loops, liveness.
+
+Everything is computed afresh from the blocks and kept by nobody: a pass that changes edges asks again.
+Exceptional edges count as edges. They leave from the middle of a block, so a value that a block defines need
+not reach the block's handlers; `Dominators(fn, split=True)` tells the two apart.
+"""
+from __future__ import annotations
+
+from typing import Callable, Iterable
+
+from .core import Block, Edge, Function, Inst, Value
+
+__all__ = ["successors", "reverse_postorder", "predecessors", "in_edges", "Dominators", "Loop", "LoopNest", "live_in", "uses_of"]
+
+
+def successors(block: Block) -> list[Block]:
+    """Target blocks of all edges that leave `block`, without repeats, in order."""
+    insts = block.insts
+    found = [edge.block for inst in insts if inst.unwind is not None for edge in (inst.unwind,)]
+    if insts:
+        found += [edge.block for edge in insts[-1].targets]
+    return found if len(found) < 2 else list(dict.fromkeys(found))
+
+
+def _postorder(entry, successors_of) -> list:
+    order, seen = [], {entry}
+    stack = [(entry, iter(successors_of(entry)))]
+    while stack:
+        node, rest = stack[-1]
+        for succ in rest:
+            if succ not in seen:
+                seen.add(succ)
+                stack.append((succ, iter(successors_of(succ))))
+                break
+        else:
+            stack.pop()
+            order.append(node)
+    return order
+
+
+def reverse_postorder(fn: Function) -> list[Block]:
+    """The reachable blocks, each before its successors except along back edges; the entry first."""
+    order = _postorder(fn.entry, successors)
+    order.reverse()
+    return order
+
+
+def predecessors(blocks: Iterable[Block]) -> dict[Block, list[Block]]:
+    """Block -> the blocks among `blocks` with an edge to it, without repeats."""
+    preds: dict[Block, list[Block]] = {block: [] for block in blocks}
+    for block in list(preds):
+        for succ in successors(block):
+            preds.setdefault(succ, []).append(block)
+    return preds
+
+
+def in_edges(blocks: Iterable[Block]) -> dict[Block, list[tuple[Block, Inst, Edge]]]:
+    """Block -> (source block, instruction, edge) of every edge that arrives from `blocks`."""
+    found: dict[Block, list[tuple[Block, Inst, Edge]]] = {block: [] for block in blocks}
+    for block in list(found):
+        for inst in block.insts:
+            if inst.unwind is not None:
+                found.setdefault(inst.unwind.block, []).append((block, inst, inst.unwind))
+            for edge in inst.targets:
+                found.setdefault(edge.block, []).append((block, inst, edge))
+    return found
+
+
+class _Tail:
+    """The end of a block that exceptions leave from the middle: a node of its own in a split dominator tree."""
+
+    __slots__ = ("block",)
+
+    def __init__(self, block: Block):
+        self.block = block
+
+
+class Dominators:
+    """The dominator tree (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm).
+
+    order: reachable nodes in reverse post-order; idom: node -> immediate dominator (the entry: itself).
+    With `split`, a block that exceptions leave from the middle is two nodes: the Block stands for its start, where
+    the exceptional edges leave, and a tail (`tails[block]`), dominated by it, for its instructions: what the block
+    computes is available exactly in the nodes that the tail dominates.
+    """
+
+    def __init__(self, fn: Function, split: bool = False):
+        self.tails: dict[Block, _Tail] = {}
+        succs: dict = {}
+        if split:
+            def successors_of(node):
+                if isinstance(node, _Tail):
+                    found = [edge.block for edge in node.block.terminator.targets]
+                else:
+                    handlers = [inst.unwind.block for inst in node.insts if inst.unwind is not None]
+                    if handlers:
+                        tail = self.tails[node] = _Tail(node)
+                        found = [*dict.fromkeys(handlers), tail]
+                    else:
+                        found = [edge.block for edge in node.terminator.targets]
+                succs[node] = found
+                return found
+        else:
+            def successors_of(node):
+                found = succs[node] = successors(node)
+                return found
+        order = _postorder(fn.entry, successors_of)
+        order.reverse()
+        self.order = order
+        number = self.number = {node: k for k, node in enumerate(order)}
+        preds: list[list[int]] = [[] for _ in order]
+        for node, found in succs.items():
+            k = number[node]
+            for succ in found:
+                preds[number[succ]].append(k)
+        idom = [-1] * len(order)
+        idom[0] = 0
+        changed = True
+        while changed:
+            changed = False
+            for k in range(1, len(order)):
+                new = -1
+                for p in preds[k]:
+                    if idom[p] < 0:
+                        continue
+                    if new < 0:
+                        new = p
+                        continue
+                    while p != new:
+                        while p > new:
+                            p = idom[p]
+                        while new > p:
+                            new = idom[new]
+                if idom[k] != new:
+                    idom[k] = new
+                    changed = True
+        self.idom = {node: order[idom[k]] for k, node in enumerate(order)}
+        self.children: dict = {node: [] for node in order}
+        for k in range(1, len(order)):
+            self.children[order[idom[k]]].append(order[k])
+        self._intervals()
+
+    def _intervals(self):
+        """Entry and exit times of a walk over the tree: dominance in constant time."""
+        self._enter, self._leave = {}, {}
+        clock, stack = 0, [(self.order[0], False)]
+        while stack:
+            node, done = stack.pop()
+            clock += 1
+            if done:
+                self._leave[node] = clock
+                continue
+            self._enter[node] = clock
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(self.children[node]))
+
+    def dominates(self, a, b) -> bool:
+        """Whether every path from the entry to `b` passes `a` (a node dominates itself)."""
+        return self._enter[a] <= self._enter[b] and self._leave[b] <= self._leave[a]
+
+    def preorder(self):
+        """Nodes, parents first."""
+        return sorted(self.order, key=self._enter.__getitem__)
+
+
+class Loop:
+    """A natural loop: header, blocks (a set, inner loops included), latches (sources of back edges), parent, inner."""
+
+    __slots__ = ("header", "blocks", "latches", "parent", "inner")
+
+    def __init__(self, header: Block, latches: list[Block]):
+        self.header = header
+        self.latches = latches
+        self.blocks: set[Block] = {header}
+        self.parent: Loop | None = None
+        self.inner: list[Loop] = []
+
+    @property
+    def depth(self) -> int:
+        return 1 if self.parent is None else 1 + self.parent.depth
+
+    def exits(self) -> list[tuple[Block, Edge]]:
+        """(source block, edge) of the edges that leave the loop, exceptional ones included."""
+        return [(block, edge) for block in self.blocks for edge in block.edges() if edge.block not in self.blocks]
+
+    def entries(self, edges: dict) -> list[tuple[Block, Inst, Edge]]:
+        """The edges that enter the header from outside; `edges` as `in_edges` gives them."""
+        return [entry for entry in edges[self.header] if entry[0] not in self.blocks]
+
+    def __repr__(self):
+        return f"<loop {self.header.name} of {len(self.blocks)} blocks>"
+
+
+class LoopNest:
+    """The natural loops of a function. loops: outer before inner; of: block -> innermost Loop;
+    irreducible: targets of retreating edges that do not dominate the source (no natural loop covers these)."""
+
+    def __init__(self, fn: Function, dom: Dominators | None = None):
+        dom = dom or Dominators(fn)
+        self.dom = dom
+        preds = predecessors(dom.order)
+        latches: dict[Block, list[Block]] = {}
+        self.irreducible: list[Block] = []
+        for block in dom.order:
+            for pred in preds[block]:
+                if dom.dominates(block, pred):
+                    latches.setdefault(block, []).append(pred)
+                elif dom.number[pred] >= dom.number[block] and block not in self.irreducible:
+                    self.irreducible.append(block)
+        self.loops: list[Loop] = []
+        self.of: dict[Block, Loop] = {}
+        for header in dom.order:  # outer headers come first
+            if header not in latches:
+                continue
+            loop = Loop(header, latches[header])
+            work = [b for b in loop.latches if b is not header]
+            loop.blocks.update(work)
+            while work:
+                for pred in preds[work.pop()]:
+                    if pred not in loop.blocks:
+                        loop.blocks.add(pred)
+                        work.append(pred)
+            parent = self.of.get(header)
+            loop.parent = parent
+            if parent is not None:
+                parent.inner.append(loop)
+            for block in loop.blocks:
+                self.of[block] = loop
+            self.loops.append(loop)
+
+
+def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, set[Value]]:
+    """Block -> the values, defined elsewhere, that are read in it or after it; its own parameters are not among them.
+
+    `wanted` restricts the answer. Walks back from each use to the definition: cost is the size of the answer.
+    A value read by a handler counts as live in all of the block that the exception leaves.
+    """
+    order = reverse_postorder(fn)
+    preds = predecessors(order)
+    live: dict[Block, set[Value]] = {block: set() for block in order}
+    defined: dict[Value, Block] = {}
+    for block in order:
+        for value in block.params:
+            defined[value] = block
+        for inst in block.insts:
+            if inst.result is not None:
+                defined[inst.result] = block
+    for block in order:
+        for value in uses_of(block):
+            home = defined.get(value)
+            if home is block or home is None or value in live[block] or (wanted is not None and not wanted(value)):
+                continue
+            work = [block]
+            while work:
+                here = work.pop()
+                if value in live[here]:
+                    continue
+                live[here].add(value)
+                work += [pred for pred in preds[here] if pred is not home]
+    return live
+
+
+def uses_of(block: Block) -> set[Value]:
+    """Every value that an instruction of `block` or an edge out of it reads."""
+    used: set[Value] = set()
+    for inst in block.insts:
+        used.update(inst.args)
+        for edge in inst.targets:
+            used.update(edge.args)
+        if inst.unwind is not None:
+            used.update(inst.unwind.args)
+    return used

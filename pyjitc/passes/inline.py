@@ -1,0 +1,153 @@
+"""Put the bodies of library functions in place of the calls of them.
+
+Runs first: everything after it sees plain loops and loads instead of calls, and library frames vanish.
+Before:  y = invoke {callee: f} (x)       After:  y = iadd x, x        (body of f, parameters replaced)
+Every inlined instruction of a library function takes the position of the call, and the call's unwind edge where
+it has none. Callees are shared, so their bodies are copied. A library function that (mutually) calls itself stays
+a call at the inner level.
+Needs: callees in `attrs["callee"]` of invoke.  Keeps: SSA; unreachable blocks are gone.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.cfg import reverse_postorder
+from ..ir.core import Block, Edge, Function, Inst, Value
+from ..ops.control import INVOKE, JUMP, RETURN
+from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
+
+__all__ = ["run"]
+
+
+def run(module: list[Function], options: Any = None) -> list[Function]:
+    """Inline in every function of `module` (the entry first); returns those still reachable from the entry.
+
+    Library bodies that remain calls are copied, because passes edit functions in place and the library's are shared.
+    """
+    state: dict[Function, bool] = {}
+    _inline(module[0], state)
+    return _reachable(module[0], state)
+
+
+def _wanted(callee: Function) -> bool:
+    return callee.library or bool(callee.attrs.get("inline"))
+
+
+def _callees(fn: Function) -> list[Function]:
+    return list(dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE))
+
+
+def _inline(root: Function, state: dict[Function, bool]) -> None:
+    """Callees before callers, without Python recursion; state: fn -> finished."""
+    stack = [(root, iter(_callees(root)))]
+    state[root] = False
+    while stack:
+        fn, rest = stack[-1]
+        for callee in rest:
+            if callee not in state:
+                state[callee] = False
+                stack.append((callee, iter(_callees(callee))))
+                break
+        else:
+            stack.pop()
+            _inline_into(fn, state)
+            state[fn] = True
+
+
+def _inline_into(fn: Function, state: dict[Function, bool]) -> None:
+    def ready(inst: Inst) -> bool:
+        if inst.op is not INVOKE:
+            return False
+        callee = inst.attrs["callee"]
+        return callee is not fn and state[callee] and _wanted(callee)  # unfinished: part of a recursion
+
+    blocks: list[Block] = []
+    replace: dict[Value, Value] = {}
+    changed = False
+    for block in fn.blocks:
+        blocks.append(block)
+        if not any(ready(inst) for inst in block.insts):
+            continue
+        changed = True
+        insts, block.insts = block.insts, []
+        here: list[Inst] | None = block.insts
+        for inst in insts:
+            if here is None:
+                break  # the callee never returns: the rest of the block is unreachable
+            if ready(inst):
+                here = _splice(inst, here, blocks, replace)
+            else:
+                here.append(inst)
+    if changed:
+        fn.blocks = blocks
+        remove_unreachable(fn)
+        substitute(fn.blocks, replace)
+
+
+def _splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:
+    """Append the callee's body at the end of `here`; returns the instruction list that continues after the call."""
+    callee: Function = call.attrs["callee"]
+    loc = call.loc if callee.library else None
+    unwind = call.unwind
+    body = callee.blocks
+    values = dict(zip(callee.params, call.args, strict=True))
+    if len(body) == 1 and not any(edge.block is body[0] for edge in body[0].edges()):
+        for inst in body[0].insts:
+            here.append(clone_inst(inst, values, {}, loc, unwind))
+        if here[-1].op is not RETURN:
+            return None
+        _bind(call, here.pop(), replace)
+        return here
+    order = reverse_postorder(callee)
+    entry = order[0]
+    if any(edge.block is entry for block in order for edge in block.edges()):
+        copies = clone_blocks(order, {}, loc, unwind)  # a loop to the entry: its parameters stay parameters
+        here.append(Inst(JUMP, loc=call.loc, targets=[Edge(copies[entry], call.args)]))
+        blocks.extend(copies.values())
+    else:
+        copies = clone_blocks(order, values, loc, unwind, into=here)
+        blocks.extend(copies[block] for block in order[1:])
+    returns = [copy for copy in copies.values() if copy.insts[-1].op is RETURN]
+    if not returns:
+        return None
+    if len(returns) == 1:
+        insts = returns[0].insts
+        _bind(call, insts.pop(), replace)
+        return insts
+    after = Block(f"{callee.name}.end" if not callee.library else "")
+    if call.result is not None:
+        after.params.append(call.result)
+    for copy in returns:
+        ret = copy.insts[-1]
+        copy.insts[-1] = Inst(JUMP, loc=ret.loc, targets=[Edge(after, ret.args[:len(after.params)])])
+    blocks.append(after)
+    return after.insts
+
+
+def _bind(call: Inst, ret: Inst, replace: dict[Value, Value]) -> None:
+    if call.result is not None:
+        replace[call.result] = ret.args[0]
+
+
+def _reachable(entry: Function, state: dict[Function, bool]) -> list[Function]:
+    """The functions still called, the entry first; remaining library functions are copies of their own."""
+    fresh: dict[Function, Function] = {entry: entry}
+    found, k = [entry], 0
+    while k < len(found):
+        for block in found[k].blocks:
+            for inst in block.insts:
+                if inst.op is INVOKE:
+                    callee = inst.attrs["callee"]
+                    if callee not in fresh:
+                        fresh[callee] = _copy(callee) if callee.library else callee
+                        found.append(fresh[callee])
+                    inst.attrs["callee"] = fresh[callee]
+        k += 1
+    return found
+
+
+def _copy(fn: Function) -> Function:
+    new = Function(fn.name, fn.qualname, fn.filename, fn.firstlineno, fn.library)
+    new.result, new.attrs = fn.result, dict(fn.attrs)
+    new.blocks = list(clone_blocks(reverse_postorder(fn), {}).values())
+    return new

@@ -1,0 +1,100 @@
+"""What several passes do to the IR: substitute values, copy blocks, split edges, drop unreachable blocks."""
+from __future__ import annotations
+
+from ..ir.cfg import reverse_postorder
+from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
+from ..ops.control import JUMP
+
+__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable"]
+
+
+def resolve(mapping: dict[Value, Value], value: Value) -> Value:
+    """What `value` stands for after following chains of replacements, which are shortened on the way."""
+    end = mapping.get(value)
+    if end is None:
+        return value
+    while (after := mapping.get(end)) is not None:
+        end = after
+    while (after := mapping[value]) is not end:
+        mapping[value] = end
+        value = after
+    return end
+
+
+def substitute(blocks, mapping: dict[Value, Value]) -> None:
+    """Replace every use of a key of `mapping` by what it stands for, in `blocks`."""
+    if not mapping:
+        return
+    for value in list(mapping):
+        resolve(mapping, value)
+    get = mapping.get
+    for block in blocks:
+        for inst in block.insts:
+            if inst.args:
+                inst.args = [get(v, v) for v in inst.args]
+            for edge in inst.targets:
+                if edge.args:
+                    edge.args = [get(v, v) for v in edge.args]
+            if inst.unwind is not None and inst.unwind.args:
+                inst.unwind.args = [get(v, v) for v in inst.unwind.args]
+
+
+def clone_inst(inst: Inst, values: dict[Value, Value], blocks: dict[Block, Block], loc: Loc | None = None,
+               unwind: Edge | None = None) -> Inst:
+    """A copy whose operands and targets are mapped and whose result is a new value, entered into `values`.
+
+    Targets outside `blocks` stay. loc: replaces the position; unwind: for instructions that may raise and have none.
+    """
+    get = values.get
+    copy = Inst(inst.op, [get(v, v) for v in inst.args], dict(inst.attrs) if inst.attrs else None, None, loc or inst.loc)
+    if inst.targets:
+        copy.targets = [Edge(blocks.get(e.block, e.block), [get(v, v) for v in e.args]) for e in inst.targets]
+    if inst.unwind is not None:
+        e = inst.unwind
+        copy.unwind = Edge(blocks.get(e.block, e.block), [get(v, v) for v in e.args])
+    elif unwind is not None and inst.op.effects & RAISES:
+        copy.unwind = Edge(unwind.block, unwind.args)
+    if inst.result is not None:
+        copy.result = values[inst.result] = Value(inst.result.type, inst.result.name)
+    return copy
+
+
+def clone_blocks(blocks, values: dict[Value, Value], loc: Loc | None = None, unwind: Edge | None = None,
+                 into: list[Inst] | None = None) -> dict[Block, Block]:
+    """Copy `blocks` (definitions before uses, as in reverse post-order); returns old -> new and fills `values`.
+
+    Edges among them lead to the copies, others where they led before. With `into`, the instructions of the first
+    block are appended there: `values` already maps its parameters and no edge leads to it.
+    """
+    copies: dict[Block, Block] = {}
+    for block in blocks:
+        copy = copies[block] = Block(block.name)
+        if into is not None and len(copies) == 1:
+            copy.insts = into
+            continue
+        for param in block.params:
+            new = values[param] = Value(param.type, param.name)
+            copy.params.append(new)
+    for block in blocks:
+        insts = copies[block].insts
+        for inst in block.insts:
+            insts.append(clone_inst(inst, values, copies, loc, unwind))
+    return copies
+
+
+def split_edge(edge: Edge, name: str = "edge") -> Block:
+    """Put a new empty block on `edge`; it takes over the arguments. The caller adds it to the function."""
+    middle = Block(name)
+    middle.insts.append(Inst(JUMP, targets=[Edge(edge.block, edge.args)]))
+    edge.block = middle
+    edge.args = []
+    return middle
+
+
+def remove_unreachable(fn: Function) -> bool:
+    """Drop blocks that control cannot reach; the others keep their order."""
+    reachable = set(reverse_postorder(fn))
+    if len(reachable) == len(fn.blocks):
+        return False
+    fn.blocks = [block for block in fn.blocks if block in reachable]
+    return True
