@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ..types.kinds import (
-    Array, Bool, Complex, Exception_, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Tuple, Type, Union, union_of,
+    Array, Bool, Complex, Exception_, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Tuple, Type, Undefined, Union, union_of,
 )
 from .meaning import UNKNOWN
 
@@ -85,6 +85,8 @@ def join(x: AV, y: AV, header: bool = False) -> AV:
     tx, ty = x[0], y[0]
     if tx is ty:
         return x if x[1] is not UNKNOWN and y[1] is not UNKNOWN and same_constant(x[1], y[1]) else (tx, UNKNOWN)
+    if tx is Undefined or ty is Undefined:
+        return (ty, UNKNOWN) if tx is Undefined else (tx, UNKNOWN)
     found = _absorb(x, y, header) or _absorb(y, x, header)
     if found is not None:
         return (found, UNKNOWN)
@@ -92,8 +94,10 @@ def join(x: AV, y: AV, header: bool = False) -> AV:
 
 
 def join_types(tx: Type, ty: Type) -> Type:
-    if tx is ty:
+    if tx is ty or ty is Undefined:
         return tx
+    if tx is Undefined:
+        return ty
     if isinstance(tx, Array) and isinstance(ty, Array):
         merged = _join_arrays(tx, ty)
         if merged is not None:

@@ -73,7 +73,7 @@ class Const(Expr):
 
 
 class Apply(Expr):
-    """A leaf operation on sub-expressions. Its type comes from the record's rule; pure operations on known
+    """A leaf operation on sub-expressions (a Call that occurs twice in a tree is made once). Its type comes from the record's rule; pure operations on known
     operands fold through the record's `eval` (an exception there means: decided at run time)."""
 
     __slots__ = ("op", "operands", "attrs")
@@ -82,25 +82,33 @@ class Apply(Expr):
         self.op = op
         self.operands = operands
         self.attrs = attrs
-        self.type = op.rule(tuple(x.type for x in operands), attrs)
+        self.type = None
         self.value = UNKNOWN
+        if all([x.type is not None for x in operands]):
+            self.type_now()
+
+    def type_now(self) -> None:
+        """Find the type and, for a pure operation on known operands, the value; needs the operands' types (a Call
+        among them has none before inference has looked at the callee, which then calls this)."""
+        op, operands = self.op, self.operands
+        self.type = op.rule(tuple(x.type for x in operands), self.attrs)
         if op.effects == PURE and op.eval is not None and all(x.value is not UNKNOWN for x in operands):
             try:
-                self.value = op(*(x.value for x in operands), **attrs)
+                self.value = op(*(x.value for x in operands), **self.attrs)
             except Exception:
                 self.value = UNKNOWN
 
 
 class Call(Expr):
     """A call of a library function (a Python function of `lib/`, in the compiled subset), specialised on the
-    operands' types and, where `constants`, on their known values (int, bool, str, None, and tuples of these)."""
+    operands' types and known values (int, bool, str, None, and tuples of these)."""
 
-    __slots__ = ("function", "operands", "constants")
+    __slots__ = ("function", "operands", "resolved")
 
-    def __init__(self, function: Callable, *operands: Expr, constants: bool = True):
+    def __init__(self, function: Callable, *operands: Expr):
         self.function = function
         self.operands = operands
-        self.constants = constants
+        self.resolved: Expr | None = None
         self.type = None
         self.value = UNKNOWN
 

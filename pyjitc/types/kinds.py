@@ -7,7 +7,7 @@ depend on it. Every type has a text form (`str(t)`) that `types.text` reads back
 from __future__ import annotations
 
 __all__ = [
-    "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Str", "Bytes", "Object", "Ellipsis_",
+    "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
     "Function", "Method", "Cell", "Site", "Struct", "Iterator", "DType", "Exception_", "union_of",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -60,6 +60,7 @@ Bool = _singleton("BoolType", "bool", "Python bool; also the condition of a bran
 Complex = _singleton("ComplexType", "complex", "Python complex: two doubles.")
 NoneType = _singleton("NoneTypeType", "None", "The type of None; no representation.")
 Unbound = _singleton("UnboundType", "unbound", "A local that no assignment has reached; no representation.")
+Undefined = _singleton("UndefinedType", "undefined", "A value nobody reads; joins with anything (the item of an iterator's end).")
 Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.")
 Str = _singleton("StrType", "str", "A reference to a Python str object.")
 Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.")
@@ -246,9 +247,9 @@ class _Ref:
 class Function(Type):
     """A Python function value: its code and the types of what it captured. The captured values are the
     representation. `proto`: an interned `front.functions.Prototype` (code, globals, names); `captures`:
-    tuple of Type (closure cells, then defaults, then keyword defaults)."""
+    tuple of Type; roles: what each capture is, in order ('defaults', 'kwdefaults', 'closure'; each at most once)."""
 
-    __slots__ = fields = ("proto", "captures")
+    __slots__ = fields = ("proto", "captures", "roles")
 
     def _text(self):
         inner = f"[{', '.join(map(str, self.captures))}]" if self.captures else ""

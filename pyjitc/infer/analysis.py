@@ -1,0 +1,285 @@
+"""Sparse conditional type and constant propagation over one function's generic IR.
+
+Types, constants and reachability are found together: a block is looked at when an edge reaches it, a branch on a
+known condition follows one edge, and an instruction is evaluated on what its operands are so far. Source: Wegman and
+Zadeck, "Constant propagation with conditional branches" (1991), with types as the lattice.
+A test on a union (`x is None`, `isinstance(x, C)`) narrows it on the branch's edges.
+"""
+from __future__ import annotations
+
+import heapq
+
+from ..ir import core as ir
+from ..ops import control
+from ..types.kinds import Union, union_of
+from .evaluate import Evaluator
+from .join import AV, join, same_constant
+from .meaning import UNKNOWN, Mismatch
+
+__all__ = ["Analysis"]
+
+_MAX_CHANGES = 60
+
+
+class Analysis:
+    """The state of the propagation for one Spec."""
+
+    def __init__(self, session, spec):
+        self.session = session
+        self.spec = spec
+        self.fn: ir.Function = session.build(spec.proto)
+        shape = self.fn.attrs.get("shape")
+        if shape is None:
+            shape = self.fn.attrs["shape"] = _Shape(self.fn)
+        self.shape = shape
+        self.av: dict[ir.Value, AV] = {}
+        self.meaning: dict[ir.Inst, object] = {}
+        self.errors: dict[ir.Inst, Mismatch] = {}
+        self.incoming: dict[ir.Block, dict[ir.Edge, list]] = {}
+        self.narrowed: dict[ir.Block, dict[ir.Value, object]] = {}
+        self.verdicts: dict[ir.Value, tuple] = {}  # condition -> (union value, {member: truth or UNKNOWN})
+        self.changes: dict[ir.Value, int] = {}
+        self.raising: set[ir.Inst] = set()
+        self.returns: dict[ir.Inst, AV] = {}
+        self.dirty: list[int] = []
+        self.queued: set[int] = set()
+        self.running = False
+        self.waiting = False
+        self.evaluator = Evaluator(self)
+        entry = self.fn.entry
+        self.incoming[entry] = {}
+        for param, av in zip(entry.params, spec.args, strict=True):
+            self.av[param] = av
+        self.touch(entry)
+
+    # -- worklist
+
+    def touch(self, block: ir.Block) -> None:
+        n = self.shape.index[block]
+        if n not in self.queued:
+            self.queued.add(n)
+            heapq.heappush(self.dirty, n)
+        if not self.running and not self.waiting:
+            self.waiting = True
+            self.session.pending.append(self)
+
+    def run(self) -> None:
+        if self.running:
+            return
+        self.running = True
+        try:
+            while self.dirty:
+                n = heapq.heappop(self.dirty)
+                self.queued.discard(n)
+                self.visit(self.fn.blocks[n])
+            error = next(iter(self.errors.values()), None)
+            if error is not self.spec.error:
+                self.spec.error = error
+                self.session.grew(self.spec)
+        finally:
+            self.running = False
+            self.waiting = False
+
+    # -- lattice access
+
+    def lookup(self, value: ir.Value, block: ir.Block) -> AV | None:
+        """What `value` is at `block`, narrowed by the tests that dominate it."""
+        av = self.av.get(value)
+        if av is None or type(av[0]) is not Union or not self.narrowed:
+            return av
+        idom = self.shape.idom
+        at = block
+        while at is not None:
+            found = self.narrowed.get(at)
+            if found is not None and value in found:
+                return found[value]
+            at = idom.get(at)
+        return av
+
+    def update(self, value: ir.Value, av: AV) -> None:
+        old = self.av.get(value)
+        if old is not None and old[0] is av[0] and (old[1] is av[1] or same_constant(old[1], av[1])):
+            return
+        count = self.changes[value] = self.changes.get(value, 0) + 1
+        if count > _MAX_CHANGES:
+            raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop: {old[0]}, {av[0]}, ...",
+                           "give the variable one type before the loop and keep it")
+        self.av[value] = av
+        for user in self.shape.users.get(value, ()):
+            if user in self.incoming:
+                self.touch(user)
+
+    # -- one block
+
+    def visit(self, block: ir.Block) -> None:
+        for inst in block.insts:
+            op = inst.op
+            if op.effects & ir.TERMINATOR:
+                self.terminate(block, inst)
+                return
+            try:
+                av = self.evaluator.evaluate(inst, block)
+                self.errors.pop(inst, None)
+            except Mismatch as error:
+                self.errors[inst] = error
+                self.meaning.pop(inst, None)
+                self.unwind(block, inst)
+                return
+            if inst in self.raising:
+                self.unwind(block, inst)
+            if av is None:  # no value yet, or certain to raise: what follows is not reached
+                return
+            if inst.result is not None:
+                self.update(inst.result, av)
+
+    def unwind(self, block: ir.Block, inst: ir.Inst) -> None:
+        if inst.unwind is not None:
+            self.flow(block, inst.unwind, None)
+        elif not self.spec.raises:
+            self.spec.raises = True
+            self.session.grew(self.spec)
+
+    def terminate(self, block: ir.Block, inst: ir.Inst) -> None:
+        op = inst.op
+        if op is control.JUMP:
+            self.flow(block, inst.targets[0], None)
+        elif op is control.BRANCH:
+            av = self.lookup(inst.args[0], block)
+            if av is None:
+                return
+            if av[1] is UNKNOWN:
+                yes, no = self.narrowing(block, inst.args[0])
+                if yes is not False:
+                    self.flow(block, inst.targets[0], yes)
+                if no is not False:
+                    self.flow(block, inst.targets[1], no)
+            else:
+                self.flow(block, inst.targets[0 if av[1] else 1], None)
+        elif op is control.RETURN:
+            av = self.lookup(inst.args[0], block)
+            if av is None:
+                return
+            self.returns[inst] = av
+            total = None
+            for one in self.returns.values():
+                total = one if total is None else join(total, one)
+            old = self.spec.result
+            if old is None or old[0] is not total[0] or not (old[1] is total[1] or same_constant(old[1], total[1])):
+                self.spec.result = total
+                self.session.grew(self.spec)
+        elif op is control.RAISE or op is control.RERAISE:
+            try:
+                self.evaluator.evaluate(inst, block)
+                self.errors.pop(inst, None)
+            except Mismatch as error:
+                self.errors[inst] = error
+            self.unwind(block, inst)
+        elif op is not control.UNREACHABLE:
+            raise AssertionError(f"unexpected terminator {op}")
+
+    def narrowing(self, block, condition):
+        """What a branch on `condition` says of the union it tests: ({value: AV} or None, ...) for both edges; False where
+        no member can take that edge."""
+        verdict = self.verdicts.get(condition)
+        if verdict is None:
+            return None, None
+        value, truths = verdict
+        av = self.lookup(value, block)
+        if av is None or type(av[0]) is not Union:
+            return None, None
+        sides = []
+        for side in (True, False):
+            members = [m for m in av[0].members if truths.get(m, UNKNOWN) is UNKNOWN or truths[m] is side]
+            sides.append({value: (union_of(members), UNKNOWN)} if members else False)
+        return sides
+
+    def flow(self, block: ir.Block, edge: ir.Edge, narrowed) -> None:
+        """Control may go along `edge`: join its arguments into the parameters of the target."""
+        target = edge.block
+        edges = self.incoming.get(target)
+        fresh = edges is None
+        if fresh:
+            edges = self.incoming[target] = {}
+        avs = []
+        for arg in edge.args:
+            av = narrowed.get(arg) if narrowed else None
+            avs.append(av or self.lookup(arg, block))
+        edges[edge] = avs
+        if narrowed and self.shape.predecessors[target] == 1:
+            old = self.narrowed.get(target)
+            if old is None or any(old.get(v, (None,))[0] is not av[0] for v, av in narrowed.items()):
+                self.narrowed[target] = narrowed
+                for value in narrowed:
+                    for user in self.shape.users.get(value, ()):
+                        if user in self.incoming:
+                            self.touch(user)
+        header = target in self.shape.headers
+        for i, param in enumerate(target.params):
+            total = None
+            for incoming in edges.values():
+                av = incoming[i]
+                if av is not None:
+                    total = av if total is None else join(total, av, header)
+            if total is not None:
+                self.update_param(param, total, target)
+        if fresh:
+            self.touch(target)
+
+    def update_param(self, param, av, block):
+        old = self.av.get(param)
+        self.update(param, av)
+        if self.av.get(param) is not old:
+            self.touch(block)
+
+
+class _Shape:
+    """What the propagation needs to know of a generic function's graph; computed once, kept with it."""
+
+    def __init__(self, fn: ir.Function):
+        self.index = {block: i for i, block in enumerate(fn.blocks)}
+        self.users: dict[ir.Value, list[ir.Block]] = {}
+        self.predecessors: dict[ir.Block, int] = dict.fromkeys(fn.blocks, 0)
+        preds: dict[ir.Block, list[ir.Block]] = {block: [] for block in fn.blocks}
+        self.headers: set[ir.Block] = set()
+        self.definitions: dict[ir.Value, ir.Inst] = {}
+        for block in fn.blocks:
+            used = set()
+            for inst in block.insts:
+                used.update(inst.args)
+                if inst.result is not None:
+                    self.definitions[inst.result] = inst
+            for edge in block.edges():
+                used.update(edge.args)
+                self.predecessors[edge.block] += 1
+                preds[edge.block].append(block)
+                if self.index[edge.block] <= self.index[block]:
+                    self.headers.add(edge.block)
+            for value in used:
+                self.users.setdefault(value, []).append(block)
+        self.idom = _dominators(fn.blocks, self.index, preds)
+
+
+def _dominators(blocks, index, preds):
+    """Immediate dominators over reverse post-order. Source: Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm"."""
+    idom: dict[ir.Block, ir.Block | None] = {blocks[0]: None}
+    changed = True
+    while changed:
+        changed = False
+        for block in blocks[1:]:
+            new = None
+            for pred in preds[block]:
+                if pred in idom:
+                    if new is None:
+                        new = pred
+                    else:
+                        a, b = new, pred
+                        while a is not b:
+                            while index[a] > index[b]:
+                                a = idom[a]
+                            while index[b] > index[a]:
+                                b = idom[b]
+                        new = a
+            if new is not None and idom.get(block, False) is not new:
+                idom[block] = new
+                changed = True
+    return idom

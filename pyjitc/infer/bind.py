@@ -1,0 +1,69 @@
+"""Arguments of a call to the parameters of a Python function, with CPython's errors."""
+from __future__ import annotations
+
+from ..ops import structure
+from ..types.kinds import Struct
+from .meaning import Apply, Mismatch
+
+__all__ = ["bind"]
+
+
+def bind(proto, args, kwargs, defaults, kwdefaults):
+    """One expression per parameter, in the order of the code's locals (positional, keyword-only, *args, **kwargs).
+
+    Raises Mismatch with the interpreter's message for a wrong count or an unknown keyword."""
+    code = proto.code
+    name = proto.qualname
+    npos, nposonly, nkw = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+    names = code.co_varnames[:npos + nkw]
+    slots = dict(zip(names[:npos], args))
+    extra = list(args[npos:])
+    if extra and not code.co_flags & 4:
+        _too_many(name, npos, len(defaults), len(args))
+    surplus = {}
+    for key, value in kwargs.items():
+        if key in names[nposonly:]:
+            if key in slots:
+                raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+            slots[key] = value
+        elif code.co_flags & 8:
+            surplus[key] = value
+        elif key in names:
+            raise Mismatch(f"{name}() got some positional-only arguments passed as keyword arguments: '{key}'")
+        else:
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+    for key, value in zip(names[npos - len(defaults):npos], defaults):
+        slots.setdefault(key, value)
+    missing = [n for n in names[:npos] if n not in slots]
+    if missing:
+        _missing(name, missing, "positional")
+    for key in names[npos:]:
+        if key not in slots and key in kwdefaults:
+            slots[key] = kwdefaults[key]
+    missing = [n for n in names[npos:] if n not in slots]
+    if missing:
+        _missing(name, missing, "keyword-only")
+    bound = [slots[n] for n in names]
+    if code.co_flags & 4:
+        bound.append(Apply(structure.TUPLE_MAKE, *extra, cls=None))
+    if code.co_flags & 8:
+        members = tuple((key, value.type) for key, value in surplus.items())
+        bound.append(Apply(structure.STRUCT_MAKE, *surplus.values(), type=Struct("dict", members)))
+    return bound
+
+
+def _too_many(name, npos, ndefaults, given):
+    takes = f"from {npos - ndefaults} to {npos}" if ndefaults else str(npos)
+    plural = "" if takes == "1" else "s"
+    raise Mismatch(f"{name}() takes {takes} positional argument{plural} but {given} {'was' if given == 1 else 'were'} given")
+
+
+def _missing(name, missing, kind):
+    quoted = [f"'{n}'" for n in missing]
+    if len(quoted) == 1:
+        text = quoted[0]
+    elif len(quoted) == 2:
+        text = " and ".join(quoted)
+    else:
+        text = ", ".join(quoted[:-1]) + f", and {quoted[-1]}"
+    raise Mismatch(f"{name}() missing {len(missing)} required {kind} argument{'s' if len(missing) > 1 else ''}: {text}")

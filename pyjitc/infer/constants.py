@@ -1,0 +1,77 @@
+"""Python objects that the compiler meets (code constants, globals, captured values) as types and constants."""
+from __future__ import annotations
+
+import sys
+import types as pytypes
+
+import numpy as np
+
+from ..ops import pyobject
+from ..ops.control import UNBOUND
+from ..types import kinds
+from ..types.kinds import (
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, NUMPY_SCALARS, Object, Singleton, Slice, Str,
+    Tuple, Unbound,
+)
+from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
+
+__all__ = ["constant", "scalar_type", "array_type", "FIXED_MODULES"]
+
+# Modules whose attributes are taken as fixed: their values are not guarded.
+FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite"}
+
+_SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType, type(...): Ellipsis_}
+
+
+def scalar_type(dtype: np.dtype):
+    """The NumPy scalar type of `dtype`, or None when it has none here (object, string, structured, swapped)."""
+    return NUMPY_SCALARS.get("bool_" if dtype.kind == "b" else dtype.name) if dtype.isnative else None
+
+
+def array_type(value: np.ndarray) -> Array | None:
+    """The Array type of an ndarray, or None for a dtype that has no native form."""
+    element = scalar_type(value.dtype)
+    if element is None:
+        return None
+    flags = value.flags
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return Array(element, value.ndim, layout, flags.writeable, flags.aligned)
+
+
+def constant(value) -> Expr:
+    """`value` as a compile-time constant; an array becomes a reference to that very array."""
+    kind = type(value)
+    simple = _SIMPLE.get(kind)
+    if simple is not None:
+        return Const(simple, value)
+    if kind is int:
+        if -(1 << 63) <= value < 1 << 63:
+            return Const(Int, value)
+        raise Mismatch(f"the int {value if abs(value) < 10**30 else str(value)[:20] + '...'} does not fit in 64 bits",
+                       "use a float, or a NumPy unsigned type such as np.uint64", OverflowError)
+    if value is UNBOUND:
+        return Const(Unbound, UNBOUND)
+    if kind is slice:
+        parts = [constant(x) for x in (value.start, value.stop, value.step)]
+        return Const(Slice(*(p.type for p in parts)), value)
+    if isinstance(value, tuple):
+        parts = [constant(x) for x in value]
+        if all(p.known for p in parts):
+            return Const(Tuple(tuple(p.type for p in parts), None if kind is tuple else kind), value)
+        return Const(Singleton(value), value)
+    if isinstance(value, np.generic):
+        scalar = scalar_type(value.dtype)
+        if scalar is not None:
+            return Const(scalar, value)
+    elif kind is np.ndarray:
+        array = array_type(value)
+        if array is not None:
+            return Apply(pyobject.PY_UNBOX, Const(Object, value), type=array)
+        raise Mismatch(f"an array of dtype {value.dtype} has no native form", "convert it with .astype to a numeric dtype")
+    elif isinstance(value, np.dtype):
+        scalar = scalar_type(value)
+        if scalar is not None:
+            return Const(DType(scalar), value)
+    elif isinstance(value, kinds.Type):
+        return Const(Singleton(value), value)
+    return Const(Singleton(value), value)

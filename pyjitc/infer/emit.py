@@ -1,0 +1,402 @@
+"""Typed IR from what the analysis found: reachable blocks only, one leaf operation or call at a time.
+
+A value whose constant is known is not passed along: it is made where it is used. A union operand becomes a chain of tag
+tests with one arm per member. Conversions that a join asked for stand on the edges.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops import control, exceptions, memory, pyobject, structure
+from ..types.kinds import (
+    Array, Bool, Exception_, NoneType, Tuple, Type, Unbound, Undefined, Union,
+)
+from .evaluate import Captured, CellGet, CellSet, MakeCell, Raise, Split, UserCall, meaning_av
+from .join import constant_as
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Operand, Throw
+
+__all__ = ["emit"]
+
+
+def emit(session, entry) -> list[ir.Function]:
+    """Typed functions for `entry` (first) and everything it calls."""
+    functions: list[ir.Function] = []
+    queue = [entry]
+    names: dict[str, int] = {}
+
+    def shell(spec) -> ir.Function:
+        if spec.typed is None:
+            proto = spec.proto
+            base = proto.qualname.replace("<locals>.", "").replace("<", "").replace(">", "")
+            count = names[base] = names.get(base, 0) + 1
+            code = proto.code
+            spec.typed = ir.Function(base if count == 1 else f"{base}.{count}", code.co_name, code.co_filename,
+                                     code.co_firstlineno, proto.library)
+            queue.append(spec)
+        return spec.typed
+
+    shell(entry)
+    queue.pop()
+    while queue:
+        spec = queue.pop()
+        functions.append(spec.typed)
+        _Emission(session, spec, shell).run()
+    return functions
+
+
+class _Emission:
+    def __init__(self, session, spec, shell):
+        self.session = session
+        self.spec = spec
+        self.shell = shell
+        self.analysis = spec.analysis
+        self.fn: ir.Function = spec.typed
+        self.values: dict[ir.Value, ir.Value] = {}
+        self.blocks: dict[ir.Block, ir.Block] = {}
+        self.block: ir.Block | None = None
+        self.loc = ir.NOWHERE
+        self.override: dict[int, tuple[ir.Value, Type]] = {}
+        self.unwind: tuple | None = None
+        self.hoisted: dict[int, ir.Value] = {}
+        self.extra: list[ir.Block] = []
+
+    def run(self):
+        analysis, fn = self.analysis, self.fn
+        reached = [b for b in analysis.fn.blocks if b in analysis.incoming]
+        fn.result = self.spec.result[0] if self.spec.result else NoneType
+        prologue = ir.Block("entry")
+        self.prologue = prologue
+        self.closure = None
+        if self.spec.closure is not None:
+            self.closure = ir.Value(self.spec.closure[0], "closure")
+            prologue.params.append(self.closure)
+        entry = reached[0]
+        for block in reached:
+            new = self.blocks[block] = ir.Block(block.name or "b")
+            if block is entry:
+                for param, av in zip(block.params, self.spec.args):
+                    if av[1] is UNKNOWN:
+                        value = ir.Value(av[0], param.name)
+                        prologue.params.append(value)
+                        self.values[param] = value
+                continue
+            for param in block.params:
+                av = analysis.av.get(param)
+                if av is not None and av[1] is UNKNOWN:
+                    value = self.values[param] = ir.Value(av[0], param.name)
+                    new.params.append(value)
+        for block in reached:
+            self.gblock = block
+            self.block = self.blocks[block]
+            self.extra.append(self.block)
+            for inst in block.insts:
+                self.loc = inst.loc
+                self.emit(inst)
+                if self.block is None:
+                    break
+        self.block = prologue
+        self.add(control.JUMP, (), targets=[ir.Edge(self.blocks[entry])])
+        fn.blocks = [prologue, *self.extra]
+
+    # -- building
+
+    def add(self, op, args, attrs=None, type=None, name="", targets=()):
+        result = ir.Value(type, name) if type is not None else None
+        inst = ir.Inst(op, args, attrs, result, self.loc, targets)
+        if op.effects & ir.RAISES and self.unwind is not None:
+            inst.unwind = ir.Edge(self.unwind[0], self.unwind[1])
+        self.block.insts.append(inst)
+        return result
+
+    def terminate(self, op, args=(), attrs=None, targets=()):
+        self.add(op, args, attrs, None, "", targets)
+        self.block = None
+
+    def start(self, name, params=()):
+        block = ir.Block(name, params)
+        self.extra.append(block)
+        self.block = block
+        return block
+
+    def constant(self, t, value):
+        return self.add(control.CONST, (), {"value": value}, t)
+
+    # -- values
+
+    def use(self, gvalue):
+        """(typed value, its type) of a generic value here."""
+        av = self.analysis.lookup(gvalue, self.gblock)
+        if av is None:
+            return self.add(structure.UNDEF, (), {"type": NoneType}, NoneType), NoneType
+        if av[1] is not UNKNOWN:
+            return self.constant(*av), av[0]
+        value = self.values[gvalue]
+        if value.type is not av[0]:
+            value = self.convert(value, av[0])
+        return value, av[0]
+
+    def convert(self, value, target, known=UNKNOWN):
+        """`value` as type `target`: what a join asked for."""
+        source = value.type
+        if source is target:
+            return value
+        if source is Undefined:
+            return self.add(structure.UNDEF, (), {"type": target}, target)
+        if isinstance(target, Union):
+            if isinstance(source, Union):
+                return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
+            member = source if source in target.members else next(
+                m for m in target.members if type(m) is type(source) and (
+                    isinstance(m, Array) and m.dtype is source.dtype and m.ndim == source.ndim
+                    and m.writable == source.writable
+                    or isinstance(m, Exception_) and issubclass(source.cls, m.cls)
+                    or isinstance(m, Tuple) and len(m.elements) == len(source.elements) and m.cls is source.cls))
+            return self.add(structure.UNION_MAKE, (self.convert(value, member),), {"type": target}, target)
+        if isinstance(source, Union):
+            return self.add(structure.UNION_GET, (value,), {"type": target}, target)
+        if known is not UNKNOWN:
+            fitted = constant_as(known, target)
+            if fitted is not UNKNOWN:
+                return self.constant(target, fitted)
+        if isinstance(target, Tuple) and isinstance(source, Tuple):
+            parts = [self.convert(self.add(structure.TUPLE_GET, (value,), {"index": i}, s), t)
+                     for i, (s, t) in enumerate(zip(source.elements, target.elements))]
+            return self.add(structure.TUPLE_MAKE, parts, {"cls": target.cls}, target)
+        return self.add(structure.RETYPE, (value,), {"type": target}, target)
+
+    # -- instructions
+
+    def emit(self, inst):
+        op = inst.op
+        self.override = {}
+        self.memo: dict[Expr, ir.Value] = {}  # calls that an expression refers to more than once
+        self.unwind = None
+        self.args = inst.args
+        if inst.unwind is not None and inst.unwind.block in self.blocks and (
+                inst in self.analysis.raising or op is control.RAISE or op is control.RERAISE):
+            self.unwind = (self.blocks[inst.unwind.block], self.edge_args(inst.unwind))
+        if op is control.JUMP:
+            edge = inst.targets[0]
+            self.terminate(control.JUMP, targets=[ir.Edge(self.blocks[edge.block], self.edge_args(edge))])
+        elif op is control.BRANCH:
+            self.branch(inst)
+        elif op is control.RETURN:
+            value, _ = self.use(inst.args[0])
+            av = self.analysis.lookup(inst.args[0], self.gblock)
+            self.terminate(control.RETURN, [self.convert(value, self.fn.result, av[1])])
+        elif op is control.UNREACHABLE:
+            self.terminate(control.UNREACHABLE)
+        else:
+            meaning = self.analysis.meaning.get(inst)
+            av = self.analysis.av.get(inst.result) if inst.result is not None else None
+            if meaning is None:  # an operand never gets a value: control does not arrive
+                self.terminate(control.UNREACHABLE)
+                return
+            value = self.meaning(meaning, av)
+            if self.block is None:
+                return
+            if inst.result is None:
+                return
+            if av is None:
+                self.terminate(control.UNREACHABLE)
+            elif av[1] is UNKNOWN:
+                if value.type is not av[0]:
+                    value = self.convert(value, av[0])
+                if not value.name:
+                    value.name = inst.result.name
+                self.values[inst.result] = value
+
+    def edge_args(self, edge):
+        """Converted arguments for the parameters that the target kept."""
+        args = []
+        for arg, param in zip(edge.args, edge.block.params):
+            target = self.values.get(param)
+            if target is None:
+                continue
+            av = self.analysis.lookup(arg, self.gblock)
+            if av is None:
+                args.append(self.add(structure.UNDEF, (), {"type": target.type}, target.type))
+                continue
+            if av[1] is not UNKNOWN and av[0] is not target.type:
+                fitted = constant_as(av[1], target.type)
+                if fitted is not UNKNOWN and not isinstance(target.type, Union):
+                    args.append(self.constant(target.type, fitted))
+                    continue
+            args.append(self.convert(self.use(arg)[0], target.type, av[1]))
+        return args
+
+    def branch(self, inst):
+        av = self.analysis.lookup(inst.args[0], self.gblock)
+        if av[1] is not UNKNOWN:
+            edge = inst.targets[0 if av[1] else 1]
+            self.terminate(control.JUMP, targets=[ir.Edge(self.blocks[edge.block], self.edge_args(edge))])
+            return
+        condition, _ = self.use(inst.args[0])
+        here, edges, blocks = self.block, [], []
+        for edge in inst.targets:
+            target = self.blocks.get(edge.block)
+            if target is None:  # no member of the tested union takes this edge
+                dead = ir.Block("never")
+                dead.insts.append(ir.Inst(control.UNREACHABLE, loc=self.loc))
+                blocks.append(dead)
+                edges.append(ir.Edge(dead))
+            elif not target.params:
+                edges.append(ir.Edge(target))
+            else:
+                step = self.block = ir.Block("edge")
+                args = self.edge_args(edge)
+                if step.insts:
+                    self.add(control.JUMP, (), targets=[ir.Edge(target, args)])
+                    blocks.append(step)
+                    edges.append(ir.Edge(step))
+                else:
+                    edges.append(ir.Edge(target, args))
+        self.block = here
+        self.terminate(control.BRANCH, [condition], targets=edges)
+        self.extra.extend(blocks)
+
+    def meaning(self, meaning, av):
+        if type(meaning) is Split:
+            return self.split(meaning, av)
+        return self.expr(meaning)
+
+    def split(self, split, av):
+        operand = self.operand(split.index, None)
+        merge = ir.Block("join")
+        result = None
+        if av is not None and av[1] is UNKNOWN:
+            result = ir.Value(av[0])
+            merge.params.append(result)
+        saved, memo = dict(self.override), self.memo
+        arrives = False
+        for k, (member, meaning, arm_av) in enumerate(split.cases):
+            rest = None
+            if k + 1 < len(split.cases):
+                test = self.add(structure.UNION_IS, (operand,), {"type": member}, Bool)
+                arm, rest = ir.Block("case"), ir.Block("else")
+                self.terminate(control.BRANCH, [test], targets=[ir.Edge(arm), ir.Edge(rest)])
+                self.extra.append(arm)
+                self.block = arm
+            self.override, self.memo = dict(saved), dict(memo)
+            self.override[split.index] = (operand, member)
+            value = self.meaning(meaning, meaning_av(meaning) if type(meaning) is Split else arm_av)
+            if self.block is not None:
+                if arm_av is None:
+                    self.terminate(control.UNREACHABLE)
+                else:
+                    arrives = True
+                    args = [] if result is None else [self.convert(value, result.type, arm_av[1])]
+                    self.terminate(control.JUMP, targets=[ir.Edge(merge, args)])
+            if rest is not None:
+                self.extra.append(rest)
+                self.block = rest
+        self.override, self.memo = saved, memo
+        if not arrives:
+            self.block = None
+            return None
+        self.extra.append(merge)
+        self.block = merge
+        if av is not None and av[1] is not UNKNOWN:
+            return self.constant(*av)
+        return result
+
+    def operand(self, index, t):
+        """Operand `index` of the instruction at hand, as type `t` (None: as it is)."""
+        found = self.override.get(index)
+        if found is None:
+            value, _ = self.use(self.args[index])
+        else:
+            value, member = found
+            if member is not None and isinstance(value.type, Union):
+                if t is None:
+                    return value
+                value = self.add(structure.UNION_GET, (value,), {"type": member}, member)
+        return value if t is None else self.convert(value, t)
+
+    def expr(self, e: Expr):
+        kind = type(e)
+        if e.value is not UNKNOWN and (kind is Operand or kind is Const or kind is Apply and not e.op.effects):
+            return self.constant(e.type, e.value)
+        if kind is Operand:
+            return self.operand(e.index, e.type)
+        if kind is Apply:
+            if e.op is pyobject.PY_UNBOX and type(e.operands[0]) is Const:
+                return self.hoist(e)
+            args = []
+            for x in e.operands:
+                args.append(self.expr(x))
+                if self.block is None:
+                    return None
+            return self.add(e.op, args, e.attrs, e.type)
+        if kind is Call:
+            found = self.memo.get(e)
+            if found is None:
+                found = self.memo[e] = self.expr(e.resolved)
+            return found
+        if kind is UserCall:
+            return self.call(e)
+        if kind is Throw:
+            self.terminate(exceptions.THROW, (), {"cls": e.exception, "message": e.message})
+            return None
+        if kind is Raise:
+            args = [self.expr(x) for x in e.operands]
+            self.terminate(control.RERAISE if e.again else exceptions.EXC_THROW, args)
+            return None
+        if kind is Captured:
+            t = self.spec.closure[0].captures[e.role]
+            part = self.add(structure.CAPTURE_GET, (self.closure,), {"index": e.role}, t)
+            return self.add(structure.TUPLE_GET, (part,), {"index": e.index}, e.type)
+        if kind is MakeCell:
+            content = e.type.content
+            value = self.expr(e.content)
+            return self.add(memory.CELL_NEW, (self.convert(value, content, e.content.value),), {"type": e.type}, e.type)
+        if kind is CellSet:
+            content = e.cell.type.content
+            value = self.convert(self.expr(e.content), content, e.content.value)
+            self.add(memory.CELL_STORE, (self.expr(e.cell), value))
+            return None
+        if kind is CellGet:
+            return self.cell_get(e)
+        raise AssertionError(f"no emission for {kind.__name__}")
+
+    def hoist(self, e):
+        """A captured array is opened once, on entry."""
+        key = id(e.operands[0].value)
+        value = self.hoisted.get(key)
+        if value is None:
+            here, self.block, unwind, self.unwind = self.block, self.prologue, self.unwind, None
+            boxed = self.constant(e.operands[0].type, e.operands[0].value)
+            value = self.hoisted[key] = self.add(e.op, (boxed,), e.attrs, e.type)
+            self.block, self.unwind = here, unwind
+        return value
+
+    def call(self, e):
+        spec = e.spec
+        args = [self.expr(e.closure)] if spec.closure is not None else []
+        for x, av in zip(e.operands, spec.args):
+            if av[1] is UNKNOWN:
+                args.append(self.expr(x))
+                if self.block is None:
+                    return None
+        result = self.add(control.INVOKE, args, {"callee": self.shell(spec)}, spec.result[0] if spec.result else NoneType)
+        if spec.result is None:
+            self.terminate(control.UNREACHABLE)
+            return None
+        if spec.result[1] is not UNKNOWN:
+            return self.constant(*spec.result)
+        return result
+
+    def cell_get(self, e):
+        cell = self.expr(e.cell)
+        content = e.cell.type.content
+        value = self.add(memory.CELL_LOAD, (cell,), None, content)
+        if isinstance(content, Union) and Unbound in content.members:
+            test = self.add(structure.UNION_IS, (value,), {"type": Unbound}, Bool)
+            bad, good = ir.Block("unbound"), ir.Block("bound")
+            self.terminate(control.BRANCH, [test], targets=[ir.Edge(bad), ir.Edge(good)])
+            self.extra += [bad, good]
+            self.block = bad
+            cls, message = self.session.unbound_error(e.name, e.free)
+            self.terminate(exceptions.THROW, (), {"cls": cls, "message": message})
+            self.block = good
+            value = self.convert(value, e.type)
+        return value

@@ -1,0 +1,707 @@
+"""The meaning of one generic instruction for the operand types found so far.
+
+Most operations ask the library; a union operand splits the question into one per member. Calls of Python functions
+become specialisations of their own.
+"""
+from __future__ import annotations
+
+import types as pytypes
+
+from ..ir import core as ir
+from ..ops import control, exceptions, generic, pyobject, structure
+from ..types.kinds import (
+    Bool, Cell, Exception_, Function, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type, Unbound, Union,
+)
+from .bind import bind
+from .constants import FIXED_MODULES, constant
+from .join import AV, join
+from .meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Operand, Throw
+from .session import only_value
+
+__all__ = ["Evaluator", "Split", "UserCall", "VOID"]
+
+VOID: AV = (NoneType, None)
+
+
+class Split:
+    """One meaning per member of a union operand: cases = [(member type, meaning, AV or None)]."""
+
+    __slots__ = ("index", "cases")
+
+    def __init__(self, index: int, cases: list):
+        self.index = index
+        self.cases = cases
+
+
+class UserCall(Expr):
+    """A call of a specialisation. operands: one per parameter; closure: the function value when it carries captures."""
+
+    __slots__ = ("spec", "operands", "closure")
+
+    def __init__(self, spec, operands, closure=None):
+        self.spec = spec
+        self.operands = operands
+        self.closure = closure
+        self.type, self.value = spec.result or (None, UNKNOWN)
+
+
+# Operations that take a union whole: they move values, or box them.
+_UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR, generic.MAKE_FUNCTION,
+            generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE, generic.LIST_EXTEND, generic.UNSUPPORTED,
+            generic.CATCH, generic.YIELD}
+
+
+class Evaluator:
+    def __init__(self, analysis):
+        self.analysis = analysis
+        self.session = analysis.session
+        self.library = analysis.session.library
+        self.cells: dict[ir.Inst, Type] = {}
+
+    def evaluate(self, inst: ir.Inst, block: ir.Block) -> AV | None:
+        """The abstract value of the result; VOID for an instruction without one; None when control does not get past
+        it (yet). Raises Mismatch when the operands have no such operation."""
+        analysis = self.analysis
+        self.inst, self.block = inst, block
+        operands = []
+        for i, arg in enumerate(inst.args):
+            av = analysis.lookup(arg, block)
+            if av is None:
+                return None
+            operands.append(Operand(i, av[0], av[1]))
+        meaning, av = self.split(inst, operands, 0 if inst.op not in _UNSPLIT else len(operands))
+        analysis.meaning[inst] = meaning
+        if inst.op.effects & ir.RAISES and may_raise(meaning):
+            analysis.raising.add(inst)
+        self.record_verdict(inst, meaning, av)
+        return av
+
+    def split(self, inst, operands, start):
+        for k in range(start, len(operands)):
+            if type(operands[k].type) is Union:
+                break
+        else:
+            meaning = _HANDLERS[inst.op](self, inst, operands)
+            return self.settle(meaning)
+        cases, total, mismatch = [], None, None
+        for member in operands[k].type.members:
+            narrowed = list(operands)
+            narrowed[k] = Operand(k, member, only_value(member))
+            try:
+                meaning, av = self.split(inst, narrowed, k + 1)
+            except Mismatch as error:
+                mismatch = error
+                meaning, av = Throw(error.exception, error.message), None
+            cases.append((member, meaning, av))
+            if av is not None:
+                total = av if total is None else join(total, av)
+        if mismatch is not None and all(type(m) is Throw for _, m, _ in cases) and not any(
+                m is Unbound for m, _, _ in cases):
+            raise mismatch
+        return Split(k, cases), total
+
+    def record_verdict(self, inst, meaning, av):
+        verdicts = self.analysis.verdicts
+        if inst.result is None or av is None or av[0] is not Bool:
+            return
+        if inst.op is generic.TRUTH or inst.op is generic.UNARY and inst.attrs["op"] == "not":
+            found = verdicts.get(inst.args[0])
+            if found is not None:
+                flip = inst.op is generic.UNARY
+                verdicts[inst.result] = (found[0], {m: (not t) if flip and t in (True, False) and t is not UNKNOWN else t
+                                                    for m, t in found[1].items()})
+                return
+        if type(meaning) is Split:
+            truths = {m: None if a is None else a[1] for m, _, a in meaning.cases}
+        elif isinstance(meaning, Expr) and inst.op is generic.CALL and len(inst.args) > 1:
+            return
+        else:
+            return
+        verdicts[inst.result] = (inst.args[meaning.index], truths)
+
+    # -- expressions
+
+    def settle(self, meaning):
+        """Resolve the calls inside an expression; gives (meaning, its abstract value or None)."""
+        kind = type(meaning)
+        if kind is Throw:
+            return meaning, None
+        if kind is CallValue:
+            return self.settle(self.call(meaning.callee, list(meaning.operands), meaning.keywords))
+        if kind is Call:
+            if meaning.resolved is None:
+                operands = []
+                for x in meaning.operands:
+                    x, av = self.settle(x) if x.type is None else (x, x)
+                    if av is None:
+                        return x, None
+                    operands.append(x)
+                found = self.call(Const(Singleton(meaning.function), meaning.function), operands, {})
+                resolved, av = self.settle(found)
+                meaning.resolved = resolved
+            else:
+                resolved, av = self.settle(meaning.resolved)
+            if av is None:
+                return resolved, None
+            meaning.type, meaning.value = av
+            return meaning, av
+        if kind is UserCall:
+            spec = meaning.spec
+            if spec.error is not None and spec.proto.library:
+                raise spec.error
+            for x in meaning.operands:
+                if x.type is None:
+                    x, av = self.settle(x)
+                    if av is None:
+                        return x, None
+            meaning.type, meaning.value = spec.result or (None, UNKNOWN)
+            return meaning, spec.result
+        if kind is Apply and meaning.type is None:
+            operands = []
+            for x in meaning.operands:
+                x, av = self.settle(x) if x.type is None else (x, x)
+                if av is None:
+                    return x, None
+                operands.append(x)
+            meaning.operands = tuple(operands)
+            meaning.type_now()
+            if meaning.type is None:
+                return meaning, VOID
+        return meaning, (meaning.type or NoneType, meaning.value)
+
+    def user_call(self, proto, operands, closure, function):
+        avs = tuple((x.type, x.value) for x in operands)
+        spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
+                                 constants=proto.library)
+        spec.dependents.add((self.analysis, self.block))
+        return UserCall(spec, operands, closure)
+
+    def call(self, callee: Expr, args: list[Expr], kwargs: dict[str, Expr]):
+        t = callee.type
+        if isinstance(t, Singleton):
+            target = t.value
+            if isinstance(target, ir.Op):
+                return Apply(target, *args, **{k: _static(v, k) for k, v in kwargs.items()})
+            function = self.session.function_of(target)
+            if function is not None:
+                rule = self.library.rule_for(function)
+                if rule is not None:
+                    return rule(args, kwargs)
+                proto = self.session.prototype(function)
+                return self.user_call(proto, bind(proto, args, kwargs, *_defaults(function)), None, function)
+            if isinstance(target, type) and issubclass(target, BaseException):
+                if kwargs:
+                    raise Mismatch(f"{target.__name__}() takes no keyword arguments")
+                return Apply(exceptions.EXC_NEW, *args, cls=target)
+            return self.library.call(target, args, kwargs)
+        if isinstance(t, Function):
+            parts = {role: Apply(structure.CAPTURE_GET, callee, index=i) for i, role in enumerate(t.roles)}
+            defaults = _elements(parts.get("defaults"))
+            names = parts.get("kwdefaults")
+            kwdefaults = _members(names) if names is not None else {}
+            operands = bind(t.proto, args, kwargs, defaults, kwdefaults)
+            return self.user_call(t.proto, operands, callee, None)
+        if isinstance(t, Method):
+            return self.library.method(Apply(structure.METHOD_SELF, callee), t.name, args, kwargs)
+        raise Mismatch(f"{describe(t)} object is not callable")
+
+    # -- one handler per generic operation
+
+    def const(self, inst, operands):
+        return constant(inst.attrs["value"])
+
+    def global_(self, inst, operands):
+        name = inst.attrs["name"]
+        proto = self.analysis.spec.proto
+        space = proto.globals
+        if name in space:
+            value = space[name]
+            container = space
+        else:
+            builtins = space.get("__builtins__", __builtins__)
+            container = builtins if isinstance(builtins, dict) else vars(builtins)
+            if name not in container:
+                return Throw(NameError, f"name '{name}' is not defined")
+            value = container[name]
+            if not proto.library:
+                self.session.depend(space, name, UNKNOWN)
+        found = constant(value)
+        if not proto.library and container is space:
+            self.session.depend(container, name, value, found.known)
+        return found
+
+    def freevar(self, inst, operands):
+        name = inst.attrs["name"]
+        spec = self.analysis.spec
+        index = spec.proto.code.co_freevars.index(name)
+        if spec.closure is not None:
+            role = spec.closure[0].roles.index("closure")
+            cell = spec.closure[0].captures[role].elements[index]
+            return Captured(cell, role, index)
+        cell = spec.function.__closure__[index]
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            return Throw(*self.session.unbound_error(name, True))
+        self.session.depend(cell, None, value)
+        if value is spec.function:  # a local function that calls itself
+            return Const(Singleton(value), value)
+        return constant(value)
+
+    def make_cell(self, inst, operands):
+        site = self.session.sites.get((self.analysis.spec, inst))
+        if site is None:
+            site = self.session.sites[self.analysis.spec, inst] = Site(inst.attrs.get("name", "cell"))
+        self.refine(site, operands[0].type)
+        return MakeCell(operands[0], Cell(site))
+
+    def refine(self, site, content):
+        merged = content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0]
+        if merged is not site.content:
+            site.content = merged
+            for analysis, block in self.session.cell_users.get(site, ()):
+                analysis.touch(block)
+
+    def cell_get(self, inst, operands):
+        cell = operands[0]
+        if not isinstance(cell.type, Cell):
+            return cell  # captured by value: it is never rebound
+        self.session.cell_users.setdefault(cell.type.site, set()).add((self.analysis, self.block))
+        return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
+
+    def cell_set(self, inst, operands):
+        self.refine(operands[0].type.site, operands[1].type)
+        return CellSet(operands[0], operands[1])
+
+    def binary(self, inst, operands):
+        return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
+
+    def unary(self, inst, operands):
+        return self.library.unary(inst.attrs["op"], operands[0])
+
+    def compare(self, inst, operands):
+        return self.library.compare(inst.attrs["op"], *operands)
+
+    def truth(self, inst, operands):
+        return self.library.truth(operands[0])
+
+    def getattr_(self, inst, operands):
+        return self.attribute(operands[0], inst.attrs["name"])
+
+    def attribute(self, x: Expr, name: str):
+        if isinstance(x.type, Singleton):
+            found = self.library.static_attribute(x, name)
+            if found is not None:
+                return found
+            holder = x.type.value
+            if isinstance(holder, pytypes.ModuleType):
+                try:
+                    value = getattr(holder, name)
+                except AttributeError as error:
+                    raise Mismatch(str(error), "", AttributeError) from None
+                if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
+                    self.session.depend(vars(holder), name, value)
+                return constant(value)
+            if isinstance(holder, type):
+                value = holder.__dict__.get(name, UNKNOWN)
+                for base in holder.__mro__:
+                    if name in base.__dict__:
+                        value = base.__dict__[name]
+                        break
+                if value is UNKNOWN:
+                    raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
+                if isinstance(value, (staticmethod, classmethod, property)) or hasattr(type(value), "__set__"):
+                    value = getattr(holder, name)
+                return constant(value)
+        return self.library.getattr(x, name)
+
+    def setattr_(self, inst, operands):
+        return self.library.setattr(operands[0], inst.attrs["name"], operands[1])
+
+    def getitem(self, inst, operands):
+        x, i = operands
+        if isinstance(x.type, Singleton) and type(x.type.value) is dict and i.known:
+            config = x.type.value
+            if i.value not in config:
+                return Throw(KeyError, repr(i.value))
+            self.session.depend(config, i.value, config[i.value])
+            return constant(config[i.value])
+        return self.library.getitem(x, i)
+
+    def setitem(self, inst, operands):
+        return self.library.setitem(*operands)
+
+    def delitem(self, inst, operands):
+        raise Mismatch(f"{describe(operands[0].type)} object doesn't support item deletion")
+
+    def slice_(self, inst, operands):
+        return Apply(structure.SLICE_MAKE, *operands)
+
+    def call_inst(self, inst, operands):
+        names = inst.attrs.get("kwnames") or ()
+        count = len(operands) - len(names)
+        return self.whole_call(inst, operands[0], operands[1:count], dict(zip(names, operands[count:])))
+
+    def whole_call(self, inst, callee, args, kwargs):
+        """A call whose operands may be unions: Python functions and boxing calls take them whole, rules of the library split."""
+        if type(callee.type) is Union:
+            return self.split_call(callee, callee, args, kwargs)
+        t = callee.type
+        if not isinstance(t, Function):
+            target = t.value if isinstance(t, Singleton) else None
+            function = self.session.function_of(target) if target is not None else None
+            whole = function is not None and self.library.rule_for(function) is None or self.library.takes_unions(target)
+            if not whole:
+                for x in [*args, *kwargs.values()]:
+                    if type(x.type) is Union:
+                        return self.split_call(x, callee, args, kwargs)
+        return self.call(callee, args, kwargs)
+
+    def split_call(self, on, callee, args, kwargs):
+        cases, total, mismatch = [], None, None
+        for member in on.type.members:
+            narrow = Operand(on.index, member, only_value(member))
+            pick = lambda x: narrow if x is on else x
+            try:
+                meaning = self.whole_call(self.inst, pick(callee), [pick(x) for x in args], {k: pick(x) for k, x in kwargs.items()})
+                if type(meaning) is Split:
+                    av = meaning_av(meaning)
+                else:
+                    meaning, av = self.settle(meaning)
+            except Mismatch as error:
+                mismatch = error
+                meaning, av = Throw(error.exception, error.message), None
+            cases.append((member, meaning, av))
+        if mismatch is not None and all(type(m) is Throw for _, m, _ in cases):
+            raise mismatch
+        return Split(on.index, cases)
+
+    def call_star(self, inst, operands):
+        args = _elements(operands[1])
+        kwargs = {}
+        if inst.attrs.get("kwargs"):
+            kwargs = _members(operands[2])
+        return self.whole_call(inst, operands[0], args, kwargs)
+
+    def tuple_(self, inst, operands):
+        return Apply(structure.TUPLE_MAKE, *operands, cls=None)
+
+    def list_(self, inst, operands):
+        members = tuple((str(i), x.type) for i, x in enumerate(operands))
+        return Apply(structure.STRUCT_MAKE, *operands, type=Struct("list", members))
+
+    def list_extend(self, inst, operands):
+        parts = _elements(operands[0]) + _elements(operands[1])
+        members = tuple((str(i), x.type) for i, x in enumerate(parts))
+        return Apply(structure.STRUCT_MAKE, *parts, type=Struct("list", members))
+
+    def list_to_tuple(self, inst, operands):
+        return Apply(structure.TUPLE_MAKE, *_elements(operands[0]), cls=None)
+
+    def dict_(self, inst, operands):
+        members, parts = [], []
+        for key, value in zip(operands[::2], operands[1::2]):
+            if not key.known or key.type is not Str:
+                raise Mismatch("dicts are not compiled yet", "use arrays or tuples inside compiled functions")
+            members.append((key.value, value.type))
+            parts.append(value)
+        return Apply(structure.STRUCT_MAKE, *parts, type=Struct("dict", tuple(members)))
+
+    def dict_merge(self, inst, operands):
+        parts = {**_members(operands[0]), **_members(operands[1])}
+        return Apply(structure.STRUCT_MAKE, *parts.values(), type=Struct("dict", tuple((k, x.type) for k, x in parts.items())))
+
+    def format_(self, inst, operands):
+        value, spec = operands
+        boxed = value if value.type is Object else Apply(pyobject.PY_BOX, value)
+        return Apply(pyobject.PY_FORMAT, boxed, spec if spec.type is NoneType else Apply(pyobject.PY_BOX, spec),
+                     conversion=inst.attrs.get("conversion", ""))
+
+    def string(self, inst, operands):
+        return Apply(pyobject.PY_JOIN, *operands)
+
+    def unpack(self, inst, operands):
+        return self.library.unpack(operands[0], inst.attrs["count"])
+
+    def unpack_ex(self, inst, operands):
+        parts = _elements(operands[0])
+        before, after = inst.attrs["before"], inst.attrs["after"]
+        if len(parts) < before + after:
+            return Throw(ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(parts)})")
+        middle = parts[before:len(parts) - after]
+        rest = Apply(structure.STRUCT_MAKE, *middle, type=Struct("list", tuple((str(i), x.type) for i, x in enumerate(middle))))
+        return Apply(structure.TUPLE_MAKE, *parts[:before], rest, *(parts[len(parts) - after:] if after else ()), cls=None)
+
+    def iter_(self, inst, operands):
+        return self.library.iter(operands[0])
+
+    def next_(self, inst, operands):
+        return self.library.next(operands[0])
+
+    def element(self, inst, operands):
+        return Apply(structure.TUPLE_GET, operands[0], index=inst.attrs["index"])
+
+    def make_function(self, inst, operands):
+        has = inst.attrs.get("has", ())
+        roles = tuple(role for role in ("defaults", "kwdefaults", "annotations", "closure") if role in has)
+        kept = [(role, x) for role, x in zip(roles, operands) if role != "annotations"]
+        proto = self.session.nested(self.analysis.spec.proto, inst.attrs["code"], inst.attrs["qualname"])
+        t = Function(proto, tuple(x.type for _, x in kept), tuple(role for role, _ in kept))
+        return Apply(structure.FUNCTION_MAKE, *(x for _, x in kept), type=t)
+
+    def check_bound(self, inst, operands):
+        x = operands[0]
+        if x.type is Unbound:
+            return Throw(*self.session.unbound_error(inst.attrs["name"], False))
+        return x
+
+    def import_(self, inst, operands):
+        name, level, fromlist = inst.attrs["name"], inst.attrs.get("level", 0), inst.attrs.get("fromlist")
+        try:
+            value = __import__(name, self.analysis.spec.proto.globals, None, fromlist or (), level or 0)
+        except ImportError as error:
+            return Throw(type(error), str(error))
+        return constant(value)
+
+    def import_from(self, inst, operands):
+        return self.attribute(operands[0], inst.attrs["name"])
+
+    def catch(self, inst, operands):
+        return Apply(exceptions.EXC_FETCH)
+
+    def exc_match(self, inst, operands):
+        exc, classes = operands
+        if isinstance(classes.type, Singleton):
+            wanted = (classes.type.value,)
+        elif classes.known and isinstance(classes.value, tuple):
+            wanted = classes.value
+        elif isinstance(classes.type, Tuple) and all(isinstance(e, Singleton) for e in classes.type.elements):
+            wanted = tuple(e.value for e in classes.type.elements)
+        else:
+            raise Mismatch("the class in `except` must be known at compile time")
+        for cls in wanted:
+            if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+                return Throw(TypeError, "catching classes that do not inherit from BaseException is not allowed")
+        if isinstance(exc.type, Exception_) and all(issubclass(exc.type.cls, c) for c in wanted[:1]):
+            return Const(Bool, True)
+        return Apply(exceptions.EXC_MATCH, exc, classes=tuple(wanted))
+
+    def exc_enter(self, inst, operands):
+        return Apply(exceptions.EXC_PUSH, operands[0])
+
+    def exc_leave(self, inst, operands):
+        return Apply(exceptions.EXC_POP, operands[0])
+
+    def raise_(self, inst, operands):
+        exc = operands[0]
+        made = [self.exception_value(exc)]
+        if len(operands) > 1:
+            cause = operands[1]
+            made.append(cause if cause.type is NoneType else self.exception_value(cause, "exception causes must derive from BaseException"))
+        return Raise(made)
+
+    def exception_value(self, x, message="exceptions must derive from BaseException"):
+        if isinstance(x.type, Exception_):
+            return x
+        if isinstance(x.type, Singleton):
+            target = x.type.value
+            if isinstance(target, type) and issubclass(target, BaseException):
+                return Apply(exceptions.EXC_NEW, cls=target)
+            if isinstance(target, BaseException):
+                return Apply(structure.RETYPE, Const(Object, target), type=Exception_(type(target)))
+        raise Mismatch(message)
+
+    def reraise(self, inst, operands):
+        return Raise(operands, again=True)
+
+    def match_sequence(self, inst, operands):
+        t = operands[0].type
+        return Const(Bool, isinstance(t, Tuple) or isinstance(t, Struct) and t.name == "list" or t is Range)
+
+    def never_matches(self, inst, operands):
+        return Const(Bool, False)
+
+    def length(self, inst, operands):
+        return self.library.length(operands[0])
+
+    def builtin(self, inst, operands):
+        import_name = inst.attrs["name"]
+        value = getattr(__import__("builtins"), import_name)
+        return Const(Singleton(value), value)
+
+    def unsupported(self, inst, operands):
+        raise Mismatch(f"{inst.attrs['construct']} is not supported in compiled functions", inst.attrs.get("hint", ""))
+
+    def no_list(self, inst, operands):
+        raise Mismatch("lists are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
+
+    def no_set(self, inst, operands):
+        raise Mismatch("sets are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
+
+    def no_dict(self, inst, operands):
+        raise Mismatch("dicts are not compiled yet", "use arrays or tuples inside compiled functions")
+
+    def no_yield(self, inst, operands):
+        raise Mismatch("generators are not compiled yet", "write the loop out")
+
+
+class Raise(Expr):
+    """raise: operands are the exception value and, where given, the cause (an exception or None)."""
+
+    __slots__ = ("operands", "again")
+
+    def __init__(self, operands, again=False):
+        self.operands, self.again = operands, again
+        self.type, self.value = None, UNKNOWN
+
+
+class Captured(Expr):
+    """Element `index` of the closure tuple in capture `role` of the running function's own value."""
+
+    __slots__ = ("role", "index")
+
+    def __init__(self, type, role, index):
+        self.type, self.role, self.index, self.value = type, role, index, UNKNOWN
+
+
+class MakeCell(Expr):
+    __slots__ = ("content",)
+
+    def __init__(self, content, type):
+        self.content, self.type, self.value = content, type, UNKNOWN
+
+
+class CellGet(Expr):
+    """Content of a cell, checked for Unbound."""
+
+    __slots__ = ("cell", "name", "free")
+
+    def __init__(self, cell, content, name, free):
+        self.cell, self.name, self.free, self.value = cell, name, free, UNKNOWN
+        if type(content) is Union and Unbound in content.members:
+            from_members = [m for m in content.members if m is not Unbound]
+            content = _union(from_members)
+        self.type = content
+
+
+class CellSet(Expr):
+    __slots__ = ("cell", "content")
+
+    def __init__(self, cell, content):
+        self.cell, self.content = cell, content
+        self.type, self.value = NoneType, None
+
+
+def _union(members):
+    total = (members[0], UNKNOWN)
+    for m in members[1:]:
+        total = join(total, (m, UNKNOWN))
+    return total[0]
+
+
+def meaning_av(meaning):
+    if type(meaning) is Split:
+        total = None
+        for _, _, av in meaning.cases:
+            if av is not None:
+                total = av if total is None else join(total, av)
+        return total
+    return None if meaning.type is None else (meaning.type, meaning.value)
+
+
+def may_raise(meaning) -> bool:
+    kind = type(meaning)
+    if kind is Split:
+        return any(may_raise(m) for _, m, _ in meaning.cases)
+    if kind is Apply:
+        if meaning.op is pyobject.PY_UNBOX and type(meaning.operands[0]) is Const:
+            return False
+        return bool(meaning.op.effects & ir.RAISES) or any(map(may_raise, meaning.operands))
+    if kind is Call:
+        return may_raise(meaning.resolved)
+    if kind is UserCall:
+        return meaning.spec.raises or meaning.spec.result is None or any(map(may_raise, meaning.operands))
+    if kind is CellGet:
+        content = meaning.cell.type.content
+        return content is Unbound or type(content) is Union and Unbound in content.members
+    return kind is Throw or kind is Raise
+
+
+def describe(t: Type) -> str:
+    """How CPython names the type of a value of type `t`, in quotes."""
+    return f"'{_NAMES.get(t) or _class_name(t)}'"
+
+
+_NAMES = {NoneType: "NoneType", Str: "str"}
+
+
+def _class_name(t):
+    if isinstance(t, Tuple):
+        return t.cls.__name__ if t.cls else "tuple"
+    if isinstance(t, Singleton):
+        return type(t.value).__name__
+    if isinstance(t, Function):
+        return "function"
+    if isinstance(t, Method):
+        return "builtin_function_or_method"
+    if isinstance(t, Exception_):
+        return t.cls.__name__
+    if type(t).__name__ == "Array":
+        return "numpy.ndarray"
+    if type(t).__name__ == "Slice":
+        return "slice"
+    if isinstance(t, Struct):
+        return t.name
+    text = str(t)
+    return f"numpy.{text}" if type(t).__name__.startswith("Np") else text
+
+
+def _elements(x):
+    """The elements of a tuple (or of a list written out) as expressions."""
+    if x is None:
+        return []
+    if isinstance(x.type, Tuple):
+        if x.known:
+            return [constant(v) for v in x.value]
+        return [Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))]
+    if isinstance(x.type, Struct) and x.type.name == "list":
+        return [Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members]
+    raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *", "pass a tuple")
+
+
+def _members(x):
+    if isinstance(x.type, Struct) and x.type.name == "dict":
+        return {name: Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members}
+    raise Mismatch("keyword arguments in ** must be known at compile time")
+
+
+def _static(x, name):
+    if not x.known and not isinstance(x.type, Singleton):
+        raise Mismatch(f"attribute {name} of an operation must be a constant")
+    return x.type.value if isinstance(x.type, Singleton) else x.value
+
+
+def _defaults(function):
+    return [constant(v) for v in function.__defaults__ or ()], {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()}
+
+
+E = Evaluator
+_HANDLERS = {
+    control.CONST: E.const, generic.GLOBAL: E.global_, generic.FREEVAR: E.freevar, generic.BINARY: E.binary,
+    generic.INPLACE: E.binary, generic.UNARY: E.unary, generic.COMPARE: E.compare, generic.TRUTH: E.truth,
+    generic.GETATTR: E.getattr_, generic.SETATTR: E.setattr_, generic.GETITEM: E.getitem, generic.SETITEM: E.setitem,
+    generic.DELITEM: E.delitem, generic.DELATTR: E.delitem, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
+    generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.no_set,
+    generic.DICT: E.dict_, generic.STRING: E.string, generic.LIST_EXTEND: E.list_extend,
+    generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.no_list, generic.SET_ADD: E.no_set,
+    generic.DICT_SET: E.no_dict, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
+    generic.UNPACK_EX: E.unpack_ex, generic.ITER: E.iter_, generic.NEXT: E.next_, generic.ELEMENT: E.element,
+    generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,
+    generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
+    generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
+    generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
+    generic.MATCH_MAPPING: E.never_matches, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.unsupported,
+    generic.LENGTH: E.length, generic.YIELD: E.no_yield, generic.WITH_ENTER: E.unsupported,
+    generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported, control.RAISE: E.raise_, control.RERAISE: E.reraise,
+}
+del E

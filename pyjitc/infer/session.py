@@ -1,0 +1,147 @@
+"""One compilation: the specialisations it needs, what they depend on, and the fixpoint over calls.
+
+A `Spec` is a function with argument types (library functions: and constants). Analysing one may ask for others;
+recursion sees the result known so far and is revisited when that grows.
+"""
+from __future__ import annotations
+
+import sys
+import types as pytypes
+from typing import Any, Callable
+
+from ..ir import core as ir
+from ..ops.control import UNBOUND
+from ..types.kinds import Ellipsis_, NoneType, Singleton, Type, Unbound
+from .join import AV
+from .meaning import UNKNOWN, Mismatch
+
+__all__ = ["Session", "Spec", "Dependency"]
+
+_KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis), complex, bytes)
+
+
+class Dependency:
+    """A value that was read while compiling and that the program may change: `container[key]` of a dict (globals,
+    a config dict), or the contents of a closure cell (`key` None). `value`: what it was (UNKNOWN: it did not exist)."""
+
+    __slots__ = ("container", "key", "value", "baked")
+
+    def __init__(self, container, key, value, baked: bool):
+        self.container = container
+        self.key = key
+        self.value = value
+        self.baked = baked
+
+
+class Spec:
+    """A function specialised on argument types. args: tuple of AV; closure: AV of the function value or None.
+
+    result: AV of what it returns (None: no return reached yet); raises: an exception may leave it; error: the first
+    located error; typed: the typed ir.Function, filled by emission."""
+
+    __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "done", "function")
+
+    def __init__(self, proto, args, closure, function):
+        self.proto = proto
+        self.args = args
+        self.closure = closure
+        self.function = function
+        self.result: AV | None = None
+        self.raises = False
+        self.error = None
+        self.typed: ir.Function | None = None
+        self.analysis = None
+        self.dependents: set = set()
+        self.done = False
+
+
+class Session:
+    """State of one compilation. library: rules (lib.table.Library); build: Prototype -> generic ir.Function;
+    prototype: Python function -> Prototype; nested: (Prototype, inner code, qualname) -> Prototype; analysis: the Analysis class (handed down, to break the cycle)."""
+
+    def __init__(self, library, build: Callable, prototype: Callable, nested: Callable, analysis: Callable, options):
+        self.library = library
+        self.build = build
+        self.prototype = prototype
+        self.nested = nested
+        self.analysis_class = analysis
+        self.options = options
+        self.specs: dict[Any, Spec] = {}
+        self.order: list[Spec] = []
+        self.dependencies: dict[tuple, Dependency] = {}
+        self.pending: list = []  # analyses with dirty blocks
+        self.sites: dict = {}
+        self.cell_users: dict = {}  # Site -> {(analysis, block)} to revisit when its content grows
+        self.depth = 0
+
+    def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None, constants: bool = False) -> Spec:
+        """The specialisation for these arguments, analysed as far as is possible now."""
+        if constants:
+            args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) else UNKNOWN) for t, v in args)
+        else:
+            args = tuple((t, only_value(t)) for t, _ in args)
+        key = (proto, tuple((t, _hashed(v)) for t, v in args), closure and closure[0], id(function) if function else None)
+        spec = self.specs.get(key)
+        if spec is None:
+            if self.depth > 150:
+                raise Mismatch(f"compiling {proto.qualname} needs a chain of more than 150 specialisations",
+                               "make the recursion end on a run-time value, or keep the argument types the same")
+            spec = self.specs[key] = Spec(proto, args, closure, function)
+            self.order.append(spec)
+            spec.analysis = self.analysis_class(self, spec)
+            self.depth += 1
+            try:
+                spec.analysis.run()
+            finally:
+                self.depth -= 1
+        return spec
+
+    @staticmethod
+    def function_of(target):
+        """The Python function behind a callable known at compile time, or None."""
+        if type(target) is pytypes.FunctionType:
+            return target
+        return getattr(type(target), "__pyjitc_function__", None) and target.py_func
+
+    @staticmethod
+    def unbound_error(name: str, free: bool):
+        """(class, message) as the running interpreter raises for an empty variable."""
+        if free:
+            old = f"free variable '{name}' referenced before assignment in enclosing scope"
+            return NameError, old if sys.version_info < (3, 11) else (
+                f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope")
+        return UnboundLocalError, f"local variable '{name}' referenced before assignment" if sys.version_info < (3, 11) else (
+            f"cannot access local variable '{name}' where it is not associated with a value")
+
+    def settle(self) -> None:
+        """Run every analysis whose inputs changed, until nothing does."""
+        while self.pending:
+            self.pending.pop().run()
+
+    def grew(self, spec: Spec) -> None:
+        """The result of `spec` changed: look again at the calls of it."""
+        for analysis, block in spec.dependents:
+            analysis.touch(block)
+
+    def depend(self, container, key, value, baked: bool = True) -> None:
+        self.dependencies.setdefault((id(container), key), Dependency(container, key, value, baked))
+
+
+def only_value(t: Type):
+    """The value of a type that has just one, else UNKNOWN."""
+    if t is NoneType:
+        return None
+    if isinstance(t, Singleton):
+        return t.value
+    if t is Unbound:
+        return UNBOUND
+    return ... if t is Ellipsis_ else UNKNOWN
+
+
+def _hashed(value):
+    """A hashable stand-in that tells 0, 0.0, False and -0.0 apart."""
+    if value is UNKNOWN:
+        return UNKNOWN
+    if isinstance(value, tuple):
+        return (tuple, tuple(map(_hashed, value)))
+    return (type(value), repr(value))

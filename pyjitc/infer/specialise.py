@@ -1,0 +1,48 @@
+"""A Python function and the types of a call to typed IR: the entry of this room."""
+from __future__ import annotations
+
+from ..base.errors import Diagnostic, TypingError
+from ..ir import core as ir
+from .analysis import Analysis
+from .emit import emit
+from .meaning import UNKNOWN, Mismatch
+from .session import Session, Spec, only_value
+
+__all__ = ["specialise"]
+
+
+def specialise(function, types, *, library, build, prototype, nested, options):
+    """Typed IR of `function` for arguments of `types`.
+
+    library: lib.table.Library; build, prototype, nested: the front end's. Returns (functions, spec, dependencies):
+    typed ir.Functions (the entry first), the Spec, a list of session.Dependency. Raises TypingError, located."""
+    session = Session(library, build, prototype, nested, Analysis, options)
+    proto = prototype(function)
+    args = tuple((t, only_value(t)) for t in types)
+    try:
+        spec = session.spec(proto, args, None, function)
+        session.settle()
+    except Mismatch as error:
+        raise located(proto, None, error, ()) from None
+    for one in session.order:
+        if one.analysis.errors and not one.proto.library:
+            inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
+            raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst)) from None
+    return emit(session, spec), spec, list(session.dependencies.values())
+
+
+def _operand_types(analysis, inst: ir.Inst):
+    """(name, type) of the operands that have a name in the source."""
+    named = []
+    for arg in inst.args:
+        av = analysis.av.get(arg)
+        if av is not None and arg.name and (arg.name, str(av[0])) not in named:
+            named.append((arg.name, str(av[0])))
+    return tuple(named)
+
+
+def located(proto, inst, error: Mismatch, types) -> TypingError:
+    loc = inst.loc if inst is not None else ir.Loc(proto.code.co_firstlineno, 0, -1, -1)
+    return TypingError(Diagnostic(
+        message=error.message, filename=proto.code.co_filename, line=loc.line, end_line=loc.end_line, col=loc.col,
+        end_col=loc.end_col, function=proto.qualname, types=types, hint=error.hint))

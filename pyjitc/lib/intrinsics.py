@@ -1,0 +1,25 @@
+"""What library functions say to the compiler, beside the operation records: iteration and the absent value.
+
+`table.py` gives these names their meaning; they are never run by CPython.
+"""
+from ..types.kinds import Undefined
+
+__all__ = ["iterate", "advance", "NOTHING", "fail"]
+
+
+def iterate(x):
+    """The iteration state of `x`, as a `for` loop makes it."""
+    raise NotImplementedError
+
+
+def advance(state):
+    """(has, item, next state) of an iteration state; item and next state have no value where `has` is false."""
+    raise NotImplementedError
+
+
+def fail(cls, message):
+    """raise cls(message), known to the compiler as certain to fail: no value."""
+    raise cls(message)
+
+
+NOTHING = Undefined

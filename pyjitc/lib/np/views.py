@@ -1,0 +1,344 @@
+"""Basic indexing of arrays: integers, slices, `...`, newaxis; views, reads and writes through them; attributes.
+
+A full integer index is leaf operations; anything else builds a view by arithmetic on the byte offset and strides.
+Source of the rules: NumPy user guide, "Indexing on ndarrays", basic indexing.
+"""
+from __future__ import annotations
+
+from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Operand, Throw
+from ...ops.arith import CAST, IADD, IMUL, ISUB
+from ...ops.memory import (
+    ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,
+)
+from ...ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
+from ...types.kinds import (
+    Array, Bool, DType, Ellipsis_, Int, NoneType, NpBool, NpInt, Slice, Tuple, is_integer,
+)
+
+__all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits"]
+
+ZERO, ONE = Const(Int, 0), Const(Int, 1)
+
+
+def item_bits(t) -> int:
+    """Size of one element of NumPy scalar type `t` in memory, in bits."""
+    return 8 if t is NpBool else t.bits
+
+
+def _index_items(a: Array, i: Expr):
+    """The index as one expression per item, `...` written out and short ones filled up with full slices."""
+    if isinstance(i.type, Tuple):
+        items = [Const(t, i.value[k]) if i.known else Apply(TUPLE_GET, i, index=k) for k, t in enumerate(i.type.elements)]
+    else:
+        items = [i]
+    used = 0
+    for x in items:
+        t = x.type
+        if t is Int or isinstance(t, (NpInt, Slice)):
+            used += 1
+        elif t is not NoneType and t is not Ellipsis_:
+            if t is Bool or t is NpBool or isinstance(t, Array):
+                raise Mismatch("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
+            raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
+                           "are valid indices", exception=IndexError)
+    dots = [k for k, x in enumerate(items) if x.type is Ellipsis_]
+    if len(dots) > 1:
+        raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)
+    if used > a.ndim:
+        raise Mismatch(f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed", exception=IndexError)
+    whole = Const(Slice(NoneType, NoneType, NoneType), slice(None))
+    fill = [whole] * (a.ndim - used)
+    if dots:
+        k = dots[0]
+        return items[:k] + fill + items[k + 1:], True
+    return items + fill, False
+
+
+def _as_int(x: Expr) -> Expr:
+    return x if x.type is Int else Apply(CAST, x, type=Int)
+
+
+def slice_bounds(start, stop, step, n):
+    """(first index, step, count) of a slice on an axis of length n. Source: CPython's PySlice_AdjustIndices."""
+    if step is None:
+        step = 1
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step < -9223372036854775807:
+        step = -9223372036854775807
+    if start is None:
+        start = n - 1 if step < 0 else 0
+    else:
+        if start < 0:
+            start = IADD(start, n)
+            if start < 0:
+                start = -1 if step < 0 else 0
+        elif start >= n:
+            start = n - 1 if step < 0 else n
+    if stop is None:
+        stop = -1 if step < 0 else n
+    else:
+        if stop < 0:
+            stop = IADD(stop, n)
+            if stop < 0:
+                stop = -1 if step < 0 else 0
+        elif stop >= n:
+            stop = n - 1 if step < 0 else n
+    if step < 0:
+        count = (ISUB(start, stop) - 1) // ISUB(0, step) + 1 if stop < start else 0
+    else:
+        count = (ISUB(stop, start) - 1) // step + 1 if start < stop else 0
+    return start, step, count
+
+
+def _part(s: Expr, field: str) -> Expr:
+    if s.known:
+        value = getattr(s.value, field)
+        return Const(NoneType, None) if value is None else Const(Int, value)
+    x = Apply(SLICE_GET, s, field=field)
+    return x if x.type is NoneType else _as_int(x)
+
+
+def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
+    """The view a[items]; every item is an integer, a Slice or None."""
+    offset, shape, strides = None, [], []
+    axis = 0
+    contiguous = a.type.layout == "C"  # stays true while integers lead, then one slice of step 1, then full slices
+    fortran = a.type.layout == "F"
+    led = True
+    for x in items:
+        t = x.type
+        if t is NoneType:
+            shape.append(ONE)
+            strides.append(ZERO)
+            continue
+        n = Apply(ARRAY_DIM, a, axis=axis)
+        stride = Apply(ARRAY_STRIDE, a, axis=axis)
+        if isinstance(t, Slice):
+            if x.known and x.value == slice(None):
+                shape.append(n)
+                strides.append(stride)
+                led = False
+            else:
+                step = _part(x, "step")
+                bounds = Call(slice_bounds, _part(x, "start"), _part(x, "stop"), step, n)
+                first = Apply(TUPLE_GET, bounds, index=0)
+                moved = Apply(IMUL, first, stride)
+                shape.append(Apply(TUPLE_GET, bounds, index=2))
+                if step.type is NoneType or step.known and step.value == 1:
+                    strides.append(stride)
+                    contiguous = contiguous and led
+                else:
+                    strides.append(Apply(IMUL, Apply(TUPLE_GET, bounds, index=1), stride))
+                    contiguous = False
+                fortran = False
+                led = False
+                # an empty slice may start one past the end: do not move the pointer for it
+                offset = moved if offset is None else Apply(IADD, offset, moved)
+        else:
+            contiguous = contiguous and led
+            fortran = False
+            at = Apply(CHECK_INDEX, _as_int(x), n, axis=axis)
+            moved = Apply(IMUL, at, stride)
+            offset = moved if offset is None else Apply(IADD, offset, moved)
+        axis += 1
+    ndim = len(shape)
+    if ndim == 0:
+        contiguous = True
+    layout = "C" if contiguous else "F" if fortran and not any(x.type is NoneType for x in items) else "A"
+    if layout == "F" and ndim == 1:
+        layout = "C"
+    t = Array(a.type.dtype, ndim, layout, a.type.writable, a.type.aligned)
+    return Apply(ARRAY_VIEW, a, ZERO if offset is None else offset, *shape, *strides, type=t)
+
+
+def _element(a: Expr, items: list[Expr]) -> list[Expr]:
+    return [Apply(CHECK_INDEX, _as_int(x), Apply(ARRAY_DIM, a, axis=k), axis=k) for k, x in enumerate(items)]
+
+
+def getitem(a: Expr, i: Expr) -> Expr:
+    items, dots = _index_items(a.type, i)
+    if len(items) == a.type.ndim and not dots and all(is_integer(x.type) for x in items):
+        return Apply(ARRAY_LOAD, a, *_element(a, items))
+    return view(a, items, dots)
+
+
+def setitem(a: Expr, i: Expr, v: Expr, convert) -> Expr:
+    """a[i] = v. convert: (value, dtype) -> expression of that NumPy type, as assignment to an element converts."""
+    if not a.type.writable:
+        return Throw(ValueError, "assignment destination is read-only")
+    items, dots = _index_items(a.type, i)
+    if len(items) == a.type.ndim and all(is_integer(x.type) for x in items):
+        if isinstance(v.type, Array):
+            if v.type.ndim:
+                raise Mismatch("setting an array element with a sequence.", exception=ValueError)
+            v = Apply(ARRAY_LOAD, v)
+        return Apply(ARRAY_STORE, a, *_element(a, items), convert(v, a.type.dtype))
+    target = view(a, items, dots)
+    if isinstance(v.type, Array):
+        if v.type.ndim > target.type.ndim:
+            raise Mismatch("assigning an array with more dimensions than the place is not compiled yet", "index the source")
+        return Call(copy_into, target, v)
+    return Call(fill, target, convert(v, a.type.dtype))
+
+
+def fill(a, value):
+    if a.ndim == 0:
+        a[()] = value
+    elif a.ndim == 1:
+        for i in range(len(a)):
+            a[i] = value
+    else:
+        for i in range(len(a)):
+            fill(a[i], value)
+
+
+def copy_into(target, source):
+    """target[...] = source, broadcast; a source that may overlap the target is copied first."""
+    check_broadcast(target, source)
+    if overlap(target, source):
+        copy_elements(target, duplicate(source))
+    else:
+        copy_elements(target, source)
+
+
+def copy_elements(target, source):
+    if target.ndim == 0:
+        target[()] = source[()]
+    elif source.ndim < target.ndim:
+        for i in range(len(target)):
+            copy_elements(target[i], source)
+    elif target.ndim == 1:
+        if len(source) == 1:
+            value = source[0]
+            for i in range(len(target)):
+                target[i] = value
+        else:
+            for i in range(len(target)):
+                target[i] = source[i]
+    elif len(source) == 1:
+        for i in range(len(target)):
+            copy_elements(target[i], source[0])
+    else:
+        for i in range(len(target)):
+            copy_elements(target[i], source[i])
+
+
+def shape_text(shape, k=0):
+    if k == 0 and len(shape) == 1:
+        return f"({shape[0]},)"
+    if k == len(shape):
+        return ")"
+    if k == 0:
+        return f"({shape[0]}{shape_text(shape, 1)}"
+    return f",{shape[k]}{shape_text(shape, k + 1)}"
+
+
+def check_broadcast(target, source, k=0):
+    if k == source.ndim:
+        return 0
+    n = source.shape[source.ndim - 1 - k]
+    if n != 1 and n != target.shape[target.ndim - 1 - k]:
+        raise ValueError(f"could not broadcast input array from shape {shape_text(source.shape)} into shape "
+                         f"{shape_text(target.shape)}")
+    return check_broadcast(target, source, k + 1)
+
+
+def low_address(a, k, low):
+    if k == a.ndim:
+        return low
+    s = ARRAY_STRIDE_OF(a, k)
+    return low_address(a, k + 1, IADD(low, IMUL(s, a.shape[k] - 1)) if s < 0 else low)
+
+
+def high_address(a, k, high):
+    if k == a.ndim:
+        return IADD(high, a.itemsize)
+    s = ARRAY_STRIDE_OF(a, k)
+    return high_address(a, k + 1, IADD(high, IMUL(s, a.shape[k] - 1)) if s > 0 else high)
+
+
+def ARRAY_STRIDE_OF(a, k):
+    return a.strides[k]
+
+
+def overlap(a, b):
+    """Whether the memory spans of two arrays meet."""
+    if a.size == 0 or b.size == 0:
+        return False
+    return low_address(a, 0, ARRAY_DATA(a)) < high_address(b, 0, ARRAY_DATA(b)) and \
+        low_address(b, 0, ARRAY_DATA(b)) < high_address(a, 0, ARRAY_DATA(a))
+
+
+def duplicate(a):
+    """A fresh C-ordered copy."""
+    fresh = new_like(a)
+    copy_elements(fresh, a)
+    return fresh
+
+
+def product(shape, k, total):
+    if k == len(shape):
+        return total
+    return product(shape, k + 1, IMUL(total, shape[k]))
+
+
+def size_of(a):
+    return product(a.shape, 0, 1)
+
+
+def new_like(a):
+    raise NotImplementedError  # its meaning is the rule NEW_LIKE
+
+
+def new_like_rule(args, kwargs):
+    """A fresh uninitialised C array of the shape and dtype of the operand."""
+    a = args[0]
+    dims = [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
+    return Apply(ARRAY_NEW, *dims, type=Array(a.type.dtype, a.type.ndim), zero=False)
+
+
+def length(a: Expr) -> Expr:
+    if a.type.ndim == 0:
+        return Throw(TypeError, "len() of unsized object")
+    return Apply(ARRAY_DIM, a, axis=0)
+
+
+def transpose(a: Expr) -> Expr:
+    n = a.type.ndim
+    layout = {"C": "F", "F": "C", "A": "A"}[a.type.layout] if n > 1 else a.type.layout
+    t = Array(a.type.dtype, n, layout, a.type.writable, a.type.aligned)
+    axes = range(n - 1, -1, -1)
+    return Apply(ARRAY_VIEW, a, ZERO, *(Apply(ARRAY_DIM, a, axis=k) for k in axes),
+                 *(Apply(ARRAY_STRIDE, a, axis=k) for k in axes), type=t)
+
+
+def _size(a: Expr) -> Expr:
+    total = None
+    for k in range(a.type.ndim):
+        n = Apply(ARRAY_DIM, a, axis=k)
+        total = n if total is None else Apply(IMUL, total, n)
+    return total or ONE
+
+
+ATTRIBUTES = {
+    "shape": lambda a: Apply(TUPLE_MAKE, *(Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)), cls=None),
+    "strides": lambda a: Apply(TUPLE_MAKE, *(Apply(ARRAY_STRIDE, a, axis=k) for k in range(a.type.ndim)), cls=None),
+    "ndim": lambda a: Const(Int, a.type.ndim),
+    "size": _size,
+    "itemsize": lambda a: Const(Int, item_bits(a.type.dtype) // 8),
+    "nbytes": lambda a: Apply(IMUL, _size(a), Const(Int, item_bits(a.type.dtype) // 8)),
+    "dtype": lambda a: Const(DType(a.type.dtype), UNKNOWN),
+    "T": transpose,
+}
+METHODS = {
+    "copy": lambda a: Call(duplicate, a),
+    "transpose": transpose,
+    "fill": lambda a, v: Call(fill, a, v),
+}
+
+
+def getattr_(a: Expr, name: str):
+    """The attribute as an expression, or None when there is none of this name."""
+    rule = ATTRIBUTES.get(name)
+    return rule(a) if rule is not None else None

@@ -1,0 +1,342 @@
+"""Iteration in the compiled subset: what `for` makes of ranges, tuples, arrays, zip, enumerate, map, filter, reversed.
+
+An iteration state is a plain value (a Struct); a step answers (has, item, next state). Loops over ranges keep three
+ints: the value, the step and how many are left, so that later passes see a counted loop.
+"""
+from ...ops.arith import IADD, IFLOORDIV, IMUL, ISUB
+from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
+from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_MAKE
+from ..intrinsics import NOTHING, advance, iterate
+
+__all__ = ["STEPS"]
+
+
+def range_length(start, stop, step):
+    if step > 0:
+        return IADD(IFLOORDIV(ISUB(ISUB(stop, 1), start), step), 1) if start < stop else 0
+    return IADD(IFLOORDIV(ISUB(ISUB(start, 1), stop), ISUB(0, step)), 1) if stop < start else 0
+
+
+def range_iterate(r):
+    start = RANGE_GET(r, field="start")
+    step = RANGE_GET(r, field="step")
+    return PACK(start, step, range_length(start, RANGE_GET(r, field="stop"), step), name="range_iterator")
+
+
+def range_step(s):
+    value = STRUCT_GET(s, field="0")
+    step = STRUCT_GET(s, field="1")
+    left = STRUCT_GET(s, field="2")
+    return left > 0, value, PACK(IADD(value, step), step, ISUB(left, 1), name="range_iterator")
+
+
+def range_item(r, i):
+    start = RANGE_GET(r, field="start")
+    step = RANGE_GET(r, field="step")
+    n = range_length(start, RANGE_GET(r, field="stop"), step)
+    if i < 0:
+        i = IADD(i, n)
+    if i < 0 or i >= n:
+        raise IndexError("range object index out of range")
+    return IADD(start, IMUL(i, step))
+
+
+def range_contains(r, x):
+    start = RANGE_GET(r, field="start")
+    step = RANGE_GET(r, field="step")
+    n = range_length(start, RANGE_GET(r, field="stop"), step)
+    if n == 0:
+        return False
+    last = IADD(start, IMUL(n - 1, step))
+    if step > 0:
+        return start <= x and x <= last and (x - start) % step == 0
+    return last <= x and x <= start and (start - x) % ISUB(0, step) == 0
+
+
+def range_size(r):
+    return range_length(RANGE_GET(r, field="start"), RANGE_GET(r, field="stop"), RANGE_GET(r, field="step"))
+
+
+def range_equal(a, b):
+    n = range_size(a)
+    if n != range_size(b):
+        return False
+    if n == 0:
+        return True
+    if RANGE_GET(a, field="start") != RANGE_GET(b, field="start"):
+        return False
+    return n == 1 or RANGE_GET(a, field="step") == RANGE_GET(b, field="step")
+
+
+def make_range(start, stop, step):
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    return RANGE_MAKE(start, stop, step)
+
+
+def range_reversed(r):
+    start = RANGE_GET(r, field="start")
+    step = RANGE_GET(r, field="step")
+    n = range_length(start, RANGE_GET(r, field="stop"), step)
+    return PACK(IADD(start, IMUL(ISUB(n, 1), step)), ISUB(0, step), n, name="range_iterator")
+
+
+def tuple_iterate(t):
+    return PACK(t, 0, name="tuple_iterator")
+
+
+def tuple_step(s):
+    t = STRUCT_GET(s, field="0")
+    i = STRUCT_GET(s, field="1")
+    if i < len(t):
+        return True, tuple_pick(t, i, 0), PACK(t, IADD(i, 1), name="tuple_iterator")
+    return False, NOTHING, s
+
+
+def tuple_pick(t, i, k):
+    """t[i] for an index known to be in range: a chain of comparisons that LLVM turns into a switch."""
+    if k == len(t) - 1:
+        return t[k]
+    if i == k:
+        return t[k]
+    return tuple_pick(t, i, k + 1)
+
+
+def empty_step(s):
+    return False, NOTHING, s
+
+
+def tuple_reversed(t):
+    return tuple_iterate(tuple_flip(t, len(t) - 1, ()))
+
+
+def tuple_flip(t, k, done):
+    if k < 0:
+        return done
+    return tuple_flip(t, k - 1, done + (t[k],))
+
+
+def array_iterate(a):
+    return PACK(a, 0, 1, ARRAY_DIM(a, axis=0), name="array_iterator")
+
+
+def array_reversed(a):
+    n = ARRAY_DIM(a, axis=0)
+    return PACK(a, ISUB(n, 1), -1, n, name="array_iterator")
+
+
+def array_step(s):
+    a = STRUCT_GET(s, field="0")
+    i = STRUCT_GET(s, field="1")
+    step = STRUCT_GET(s, field="2")
+    left = STRUCT_GET(s, field="3")
+    if left > 0:
+        return True, a[i], PACK(a, IADD(i, step), step, ISUB(left, 1), name="array_iterator")
+    return False, NOTHING, s
+
+
+def enumerate_iterate(x, start=0):
+    return PACK(iterate(x), start, name="enumerate")
+
+
+def enumerate_step(s):
+    inner = advance(STRUCT_GET(s, field="0"))
+    if not inner[0]:
+        return False, NOTHING, NOTHING
+    i = STRUCT_GET(s, field="1")
+    return True, (i, inner[1]), PACK(inner[2], i + 1, name="enumerate")
+
+
+def zip_iterate(*iterables):
+    return PACK(iterate_all(iterables, 0, ()), name="zip")
+
+
+def iterate_all(iterables, k, done):
+    if k == len(iterables):
+        return done
+    return iterate_all(iterables, k + 1, done + (iterate(iterables[k]),))
+
+
+def zip_step(s):
+    states = STRUCT_GET(s, field="0")
+    if len(states) == 0:
+        return False, NOTHING, s
+    return zip_steps(states, 0, (), ())
+
+
+def zip_steps(states, k, items, done):
+    if k == len(states):
+        return True, items, PACK(done, name="zip")
+    one = advance(states[k])
+    if not one[0]:
+        return False, NOTHING, NOTHING
+    return zip_steps(states, k + 1, items + (one[1],), done + (one[2],))
+
+
+def zip_strict_iterate(*iterables):
+    return PACK(iterate_all(iterables, 0, ()), name="zip_strict")
+
+
+def zip_strict_step(s):
+    states = STRUCT_GET(s, field="0")
+    if len(states) == 0:
+        return False, NOTHING, s
+    return zip_strict_steps(states, 0, (), ())
+
+
+def zip_strict_steps(states, k, items, done):
+    if k == len(states):
+        return True, items, PACK(done, name="zip_strict")
+    one = advance(states[k])
+    if not one[0]:
+        if k > 0:
+            if k == 1:
+                raise ValueError("zip() argument 2 is shorter than argument 1")
+            raise ValueError(zip_message(k, "shorter"))
+        zip_check_longer(states, 1)
+        return False, NOTHING, NOTHING
+    return zip_strict_steps(states, k + 1, items + (one[1],), done + (one[2],))
+
+
+def zip_message(k, word):
+    return f"zip() argument {k + 1} is {word} than arguments 1-{k}"
+
+
+def zip_check_longer(states, k):
+    if k == len(states):
+        return 0
+    if advance(states[k])[0]:
+        if k == 1:
+            raise ValueError("zip() argument 2 is longer than argument 1")
+        raise ValueError(zip_message(k, "longer"))
+    return zip_check_longer(states, k + 1)
+
+
+def map_iterate(f, *iterables):
+    return PACK(f, iterate_all(iterables, 0, ()), name="map")
+
+
+def map_step(s):
+    f = STRUCT_GET(s, field="0")
+    return map_steps(f, STRUCT_GET(s, field="1"), 0, (), ())
+
+
+def map_steps(f, states, k, items, done):
+    if k == len(states):
+        return True, f(*items), PACK(f, done, name="map")
+    one = advance(states[k])
+    if not one[0]:
+        return False, NOTHING, NOTHING
+    return map_steps(f, states, k + 1, items + (one[1],), done + (one[2],))
+
+
+def filter_iterate(f, x):
+    return PACK(f, iterate(x), name="filter")
+
+
+def filter_step(s):
+    f = STRUCT_GET(s, field="0")
+    state = STRUCT_GET(s, field="1")
+    while True:
+        one = advance(state)
+        if not one[0]:
+            return False, NOTHING, NOTHING
+        state = one[2]
+        if f is None:
+            keep = one[1]
+        else:
+            keep = f(one[1])
+        if keep:
+            return True, one[1], PACK(f, state, name="filter")
+
+
+def iterator_step(it):
+    """A step of an explicit `iter(x)` object, which other names may share."""
+    one = advance(CELL_LOAD(it))
+    if not one[0]:
+        return False, NOTHING, it
+    CELL_STORE(it, one[2])
+    return True, one[1], it
+
+
+def next_item(it):
+    one = advance(CELL_LOAD(it))
+    if not one[0]:
+        raise StopIteration
+    CELL_STORE(it, one[2])
+    return one[1]
+
+
+def next_default(it, default):
+    one = advance(CELL_LOAD(it))
+    if not one[0]:
+        return default
+    CELL_STORE(it, one[2])
+    return one[1]
+
+
+def any_(iterable):
+    for x in iterable:
+        if x:
+            return True
+    return False
+
+
+def all_(iterable):
+    for x in iterable:
+        if not x:
+            return False
+    return True
+
+
+def sum_(iterable, start=0):
+    for x in iterable:
+        start = start + x
+    return start
+
+
+def max_of(iterable):
+    state = advance(iterate(iterable))
+    if not state[0]:
+        raise ValueError("max() arg is an empty sequence" if OLD_MESSAGES else "max() iterable argument is empty")
+    best = state[1]
+    rest = state[2]
+    while True:
+        state = advance(rest)
+        if not state[0]:
+            return best
+        if state[1] > best:
+            best = state[1]
+        rest = state[2]
+
+
+def min_of(iterable):
+    state = advance(iterate(iterable))
+    if not state[0]:
+        raise ValueError("min() arg is an empty sequence" if OLD_MESSAGES else "min() iterable argument is empty")
+    best = state[1]
+    rest = state[2]
+    while True:
+        state = advance(rest)
+        if not state[0]:
+            return best
+        if state[1] < best:
+            best = state[1]
+        rest = state[2]
+
+
+def _old_messages() -> bool:
+    try:
+        max(())
+    except ValueError as error:
+        return "arg is" in str(error)
+    return False
+
+
+OLD_MESSAGES = _old_messages()
+
+# Struct name of an iteration state -> its step.
+STEPS = {
+    "range_iterator": range_step, "tuple_iterator": tuple_step, "array_iterator": array_step, "enumerate": enumerate_step,
+    "zip": zip_step, "zip_strict": zip_strict_step, "map": map_step, "filter": filter_step,
+}

@@ -1,0 +1,64 @@
+"""Tuples in the compiled subset: run-time indexing, comparison, searching, repetition."""
+from .iteration import tuple_pick
+
+__all__ = ["item", "equal", "ordered", "contains", "count", "index", "repeat"]
+
+
+def item(t, i):
+    n = len(t)
+    if i < 0:
+        i += n
+    if i < 0 or i >= n:
+        raise IndexError("tuple index out of range")
+    return tuple_pick(t, i, 0)
+
+
+def equal(a, b, k=0):
+    if len(a) != len(b):
+        return False
+    if k == len(a):
+        return True
+    if a[k] is b[k] or a[k] == b[k]:
+        return equal(a, b, k + 1)
+    return False
+
+
+def ordered(a, b, less, strict, k=0):
+    """Lexicographic a < b (less, strict), a <= b (less), a > b (strict) or a >= b."""
+    if k == len(a) or k == len(b):
+        if less:
+            return len(a) < len(b) if strict else len(a) <= len(b)
+        return len(a) > len(b) if strict else len(a) >= len(b)
+    if a[k] == b[k]:
+        return ordered(a, b, less, strict, k + 1)
+    if less:
+        return a[k] < b[k] if strict else a[k] <= b[k]
+    return a[k] > b[k] if strict else a[k] >= b[k]
+
+
+def contains(t, x, k=0):
+    if k == len(t):
+        return False
+    if t[k] == x:
+        return True
+    return contains(t, x, k + 1)
+
+
+def count(t, x, k=0, total=0):
+    if k == len(t):
+        return total
+    return count(t, x, k + 1, total + 1 if t[k] == x else total)
+
+
+def index(t, x, k=0):
+    if k == len(t):
+        raise ValueError("tuple.index(x): x not in tuple")
+    if t[k] == x:
+        return k
+    return index(t, x, k + 1)
+
+
+def repeat(t, n, done=()):
+    if n <= 0:
+        return done
+    return repeat(t, n - 1, done + t)

@@ -1,0 +1,515 @@
+"""The library as inference sees it: which rule or library function gives an operation its meaning.
+
+Rules are looked up by the kind of the operands; the tables of the other modules of this room are put together here
+and nowhere else.
+"""
+from __future__ import annotations
+
+import builtins
+import difflib
+
+import numpy as np
+
+from ..infer.evaluate import describe
+from ..infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ..infer.session import only_value
+from ..ops import memory, pyobject, structure
+from ..ops.arith import BNOT
+from ..types.kinds import (
+    NUMPY_SCALARS, Array, Bool, Bytes, DType, Ellipsis_, Exception_, Float, Function, Int, Iterator, Method, NoneType, NpBool, NpInt,
+    Object, Range, Singleton, Slice, Str, Struct, Tuple, Unbound, is_number, is_numpy_scalar,
+)
+from . import intrinsics
+from .np import creation, views
+from .np import scalars as np_scalars
+from .py import builtins as py_builtins
+from .py import cmathmod, conversions, iteration, mathmod, operators, tuples
+
+__all__ = ["Library"]
+
+
+def _print(args, kwargs):
+    return Apply(structure.DISCARD, Apply(
+        pyobject.PY_CALL, Const(Object, builtins.print), *(_boxed(x) for x in [*args, *kwargs.values()]),
+        kwnames=tuple(kwargs)))
+
+
+def _boxed(x: Expr) -> Expr:
+    return x if x.type is Object else Apply(pyobject.PY_BOX, x)
+
+
+def _range(args, kwargs):
+    if kwargs:
+        raise Mismatch("range() takes no keyword arguments")
+    if not 1 <= len(args) <= 3:
+        raise Mismatch("range expected at least 1 argument, got 0" if not args else
+                       f"range expected at most 3 arguments, got {len(args)}")
+    parts = [_index(x) for x in args]
+    if len(parts) == 1:
+        parts = [views.ZERO, parts[0]]
+    if len(parts) == 2:
+        parts.append(views.ONE)
+    if parts[2].known and parts[2].value != 0:
+        return Apply(structure.RANGE_MAKE, *parts)
+    return Call(iteration.make_range, *parts)
+
+
+def _index(x: Expr) -> Expr:
+    """`x` as an int, as `operator.index` gives it."""
+    if x.type is Int:
+        return x
+    if x.type is Bool or isinstance(x.type, NpInt):
+        return conversions.to_int(x)
+    raise Mismatch(f"{describe(x.type)} object cannot be interpreted as an integer")
+
+
+def _enumerate(args, kwargs):
+    start = kwargs.get("start") or (args[1] if len(args) > 1 else views.ZERO)
+    return Call(iteration.enumerate_iterate, args[0] if args else kwargs["iterable"], start)
+
+
+def _zip(args, kwargs):
+    strict = kwargs.get("strict")
+    if strict is not None and not strict.known:
+        raise Mismatch("zip(strict=) must be a constant")
+    return Call(iteration.zip_strict_iterate if strict is not None and strict.value else iteration.zip_iterate, *args)
+
+
+def _reversed(args, kwargs):
+    (x,) = args
+    if x.type is Range:
+        return Call(iteration.range_reversed, x)
+    if isinstance(x.type, Tuple):
+        return Call(iteration.tuple_reversed, x)
+    if isinstance(x.type, Array):
+        return Call(iteration.array_reversed, x)
+    raise Mismatch(f"{describe(x.type)} object is not reversible")
+
+
+def _extreme(name, of):
+    def rule(args, kwargs):
+        if len(args) == 1 and not kwargs:
+            return Call(of, args[0])
+        return py_builtins.CALLS[getattr(builtins, name)](args, kwargs)
+
+    return rule
+
+
+def _sum(args, kwargs):
+    start = kwargs.get("start") or (args[1] if len(args) > 1 else views.ZERO)
+    return Call(iteration.sum_, args[0], start)
+
+
+def _tuple(args, kwargs):
+    if not args:
+        return Apply(structure.TUPLE_MAKE, cls=None)
+    (x,) = args
+    if isinstance(x.type, Tuple):
+        return x if x.type.cls is None else Apply(
+            structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))), cls=None)
+    if isinstance(x.type, Struct) and x.type.name == "list":
+        return Apply(structure.TUPLE_MAKE, *(Apply(structure.STRUCT_GET, x, field=n) for n, _ in x.type.members), cls=None)
+    raise Mismatch("tuple() of a value whose length is only known at run time", "use an array (np.empty) for it")
+
+
+def _slice(args, kwargs):
+    none = Const(NoneType, None)
+    parts = [none, args[0], none] if len(args) == 1 else [*args, none][:3]
+    return Apply(structure.SLICE_MAKE, *parts)
+
+
+def _fail(args, kwargs):
+    return Throw(args[0].type.value, args[1].value)
+
+
+# Python callable -> rule (args, kwargs) -> Expr. Library functions stand for themselves.
+CALLS = {
+    **py_builtins.CALLS, **conversions.CALLS, **mathmod.CALLS, **cmathmod.CALLS, **np_scalars.CALLS, **creation.CALLS,
+    print: _print, range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed, sum: _sum, tuple: _tuple, slice: _slice,
+    max: _extreme("max", iteration.max_of), min: _extreme("min", iteration.min_of),
+    any: lambda args, kwargs: Call(iteration.any_, *args), all: lambda args, kwargs: Call(iteration.all_, *args),
+    map: lambda args, kwargs: Call(iteration.map_iterate, *args), filter: lambda args, kwargs: Call(iteration.filter_iterate, *args),
+}
+# Functions of this package whose calls have a rule instead of a body.
+RULES = {views.new_like: views.new_like_rule, intrinsics.fail: _fail}
+
+
+class Library:
+    """Answers inference's questions; stateless."""
+
+    def __init__(self):
+        self.rules = {**RULES, intrinsics.iterate: lambda args, kwargs: self.iter(args[0]),
+                      intrinsics.advance: lambda args, kwargs: self.next(args[0])}
+        self.calls = {id(f): rule for f, rule in CALLS.items()}
+        self.calls[id(iter)] = self._explicit_iter
+        self.calls[id(next)] = self._explicit_next
+        self.calls[id(len)] = lambda args, kwargs: self.length(args[0])
+
+    def rule_for(self, function):
+        return self.rules.get(function)
+
+    def takes_unions(self, target) -> bool:
+        return target is print or isinstance(target, type) and issubclass(target, BaseException)
+
+    # -- operators
+
+    def binary(self, op, x, y, inplace=False):
+        if isinstance(x.type, Array) or isinstance(y.type, Array):
+            raise Mismatch(f"{op} on whole arrays is not compiled yet", "write the loop over the elements")
+        if isinstance(x.type, Tuple) or isinstance(y.type, Tuple):
+            found = _tuple_binary(op, x, y)
+            if found is not None:
+                return found
+        if x.type is Str and y.type is Str and op == "+":
+            return Apply(pyobject.PY_JOIN, x, y)
+        return operators.binary(op, x, y)
+
+    def unary(self, op, x):
+        if op == "not":
+            truth = self.truth(x)
+            if truth.type is not None and truth.known:
+                return Const(Bool, not truth.value)
+            return Apply(BNOT, truth)
+        if isinstance(x.type, Array):
+            raise Mismatch(f"{op} on a whole array is not compiled yet", "write the loop over the elements")
+        return operators.unary(op, x)
+
+    def compare(self, op, x, y):
+        if op in ("is", "is not"):
+            return self._identity(op, x, y)
+        if op in ("in", "not in"):
+            found = self._contains(x, y)
+            return found if op == "in" else Apply(BNOT, found)
+        if isinstance(x.type, Array) or isinstance(y.type, Array):
+            raise Mismatch(f"{op} on whole arrays is not compiled yet", "write the loop over the elements")
+        if isinstance(x.type, Tuple) and isinstance(y.type, Tuple):
+            if op == "==":
+                return Call(tuples.equal, x, y)
+            if op == "!=":
+                return Apply(BNOT, Call(tuples.equal, x, y))
+            return Call(tuples.ordered, x, y, Const(Bool, op in ("<", "<=")), Const(Bool, op in ("<", ">")))
+        if x.type is Range and y.type is Range and op in ("==", "!="):
+            same = Call(iteration.range_equal, x, y)
+            return same if op == "==" else Apply(BNOT, same)
+        if x.type is Str and y.type is Str and x.known and y.known:
+            return Const(Bool, bool(operators.SYMBOLS[op](x.value, y.value)))
+        if op in ("==", "!=") and not (is_number(x.type) and is_number(y.type)):
+            return self._plain_equality(op, x, y)
+        return operators.compare(op, x, y)
+
+    def _plain_equality(self, op, x, y):
+        a, b = _fixed(x), _fixed(y)
+        if a is not UNKNOWN and b is not UNKNOWN:
+            try:
+                same = bool(a == b)
+            except Exception:
+                raise Mismatch(f"{describe(x.type)} and {describe(y.type)} cannot be compared at compile time") from None
+            return Const(Bool, same if op == "==" else not same)
+        if isinstance(x.type, DType) and isinstance(y.type, (DType, Singleton)):
+            other = y.type.scalar if isinstance(y.type, DType) else creation.scalar_of(y)
+            return Const(Bool, (x.type.scalar is other) == (op == "=="))
+        if x.type is NoneType or y.type is NoneType or type(x.type) is not type(y.type) and not (
+                isinstance(x.type, (Singleton, Exception_)) or isinstance(y.type, (Singleton, Exception_))):
+            return Const(Bool, op == "!=")  # values of unlike types are never equal
+        raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled")
+
+    def _identity(self, op, x, y):
+        yes, no = Const(Bool, op == "is"), Const(Bool, op == "is not")
+        a, b = _fixed(x), _fixed(y)
+        if a is not UNKNOWN and b is not UNKNOWN:
+            return yes if a is b else no
+        if a is not UNKNOWN or b is not UNKNOWN:
+            fixed, other = (a, y) if a is not UNKNOWN else (b, x)
+            if isinstance(fixed, bool) and other.type is Bool:
+                same = operators.compare("==", x, y)
+                return same if op == "is" else Apply(BNOT, same)
+            if fixed is None or fixed is ... or isinstance(fixed, bool) or other.type in (Int, Float, Bool) or isinstance(
+                    other.type, (Array, Tuple)):
+                return no
+        if x.type is Bool and y.type is Bool:
+            same = operators.compare("==", x, y)
+            return same if op == "is" else Apply(BNOT, same)
+        if isinstance(x.type, Array) and isinstance(y.type, Array):
+            same = Apply(memory.ARRAY_SAME, x, y)
+            return same if op == "is" else Apply(BNOT, same)
+        if type(x.type) is not type(y.type):
+            return no
+        raise Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code", "compare with == instead")
+
+    def _contains(self, x, y):
+        if isinstance(y.type, Tuple):
+            return Call(tuples.contains, y, x)
+        if y.type is Range:
+            return Call(iteration.range_contains, y, x)
+        if isinstance(y.type, Struct) and y.type.name == "list":
+            return Call(tuples.contains, _tuple([y], {}), x)
+        if isinstance(y.type, Singleton) and isinstance(y.type.value, (dict, frozenset, set)) and x.known:
+            return Const(Bool, x.value in y.type.value)
+        if isinstance(y.type, Singleton) and isinstance(y.type.value, frozenset):
+            return Call(tuples.contains, Const(Tuple(tuple(Int for _ in y.type.value)), tuple(y.type.value)), x) \
+                if all(type(v) is int for v in y.type.value) else _no_container(y)
+        if isinstance(y.type, Array):
+            raise Mismatch("`in` on a whole array is not compiled yet", "write the loop over the elements")
+        raise Mismatch(f"argument of type {describe(y.type)} is not iterable")
+
+    def truth(self, x):
+        t = x.type
+        if x.known:
+            try:
+                return Const(Bool, bool(x.value))
+            except Exception:
+                pass
+        if isinstance(t, Tuple):
+            return Const(Bool, bool(t.elements))
+        if t is Range:
+            return operators.compare(">", Call(iteration.range_size, x), views.ZERO) if False else Call(_range_truth, x)
+        if isinstance(t, Struct) and t.name in ("list", "dict"):
+            return Const(Bool, bool(t.members))
+        if isinstance(t, (Singleton,)):
+            return Const(Bool, bool(t.value))
+        if isinstance(t, (Function, Method, Exception_, DType, Iterator, Slice, Struct)):
+            return Const(Bool, True)
+        if t is NoneType:
+            return Const(Bool, False)
+        if isinstance(t, Array):
+            raise Mismatch("the truth of a whole array is not compiled yet", "test an element, or len(a) > 0")
+        return operators.truth(x)
+
+    # -- attributes and items
+
+    def static_attribute(self, x, name):
+        """An attribute of a compile-time object that has a rule, else None (it is then read from the object)."""
+        target = x.type.value
+        enum = getattr(type(target), "_value2member_map_", None)
+        if enum is not None and name in ("value", "name", "_value_", "_name_"):
+            value = getattr(target, name)
+            return Const(*_pair(value))
+        return None
+
+    def getattr(self, x, name):
+        t = x.type
+        if isinstance(t, Tuple) and t.cls is not None and name in t.cls._fields:
+            return Apply(structure.TUPLE_GET, x, index=t.cls._fields.index(name))
+        if isinstance(t, Array):
+            found = views.getattr_(x, name)
+            if found is not None:
+                return found
+            if name in views.METHODS:
+                return Apply(structure.METHOD_MAKE, x, name=name)
+        if t is Range and name in ("start", "stop", "step"):
+            return Apply(structure.RANGE_GET, x, field=name)
+        if isinstance(t, Slice) and name in ("start", "stop", "step"):
+            return Apply(structure.SLICE_GET, x, field=name)
+        if is_number(t):
+            found = np_scalars.attribute(x, name) if is_numpy_scalar(t) else py_builtins.attribute(x, name)
+            if found is not None:
+                return found
+            return Apply(structure.METHOD_MAKE, x, name=name)
+        if isinstance(t, Tuple) and name in ("index", "count"):
+            return Apply(structure.METHOD_MAKE, x, name=name)
+        known = [*views.ATTRIBUTES, *views.METHODS] if isinstance(t, Array) else []
+        near = difflib.get_close_matches(name, known, 1)
+        raise Mismatch(f"{describe(t)} object has no attribute '{name}'" if not (isinstance(t, Array) and hasattr(np.ndarray, name))
+                       else f"the array attribute '{name}' is not compiled yet",
+                       f"did you mean '{near[0]}'?" if near else "", AttributeError)
+
+    def setattr(self, x, name, value):
+        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
+
+    def getitem(self, x, i):
+        t = x.type
+        if isinstance(t, Array):
+            return views.getitem(x, i)
+        if isinstance(t, Tuple):
+            return self._tuple_item(x, i)
+        if isinstance(t, Struct) and t.name == "list":
+            return self._tuple_item(_tuple([x], {}), i)
+        if isinstance(t, Struct) and t.name == "dict" and i.known:
+            if i.value in dict(t.members):
+                return Apply(structure.STRUCT_GET, x, field=i.value)
+            return Throw(KeyError, repr(i.value))
+        if t is Range:
+            return Call(iteration.range_item, x, _index(i))
+        if isinstance(t, Singleton) and isinstance(t.value, type) and hasattr(t.value, "__class_getitem__"):
+            raise Mismatch(f"'{t.value.__name__}[...]' has no meaning in compiled code")
+        raise Mismatch(f"{describe(t)} object is not subscriptable")
+
+    def _tuple_item(self, x, i):
+        elements = x.type.elements
+        if isinstance(i.type, Slice):
+            if not i.known:
+                raise Mismatch("the slice of a tuple must be constant", "index with integers, or use an array")
+            picked = range(len(elements))[i.value]
+            return Apply(structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=k) for k in picked), cls=None)
+        i = _index(i)
+        if i.known:
+            k = i.value + len(elements) if i.value < 0 else i.value
+            if not 0 <= k < len(elements):
+                return Throw(IndexError, "tuple index out of range")
+            return Apply(structure.TUPLE_GET, x, index=k)
+        if not elements:
+            return Throw(IndexError, "tuple index out of range")
+        return Call(tuples.item, x, i)
+
+    def setitem(self, x, i, v):
+        if isinstance(x.type, Array):
+            return views.setitem(x, i, v, conversions.assign)
+        raise Mismatch(f"{describe(x.type)} object does not support item assignment")
+
+    def length(self, x):
+        t = x.type
+        if isinstance(t, Array):
+            return views.length(x)
+        if isinstance(t, Tuple):
+            return Const(Int, len(t.elements))
+        if isinstance(t, Struct) and t.name in ("list", "dict"):
+            return Const(Int, len(t.members))
+        if t is Range:
+            return Call(iteration.range_size, x)
+        if t is Str and x.known:
+            return Const(Int, len(x.value))
+        raise Mismatch(f"object of type {describe(t)} has no len()")
+
+    def unpack(self, x, count):
+        t = x.type
+        if isinstance(t, Struct) and t.name == "list":
+            x = _tuple([x], {})
+            t = x.type
+        if isinstance(t, Tuple):
+            n = len(t.elements)
+            if n == count:
+                return x
+            if n < count:
+                return Throw(ValueError, f"not enough values to unpack (expected {count}, got {n})")
+            return Throw(ValueError, f"too many values to unpack (expected {count})")
+        if t is Range or isinstance(t, (Array, Struct, Iterator)):
+            return Call(unpack_state, self.iter(x), Const(Int, count), Const(Int, 0), Const(Tuple(()), ()))
+        raise Mismatch(f"cannot unpack non-iterable {describe(t).strip(chr(39))} object")
+
+    # -- iteration
+
+    def iter(self, x):
+        t = x.type
+        if t is Range:
+            return Call(iteration.range_iterate, x)
+        if isinstance(t, Tuple):
+            if not t.elements:
+                return Apply(structure.PACK, x, name="empty_iterator")
+            return Call(iteration.tuple_iterate, x)
+        if isinstance(t, Array):
+            if t.ndim == 0:
+                return Throw(TypeError, "iteration over a 0-d array")
+            return Call(iteration.array_iterate, x)
+        if isinstance(t, Struct) and t.name == "list":
+            return self.iter(_tuple([x], {}))
+        if isinstance(t, Iterator) or isinstance(t, Struct) and (t.name in iteration.STEPS or t.name == "empty_iterator"):
+            return x
+        raise Mismatch(f"{describe(t)} object is not iterable")
+
+    def next(self, state):
+        t = state.type
+        if isinstance(t, Iterator):
+            return Call(iteration.iterator_step, state)
+        if isinstance(t, Struct):
+            return Call(iteration.empty_step if t.name == "empty_iterator" else iteration.STEPS[t.name], state)
+        raise Mismatch(f"{describe(t)} object is not an iterator")
+
+    def _explicit_iter(self, args, kwargs):
+        (x,) = args
+        if isinstance(x.type, Iterator):
+            return x
+        return Apply(memory.ITERATOR_NEW, self.iter(x))
+
+    def _explicit_next(self, args, kwargs):
+        it = args[0]
+        if not isinstance(it.type, Iterator):
+            raise Mismatch(f"{describe(it.type)} object is not an iterator", "call iter() on it first")
+        return Call(iteration.next_item, it) if len(args) == 1 else Call(iteration.next_default, it, args[1])
+
+    # -- calls
+
+    def call(self, target, args, kwargs):
+        rule = self.calls.get(id(target))
+        if rule is not None:
+            return rule(args, kwargs)
+        if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
+            return _named_tuple(target, args, kwargs)
+        name = getattr(target, "__qualname__", None) or getattr(target, "__name__", repr(target))
+        module = getattr(target, "__module__", None) or ""
+        if isinstance(target, np.ufunc):
+            module = "numpy"
+        full = f"{module}.{name}" if module and module != "builtins" else name
+        near = difflib.get_close_matches(name, [getattr(f, "__name__", "") for f in CALLS], 1)
+        if not callable(target):
+            raise Mismatch(f"'{type(target).__name__}' object is not callable")
+        raise Mismatch(f"{full} is not compiled yet", f"the nearest function that is: {near[0]}" if near else
+                       "call it outside the compiled function")
+
+    def method(self, receiver, name, args, kwargs):
+        t = receiver.type
+        if isinstance(t, Array):
+            return views.METHODS[name](receiver, *args)
+        if isinstance(t, Tuple):
+            return Call(tuples.count if name == "count" else tuples.index, receiver, *args)
+        found = (np_scalars.method if is_numpy_scalar(t) else py_builtins.method)(receiver, name, args, kwargs)
+        if found is None:
+            raise Mismatch(f"{describe(t)} object has no attribute '{name}'", "", AttributeError)
+        return found
+
+
+def _range_truth(r):
+    return iteration.range_size(r) > 0
+
+
+def unpack_state(state, count, k, done):
+    """Exactly `count` items of an iteration state, as a tuple."""
+    one = intrinsics.advance(state)
+    if k == count:
+        if one[0]:
+            raise ValueError(f"too many values to unpack (expected {count})")
+        return done
+    if not one[0]:
+        raise ValueError(f"not enough values to unpack (expected {count}, got {k})")
+    return unpack_state(one[2], count, k + 1, done + (one[1],))
+
+
+def _no_container(x):
+    raise Mismatch(f"`in` on {describe(x.type)} is not compiled yet")
+
+
+def _pair(value):
+    for cls, t in ((bool, Bool), (int, Int), (float, Float), (str, Str)):
+        if type(value) is cls:
+            return t, value
+    return Singleton(value), value
+
+
+def _fixed(x):
+    """The value of an operand known for certain (constant, or of a type with one value), else UNKNOWN."""
+    return x.value if x.known else only_value(x.type)
+
+
+def _tuple_binary(op, x, y):
+    if op == "+" and isinstance(x.type, Tuple) and isinstance(y.type, Tuple):
+        parts = [Apply(structure.TUPLE_GET, t, index=i) for t in (x, y) for i in range(len(t.type.elements))]
+        return Apply(structure.TUPLE_MAKE, *parts, cls=None)
+    if op == "*":
+        t, n = (x, y) if isinstance(x.type, Tuple) else (y, x)
+        if n.type is Int:
+            if not n.known:
+                raise Mismatch("a tuple can only be repeated a constant number of times", "use an array")
+            return Apply(structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, t, index=i) for _ in range(n.value)
+                                                 for i in range(len(t.type.elements))), cls=None)
+    if op == "+" and isinstance(x.type, Tuple):
+        raise Mismatch(f"can only concatenate tuple (not \"{describe(y.type).strip(chr(39))}\") to tuple")
+    return None
+
+
+def _named_tuple(cls, args, kwargs):
+    slots = dict(zip(cls._fields, args))
+    slots.update(kwargs)
+    for name, value in cls._field_defaults.items():
+        slots.setdefault(name, Const(*_pair(value)))
+    if len(args) > len(cls._fields) or set(slots) != set(cls._fields):
+        raise Mismatch(f"{cls.__name__}.__new__() takes the fields {', '.join(cls._fields)}")
+    return Apply(structure.TUPLE_MAKE, *(slots[n] for n in cls._fields), cls=cls)
