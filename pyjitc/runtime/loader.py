@@ -1,0 +1,298 @@
+"""Loads a relocatable ELF object: bytes in, addresses of its symbols out.
+
+Object code comes from LLVM or from the disk cache; this turns it into executable memory without LLVM, in a
+fraction of a millisecond. Memory is written first and made executable after (never both at once), and it is
+unmapped when its Image dies: whoever may be inside the code keeps the Image.
+
+Layout of an image: [code, read-only data, offset table, jump stubs | data, bss], with a page boundary at `|`.
+The first part becomes read+execute, the second stays read+write. Externals are names, see `resolve`.
+"""
+from __future__ import annotations
+
+import ctypes
+import mmap
+import struct
+
+import numpy as np
+
+from .platform import check, numpy_api_table
+from . import thunks
+
+__all__ = ["Image", "LoadError", "load", "resolve"]
+
+
+class LoadError(RuntimeError):
+    """The object cannot be loaded; says why."""
+
+
+class Image:
+    """Loaded code. address(symbol) of every global symbol it defines; `objects`: Python objects it refers to."""
+
+    __slots__ = ("symbols", "objects", "size", "_memory", "__weakref__")
+
+    def __init__(self, memory: mmap.mmap, symbols: dict[str, int], objects: dict[str, object]):
+        self.symbols = symbols
+        self.objects = objects
+        self.size = len(memory)
+        self._memory = memory  # unmapped with the last reference
+
+    def address(self, symbol: str) -> int:
+        try:
+            return self.symbols[symbol]
+        except KeyError:
+            raise LoadError(f"the object defines no symbol {symbol!r}") from None
+
+
+_SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS = 2, 4, 8
+_SHF_WRITE, _SHF_ALLOC, _SHF_TLS = 1, 2, 0x400
+_SHN_UNDEF, _SHN_ABS, _SHN_COMMON = 0, 0xFFF1, 0xFFF2
+_MAP_32BIT = 0x40
+_GOT = "_GLOBAL_OFFSET_TABLE_"
+
+# Relocation types of the x86-64 ABI. S: symbol, A: addend, P: place, G: offset of the symbol's slot in the table at GOT.
+_ABS64, _PC32, _PLT32, _GOTPCREL, _ABS32, _ABS32S, _PC64, _GOTOFF64, _GOTPC32 = 1, 2, 4, 9, 10, 11, 24, 25, 26
+_GOT64, _GOTPCREL64, _GOTPC64, _PLTOFF64, _GOTPCRELX, _REX_GOTPCRELX = 27, 28, 29, 31, 41, 42
+_USES_GOT = {_GOTPCREL, _GOT64, _GOTPCREL64, _GOTPCRELX, _REX_GOTPCRELX}
+_STUB = b"\xff\x25\x02\x00\x00\x00\x0f\x0b"  # jmp [rip+2]; ud2; then the address: 16 bytes
+
+
+def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[str, int] | None = None) -> Image:
+    """Load a relocatable object. objects: symbol -> Python object at whose address the symbol lies (kept alive by
+    the image); addresses: further symbols by address. LoadError where it cannot be; ABIError on another platform."""
+    check()
+    objects = dict(objects or {})
+    try:
+        return _load(data, objects, addresses or {})
+    except (struct.error, IndexError, ValueError, StopIteration, UnicodeDecodeError) as error:
+        raise LoadError(f"malformed object file: {error!r}") from error
+
+
+def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int]) -> Image:
+    if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<HH", data, 16) != (1, 62):
+        raise LoadError("not a relocatable ELF object for x86-64")
+    table, = struct.unpack_from("<Q", data, 40)
+    entry, count, names = struct.unpack_from("<HHH", data, 58)
+    if entry != 64 or table + entry * count > len(data):
+        raise LoadError("malformed object file: section table")
+    # name, type, flags, address, offset, size, link, info, align, entry size
+    sections = list(struct.iter_unpack("<IIQQQQIIQQ", data[table:table + entry * count]))
+    names = sections[names][4]
+
+    relocations = []
+    symtab = None
+    fixed, written = [], []  # sections of the two parts
+    for n, s in enumerate(sections):
+        if s[1] == _SHT_SYMTAB:
+            symtab = s
+        elif s[1] == _SHT_RELA:
+            relocations.append(s)
+        elif s[2] & _SHF_ALLOC and s[5]:
+            if s[2] & _SHF_TLS:
+                raise LoadError("thread-local data is not supported")
+            if s[1] != _SHT_NOBITS and s[4] + s[5] > len(data):
+                raise LoadError("malformed object file: a section lies outside the file")
+            if data[names + s[0]:data.index(b"\0", names + s[0])] != b".eh_frame":
+                (written if s[2] & _SHF_WRITE else fixed).append(n)
+
+    symbols = list(struct.iter_unpack("<IBBHQQ", data[symtab[4]:symtab[4] + symtab[5]])) if symtab else []
+    strings = sections[symtab[6]][4] if symtab else 0
+
+    def name_of(symbol) -> str:
+        start = strings + symbol[0]
+        return data[start:data.index(b"\0", start)].decode()
+
+    # Relocations of the sections that are loaded, and the symbols that need a slot or a stub.
+    work = []
+    slots: dict[int, int] = {}  # symbol number -> offset in the table
+    stubs: dict[int, int] = {}
+    low = False
+    for s in relocations:
+        if s[7] not in fixed and s[7] not in written:
+            continue
+        entries = list(struct.iter_unpack("<QQq", data[s[4]:s[4] + s[5]]))
+        work.append((s[7], entries))
+        for _, info, _ in entries:
+            kind, symbol = info & 0xFFFFFFFF, info >> 32
+            if kind in _USES_GOT:
+                slots.setdefault(symbol, 8 * len(slots))
+            elif (kind == _PLT32 or kind == _PLTOFF64 or kind == _PC32) and symbols[symbol][3] == _SHN_UNDEF:
+                stubs.setdefault(symbol, 16 * len(stubs))
+            elif kind == _ABS32 or kind == _ABS32S:
+                low = True
+
+    # Places of everything, relative to the start of the image.
+    place: dict[int, int] = {}
+    end = 0
+    for n in fixed:
+        align = max(sections[n][8], 1)
+        end = place[n] = -(-end // align) * align
+        end += sections[n][5]
+    got = end = -(-end // 16) * 16
+    end += 8 * len(slots)
+    plt = end = -(-end // 16) * 16
+    end += 16 * len(stubs)
+    page = mmap.PAGESIZE
+    protected = end = max(-(-end // page) * page, page)
+    for n in written:
+        align = max(sections[n][8], 1)
+        end = place[n] = -(-end // align) * align
+        end += sections[n][5]
+    common: dict[int, int] = {}
+    for number, s in enumerate(symbols):
+        if s[3] == _SHN_COMMON:
+            align = max(s[4], 1)
+            end = common[number] = -(-end // align) * align
+            end += s[5]
+
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (_MAP_32BIT if low else 0)
+    memory = mmap.mmap(-1, -(-end // page) * page, flags=flags)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for n, start in place.items():
+        s = sections[n]
+        if s[1] != _SHT_NOBITS:
+            memory[start:start + s[5]] = data[s[4]:s[4] + s[5]]
+
+    # Symbol values.
+    values: list[int] = []
+    exported: dict[str, int] = {}
+    for number, s in enumerate(symbols):
+        where, value = s[3], s[4]
+        if where == _SHN_UNDEF:
+            name = name_of(s)
+            if not name:
+                value = 0
+            elif name in objects:
+                value = id(objects[name])
+            elif name in addresses:
+                value = addresses[name]
+            elif name == _GOT:
+                value = base + got
+            else:
+                try:
+                    value = resolve(name)
+                except LoadError:
+                    if s[1] >> 4 != 2:  # a weak symbol may stay undefined
+                        raise
+                    value = 0
+        elif where == _SHN_COMMON:
+            value = base + common[number]
+        elif where in place:
+            value += base + place[where]
+        elif where != _SHN_ABS:
+            value = 0  # a section that is not loaded
+        if where != _SHN_UNDEF and s[1] >> 4:
+            exported[name_of(s)] = value
+        values.append(value)
+
+    for symbol, offset in slots.items():
+        struct.pack_into("<Q", memory, got + offset, values[symbol])
+    for symbol, offset in stubs.items():
+        memory[plt + offset:plt + offset + 16] = _STUB + struct.pack("<Q", values[symbol])
+
+    for section, entries in work:
+        start, limit = place[section], sections[section][5]
+        for offset, info, addend in entries:
+            kind, symbol = info & 0xFFFFFFFF, info >> 32
+            if offset + 4 > limit:
+                raise LoadError("malformed object file: a relocation lies outside its section")
+            at = start + offset
+            value = values[symbol] + addend
+            if kind == _ABS64:
+                struct.pack_into("<Q", memory, at, value & 0xFFFFFFFFFFFFFFFF)
+                continue
+            if kind == _PC64:
+                struct.pack_into("<q", memory, at, value - base - at)
+                continue
+            if kind == _PC32 or kind == _PLT32:
+                value -= base + at
+                if not -0x80000000 <= value < 0x80000000 and symbol in stubs and _is_branch(memory, at, kind):
+                    value = plt + stubs[symbol] + addend - at
+            elif kind == _GOTPCREL or kind == _GOTPCRELX or kind == _REX_GOTPCRELX:
+                value = got + slots[symbol] + addend - at
+            elif kind == _GOTPC32:
+                value = got + addend - at
+            elif kind == _ABS32:
+                if not 0 <= value < 0x100000000:
+                    raise LoadError(f"{name_of(symbols[symbol]) or 'data'} is too far away for a 32-bit address")
+                struct.pack_into("<I", memory, at, value)
+                continue
+            elif kind == _ABS32S:
+                pass
+            else:
+                value = _wide(kind, base, at, got, addend, value, slots.get(symbol), stubs.get(symbol), plt)
+                struct.pack_into("<q", memory, at, value)
+                continue
+            if not -0x80000000 <= value < 0x80000000:
+                raise LoadError(f"{name_of(symbols[symbol]) or 'data'} is too far away for a 32-bit distance: "
+                                "compile with the large code model or position-independent code")
+            struct.pack_into("<i", memory, at, value)
+
+    _protect(base, protected)
+    return Image(memory, exported, objects)
+
+
+def _wide(kind: int, base: int, at: int, got: int, addend: int, value: int, slot, stub, plt: int) -> int:
+    """The 64-bit relocations of position-independent code in the large code model."""
+    if kind == _GOTPC64:
+        return got + addend - at
+    if kind == _GOTOFF64:
+        return value - base - got
+    if kind == _GOT64:
+        return slot + addend
+    if kind == _GOTPCREL64:
+        return got + slot + addend - at
+    if kind == _PLTOFF64:
+        return plt + stub + addend - got if stub is not None else value - base - got
+    raise LoadError(f"relocation type {kind} is not supported")
+
+
+def _is_branch(memory, at: int, kind: int) -> bool:
+    """Whether the relocated field belongs to a call or jump: only these may go through a stub."""
+    if kind == _PLT32:
+        return True
+    opcode = memory[at - 1]
+    return opcode == 0xE8 or opcode == 0xE9 or (memory[at - 2] == 0x0F and opcode & 0xF0 == 0x80)
+
+
+_libraries = [ctypes.CDLL(None)]
+_known: dict[str, int] = {}
+
+
+def _protect(address: int, size: int) -> None:
+    if _libraries[0].mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), mmap.PROT_READ | mmap.PROT_EXEC):
+        raise LoadError("the system does not allow executable memory (mprotect failed)")
+
+
+def resolve(name: str) -> int:
+    """Address of an external: NumPy's array type and C-API entries, Python's C-API functions and data, libm, libc."""
+    value = _known.get(name)
+    if value is not None:
+        return value
+    if name == "pyjitc_ndarray_type":
+        value = id(np.ndarray)
+    elif name.startswith("pyjitc_numpy_api_"):
+        value = ctypes.c_void_p.from_address(numpy_api_table() + 8 * int(name[17:])).value
+    else:
+        value = _lookup(name)
+        if value is None and name == "PyObject_Vectorcall":
+            value = thunks.vectorcall()  # an inline function of the headers before Python 3.11
+    if not value:
+        raise LoadError(f"unresolved symbol {name!r}")
+    _known[name] = value
+    return value
+
+
+def _lookup(name: str) -> int | None:
+    for library in _libraries:
+        try:
+            return ctypes.addressof(ctypes.c_char.in_dll(library, name))
+        except ValueError:
+            pass
+    if len(_libraries) == 1:  # rarely needed: loaded when the first name is missing
+        for file in ("libm.so.6", "libgcc_s.so.1"):
+            try:
+                _libraries.append(ctypes.CDLL(file))
+            except OSError:
+                pass
+        return _lookup(name) if len(_libraries) > 1 else None
+    return None

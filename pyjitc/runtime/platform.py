@@ -1,0 +1,201 @@
+"""Facts about this machine, this Python and this NumPy that native code relies on, in one place.
+
+Compiled code reads Python floats, ints, tuples and arrays by offset. The offsets differ between Python versions
+and are not promised by anyone, so `check()` compares them with real objects before the first native code is
+loaded; where one is wrong, nothing is loaded and everything runs in the interpreter.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+import numpy as np
+
+__all__ = [
+    "ABIError", "require_native", "check", "PLATFORM", "PYTHON", "OB_TYPE", "OB_SIZE", "FLOAT_VALUE", "COMPLEX_VALUE",
+    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION",
+    "SCALAR_VALUE", "ARRAY", "DESCR", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS", "TYPE_VECTORCALL_OFFSET",
+    "member_offset", "numpy_api_table", "cpu_identity",
+]
+
+PYTHON = sys.version_info[:2]
+PLATFORM = (sys.platform, os.uname().machine if hasattr(os, "uname") else "unknown")
+
+# Byte offsets into objects.
+OB_TYPE = 8
+OB_SIZE = 16  # of PyVarObject
+TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset
+TYPE_FLAGS = 168  # tp_flags
+FLOAT_VALUE = 16
+COMPLEX_VALUE = 16  # real; imag follows
+LONG_TAGGED = PYTHON >= (3, 12)  # lv_tag: digit count << 3 | (0 positive, 1 zero, 2 negative); before: signed digit count
+LONG_TAG = 16
+LONG_DIGITS = 24  # 30 bits in each uint32
+TUPLE_ITEMS = 24
+BYTES_DATA = 32
+CELL_CONTENT = 16
+DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number at every change of a dict
+SCALAR_VALUE = 16  # where a NumPy scalar keeps its value
+ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64}
+DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28}
+ARRAY_FLAGS = {"C": 0x1, "F": 0x2, "OWNDATA": 0x4, "ALIGNED": 0x100, "WRITEABLE": 0x400}
+# Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; the numbers are its ABI).
+NUMPY_API = {
+    "PyArray_Type": 2, "PyArrayDescr_Type": 3, "PyArray_DescrFromType": 45, "PyArray_Scalar": 60, "PyArray_New": 93,
+    "PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282,
+}
+
+_MEMBER_DEF = 40  # PyMemberDescrObject.d_member
+_MEMBER_OFFSET = 16  # PyMemberDef.offset
+
+
+class ABIError(RuntimeError):
+    """This Python, NumPy or machine is not laid out as compiled code expects."""
+
+
+def require_native() -> None:
+    """Raise ABIError where no native code can be loaded at all."""
+    if PLATFORM != ("linux", "x86_64") or sys.implementation.name != "cpython" or sys.maxsize != 2**63 - 1:
+        raise ABIError(f"native code needs CPython on 64-bit x86 Linux; this is {sys.implementation.name} on "
+                       f"{PLATFORM[0]} {PLATFORM[1]}")
+    if PYTHON < (3, 10):
+        raise ABIError("native code needs Python 3.10 or newer")
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise ABIError("native code needs a Python with the global interpreter lock")
+
+
+_checked: list = []  # empty: not yet; [None]: fine; [ABIError]: not
+
+
+def check() -> None:
+    """Compare every offset above with real objects, once a process (about 0.2 ms); raise ABIError on a mismatch."""
+    if not _checked:
+        error = None
+        try:
+            require_native()
+            _check_python()
+            _check_numpy()
+        except ABIError as found:
+            error = found
+        _checked.append(error)
+    if _checked[0] is not None:
+        raise ABIError(str(_checked[0]))
+
+
+def _read(kind, owner, offset):
+    return kind.from_address(id(owner) + offset).value
+
+
+def _need(condition: bool, what: str) -> None:
+    if not condition:
+        raise ABIError(f"unexpected layout of {what} in Python {sys.version.split()[0]} with NumPy {np.__version__}; "
+                       "functions run in the interpreter")
+
+
+def _check_python() -> None:
+    word, pointer, double = ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_double
+    _need(object.__basicsize__ == 16, "objects")
+    for value in (1.25e300, -0.5):
+        _need(_read(pointer, value, OB_TYPE) == id(float), "objects")
+        _need(_read(double, value, FLOAT_VALUE) == value, "float")
+    z = complex(1.5, -2.5)
+    _need((_read(double, z, COMPLEX_VALUE), _read(double, z, COMPLEX_VALUE + 8)) == (1.5, -2.5), "complex")
+    _need(sys.int_info.bits_per_digit == 30 and sys.int_info.sizeof_digit == 4, "int")
+    for value in (0, 1, -1, 5, -12345, 2**30 - 1, 1 - 2**30, 2**30, -2**30, 2**60 - 1, 2**60, -2**62, 2**63, 2**90):
+        tag = _read(word, value, LONG_TAG)
+        count = tag >> 3 if LONG_TAGGED else abs(tag)
+        negative = tag & 3 == 2 if LONG_TAGGED else tag < 0
+        digits = (ctypes.c_uint32 * count).from_address(id(value) + LONG_DIGITS)
+        total = sum(d << 30 * i for i, d in enumerate(digits))
+        _need((-total if negative else total) == value and (not LONG_TAGGED or (tag & 3 == 1) == (value == 0)), "int")
+    for value in (True, False):
+        _need(_read(pointer, value, OB_TYPE) == id(bool), "bool")
+    t = (z, 1.5, "x")
+    _need(_read(word, t, OB_SIZE) == 3, "tuple")
+    _need([_read(pointer, t, TUPLE_ITEMS + 8 * i) for i in range(3)] == [id(x) for x in t], "tuple")
+    b = b"abc\0d"
+    _need(_read(word, b, OB_SIZE) == 5 and ctypes.string_at(id(b) + BYTES_DATA, 6) == b + b"\0", "bytes")
+    cell = (lambda: t).__closure__[0]
+    _need(_read(pointer, cell, CELL_CONTENT) == id(t), "cell")
+    _need(_read(pointer, int, TYPE_FLAGS) == int.__flags__, "type")
+    _need(16 <= _read(word, type(check), TYPE_VECTORCALL_OFFSET) < type(check).__basicsize__, "type")
+    if DICT_VERSION is not None:
+        d = {"a": 1}
+        before = _read(word, d, DICT_VERSION)
+        same = _read(word, d, DICT_VERSION)
+        d["a"] = 2
+        after = _read(word, d, DICT_VERSION)
+        d["b"] = 2
+        _need(before == same and before != after and after != _read(word, d, DICT_VERSION), "dict")
+
+
+def _check_numpy() -> None:
+    pointer, word, int32, byte = ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int32, ctypes.c_ubyte
+    a = np.arange(30, dtype=np.int32).reshape(2, 3, 5)[:, ::2, 1:4]
+    readonly = a.view()
+    readonly.flags.writeable = False
+    odd = np.frombuffer(b"\0" * 9, np.uint8)[1:].view(np.float64)
+    fortran = np.ones((4, 7), np.float32, order="F")
+    for x in (a, a.T, readonly, odd, fortran, np.zeros(3), np.zeros(())):
+        _need(_read(pointer, x, OB_TYPE) == id(np.ndarray), "ndarray")
+        _need(_read(pointer, x, ARRAY["data"]) == x.__array_interface__["data"][0], "ndarray")
+        n = x.ndim
+        _need(_read(int32, x, ARRAY["ndim"]) == n, "ndarray")
+        if n:
+            _need(tuple((word * n).from_address(_read(pointer, x, ARRAY["shape"]))) == x.shape, "ndarray")
+            _need(tuple((word * n).from_address(_read(pointer, x, ARRAY["strides"]))) == x.strides, "ndarray")
+        base = _read(pointer, x, ARRAY["base"])
+        _need(base == (id(x.base) if x.base is not None else None), "ndarray")
+        _need(_read(pointer, x, ARRAY["descr"]) == id(x.dtype), "ndarray")
+        flags, f = _read(int32, x, ARRAY["flags"]), x.flags
+        for bit, expected in (("C", f.c_contiguous), ("F", f.f_contiguous), ("ALIGNED", f.aligned),
+                              ("WRITEABLE", f.writeable), ("OWNDATA", f.owndata)):
+            _need(bool(flags & ARRAY_FLAGS[bit]) == expected, "ndarray")
+    for code in "bBhHiIlLqQefdFD?":
+        for d in (np.dtype(code), np.dtype(code).newbyteorder()):
+            _need(_read(int32, d, DESCR["type_num"]) == d.num, "dtype")
+            _need(chr(_read(byte, d, DESCR["kind"])) == d.kind, "dtype")
+            _need(chr(_read(byte, d, DESCR["byteorder"])) == d.byteorder, "dtype")
+    for value, kind in ((np.float64(3.5), ctypes.c_double), (np.float32(2.5), ctypes.c_float), (np.int64(-7), ctypes.c_int64),
+                        (np.int32(-7), int32), (np.uint8(200), byte), (np.int16(-300), ctypes.c_int16),
+                        (np.complex128(4.5), ctypes.c_double), (np.bool_(True), byte)):
+        _need(_read(kind, value, SCALAR_VALUE) == value, "NumPy scalars")
+    table = numpy_api_table()
+    _need(_read_at(table, NUMPY_API["PyArray_Type"]) == id(np.ndarray), "NumPy's C-API table")
+    _need(_read_at(table, NUMPY_API["PyArrayDescr_Type"]) == id(np.dtype), "NumPy's C-API table")
+
+
+def _read_at(table: int, index: int) -> int:
+    return ctypes.c_void_p.from_address(table + 8 * index).value
+
+
+def member_offset(cls: type, name: str) -> int:
+    """Offset of the slot `name` in instances of `cls` (a `__slots__` entry made by the class itself)."""
+    definition = _read(ctypes.c_void_p, cls.__dict__[name], _MEMBER_DEF)
+    return ctypes.c_ssize_t.from_address(definition + _MEMBER_OFFSET).value
+
+
+def numpy_api_table() -> int:
+    """Address of NumPy's C-API table, an array of pointers."""
+    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return get(core._ARRAY_API, None)
+
+
+def cpu_identity() -> str:
+    """What object code depends on: the processor's model and features as the kernel tells them, without asking LLVM."""
+    wanted = {"vendor_id", "cpu family", "model", "model name", "stepping", "flags"}
+    found = [*PLATFORM]
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                name, _, value = line.partition(":")
+                if name.strip() in wanted:
+                    found.append(f"{name.strip()}={value.strip()}")
+                elif not name.strip():
+                    break  # the first processor stands for all
+    except OSError:
+        found.append("unknown processor")
+    return "\n".join(found)

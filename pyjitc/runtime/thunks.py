@@ -1,0 +1,92 @@
+"""Two small native functions that exist before anything was compiled, as x86-64 code with addresses filled in.
+
+`slow_path` is the end of every dispatcher's chain of stubs. In C:
+
+    PyObject *slow_path(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames) {
+        PyObject *method = PyMethod_New(prepare, self);
+        if (!method) return NULL;
+        PyObject *result = PyObject_Vectorcall(method, args, nargsf, kwnames);
+        Py_DecRef(method);
+        if (result != RETRY) return result;
+        Py_DecRef(result);
+        return self->entry(self, args, nargsf, kwnames);      // a tail call
+    }
+
+so `prepare(self, *args, **kwargs)` may either answer the call, or compile and ask for another try, in which case
+no Python frame stands between the caller and native code.
+
+`vectorcall` is PyObject_Vectorcall for Python 3.10, whose headers have it inline.
+"""
+from __future__ import annotations
+
+import ctypes
+import mmap
+import struct
+
+__all__ = ["slow_path", "vectorcall"]
+
+_PUSH = "53 55 4154 4155 4156"  # push rbx, rbp, r12, r13, r14: keeps the stack aligned for calls
+_POP = "415e 415d 415c 5d 5b"
+_SAVE = "4889fb 4889f5 4989d4 4989cd"  # mov rbx, rdi; mov rbp, rsi; mov r12, rdx; mov r13, rcx
+
+_SLOW_PATH = f"""
+    {_PUSH} {_SAVE}
+    48bf {{prepare}} 4889de 48b8 {{PyMethod_New}} ffd0          # rax = PyMethod_New(prepare, self)
+    4885c0 746b                                                 # if null: out
+    4989c6                                                      # r14 = method
+    4889c7 4889ee 4c89e2 4c89e9 48b8 {{PyObject_Vectorcall}} ffd0
+    4c89f7 4989c6 48b8 {{Py_DecRef}} ffd0                       # release the method, r14 = result
+    4c89f0 48ba {{retry}} 4839d0 752c                           # rax = result; if not RETRY: out
+    4889c7 48b8 {{Py_DecRef}} ffd0
+    4889df 4889ee 4c89e2 4c89e9 488b83 {{entry}}                # rax = self->entry
+    {_POP} ffe0                                                 # jmp rax
+    {_POP} c3                                                   # out: return rax
+"""
+
+_VECTORCALL = f"""
+    488b4708 f680a900000008 740f                                # rax = type; if it has no vectorcall: generic
+    488b4038 488b0407 4885c0 7402 ffe0                          # rax = the callable's vectorcall; jmp rax
+    {_PUSH} {_SAVE}                                             # generic:
+    48b8 {{PyThreadState_Get}} ffd0
+    4889c7 4889de 4889ea 4c89e1 48d1e1 48d1e9 4d89e8            # (tstate, callable, args, nargs, kwnames)
+    48b8 {{_PyObject_MakeTpCall}} {_POP} ffe0
+"""
+
+_memory: list[mmap.mmap] = []
+
+
+def slow_path(prepare: object, retry: object, entry: int) -> int:
+    """Address of a slow path that calls `prepare` and retries when it answers `retry`; `entry`: offset of the
+    vectorcall word in `self`. Lives as long as the process; the caller keeps both objects alive."""
+    try:
+        call = _address("PyObject_Vectorcall")
+    except ValueError:
+        call = vectorcall()
+    return _place(_SLOW_PATH, prepare=_q(id(prepare)), retry=_q(id(retry)), entry=struct.pack("<i", entry),
+                  PyObject_Vectorcall=_q(call), PyMethod_New=_q(_address("PyMethod_New")),
+                  Py_DecRef=_q(_address("Py_DecRef")))
+
+
+def vectorcall() -> int:
+    return _place(_VECTORCALL, PyThreadState_Get=_q(_address("PyThreadState_Get")),
+                  _PyObject_MakeTpCall=_q(_address("_PyObject_MakeTpCall")))
+
+
+def _address(name: str) -> int:
+    return ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, name))
+
+
+def _q(value: int) -> bytes:
+    return struct.pack("<Q", value)
+
+
+def _place(template: str, **holes: bytes) -> int:
+    text = "".join(line.partition("#")[0] for line in template.splitlines())
+    code = bytes.fromhex(text.format(**{name: value.hex() for name, value in holes.items()}))
+    memory = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory[:len(code)] = code
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    if ctypes.pythonapi.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_EXEC):
+        raise OSError("the system does not allow executable memory (mprotect failed)")
+    _memory.append(memory)
+    return address
