@@ -1,0 +1,104 @@
+"""Options of a compilation: one frozen value handed down; and the environment variables, in one table.
+
+`Options` decides what code is made, so it is part of every cache key. Environment variables only help whoever
+runs the program; they never change what a function computes.
+"""
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+__all__ = ["Options", "make_options", "ENVIRONMENT", "environment"]
+
+
+class Options(NamedTuple):
+    """boundscheck: check every index. overflow: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
+    fastmath: let floating-point arithmetic be reordered (True, or a tuple of LLVM's flag names). nogil: release the
+    interpreter lock during calls. error_model: 'python' raises ZeroDivisionError for Python numbers, 'numpy' gives
+    inf and nan. debug: keep what debuggers need. cache: keep compiled code on disk. inline: a hint for calls of this
+    function from compiled code, 'auto', 'always' or 'never'."""
+
+    boundscheck: bool = True
+    overflow: str = "raise"
+    fastmath: bool | tuple[str, ...] = False
+    nogil: bool = False
+    error_model: str = "python"
+    debug: bool = False
+    cache: bool = False
+    inline: str = "auto"
+
+
+_CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}
+_FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
+# Options of Numba that change nothing here, or (with a text) that have another way.
+_ACCEPTED = {"nopython": None, "no_cpython_wrapper": None, "no_cfunc_wrapper": None, "no_rewrites": None, "looplift": None}
+_REFUSED = {
+    "parallel": "automatic parallel loops are not available",
+    "forceobj": "there is no object mode: leave functions that need it undecorated",
+    "locals": "types of locals are inferred; convert where a type must change, as in np.float32(x)",
+    "pipeline_class": "the compiler pipeline is fixed",
+    "target": "targets are chosen by decorator",
+    "target_backend": "targets are chosen by decorator",
+}
+
+
+def make_options(given: dict[str, object], base: Options = Options()) -> Options:
+    """`base` with the keyword arguments of a decorator applied; TypeError or ValueError for wrong ones."""
+    chosen = {}
+    for name, value in given.items():
+        if name in _ACCEPTED:
+            continue
+        if name in _REFUSED:
+            if value:
+                raise TypeError(f"option {name}={value!r}: {_REFUSED[name]}")
+            continue
+        if name not in Options._fields:
+            near = _nearest(name, (*Options._fields, *_ACCEPTED))
+            raise TypeError(f"unknown option {name!r}" + (f"; did you mean {near!r}?" if near else
+                                                          f"; options are {', '.join(Options._fields)}"))
+        if name == "boundscheck" and value is None:
+            continue
+        if name == "fastmath" and not isinstance(value, bool):
+            flags = [f for f, on in value.items() if on] if isinstance(value, dict) else list(value or ())
+            wrong = [f for f in flags if f not in _FASTMATH]
+            if wrong:
+                raise ValueError(f"fastmath flag {wrong[0]!r} is unknown; flags are {', '.join(_FASTMATH)}")
+            value = tuple(sorted(flags)) or False
+        elif name in _CHOICES:
+            if value not in _CHOICES[name]:
+                raise ValueError(f"option {name}={value!r}: choose one of {', '.join(map(repr, _CHOICES[name]))}")
+        elif name != "fastmath":
+            if not isinstance(value, bool):
+                raise TypeError(f"option {name}={value!r}: must be True or False")
+        chosen[name] = value
+    return base._replace(**chosen)
+
+
+def _nearest(name: str, candidates) -> str | None:
+    def distance(a: str, b: str) -> int:
+        row = list(range(len(b) + 1))
+        for i, x in enumerate(a, 1):
+            previous, row[0] = row[0], i
+            for j, y in enumerate(b, 1):
+                previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (x != y))
+        return row[-1]
+
+    best = min(candidates, key=lambda c: distance(name.lower().replace("_", ""), c.replace("_", "")))
+    return best if distance(name.lower().replace("_", ""), best.replace("_", "")) <= max(2, len(best) // 3) else None
+
+
+ENVIRONMENT = {
+    "PYJITC_DISABLE": "1: decorators leave functions to the interpreter",
+    "PYJITC_CACHE": "1: keep compiled code on disk for every function; 0: for none",
+    "PYJITC_CACHE_DIR": "folder of the disk cache (else pyjitc/ in XDG_CACHE_HOME or ~/.cache)",
+    "PYJITC_DUMP": "stage[:function],...: print IR after a stage (generic, typed, a pass, llvm, asm; all) to stderr",
+    "PYJITC_TIME": "1: print the time of every stage of a compile to stderr at exit",
+    "PYJITC_VERIFY": "1: verify the IR after every pass",
+}
+
+
+def environment(name: str) -> str:
+    """The variable's value now; '' where it is unset, or '0' where a switch is off."""
+    if name not in ENVIRONMENT:
+        raise KeyError(name)
+    return os.environ.get(name, "")

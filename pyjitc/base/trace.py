@@ -1,0 +1,59 @@
+"""Looking at a compilation from outside: printing what a stage made (PYJITC_DUMP) and timing it (PYJITC_TIME)."""
+from __future__ import annotations
+
+import atexit
+import sys
+import time
+from contextlib import contextmanager
+from typing import Callable
+
+from .options import environment
+
+__all__ = ["dumping", "dump", "timed", "times", "report"]
+
+times: dict[str, list] = {}  # stage -> [seconds, count], since the process began
+_nested: list[float] = []  # seconds spent in inner stages, one entry for each open stage
+_announced: list = []
+
+
+def dumping(stage: str, name: str = "") -> bool:
+    """Whether PYJITC_DUMP asks for `stage` of the function `name`."""
+    wanted = environment("PYJITC_DUMP")
+    if not wanted or wanted == "0":
+        return False
+    for item in wanted.split(","):
+        which, _, function = item.strip().partition(":")
+        if which in (stage, "all", "1") and (not function or function in (name, name.rpartition(".")[2])):
+            return True
+    return False
+
+
+def dump(stage: str, name: str, text: Callable[[], str]) -> None:
+    """Print what `text` makes, where it is asked for."""
+    if dumping(stage, name):
+        print(f"# {stage}: {name}\n{text().rstrip()}\n", file=sys.stderr)
+
+
+@contextmanager
+def timed(stage: str):
+    """Count the time of the block for `stage`, without that of stages inside it."""
+    if not _announced and environment("PYJITC_TIME") not in ("", "0"):
+        _announced.append(atexit.register(report))
+    _nested.append(0.0)
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        spent = time.perf_counter() - start
+        own = spent - _nested.pop()
+        if _nested:
+            _nested[-1] += spent
+        entry = times.setdefault(stage, [0.0, 0])
+        entry[0] += own
+        entry[1] += 1
+
+
+def report() -> None:
+    print("# pyjitc: time of every stage", file=sys.stderr)
+    for stage, (seconds, count) in sorted(times.items(), key=lambda item: -item[1][0]):
+        print(f"{seconds * 1e3:10.2f} ms  {count:6d} x  {stage}", file=sys.stderr)

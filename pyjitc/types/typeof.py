@@ -1,0 +1,118 @@
+"""The type of a Python value: what a call's arguments are specialised on.
+
+Exact classes only: a subclass of ndarray, of int or of float may change what an operation means, so it is refused
+with a message that says what to pass instead.
+"""
+from __future__ import annotations
+
+import types as pytypes
+from typing import Callable
+
+import numpy as np
+
+from . import kinds
+from .kinds import (
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, NpBool, Range, Singleton, Slice, Str, Tuple, Type,
+)
+
+__all__ = ["typeof", "element_type"]
+
+_EXACT: dict[type, Type] = {
+    float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_, range: Range,
+    np.bool_: NpBool, np.int8: kinds.int8, np.int16: kinds.int16, np.int32: kinds.int32, np.int64: kinds.int64,
+    np.uint8: kinds.uint8, np.uint16: kinds.uint16, np.uint32: kinds.uint32, np.uint64: kinds.uint64,
+    np.float16: kinds.float16, np.float32: kinds.float32, np.float64: kinds.float64,
+    np.complex64: kinds.complex64, np.complex128: kinds.complex128,
+}
+for _name in ("intc", "uintc", "long", "ulong", "longlong", "ulonglong"):  # C names of which some are classes of their own
+    _class = getattr(np, _name, None)
+    if _class is not None and _class not in _EXACT:
+        _EXACT[_class] = kinds.NpInt(8 * _class().itemsize, issubclass(_class, np.signedinteger))
+del _name, _class
+
+# NumPy's type numbers of native-order dtypes.
+_BY_NUMBER = {np.dtype(cls).num: t for cls, t in _EXACT.items() if issubclass(cls, np.generic)}
+_KNOWN_CLASSES = (type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
+
+
+def element_type(dtype: np.dtype) -> Type | None:
+    """The NumPy scalar type of a dtype; None for object, string, structured, byte-swapped and other ones."""
+    return _BY_NUMBER.get(dtype.num) if dtype.isnative else None
+
+
+def typeof(value, other: Callable | None = None) -> Type:
+    """The type of `value`. other: called with a value of any class not known here (functions, say), answers a type
+    or None. Raises TypeError with a text that goes behind a name, or OverflowError for an int beyond 64 bits."""
+    cls = type(value)
+    found = _EXACT.get(cls)
+    if found is not None:
+        return found
+    if cls is np.ndarray:
+        return _array(value)
+    if cls is int:
+        if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
+            return Int
+        raise OverflowError(f"the int {value if value.bit_length() < 100 else hex(value)[:20] + '...'} does not fit in 64 bits; "
+                            "pass a float, or np.uint64(x) below 2**64")
+    if cls is tuple:
+        return Tuple([typeof(x, other) for x in value])
+    if issubclass(cls, tuple):
+        if hasattr(cls, "_fields") and hasattr(cls, "_make"):
+            return Tuple([typeof(x, other) for x in value], cls)
+        raise TypeError(f"is a {cls.__qualname__}, a subclass of tuple; pass tuple(x)")
+    if cls is slice:
+        return Slice(*(typeof(x, other) for x in (value.start, value.stop, value.step)))
+    if isinstance(value, np.dtype):
+        scalar = element_type(value)
+        if scalar is None:
+            raise TypeError(f"is the dtype {value}, which has no native form")
+        return DType(scalar)
+    if other is not None:
+        found = other(value)
+        if found is not None:
+            return found
+    if isinstance(value, _KNOWN_CLASSES):
+        return Singleton(value)
+    raise TypeError(_refusal(value, cls))
+
+
+def _array(value: np.ndarray) -> Array:
+    dtype, flags = value.dtype, value.flags
+    element = _BY_NUMBER.get(dtype.num) if dtype.isnative else None
+    if element is None:
+        raise TypeError(_refused_dtype(dtype))
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return Array(element, value.ndim, layout, flags.writeable, flags.aligned)
+
+
+def _refused_dtype(dtype: np.dtype) -> str:
+    if not dtype.isnative and dtype.kind in "iufc":
+        return f"is an array of dtype {dtype}, whose bytes are swapped; pass x.astype(x.dtype.newbyteorder('='))"
+    if dtype.kind == "O":
+        return "is an array of Python objects; convert it to numbers, as in x.astype(np.float64)"
+    if dtype.kind in "SU" or dtype.kind == "T":
+        return f"is an array of strings (dtype {dtype}); only arrays of numbers have a native form"
+    if dtype.kind in "mM":
+        return f"is an array of dtype {dtype}; pass x.view(np.int64)"
+    if dtype.kind == "V":
+        return f"is an array of records (dtype {dtype}); pass its fields, as in x['field']"
+    return f"is an array of dtype {dtype}, which has no native form; convert it, as in x.astype(np.float64)"
+
+
+def _refusal(value, cls: type) -> str:
+    name = cls.__qualname__
+    if isinstance(value, np.ma.MaskedArray):
+        return "is a masked array; pass x.filled(...) and the mask apart"
+    if isinstance(value, np.ndarray):
+        return f"is a {name}, a subclass of ndarray; pass np.asarray(x)"
+    if isinstance(value, np.generic):
+        return f"is a NumPy scalar of type {name}, which has no native form"
+    for plain in (bool, int, float, complex, str, bytes):
+        if isinstance(value, plain):
+            return f"is a {name}, a subclass of {plain.__name__}; pass {plain.__name__}(x)"
+    if isinstance(value, list):
+        return "is a list; pass np.array(x), or tuple(x) when it is short"
+    if isinstance(value, (dict, set, frozenset)):
+        return f"is a {name}; build it inside the function, or pass its items as arrays"
+    article = "an" if name[:1] in "aeiouAEIOU" else "a"
+    return f"is {article} {name}, which has no native form; pass its parts as numbers, arrays or tuples"
