@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 
 from ..ir import core as ir
-from ..ops import control
+from ..ops import control, generic
 from ..types.kinds import Union, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
@@ -257,6 +257,18 @@ class _Shape:
             for value in used:
                 self.users.setdefault(value, []).append(block)
         self.idom = _dominators(fn.blocks, self.index, preds)
+        self.fn = fn
+
+    def consumed_once(self, inst: ir.Inst) -> bool:
+        """Whether the result of `inst` is read by one loop or call and by nothing else."""
+        readers = []
+        for block in self.users.get(inst.result, ()):
+            for other in block.insts:
+                if inst.result in other.args:
+                    readers.append(other)
+            if any(inst.result in edge.args for edge in block.edges()):
+                return False
+        return len(readers) == 1 and readers[0].op in (generic.ITER, generic.CALL, generic.UNPACK)
 
 
 def _dominators(blocks, index, preds):

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import sys
-import types as pytypes
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, NUMPY_SCALARS, Object, Singleton, Slice, Str,
     Tuple, Unbound,
 )
-from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
+from .meaning import Apply, Const, Expr, Mismatch
 
 __all__ = ["constant", "scalar_type", "array_type", "FIXED_MODULES"]
 
@@ -73,5 +72,7 @@ def constant(value) -> Expr:
         if scalar is not None:
             return Const(DType(scalar), value)
     elif isinstance(value, kinds.Type):
+        if value is kinds.Undefined:
+            return Const(value, value)
         return Const(Singleton(value), value)
     return Const(Singleton(value), value)

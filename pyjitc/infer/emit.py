@@ -18,7 +18,8 @@ __all__ = ["emit"]
 
 
 def emit(session, entry) -> list[ir.Function]:
-    """Typed functions for `entry` (first) and everything it calls."""
+    """Typed functions for `entry` (first) and everything it calls that was not emitted before (library functions are
+    emitted once in a process)."""
     functions: list[ir.Function] = []
     queue = [entry]
     names: dict[str, int] = {}
@@ -40,6 +41,7 @@ def emit(session, entry) -> list[ir.Function]:
         spec = queue.pop()
         functions.append(spec.typed)
         _Emission(session, spec, shell).run()
+        spec.analysis = None
     return functions
 
 

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import types as pytypes
 
+from ..front.generators import step_of
 from ..ir import core as ir
 from ..ops import control, exceptions, generic, pyobject, structure
 from ..types.kinds import (
-    Bool, Cell, Exception_, Function, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type, Unbound, Union,
+    Bool, Cell, Exception_, Function, Generator, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type, Unbound, Union,
 )
 from .bind import bind
 from .constants import FIXED_MODULES, constant
 from .join import AV, join
-from .meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Operand, Throw
+from .meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Operand, Step, Throw
 from .session import only_value
 
 __all__ = ["Evaluator", "Split", "UserCall", "VOID"]
 
 VOID: AV = (NoneType, None)
+_GENERATOR = 0x20  # inspect.CO_GENERATOR
 
 
 class Split:
@@ -48,7 +50,7 @@ class UserCall(Expr):
 # Operations that take a union whole: they move values, or box them.
 _UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR, generic.MAKE_FUNCTION,
             generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE, generic.LIST_EXTEND, generic.UNSUPPORTED,
-            generic.CATCH, generic.YIELD}
+            generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
 
 
 class Evaluator:
@@ -128,6 +130,8 @@ class Evaluator:
             return meaning, None
         if kind is CallValue:
             return self.settle(self.call(meaning.callee, list(meaning.operands), meaning.keywords))
+        if kind is Step:
+            return self.settle(self.generator_step(meaning.state))
         if kind is Call:
             if meaning.resolved is None:
                 operands = []
@@ -169,11 +173,31 @@ class Evaluator:
                 return meaning, VOID
         return meaning, (meaning.type or NoneType, meaning.value)
 
+    def generator_step(self, state):
+        callee, *rest = (Apply(structure.STRUCT_GET, state, field=name) for name, _ in state.type.members)
+        closure = callee if isinstance(callee.type, Function) else None
+        function = callee.type.value if isinstance(callee.type, Singleton) else None
+        return self.user_call(state.type.step, [callee, *rest], closure, function)
+
+    def generator(self, proto, callee, operands):
+        """The state before the first step. It is a value: two names for one generator object would not share it."""
+        if proto.library is False and not self.analysis.shape.consumed_once(self.inst):
+            raise Mismatch("a generator object that is kept in a variable is not compiled yet", "iterate over the call itself")
+        return self.generator_state(step_of(proto, 0), [callee, *operands])
+
+    def generator_state(self, step, parts):
+        members = tuple((str(i), x.type) for i, x in enumerate(parts))
+        return Apply(structure.STRUCT_MAKE, *parts, type=Generator(str(step), members, step))
+
+    def state(self, inst, operands):
+        return self.generator_state(inst.attrs["step"], operands)
+
     def user_call(self, proto, operands, closure, function):
         avs = tuple((x.type, x.value) for x in operands)
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
                                  constants=proto.library)
-        spec.dependents.add((self.analysis, self.block))
+        if spec.dependents is not None:
+            spec.dependents.add((self.analysis, self.block))
         return UserCall(spec, operands, closure)
 
     def call(self, callee: Expr, args: list[Expr], kwargs: dict[str, Expr]):
@@ -188,7 +212,10 @@ class Evaluator:
                 if rule is not None:
                     return rule(args, kwargs)
                 proto = self.session.prototype(function)
-                return self.user_call(proto, bind(proto, args, kwargs, *_defaults(function)), None, function)
+                operands = bind(proto, args, kwargs, *_defaults(function))
+                if proto.code.co_flags & _GENERATOR:
+                    return self.generator(proto, Const(Singleton(function), function), operands)
+                return self.user_call(proto, operands, None, function)
             if isinstance(target, type) and issubclass(target, BaseException):
                 if kwargs:
                     raise Mismatch(f"{target.__name__}() takes no keyword arguments")
@@ -200,6 +227,8 @@ class Evaluator:
             names = parts.get("kwdefaults")
             kwdefaults = _members(names) if names is not None else {}
             operands = bind(t.proto, args, kwargs, defaults, kwdefaults)
+            if t.proto.code.co_flags & _GENERATOR:
+                return self.generator(t.proto, callee, operands)
             return self.user_call(t.proto, operands, callee, None)
         if isinstance(t, Method):
             return self.library.method(Apply(structure.METHOD_SELF, callee), t.name, args, kwargs)
@@ -701,7 +730,7 @@ _HANDLERS = {
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
     generic.MATCH_MAPPING: E.never_matches, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.unsupported,
-    generic.LENGTH: E.length, generic.YIELD: E.no_yield, generic.WITH_ENTER: E.unsupported,
+    generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.YIELD: E.no_yield, generic.WITH_ENTER: E.unsupported,
     generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported, control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }
 del E

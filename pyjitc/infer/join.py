@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ..types.kinds import (
-    Array, Bool, Complex, Exception_, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Tuple, Type, Undefined, Union, union_of,
+    Array, Bool, Exception_, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Tuple, Type, Undefined, Union, union_of,
 )
 from .meaning import UNKNOWN
 

@@ -11,7 +11,7 @@ from typing import Any, Callable
 from ..ir.core import PURE, Op
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Throw", "Mismatch"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Step", "Throw", "Mismatch"]
 
 
 class _Unknown:
@@ -123,6 +123,17 @@ class CallValue(Expr):
         self.callee = callee
         self.operands = operands
         self.keywords = keywords or {}
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Step(Expr):
+    """One step of a generator's state (an operand of Generator type): (has, item, next state)."""
+
+    __slots__ = ("state",)
+
+    def __init__(self, state: Expr):
+        self.state = state
         self.type = None
         self.value = UNKNOWN
 

@@ -39,7 +39,7 @@ class Spec:
     result: AV of what it returns (None: no return reached yet); raises: an exception may leave it; error: the first
     located error; typed: the typed ir.Function, filled by emission."""
 
-    __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "done", "function")
+    __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key", "function")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -52,7 +52,7 @@ class Spec:
         self.typed: ir.Function | None = None
         self.analysis = None
         self.dependents: set = set()
-        self.done = False
+        self.key = None
 
 
 class Session:
@@ -80,14 +80,16 @@ class Session:
             args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) else UNKNOWN) for t, v in args)
         else:
             args = tuple((t, only_value(t)) for t, _ in args)
-        key = (proto, tuple((t, _hashed(v)) for t, v in args), closure and closure[0], id(function) if function else None)
-        spec = self.specs.get(key)
+        key = (proto, tuple((t, _hashed(v)) for t, v in args), closure and closure[0],
+               id(function) if function and function.__closure__ else None)
+        spec = self.specs.get(key) or self.library.memo.get(key)
         if spec is None:
             if self.depth > 150:
                 raise Mismatch(f"compiling {proto.qualname} needs a chain of more than 150 specialisations",
                                "make the recursion end on a run-time value, or keep the argument types the same")
             spec = self.specs[key] = Spec(proto, args, closure, function)
             self.order.append(spec)
+            spec.key = key
             spec.analysis = self.analysis_class(self, spec)
             self.depth += 1
             try:
@@ -117,10 +119,14 @@ class Session:
         """Run every analysis whose inputs changed, until nothing does."""
         while self.pending:
             self.pending.pop().run()
+        for spec in self.order:  # what the library's functions mean does not depend on the caller: keep it
+            if spec.proto.library and spec.error is None and spec.closure is None:
+                spec.dependents = None
+                self.library.memo[spec.key] = spec
 
     def grew(self, spec: Spec) -> None:
         """The result of `spec` changed: look again at the calls of it."""
-        for analysis, block in spec.dependents:
+        for analysis, block in spec.dependents or ():
             analysis.touch(block)
 
     def depend(self, container, key, value, baked: bool = True) -> None:

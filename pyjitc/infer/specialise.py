@@ -5,8 +5,8 @@ from ..base.errors import Diagnostic, TypingError
 from ..ir import core as ir
 from .analysis import Analysis
 from .emit import emit
-from .meaning import UNKNOWN, Mismatch
-from .session import Session, Spec, only_value
+from .meaning import Mismatch
+from .session import Session, only_value
 
 __all__ = ["specialise"]
 
@@ -25,7 +25,7 @@ def specialise(function, types, *, library, build, prototype, nested, options):
     except Mismatch as error:
         raise located(proto, None, error, ()) from None
     for one in session.order:
-        if one.analysis.errors and not one.proto.library:
+        if one.analysis is not None and one.analysis.errors and not one.proto.library:
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst)) from None
     return emit(session, spec), spec, list(session.dependencies.values())

@@ -11,13 +11,13 @@ import difflib
 import numpy as np
 
 from ..infer.evaluate import describe
-from ..infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Step, Throw
 from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
-    NUMPY_SCALARS, Array, Bool, Bytes, DType, Ellipsis_, Exception_, Float, Function, Int, Iterator, Method, NoneType, NpBool, NpInt,
-    Object, Range, Singleton, Slice, Str, Struct, Tuple, Unbound, is_number, is_numpy_scalar,
+    Array, Bool, DType, Exception_, Float, Function, Generator, Int, Iterator, Method, NoneType, NpInt,
+    Object, Range, Singleton, Slice, Str, Struct, Tuple, is_number, is_numpy_scalar,
 )
 from . import intrinsics
 from .np import creation, views
@@ -135,9 +135,10 @@ RULES = {views.new_like: views.new_like_rule, intrinsics.fail: _fail}
 
 
 class Library:
-    """Answers inference's questions; stateless."""
+    """Answers inference's questions. `memo` keeps the specialisations of library functions for the process."""
 
     def __init__(self):
+        self.memo: dict = {}
         self.rules = {**RULES, intrinsics.iterate: lambda args, kwargs: self.iter(args[0]),
                       intrinsics.advance: lambda args, kwargs: self.next(args[0])}
         self.calls = {id(f): rule for f, rule in CALLS.items()}
@@ -402,7 +403,7 @@ class Library:
             return Call(iteration.array_iterate, x)
         if isinstance(t, Struct) and t.name == "list":
             return self.iter(_tuple([x], {}))
-        if isinstance(t, Iterator) or isinstance(t, Struct) and (t.name in iteration.STEPS or t.name == "empty_iterator"):
+        if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (t.name in iteration.STEPS or t.name == "empty_iterator"):
             return x
         raise Mismatch(f"{describe(t)} object is not iterable")
 
@@ -410,6 +411,8 @@ class Library:
         t = state.type
         if isinstance(t, Iterator):
             return Call(iteration.iterator_step, state)
+        if isinstance(t, Generator):
+            return Step(state)
         if isinstance(t, Struct):
             return Call(iteration.empty_step if t.name == "empty_iterator" else iteration.STEPS[t.name], state)
         raise Mismatch(f"{describe(t)} object is not an iterator")

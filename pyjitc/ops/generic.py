@@ -64,6 +64,7 @@ MATCH_KEYS = _op("match_keys", "match_keys (subject, keys tuple) -> tuple of val
 MATCH_CLASS = _op("match_class", "match_class {count, kwnames} (subject, class) -> tuple of attributes or None")
 LENGTH = _op("length", "length (x) -> int: GET_LEN of sequence patterns")
 YIELD = _op("yield", "yield (value) -> value sent in")
+GENERATOR_STATE = _op("generator_state", "generator_state {step} (generator function, live values...) -> state that step `step` goes on from", 0)
 WITH_ENTER = _op("with_enter", "with_enter (manager) -> (exit method, entered value) tuple")
 BUILTIN = _op("builtin", "builtin {name}: LOAD_ASSERTION_ERROR and the like -> the class", 0)
 UNSUPPORTED = _op("unsupported", "unsupported {construct, hint}: a located compile error if control can reach it; any operands")

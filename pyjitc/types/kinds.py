@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
-    "Function", "Method", "Cell", "Site", "Struct", "Iterator", "DType", "Exception_", "union_of",
+    "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "union_of",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_integer", "is_float", "is_complex", "is_refcounted",
@@ -161,6 +161,16 @@ class Struct(Type):
 
     def _text(self):
         return f"{self.name}{{{', '.join(f'{n}: {t}' for n, t in self.members)}}}"
+
+
+class Generator(Struct):
+    """State of a generator: the function value and what is live. `step`: front.generators.StepPrototype to go on with."""
+
+    fields = ("name", "members", "step")
+    __slots__ = ("step",)
+
+    def _text(self):
+        return f"generator {self.step}{{{', '.join(str(t) for _, t in self.members)}}}"
 
 
 class Iterator(Type):

@@ -8,7 +8,7 @@ from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
 from ...ops.structure import TUPLE_GET
 from ...types import kinds
-from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_numpy_scalar
+from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Tuple, is_numpy_scalar
 from ..py import conversions
 from . import views
 

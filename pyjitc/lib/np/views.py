@@ -5,7 +5,7 @@ Source of the rules: NumPy user guide, "Indexing on ndarrays", basic indexing.
 """
 from __future__ import annotations
 
-from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Operand, Throw
+from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import CAST, IADD, IMUL, ISUB
 from ...ops.memory import (
     ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,

@@ -1,0 +1,167 @@
+"""Generator functions as step functions: generic IR to generic IR.
+
+A generator with n yields becomes n + 1 functions. Step 0 takes the arguments, step k what was live at yield k; each runs
+to the next yield and answers (True, item, state) or (False, nothing, nothing). The state's type names the step that goes
+on from there, so that inference, which splits unions, turns a generator into a state machine with the live
+variables unboxed. Every value that a block needs is made a parameter of it first, so that a function may begin at any
+block.
+Before:  ... y = yield v ; rest           After (step 0):  ... s = generator_state {step: 1} (f, live...) ; return (True, v, s)
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops import control, generic
+from ..types.kinds import Undefined
+
+__all__ = ["StepPrototype", "step_of", "build_step"]
+
+
+class StepPrototype:
+    """Step `step` of the generator function `base`; stands where a Prototype stands. Interned by `step_of`."""
+
+    __slots__ = ("base", "step", "code", "globals", "qualname", "library")
+
+    def __init__(self, base, step):
+        self.base = base
+        self.step = step
+        self.code = base.code
+        self.globals = base.globals
+        self.qualname = base.qualname
+        self.library = base.library
+
+    def __repr__(self):
+        return f"{self.qualname}:{self.step}"
+
+
+_steps: dict = {}
+
+
+def step_of(proto, step: int) -> StepPrototype:
+    return _steps.get((proto, step)) or _steps.setdefault((proto, step), StepPrototype(proto, step))
+
+
+def build_step(proto: StepPrototype, build) -> ir.Function:
+    """The generic function of one step. build: Prototype -> ir.Function of the generator's code."""
+    source = build(proto.base)
+    resumes = source.attrs.get("resumes")
+    if resumes is None:
+        resumes = source.attrs["resumes"] = _split(source, proto.base)
+    target = resumes[proto.step]
+    entry = ir.Block("entry", [ir.Value(None, p.name) for p in target.params])
+    entry.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(target, entry.params)]))
+    fn = ir.Function(f"{source.name}.step{proto.step}", source.qualname, source.filename, source.firstlineno, source.library)
+    fn.blocks = _reverse_postorder(entry)
+    return fn
+
+
+def _split(source: ir.Function, proto) -> list[ir.Block]:
+    """Blocks at which steps 0, 1, ... begin, in closed form: every block gets what it reads as parameters."""
+    callee = ir.Value(None, "generator")
+    blocks, resumes, copies = [], [], {}
+    for block in source.blocks:
+        copies[block] = ir.Block(block.name, block.params)
+    first = copies[source.entry]
+    first.params = [callee, *first.params]
+    resumes.append(first)
+    yields = []
+    for block in source.blocks:
+        current = copies[block]
+        blocks.append(current)
+        for inst in block.insts:
+            copy = ir.Inst(inst.op, inst.args, inst.attrs, inst.result, inst.loc,
+                           [ir.Edge(copies[e.block], e.args) for e in inst.targets],
+                           inst.unwind and ir.Edge(copies[inst.unwind.block], inst.unwind.args))
+            if inst.op is generic.YIELD:
+                following = ir.Block(f"resume{len(resumes)}")
+                resumes.append(following)
+                yields.append((current, copy, following, len(resumes) - 1))
+                current.insts.append(copy)
+                current = following
+                blocks.append(current)
+                if inst.result is not None:
+                    current.insts.append(ir.Inst(control.CONST, (), {"value": None}, inst.result, inst.loc))
+            elif inst.op is control.RETURN:
+                no, none, none2, answer = (ir.Value() for _ in range(4))
+                current.insts += [
+                    ir.Inst(control.CONST, (), {"value": False}, no, inst.loc),
+                    ir.Inst(control.CONST, (), {"value": Undefined}, none, inst.loc),
+                    ir.Inst(control.CONST, (), {"value": Undefined}, none2, inst.loc),
+                    ir.Inst(generic.TUPLE, (no, none, none2), {}, answer, inst.loc),
+                    ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
+            else:
+                current.insts.append(copy)
+    live = _live_in(blocks, {current: following for current, _, following, _ in yields}, callee)
+    order = {block: sorted(live[block] - set(block.params), key=id) for block in blocks}
+    order[first] = []
+    renames = {}
+    for block in blocks:
+        rename = renames[block] = {v: ir.Value(None, v.name) for v in order[block]}
+        block.params = [*block.params, *rename.values()]
+    for current, inst, following, step in yields:
+        state, yes, answer = ir.Value(), ir.Value(), ir.Value()
+        at = current.insts.index(inst)
+        assert at == len(current.insts) - 1
+        kept = [callee, *(v for v in order[following] if v is not callee)]
+        order[following] = kept
+        by_name = renames[following]
+        following.params = [by_name.setdefault(v, ir.Value(None, v.name)) for v in kept]
+        current.insts[at:] = [
+            ir.Inst(generic.GENERATOR_STATE, kept, {"step": step_of(proto, step)}, state, inst.loc),
+            ir.Inst(control.CONST, (), {"value": True}, yes, inst.loc),
+            ir.Inst(generic.TUPLE, (yes, inst.args[0], state), {}, answer, inst.loc),
+            ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
+    for block in blocks:
+        rename = renames[block]
+        for inst in block.insts:
+            inst.args = [rename.get(v, v) for v in inst.args]
+            for edge in inst.edges():
+                edge.args = [rename.get(v, v) for v in [*edge.args, *order[edge.block]]]
+    return resumes
+
+
+def _live_in(blocks, yields, callee):
+    """Values each block needs from before it; `yields`: block -> block that goes on after its final yield."""
+    uses, defines = {}, {}
+    for block in blocks:
+        defined = set(block.params)
+        needed = set()
+        for inst in block.insts:
+            needed.update(v for v in inst.args if v not in defined)
+            for edge in inst.edges():
+                needed.update(v for v in edge.args if v not in defined)
+            if inst.result is not None:
+                defined.add(inst.result)
+        if block in yields and callee not in defined:
+            needed.add(callee)
+        uses[block], defines[block] = needed, defined
+    live = {block: set(uses[block]) for block in blocks}
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(blocks):
+            out = set()
+            for edge in block.edges():
+                out |= live[edge.block] - set(edge.block.params)
+            if block in yields:
+                out |= live[yields[block]]
+            new = uses[block] | (out - defines[block])
+            if not new <= live[block]:
+                live[block] |= new
+                changed = True
+    return live
+
+
+def _reverse_postorder(entry):
+    order, seen = [], {entry}
+    stack = [(entry, iter([e.block for e in entry.edges()]))]
+    while stack:
+        block, rest = stack[-1]
+        for following in rest:
+            if following not in seen:
+                seen.add(following)
+                stack.append((following, iter([e.block for e in following.edges()])))
+                break
+        else:
+            stack.pop()
+            order.append(block)
+    return order[::-1]
