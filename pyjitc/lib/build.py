@@ -1,0 +1,129 @@
+"""Building blocks of rules: folded applications, constants, conversions between number types, error texts."""
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ..infer.meaning import UNKNOWN, Apply, Const, Expr, Mismatch
+from ..ir.core import RAISES, Op
+from ..ops import arith
+from ..types import kinds as k
+from ..types.lattice import dtype_of, part_of
+
+__all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample"]
+
+const = Const
+
+SYMBOLS = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
+}
+
+
+def apply(op: Op, *operands: Expr, **attrs) -> Expr:
+    """An application, or its constant where all operands are known and it does not raise."""
+    if any([x.value is not UNKNOWN for x in operands]):
+        operands = [x if x.value is UNKNOWN else _exact(x) for x in operands]
+    node = Apply(op, *operands, **attrs)
+    value = node.value
+    if value is UNKNOWN and op.effects == RAISES and all(x.value is not UNKNOWN for x in operands):
+        try:
+            value = op(*(x.value for x in operands), **attrs)
+        except Exception:
+            return node
+    return node if value is UNKNOWN else Const(node.type, value)
+
+
+def _exact(x: Expr) -> Expr:
+    """A constant of a NumPy type as a NumPy scalar: where constants meet NumPy values they may be Python numbers."""
+    if not k.is_numpy_scalar(x.type) or isinstance(x.value, np.generic):
+        return x
+    return Const(x.type, dtype_of(x.type).type(x.value))
+
+
+def cast(x: Expr, t: k.Type) -> Expr:
+    return x if x.type is t else apply(arith.CAST, x, type=t)
+
+
+def convert(x: Expr, t: k.Type) -> Expr:
+    """Number x as an operand of type t, as Python and NumPy convert operands: a Python int beside a NumPy integer
+    is checked against its bounds, and goes to a short float through a double."""
+    source = x.type
+    if source is t:
+        return x
+    if source is k.Int:
+        if isinstance(t, k.NpInt):
+            return cast(x, t) if t is k.int64 else apply(arith.NARROW, x, type=t)
+        if isinstance(t, (k.NpFloat, k.NpComplex)) and part_of(t) is not k.float64:
+            return cast(cast(x, k.float64), t)
+    return cast(x, t)
+
+
+def number(value) -> Const:
+    """A Python number as a constant."""
+    return Const(_PYTHON[type(value)], value)
+
+
+_PYTHON = {bool: k.Bool, int: k.Int, float: k.Float, complex: k.Complex}
+
+
+def provoked(function, *args) -> str:
+    """The text of the exception that this interpreter (or NumPy) raises here."""
+    try:
+        function(*args)
+    except Exception as error:
+        return str(error.args[-1]) if type(error) in (OverflowError, ValueError, ZeroDivisionError) else str(error)
+    raise AssertionError(f"{function} accepts {args}")
+
+
+def sample(t: k.Type):
+    """Some value of number type t."""
+    return {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}.get(t) if k.is_python_number(t) else dtype_of(t).type(1)
+
+
+def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
+    """The TypeError of an operator that these operands do not have; NumPy's own words for NumPy scalars."""
+    types = [x.type for x in operands]
+    if all(map(k.is_number, types)) and any(map(k.is_numpy_scalar, types)):
+        function = _UNARY[op] if len(types) == 1 else SYMBOLS[op]
+        try:
+            function(*map(sample, types))
+        except TypeError as error:
+            return Mismatch(str(error))
+    names = [type_name(t) for t in types]
+    if len(names) == 1:
+        return Mismatch(f"bad operand type for unary {op}: '{names[0]}'")
+    if op in _RELATIONS:
+        return Mismatch(f"'{op}' not supported between instances of '{names[0]}' and '{names[1]}'")
+    shown = f"{op}=" if inplace else "** or pow()" if op == "**" else op
+    return Mismatch(f"unsupported operand type(s) for {shown}: '{names[0]}' and '{names[1]}'")
+
+
+_UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs}
+_RELATIONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
+
+
+def type_name(t: k.Type) -> str:
+    """The name CPython gives the type of a value of type t in its messages."""
+    if k.is_numpy_scalar(t):
+        return "numpy." + dtype_of(t).type.__name__
+    if isinstance(t, k.Tuple):
+        return t.cls.__name__ if t.cls else "tuple"
+    if isinstance(t, k.Singleton):
+        return type(t.value).__name__
+    if isinstance(t, k.Exception_):
+        return t.cls.__name__
+    if isinstance(t, k.Struct):
+        return t.name
+    if isinstance(t, k.Union):
+        return " | ".join(map(type_name, t.members))
+    return _NAMES.get(t) or _CLASS_NAMES.get(type(t)) or t.text
+
+
+_NAMES = {k.NoneType: "NoneType"}
+_CLASS_NAMES = {k.Array: "numpy.ndarray", k.Slice: "slice", k.Function: "function", k.Iterator: "iterator",
+                k.Method: "builtin_function_or_method", k.DType: "numpy.dtype"}
+

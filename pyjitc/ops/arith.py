@@ -1,0 +1,574 @@
+"""Leaf arithmetic: one record per operation, with its type rule, effects, Python meaning, lowering and derivative.
+
+Values of Python types are Python numbers and those of NumPy types are NumPy scalars, in `eval` too. The plain
+integer operations wrap and are total (division by zero gives 0, shifts by too much give 0 or the sign), so that
+they may be folded, shared and hoisted; the `_ck` ones raise OverflowError where a Python int leaves 64 bits.
+Everything that Python's or NumPy's semantics add to this (which type, which check) is in lib/.
+"""
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ..ir.core import PURE, RAISES, Op
+from ..types import kinds as k
+from .effects import NONDIFF, STRUCTURAL
+from .lowering import compare, llvm
+from .signature import signature
+
+INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+_TOO_BIG = "integer overflow: int() of this float does not fit in 64 bits"
+
+# ---------------------------------------------------------------- meaning
+
+
+def wrap(n: int) -> int:
+    """The 64-bit two's complement value of n."""
+    return ((n - INT_MIN) & 0xFFFFFFFFFFFFFFFF) + INT_MIN
+
+
+def _integer(function):
+    """Meaning of a wrapping operation: NumPy's own for its scalars, `function` modulo 2**64 for Python ints."""
+
+    def meaning(*args):
+        if type(args[0]) is int:
+            return wrap(function(*args))
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+    return meaning
+
+
+def _checked(function, symbol):
+    def meaning(*args):
+        result = function(*args)
+        if type(args[0]) is int and not INT_MIN <= result <= INT_MAX:
+            raise OverflowError(overflow_text(symbol) % args)
+        return result
+
+    return meaning
+
+
+def overflow_text(symbol: str) -> str:
+    """The text of an OverflowError that CPython would not raise, as a format for the operands."""
+    left = "%d " if symbol != "-()" else ""
+    return f"integer overflow: {left}{symbol} %d does not fit in 64 bits".replace("-() ", "-")
+
+
+def _floating(ufunc):
+    """Meaning of an IEEE operation: never an exception."""
+
+    def meaning(*args):
+        with np.errstate(all="ignore"):
+            result = ufunc(*args)
+        return float(result) if type(args[0]) is float else result
+
+    return meaning
+
+
+def _relation(function):
+    return lambda x, y: bool(function(x, y))
+
+
+def _floordiv(x, y):
+    return x // y if type(x) is not int else 0 if y == 0 else x // y
+
+
+def _mod(x, y):
+    return x % y if type(x) is not int else 0 if y == 0 else x % y
+
+
+def _shl(x, y):
+    if type(x) is not int:
+        return x << y
+    return x << y if 0 <= y < 64 else 0
+
+
+def _shr(x, y):
+    if type(x) is not int:
+        return x >> y
+    return x >> y if 0 <= y < 64 else -(x < 0)
+
+
+def _shl_checked(x, y):
+    result = x << y if 0 <= y < 64 or x == 0 and y >= 0 else INT_MAX + 1
+    if not INT_MIN <= result <= INT_MAX:
+        raise OverflowError(overflow_text("<<") % (x, y))
+    return result
+
+
+def _truediv(x, y):
+    return x / y if y else float("nan")
+
+
+def _neg_bool(x):
+    return not x if type(x) is bool else ~x
+
+
+PYTHON_CLASS = {k.Int: int, k.Float: float, k.Bool: bool, k.Complex: complex}
+_SAME_BITS = {k.Int: k.int64, k.Float: k.float64, k.Bool: k.bool_, k.Complex: k.complex128}
+_numpy_class: dict = {}
+
+
+def numpy_class(t: k.Type) -> type:
+    """NumPy's scalar class for a number type (of the same representation for Python's)."""
+    found = _numpy_class.get(t)
+    if found is None:
+        found = _numpy_class[t] = np.dtype(_SAME_BITS.get(t, t).text.rstrip("_")).type
+    return found
+
+
+def _cast(x, *, type):
+    """What the lowering below gives; NumPy's astype is the reference."""
+    with np.errstate(all="ignore"):
+        value = np.asarray(x)
+        if value.dtype.kind == "c" and type is not k.Bool and type is not k.bool_ and not k.is_complex(type):
+            value = value.real
+        result = value.astype(numpy_class(type))[()]
+    return result.item() if type in PYTHON_CLASS else result
+
+
+def _complex_make(re, im):
+    if type(re) is float:
+        return complex(re, im)
+    value = np.empty((), np.complex64 if type(re) is np.float32 else np.complex128)
+    value.real, value.imag = re, im
+    return value[()]
+
+
+def _truncate(x):
+    result = int(x)
+    if not INT_MIN <= result <= INT_MAX:
+        raise OverflowError(_TOO_BIG)
+    return result
+
+
+def _narrow(x, *, type):
+    low, high = _bounds(type)
+    if not low <= x <= high:
+        raise OverflowError(f"Python integer {x} out of bounds for {type}")
+    return numpy_class(type)(x)
+
+
+def _bounds(t):
+    return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
+
+
+def _check_nonzero(x, *, message):
+    if x == 0:
+        raise ZeroDivisionError(message)
+    return x
+
+
+def _check_nonneg(x, *, message):
+    if x < 0:
+        raise ValueError(message)
+    return x
+
+
+# ---------------------------------------------------------------- lowering
+
+
+def _width(inst, e):
+    return e.scalar(inst.args[0].type)
+
+
+def _signed(t) -> bool:
+    return t is k.Int or t.signed
+
+
+def _checked_lower(name, symbol):
+    """`name`: LLVM's `<name>.with.overflow` family; only Python ints are ever checked."""
+    text = overflow_text(symbol).replace("%d", "%lld")
+
+    def lower(e, inst, x, y):
+        pair = e.assign(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {x[0]}, i64 {y[0]})")
+        e.declare(f"declare {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64, i64)")
+        result = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
+        bad = e.assign(f"extractvalue {{i64, i1}} {pair}, 1")
+        good = e.assign(f"xor i1 {bad}, true")
+        e.raise_unless(good, inst, "OverflowError", text, f"i64 {x[0]}", f"i64 {y[0]}")
+        return [result]
+
+    return lower
+
+
+def _neg_checked_lower(e, inst, x):
+    good = e.assign(f"icmp ne i64 {x[0]}, {INT_MIN}")
+    e.raise_unless(good, inst, "OverflowError", overflow_text("-()").replace("%d", "%lld"), f"i64 {x[0]}")
+    return [e.assign(f"sub i64 0, {x[0]}")]
+
+
+def _neg_lower(e, inst, x):
+    return [e.assign(f"sub {_width(inst, e)} 0, {x[0]}")]
+
+
+def _not_lower(e, inst, x):
+    return [e.assign(f"xor {_width(inst, e)} {x[0]}, -1")]
+
+
+def _safe_divisor(e, t, width, x, y):
+    """(divisor that cannot trap, i1 divisor is zero): MIN / -1 becomes MIN / 1, the wrapped result."""
+    zero = e.assign(f"icmp eq {width} {y}, 0")
+    bad = zero
+    if _signed(t):
+        minus = e.assign(f"icmp eq {width} {y}, -1")
+        least = e.assign(f"icmp eq {width} {x}, {-(1 << int(width[1:]) - 1)}")
+        both = e.assign(f"and i1 {minus}, {least}")
+        bad = e.assign(f"or i1 {zero}, {both}")
+    return e.assign(f"select i1 {bad}, {width} 1, {width} {y}"), zero
+
+
+def _is_literal(component: str) -> bool:
+    return component.lstrip("-").isdigit()
+
+
+def _divide(e, inst, x, y):
+    """(quotient, remainder, divisor, i1 'the floor is one less') of the truncating division; floats never get here."""
+    t, width = inst.args[0].type, _width(inst, e)
+    literal = _is_literal(y) and y not in ("0", "-1")
+    divisor, zero = (y, None) if literal else _safe_divisor(e, t, width, x, y)
+    kind = "s" if _signed(t) else "u"
+    return t, width, kind, divisor, zero
+
+
+def _floordiv_lower(e, inst, x, y):
+    x, y = x[0], y[0]
+    t, width, kind, divisor, zero = _divide(e, inst, x, y)
+    quotient = e.assign(f"{kind}div {width} {x}, {divisor}")
+    if kind == "s":
+        remainder = e.assign(f"srem {width} {x}, {divisor}")
+        down = _rounds_down(e, width, remainder, divisor)
+        less = e.assign(f"sext i1 {down} to {width}")
+        quotient = e.assign(f"add {width} {quotient}, {less}")
+    if zero is not None:
+        quotient = e.assign(f"select i1 {zero}, {width} 0, {width} {quotient}")
+    return [quotient]
+
+
+def _mod_lower(e, inst, x, y):
+    x, y = x[0], y[0]
+    t, width, kind, divisor, zero = _divide(e, inst, x, y)
+    remainder = e.assign(f"{kind}rem {width} {x}, {divisor}")
+    if kind == "s":
+        down = _rounds_down(e, width, remainder, divisor)
+        more = e.assign(f"select i1 {down}, {width} {divisor}, {width} 0")
+        remainder = e.assign(f"add {width} {remainder}, {more}")
+    return [remainder]
+
+
+def _rounds_down(e, width, remainder, divisor):
+    """i1: the remainder is not zero and its sign is not the divisor's."""
+    nonzero = e.assign(f"icmp ne {width} {remainder}, 0")
+    mixed = e.assign(f"xor {width} {remainder}, {divisor}")
+    opposite = e.assign(f"icmp slt {width} {mixed}, 0")
+    return e.assign(f"and i1 {nonzero}, {opposite}")
+
+
+def _floordiv_checked_lower(e, inst, x, y):
+    if not (_is_literal(y[0]) and y[0] != "-1"):
+        minus = e.assign(f"icmp ne i64 {y[0]}, -1")
+        least = e.assign(f"icmp ne i64 {x[0]}, {INT_MIN}")
+        good = e.assign(f"or i1 {minus}, {least}")
+        e.raise_unless(good, inst, "OverflowError", overflow_text("//").replace("%d", "%lld"),
+                       f"i64 {x[0]}", f"i64 {y[0]}")
+    return _floordiv_lower(e, inst, x, y)
+
+
+def _small(e, x):
+    shifted = e.assign(f"add i64 {x}, {1 << 53}")
+    return e.assign(f"icmp ule i64 {shifted}, {1 << 54}")
+
+
+def _truediv_lower(e, inst, x, y):
+    """A double division where both operands are exact as doubles; else a correctly rounded long division."""
+    good = e.assign(f"and i1 {_small(e, x[0])}, {_small(e, y[0])}")
+    fast, slow, done = e.label("fast"), e.label("slow"), e.label("done")
+    e.branch(good, fast, slow, likely=True)
+    e.start(fast)
+    left = e.assign(f"sitofp i64 {x[0]} to double")
+    right = e.assign(f"sitofp i64 {y[0]} to double")
+    quick = e.assign(f"fdiv double {left}, {right}")
+    e.jump(done)
+    e.start(slow)
+    exact = e.assign(f"call double {e.helper('pyjitc_int_truediv')}(i64 {x[0]}, i64 {y[0]})")
+    e.jump(done)
+    e.start(done)
+    return [e.phi("double", [(quick, fast), (exact, slow)])]
+
+
+def _shift_lower(name):
+    def lower(e, inst, x, y):
+        t, width = inst.args[0].type, _width(inst, e)
+        bits = int(width[1:])
+        instruction = "shl" if name == "shl" else "ashr" if _signed(t) else "lshr"
+        if _is_literal(y[0]) and 0 <= int(y[0]) < bits:
+            return [e.assign(f"{instruction} {width} {x[0]}, {y[0]}")]
+        good = e.assign(f"icmp ult {width} {y[0]}, {bits}")
+        if instruction == "ashr":  # shifting by bits - 1 leaves the sign
+            count = e.assign(f"select i1 {good}, {width} {y[0]}, {width} {bits - 1}")
+            return [e.assign(f"ashr {width} {x[0]}, {count}")]
+        count = e.assign(f"select i1 {good}, {width} {y[0]}, {width} 0")
+        shifted = e.assign(f"{instruction} {width} {x[0]}, {count}")
+        return [e.assign(f"select i1 {good}, {width} {shifted}, {width} 0")]
+
+    return lower
+
+
+def _shl_checked_lower(e, inst, x, y):
+    result = _shift_lower("shl")(e, inst, x, y)
+    back = _shift_lower("shr")(e, inst, result, y)
+    good = e.assign(f"icmp eq i64 {back[0]}, {x[0]}")
+    e.raise_unless(good, inst, "OverflowError", overflow_text("<<").replace("%d", "%lld"), f"i64 {x[0]}", f"i64 {y[0]}")
+    return result
+
+
+def _escaped(message: str) -> str:
+    return message.replace("%", "%%")
+
+
+def _check_nonzero_lower(e, inst, x):
+    t = inst.args[0].type
+    width = e.scalar(t)
+    good = e.assign(f"fcmp une {width} {x[0]}, 0.0" if k.is_float(t) else f"icmp ne {width} {x[0]}, 0")
+    e.raise_unless(good, inst, "ZeroDivisionError", _escaped(inst.attrs["message"]))
+    return x
+
+
+def _check_nonneg_lower(e, inst, x):
+    good = e.assign(f"icmp sge i64 {x[0]}, 0")
+    e.raise_unless(good, inst, "ValueError", _escaped(inst.attrs["message"]))
+    return x
+
+
+def _narrow_lower(e, inst, x):
+    t = inst.attrs["type"]
+    low, high = _bounds(t)
+    if t.bits == 64:
+        if t.signed:
+            return x
+        good = e.assign(f"icmp sge i64 {x[0]}, 0")
+    else:
+        offset = e.assign(f"sub i64 {x[0]}, {low}") if low else x[0]
+        good = e.assign(f"icmp ule i64 {offset}, {high - low}")
+    e.raise_unless(good, inst, "OverflowError", f"Python integer %lld out of bounds for {t}", f"i64 {x[0]}")
+    return x if t.bits == 64 else [e.assign(f"trunc i64 {x[0]} to {e.scalar(t)}")]
+
+
+def _truncate_lower(e, inst, x):
+    t = inst.args[0].type
+    value = x[0] if t is k.Float or t.bits == 64 else e.assign(f"fpext {e.scalar(t)} {x[0]} to double")
+    above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
+    below = e.assign(f"fcmp olt double {value}, {-float(INT_MIN)!r}")
+    good = e.assign(f"and i1 {above}, {below}")
+    fine, bad = e.label("fits"), e.label("unfit")
+    e.branch(good, fine, bad, likely=True)
+    e.start(bad)
+    _truncation_error(e, inst, value)
+    e.start(fine)
+    return [e.assign(f"fptosi double {value} to i64")]
+
+
+def _truncation_error(e, inst, value):
+    nan, number, infinite, big = (e.label(h) for h in ("nan", "number", "infinite", "big"))
+    e.branch(e.assign(f"fcmp uno double {value}, 0.0"), nan, number)
+    e.start(nan)
+    e.error(inst, "ValueError", "cannot convert float NaN to integer")
+    e.start(number)
+    e.declare("declare double @llvm.fabs.f64(double)")
+    size = e.assign(f"call double @llvm.fabs.f64(double {value})")
+    e.branch(e.assign(f"fcmp oeq double {size}, 0x7FF0000000000000"), infinite, big)
+    e.start(infinite)
+    e.error(inst, "OverflowError", "cannot convert float infinity to integer")
+    e.start(big)
+    e.error(inst, "OverflowError", _TOO_BIG)
+
+
+def _complex_make_lower(e, inst, re, im):
+    return [re[0], im[0]]
+
+
+def _cast_lower(e, inst, x):
+    source, target = inst.args[0].type, inst.attrs["type"]
+    if target is k.Bool or target is k.bool_:
+        return [_to_bool(e, source, x)]
+    if k.is_complex(target):
+        part = _part(target)
+        if k.is_complex(source):
+            return [_to_number(e, _part(source), part, c) for c in x]
+        return [_to_number(e, source, part, x[0]), "0.0"]
+    if k.is_complex(source):
+        source = _part(source)
+    return [_to_number(e, source, target, x[0])]
+
+
+def _part(t):
+    return k.float32 if t is k.complex64 else k.float64
+
+
+def _to_bool(e, source, x):
+    if source is k.Bool or source is k.bool_:
+        return x[0]
+    if k.is_integer(source):
+        return e.assign(f"icmp ne {e.scalar(source)} {x[0]}, 0")
+    scalar = e.scalar(_part(source) if k.is_complex(source) else source)
+    tests = [e.assign(f"fcmp une {scalar} {c}, 0.0") for c in x]
+    return tests[0] if len(tests) == 1 else e.assign(f"or i1 {tests[0]}, {tests[1]}")
+
+
+def _to_number(e, source, target, x):
+    """One component converted; neither side is complex and `target` is not a bool."""
+    old, new = e.scalar(source), e.scalar(target)
+    if k.is_float(target):
+        if k.is_float(source):
+            return _resize_float(e, old, new, x)
+        step = "float" if new == "half" else new  # NumPy goes to half through float
+        convert = "uitofp" if old == "i1" or not _signed(source) else "sitofp"
+        return _resize_float(e, step, new, e.assign(f"{convert} {old} {x} to {step}"))
+    if k.is_float(source):
+        return _float_to_int(e, target, _resize_float(e, old, "float" if old == "half" else old, x),
+                             "float" if old == "half" else old)
+    if old == "i1":
+        return e.assign(f"zext i1 {x} to {new}")
+    if old == new:
+        return x
+    if int(old[1:]) > int(new[1:]):
+        return e.assign(f"trunc {old} {x} to {new}")
+    return e.assign(f"{'sext' if _signed(source) else 'zext'} {old} {x} to {new}")
+
+
+def _resize_float(e, old, new, x):
+    order = ("half", "float", "double")
+    if old == new:
+        return x
+    if order.index(old) < order.index(new):
+        return e.assign(f"fpext {old} {x} to {new}")
+    return e.assign(f"fptrunc {old} {x} to {new}")
+
+
+def _float_to_int(e, target, x, old):
+    """As C code for x86 does, which NumPy's astype shows: out of range gives the least value of the step type."""
+    bits = 64 if target is k.Int else target.bits
+    signed = _signed(target)
+    step = 32 if bits < 32 or bits == 32 and signed else 64
+    result = _indefinite(e, x, old, step)
+    if bits == 64 and not signed:
+        high = e.assign(f"fcmp oge {old} {x}, {float(1 << 63)!r}")
+        rest = e.assign(f"fsub {old} {x}, {float(1 << 63)!r}")
+        upper = e.assign(f"xor i64 {_indefinite(e, rest, old, 64)}, {INT_MIN}")
+        result = e.assign(f"select i1 {high}, i64 {upper}, i64 {result}")
+    return result if step == bits else e.assign(f"trunc i{step} {result} to i{bits}")
+
+
+def _indefinite(e, x, old, bits):
+    """fptosi with INT_MIN for what does not fit: the machine's own answer, made well defined."""
+    low, high = -float(1 << bits - 1), float(1 << bits - 1)
+    exclusive = old == "double" and bits == 32  # doubles between -2**31 - 1 and -2**31 truncate into range
+    above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {old} {x}, {low - exclusive!r}")
+    below = e.assign(f"fcmp olt {old} {x}, {high!r}")
+    good = e.assign(f"and i1 {above}, {below}")
+    safe = e.assign(f"select i1 {good}, {old} {x}, {old} 0.0")
+    whole = e.assign(f"fptosi {old} {safe} to i{bits}")
+    return e.assign(f"select i1 {good}, i{bits} {whole}, i{bits} {-(1 << bits - 1)}")
+
+
+# ---------------------------------------------------------------- records
+
+
+def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False):
+    return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, eval=eval, lower=lower,
+              partials=partials, doc=doc, eval_attrs=attrs)
+
+
+II, FF, BB = "x: I, y: I -> I", "x: F, y: F -> F", "x: B, y: B -> B"
+
+IADD = _op("iadd", II, _integer(operator.add), llvm("add"), doc="x + y, wrapping")
+ISUB = _op("isub", II, _integer(operator.sub), llvm("sub"), doc="x - y, wrapping")
+IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="x * y, wrapping")
+INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wrapping")
+IADD_CK = _op("iadd_ck", II, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
+              doc="x + y; OverflowError beyond 64 bits")
+ISUB_CK = _op("isub_ck", II, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
+              doc="x - y; OverflowError beyond 64 bits")
+IMUL_CK = _op("imul_ck", II, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
+              doc="x * y; OverflowError beyond 64 bits")
+INEG_CK = _op("ineg_ck", "x: I -> I", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
+              doc="-x; OverflowError for the least int")
+IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
+                doc="x // y, rounding down, wrapping; 0 where y is 0")
+IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, "//"), _floordiv_checked_lower,
+                   effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
+IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="x % y with the sign of y; 0 where y is 0")
+ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
+               doc="x / y correctly rounded; y is not 0")
+IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
+IOR = _op("ior", II, _integer(operator.or_), llvm("or"), doc="x | y")
+IXOR = _op("ixor", II, _integer(operator.xor), llvm("xor"), doc="x ^ y")
+INOT = _op("inot", "x: I -> I", _integer(operator.invert), _not_lower, doc="~x")
+ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"), doc="x << y, wrapping; 0 where y is outside 0..bits-1")
+ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"), doc="x >> y; only the sign where y is outside 0..bits-1")
+ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_lower, effects=RAISES,
+              doc="x << y; OverflowError beyond 64 bits; y is not negative")
+
+_RELATION = "x: I|B, y: I|B -> bool"
+IEQ = _op("ieq", _RELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of integers or bools")
+INE = _op("ine", _RELATION, _relation(operator.ne), compare("ne", "ne", "une"), doc="x != y")
+ILT = _op("ilt", _RELATION, _relation(operator.lt), compare("slt", "ult", "olt"), doc="x < y, signed as the type is")
+ILE = _op("ile", _RELATION, _relation(operator.le), compare("sle", "ule", "ole"), doc="x <= y")
+IGT = _op("igt", _RELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt"), doc="x > y")
+IGE = _op("ige", _RELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
+
+FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)), "x + y")
+FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)), "x - y")
+FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y")
+FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
+           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0")
+FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
+           lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x")
+FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),), "-x")
+
+_FRELATION = "x: F, y: F -> bool"
+FEQ = _op("feq", _FRELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of floats")
+FNE = _op("fne", _FRELATION, _relation(operator.ne), compare("ne", "ne", "une"), doc="x != y; True for nan")
+FLT = _op("flt", _FRELATION, _relation(operator.lt), compare("slt", "ult", "olt"), doc="x < y")
+FLE = _op("fle", _FRELATION, _relation(operator.le), compare("sle", "ule", "ole"), doc="x <= y")
+FGT = _op("fgt", _FRELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt"), doc="x > y")
+FGE = _op("fge", _FRELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
+
+BAND = _op("band", BB, operator.and_, llvm("and"), doc="x & y of bools")
+BOR = _op("bor", BB, operator.or_, llvm("or"), doc="x | y of bools")
+BXOR = _op("bxor", BB, operator.xor, llvm("xor"), doc="x ^ y of bools")
+BNOT = _op("bnot", "x: B -> B", _neg_bool, lambda e, inst, x: [e.assign(f"xor i1 {x[0]}, true")], doc="not x")
+
+CAST = _op("cast", "x: N -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
+           doc="cast {type} (x): x converted as astype does: integers wrap, floats truncate, complex drops its imaginary part")
+NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
+             doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
+TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES,
+               doc="int(x); ValueError for nan, OverflowError for inf and beyond 64 bits")
+CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
+                    attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
+CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,
+                   doc="check_nonneg {message} (x): x; ValueError where it is negative")
+
+
+def _complex_rule(types, attrs):
+    if len(types) != 2 or types[0] is not types[1] or types[0] not in _COMPLEX_OF:
+        raise TypeError(f"complex_make of {types}: expected two floats of one type")
+    return _COMPLEX_OF[types[0]]
+
+
+def _part_rule(types, attrs):
+    if len(types) != 1 or types[0] not in _PART_OF:
+        raise TypeError(f"part of {types}: expected a complex")
+    return _PART_OF[types[0]]
+
+
+_COMPLEX_OF = {k.Float: k.Complex, k.float32: k.complex64, k.float64: k.complex128}
+_PART_OF = {c: f for f, c in _COMPLEX_OF.items()}
+COMPLEX_MAKE = _op("complex_make", _complex_rule, _complex_make, _complex_make_lower, STRUCTURAL, "complex of two floats")
+REAL = _op("real", _part_rule, lambda x: x.real, lambda e, inst, x: [x[0]], STRUCTURAL, "real part of a complex")
+IMAG = _op("imag", _part_rule, lambda x: x.imag, lambda e, inst, x: [x[1]], STRUCTURAL, "imaginary part of a complex")
+
+ARITH_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -1,0 +1,235 @@
+"""Elementary functions of floats: one record per function of the C library or LLVM intrinsic.
+
+They are IEEE functions without exceptions (nan and inf are answers); the checks of Python's `math` are records of
+their own, `check_domain` and `check_range`. `eval` of a Python float is the C library's function itself, of a
+NumPy scalar NumPy's.
+"""
+from __future__ import annotations
+
+import ctypes
+import math
+
+import numpy as np
+
+from ..ir.core import HOST, PURE, RAISES, Op
+from .effects import NONDIFF
+from .lowering import intrinsic, libcall
+from .signature import signature
+
+# ---------------------------------------------------------------- meaning
+
+_functions: dict = {}
+
+
+def _libm(name):
+    """The C library's double function `name`, bound at its first use."""
+    function = _functions.get(name)
+    if function is None:
+        function = getattr(ctypes.CDLL(None), name)
+        function.restype = ctypes.c_double
+        _functions[name] = function
+    return function
+
+
+def _meaning(name, ufunc=None):
+    def meaning(*args):
+        if type(args[0]) is float:
+            return _libm(name)(*map(ctypes.c_double, args))
+        with np.errstate(all="ignore"):
+            if ufunc is not None:
+                return ufunc(*args)
+            return type(args[0])(_libm(name)(*(ctypes.c_double(float(x)) for x in args)))
+
+    return meaning
+
+
+def _fma(x, y, z):
+    function = _libm("fma" if type(x) in (float, np.float64) else "fmaf")
+    c = ctypes.c_double if type(x) in (float, np.float64) else ctypes.c_float
+    function.restype = c
+    return type(x)(function(c(x), c(y), c(z)))
+
+
+def _ldexp(x, n):
+    n = max(-5000, min(5000, int(n)))
+    if type(x) is float:
+        return _libm("ldexp")(ctypes.c_double(x), ctypes.c_int(n))
+    with np.errstate(all="ignore"):
+        return np.ldexp(x, n)
+
+
+def _bits(x):
+    return int(np.float64(x).view(np.int64))
+
+
+def _from_bits(n):
+    return float(np.int64(n).view(np.float64))
+
+
+def _check_domain(r, x, *, message):
+    if r != r and x == x:
+        raise ValueError(message)
+    return r
+
+
+def _check_range(r, x, *, cls, message):
+    if math.isinf(r) and math.isfinite(x):
+        raise cls(message)
+    return r
+
+
+# ---------------------------------------------------------------- lowering
+
+_INFINITY = "0x7FF0000000000000"
+
+
+def _fabs(e, x):
+    e.declare("declare double @llvm.fabs.f64(double)")
+    return e.assign(f"call double @llvm.fabs.f64(double {x})")
+
+
+def _ldexp_lower(e, inst, x, n):
+    t = e.scalar(inst.args[0].type)
+    value = x[0] if t == "double" else e.assign(f"fpext {t} {x[0]} to double")
+    for name in ("smin", "smax"):
+        e.declare(f"declare i64 @llvm.{name}.i64(i64, i64)")
+    low = e.assign(f"call i64 @llvm.smax.i64(i64 {n[0]}, i64 -5000)")
+    both = e.assign(f"call i64 @llvm.smin.i64(i64 {low}, i64 5000)")
+    count = e.assign(f"trunc i64 {both} to i32")
+    e.declare("declare double @ldexp(double, i32)")
+    result = e.assign(f"call double @ldexp(double {value}, i32 {count})")
+    return [result if t == "double" else e.assign(f"fptrunc double {result} to {t}")]
+
+
+def _signbit_lower(e, inst, x):
+    t = e.scalar(inst.args[0].type)
+    width = {"half": "i16", "float": "i32", "double": "i64"}[t]
+    bits = e.assign(f"bitcast {t} {x[0]} to {width}")
+    return [e.assign(f"icmp slt {width} {bits}, 0")]
+
+
+def _round_digits_lower(e, inst, x, n):
+    """The interpreter's own float.__round__: only near ties and at the ends of the range get here."""
+    for name, result, parameters in (("PyFloat_FromDouble", "ptr", "double"), ("PyFloat_AsDouble", "double", "ptr"),
+                                     ("PyObject_CallMethod", "ptr", "ptr, ptr, ptr, ..."), ("Py_DecRef", "void", "ptr")):
+        e.declare(f"declare {result} @{name}({parameters})")
+    boxed = e.assign(f"call ptr @PyFloat_FromDouble(double {x[0]})")
+    e.check_null(boxed, inst)
+    rounded = e.assign(f"call ptr (ptr, ptr, ptr, ...) @PyObject_CallMethod(ptr {boxed}, ptr {e.string('__round__')}, "
+                       f"ptr {e.string('L')}, i64 {n[0]})")
+    e.line(f"call void @Py_DecRef(ptr {boxed})")
+    e.check_null(rounded, inst)
+    result = e.assign(f"call double @PyFloat_AsDouble(ptr {rounded})")
+    e.line(f"call void @Py_DecRef(ptr {rounded})")
+    return [result]
+
+
+def _check_domain_lower(e, inst, r, x):
+    ordered = e.assign(f"fcmp ord double {r[0]}, {r[0]}")
+    given = e.assign(f"fcmp uno double {x[0]}, {x[0]}")
+    good = e.assign(f"or i1 {ordered}, {given}")
+    e.raise_unless(good, inst, "ValueError", inst.attrs["message"].replace("%", "%%"))
+    return r
+
+
+def _check_range_lower(e, inst, r, x):
+    small = e.assign(f"fcmp une double {_fabs(e, r[0])}, {_INFINITY}")
+    given = e.assign(f"fcmp ueq double {_fabs(e, x[0])}, {_INFINITY}")
+    good = e.assign(f"or i1 {small}, {given}")
+    e.raise_unless(good, inst, inst.attrs["cls"].__name__, inst.attrs["message"].replace("%", "%%"))
+    return r
+
+
+# ---------------------------------------------------------------- records
+
+
+def _op(name, rule, eval, lower, partials, doc, effects=PURE, attrs=False):
+    return Op(name, signature(rule), effects, eval=eval, lower=lower, partials=partials, doc=doc, eval_attrs=attrs)
+
+
+def _unary(name, partials, doc, *, c=None, ufunc=None, lower=None):
+    c = c or name
+    return _op(name, "x: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc)
+
+
+def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None):
+    c = c or name
+    return _op(name, "x: F, y: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc)
+
+
+SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0.",
+              ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"))
+FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
+              ufunc=np.fabs, lower=intrinsic("llvm.fabs"))
+FLOOR = _unary("floor", NONDIFF, "Greatest whole number not above x, a float.", ufunc=np.floor, lower=intrinsic("llvm.floor"))
+CEIL = _unary("ceil", NONDIFF, "Least whole number not below x, a float.", ufunc=np.ceil, lower=intrinsic("llvm.ceil"))
+TRUNC = _unary("trunc", NONDIFF, "x without its fraction, a float.", ufunc=np.trunc, lower=intrinsic("llvm.trunc"))
+RINT = _unary("rint", NONDIFF, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"))
+ROUND = _unary("round_away", NONDIFF, "Nearest whole number, ties away from 0.", c="round", lower=intrinsic("llvm.round"))
+COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
+                   "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
+FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
+          "x * y + z, rounded once.")
+
+SIN = _unary("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians.", ufunc=np.sin)
+COS = _unary("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians.", ufunc=np.cos)
+TAN = _unary("tan", lambda b, x, out: (b.fma(out, out, b.const(1.0)),), "Tangent of x radians.", ufunc=np.tan)
+ASIN = _unary("asin", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),
+              "Arc sine, in radians.", ufunc=np.arcsin)
+ACOS = _unary("acos", lambda b, x, out: (b.fdiv(b.const(-1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),
+              "Arc cosine, in radians.", ufunc=np.arccos)
+ATAN = _unary("atan", lambda b, x, out: (b.fdiv(b.const(1.0), b.fma(x, x, b.const(1.0))),),
+              "Arc tangent, in radians.", ufunc=np.arctan)
+ATAN2 = _binary("atan2", lambda b, y, x, out: _atan2_partials(b, y, x), "Angle of the vector (x, y); y comes first.",
+                ufunc=np.arctan2)
+SINH = _unary("sinh", lambda b, x, out: (b.cosh(x),), "Hyperbolic sine.", ufunc=np.sinh)
+COSH = _unary("cosh", lambda b, x, out: (b.sinh(x),), "Hyperbolic cosine.", ufunc=np.cosh)
+TANH = _unary("tanh", lambda b, x, out: (b.fma(b.fneg(out), out, b.const(1.0)),), "Hyperbolic tangent.", ufunc=np.tanh)
+ASINH = _unary("asinh", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(x, x, b.const(1.0)))),),
+               "Inverse hyperbolic sine.", ufunc=np.arcsinh)
+ACOSH = _unary("acosh", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(x, x, b.const(-1.0)))),),
+               "Inverse hyperbolic cosine.", ufunc=np.arccosh)
+ATANH = _unary("atanh", lambda b, x, out: (b.fdiv(b.const(1.0), b.fma(b.fneg(x), x, b.const(1.0))),),
+               "Inverse hyperbolic tangent.", ufunc=np.arctanh)
+EXP = _unary("exp", lambda b, x, out: (out,), "e ** x.", ufunc=np.exp)
+EXP2 = _unary("exp2", lambda b, x, out: (b.fmul(out, b.const(math.log(2.0))),), "2 ** x.", ufunc=np.exp2)
+EXPM1 = _unary("expm1", lambda b, x, out: (b.fadd(out, b.const(1.0)),), "e ** x - 1, exact near 0.", ufunc=np.expm1)
+LOG = _unary("log", lambda b, x, out: (b.fdiv(b.const(1.0), x),), "Natural logarithm.", ufunc=np.log)
+LOG2 = _unary("log2", lambda b, x, out: (b.fdiv(b.const(1.0 / math.log(2.0)), x),), "Logarithm to base 2.", ufunc=np.log2)
+LOG10 = _unary("log10", lambda b, x, out: (b.fdiv(b.const(1.0 / math.log(10.0)), x),), "Logarithm to base 10.", ufunc=np.log10)
+LOG1P = _unary("log1p", lambda b, x, out: (b.fdiv(b.const(1.0), b.fadd(x, b.const(1.0))),), "log(1 + x), exact near 0.",
+               ufunc=np.log1p)
+CBRT = _unary("cbrt", lambda b, x, out: (b.fdiv(b.const(1.0 / 3.0), b.fmul(out, out)),), "Cube root.", ufunc=np.cbrt)
+ERF = _unary("erf", lambda b, x, out: (_gauss(b, x),), "Error function.")
+ERFC = _unary("erfc", lambda b, x, out: (b.fneg(_gauss(b, x)),), "1 - erf(x), exact for large x.")
+POW = _binary("pow", lambda b, x, y, out: (b.fmul(y, b.pow(x, b.fsub(y, b.const(1.0)))), b.fmul(out, b.log(x))),
+              "C's pow: x ** y.", ufunc=np.power)
+HYPOT = _binary("hypot", lambda b, x, y, out: (b.fdiv(x, out), b.fdiv(y, out)),
+                "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot)
+NEXTAFTER = _binary("nextafter", NONDIFF, "The next float after x towards y.", ufunc=np.nextafter)
+REMAINDER = _binary("remainder", NONDIFF, "IEEE remainder: x less the nearest multiple of y.", c="remainder")
+LDEXP = _op("ldexp", "x: F, n: int -> F", _ldexp, _ldexp_lower, NONDIFF, "x * 2 ** n.")
+SIGNBIT = _op("signbit", "x: F -> bool", lambda x: bool(np.signbit(x)), _signbit_lower, NONDIFF,
+              "Whether the sign bit is set, for -0.0 and nan too.")
+BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitcast double {x[0]} to i64")], NONDIFF,
+           "The 64 bits of a double as an int.")
+FROM_BITS = _op("from_bits", "n: int -> float", _from_bits, lambda e, inst, n: [e.assign(f"bitcast i64 {n[0]} to double")],
+                NONDIFF, "The double with these 64 bits.")
+ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,
+                   "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
+CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, NONDIFF,
+                   "check_domain {message} (r, x): r; ValueError where r is nan and x is not", RAISES, attrs=True)
+CHECK_RANGE = _op("check_range", "r: float, x: float -> float", _check_range, _check_range_lower, NONDIFF,
+                  "check_range {cls, message} (r, x): r; raises cls where r is infinite and x is finite", RAISES, attrs=True)
+
+
+def _atan2_partials(b, y, x):
+    size = b.fma(x, x, b.fmul(y, y))
+    return b.fdiv(x, size), b.fneg(b.fdiv(y, size))
+
+
+def _gauss(b, x):
+    return b.fmul(b.const(2.0 / math.sqrt(math.pi)), b.exp(b.fneg(b.fmul(x, x))))
+
+
+MATH_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

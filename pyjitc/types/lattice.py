@@ -1,0 +1,124 @@
+"""Which type the result of mixed operands has: NumPy's promotion (NEP 50) and Python's own tower.
+
+Python ints, floats and complexes are weak beside NumPy scalars: they take the NumPy operand's type unless they
+are of a higher kind. NumPy itself answers for pairs of its dtypes, once per pair.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from .kinds import (
+    NUMPY_SCALARS, Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, Type,
+    bool_, complex64, complex128, float32, float64, int64, is_complex, is_float, is_numpy_scalar, is_python_number,
+)
+
+__all__ = ["promote", "python_promote", "kind_of", "numpy_counterpart", "inexact", "dtype_of", "type_of_dtype", "fits",
+           "part_of", "complex_of"]
+
+_RANK = {Bool: 0, Int: 1, Float: 2, Complex: 3}
+_COUNTERPART = {Bool: bool_, Int: int64, Float: float64, Complex: complex128}
+_memo: dict[tuple[Type, Type], Type] = {}
+_dtypes: dict[Type, np.dtype] = {}
+_types: dict[np.dtype, Type] = {}
+
+
+def kind_of(t: Type) -> str:
+    """'b', 'i', 'u', 'f' or 'c' as NumPy's dtype.kind; '' for what is no number."""
+    if isinstance(t, NpInt):
+        return "i" if t.signed else "u"
+    if isinstance(t, NpFloat):
+        return "f"
+    if isinstance(t, NpComplex):
+        return "c"
+    return _KINDS.get(t, "")
+
+
+_KINDS = {Bool: "b", bool_: "b", Int: "i", Float: "f", Complex: "c"}
+
+
+def numpy_counterpart(t: Type) -> Type:
+    """The NumPy scalar type that a Python number becomes on its own (np.asarray)."""
+    return _COUNTERPART.get(t, t)
+
+
+def dtype_of(t: Type) -> np.dtype:
+    """NumPy's dtype of a number type."""
+    found = _dtypes.get(t)
+    if found is None:
+        found = _dtypes[t] = np.dtype(_COUNTERPART.get(t, t).text.rstrip("_"))
+    return found
+
+
+def type_of_dtype(dtype: np.dtype) -> Type | None:
+    """The scalar type of a native-endian dtype; None where there is no such type."""
+    found = _types.get(dtype)
+    if found is None and dtype.isnative and dtype.names is None and dtype.subdtype is None:
+        found = NUMPY_SCALARS.get("bool_" if dtype.kind == "b" else dtype.name)
+        if found is not None:
+            _types[dtype] = found
+    return found
+
+
+def python_promote(x: Type, y: Type) -> Type:
+    """The wider of two Python number types; Bool beside Bool stays Bool."""
+    return x if _RANK[x] >= _RANK[y] else y
+
+
+def promote(x: Type, y: Type) -> Type:
+    """The common type of two number types as NumPy's binary ufuncs see it; Python's tower where both are Python's."""
+    found = _memo.get((x, y))
+    if found is None:
+        found = _memo[x, y] = _promote(x, y)
+    return found
+
+
+def _promote(x: Type, y: Type) -> Type:
+    if is_python_number(x) and is_python_number(y):
+        return python_promote(x, y)
+    if is_python_number(x):
+        x, y = y, x
+    if not is_numpy_scalar(x):
+        raise TypeError(f"{x} and {y} have no common number type")
+    weak = {Int: 0, Float: 0.0, Complex: 0j, Bool: np.dtype(bool)}.get(y)
+    return type_of_dtype(np.result_type(dtype_of(x), dtype_of(y) if weak is None else weak))
+
+
+def inexact(t: Type) -> Type:
+    """The type in which np.sqrt and its like compute an operand of type t (float64 for 64-bit integers and so on)."""
+    t = numpy_counterpart(t)
+    if is_float(t) or is_complex(t):
+        return t
+    bits = 8 if t is bool_ else t.bits
+    return NpFloat(16 if bits == 8 else 32 if bits == 16 else 64)
+
+
+def part_of(t: Type) -> Type:
+    """The float type of a complex type's parts; other types are their own."""
+    return Float if t is Complex else float32 if t is complex64 else float64 if t is complex128 else t
+
+
+def complex_of(t: Type) -> Type:
+    """The complex type whose parts are of float type t."""
+    return Complex if t is Float else complex64 if t is float32 or t.text == "float16" else complex128
+
+
+def fits(value, t: Type) -> bool:
+    """Whether a Python constant is exactly a value of t: at a join it may take the type of the other side."""
+    if type(value) is bool:
+        return t is Bool or t is bool_
+    if type(value) is int:
+        if t is Int:
+            return -(1 << 63) <= value < 1 << 63
+        if isinstance(t, NpInt):
+            low = -(1 << t.bits - 1) if t.signed else 0
+            return low <= value < low + (1 << t.bits)
+        return (is_float(t) or is_complex(t)) and abs(value) <= 1 << _DIGITS[part_of(t).text]
+    if type(value) is float:
+        if is_float(t) or is_complex(t):
+            with np.errstate(all="ignore"):
+                return value != value or float(dtype_of(part_of(t)).type(value)) == value
+        return False
+    return type(value) is complex and is_complex(t) and fits(value.real, t) and fits(value.imag, t)
+
+
+_DIGITS = {"float": 53, "float64": 53, "float32": 24, "float16": 11}
