@@ -53,7 +53,7 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
                 raise TypeError(f"option {name}={value!r}: {_REFUSED[name]}")
             continue
         if name not in Options._fields:
-            near = _nearest(name, (*Options._fields, *_ACCEPTED))
+            near = _nearest(name, (*Options._fields, *_ACCEPTED, *_REFUSED))
             raise TypeError(f"unknown option {name!r}" + (f"; did you mean {near!r}?" if near else
                                                           f"; options are {', '.join(Options._fields)}"))
         if name == "boundscheck" and value is None:
@@ -98,7 +98,7 @@ ENVIRONMENT = {
 
 
 def environment(name: str) -> str:
-    """The variable's value now; '' where it is unset, or '0' where a switch is off."""
+    """The value of the variable now, or an empty text."""
     if name not in ENVIRONMENT:
         raise KeyError(name)
     return os.environ.get(name, "")

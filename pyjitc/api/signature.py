@@ -1,0 +1,172 @@
+"""Explicit signatures: `njit("float64(float64[:], int64)")`, or with type objects, `njit(float64(float64[:], int64))`.
+
+`int64`, `float64`, `complex128` and `boolean` mean Python's own int, float, complex and bool there, and take NumPy
+scalars of that type as well; other scalar types are NumPy's. `float64[:]` takes arrays of any strides, `[::1]` only
+contiguous ones.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import kinds, text
+from ..types.kinds import Array, Tuple, Type, is_numpy_scalar, union_of
+
+__all__ = ["Signature", "TypeName", "signature_of", "convert", "NAMES"]
+
+
+class Signature:
+    """Argument types, and the result type or None where it is left to inference."""
+
+    __slots__ = ("args", "result")
+
+    def __init__(self, args, result: Type | None = None):
+        self.args = tuple(args)
+        self.result = result
+
+    def __eq__(self, other):
+        return isinstance(other, Signature) and (self.args, self.result) == (other.args, other.result)
+
+    def __hash__(self):
+        return hash((self.args, self.result))
+
+    def __repr__(self):
+        return f"{'' if self.result is None else self.result}({', '.join(map(str, self.args))})"
+
+
+class TypeName:
+    """A type as users write it: `float64[:, ::1]` is an array, `float64(int64)` a signature, `float64(2)` a value."""
+
+    __slots__ = ("name", "type")
+
+    def __init__(self, name: str, type: Type):
+        self.name = name
+        self.type = type
+
+    def __getitem__(self, axes) -> TypeName:
+        axes = axes if isinstance(axes, tuple) else (axes,)
+        shown = []
+        for axis in axes:
+            if not isinstance(axis, slice) or axis.start is not None or axis.stop is not None or axis.step not in (None, 1):
+                raise TypeError(f"{self.name}[...]: write ':' for every axis, '::1' for the contiguous one")
+            shown.append("::1" if axis.step == 1 else ":")
+        name = f"{self.name}[{', '.join(shown)}]"
+        return TypeName(name, text.parse(name))
+
+    def __call__(self, *args):
+        if all(isinstance(a, (TypeName, Type)) for a in args) or not is_numpy_scalar(self.type):
+            return Signature([_argument(a) for a in args], _argument(self))
+        if len(args) != 1:
+            raise TypeError(f"{self.name}() converts one value")
+        return np.dtype(self.type.text.rstrip("_")).type(args[0])
+
+    def __eq__(self, other):
+        return isinstance(other, TypeName) and self.type is other.type
+
+    def __hash__(self):
+        return hash(self.type)
+
+    def __repr__(self):
+        return self.name
+
+    def __reduce__(self):
+        return TypeName, (self.name, self.type)
+
+
+def _argument(given) -> Type:
+    if isinstance(given, TypeName):
+        given = given.type
+    elif isinstance(given, str):
+        given = text.parse(given)
+    elif isinstance(given, tuple):
+        given = Tuple([_argument(x) for x in given])
+    elif given is None:
+        given = kinds.NoneType
+    elif given in _CLASSES:
+        given = _CLASSES[given]
+    if not isinstance(given, Type):
+        raise TypeError(f"{given!r} is not a type; write for instance float64, int64[:] or (int64, float64)")
+    return text.python_scalars(given)
+
+
+_CLASSES = {int: kinds.Int, float: kinds.Float, bool: kinds.Bool, complex: kinds.Complex, str: kinds.Str, bytes: kinds.Bytes}
+
+
+def signature_of(given) -> Signature:
+    """A Signature from what users write: a Signature, text, or a tuple of argument types."""
+    if isinstance(given, Signature):
+        return given
+    if isinstance(given, str):
+        result, args = text.parse_list(given)
+        return Signature(map(text.python_scalars, args), None if result is None else text.python_scalars(result))
+    if isinstance(given, (tuple, list)):
+        return Signature([_argument(a) for a in given])
+    raise TypeError(f"{given!r} is not a signature; write for instance 'float64(float64[:], int64)' or (float64[:], int64)")
+
+
+_RANK = {kinds.Bool: 0, kinds.Int: 1, kinds.Float: 2, kinds.Complex: 3}
+_NATIVE = {kinds.Bool: bool, kinds.Int: int, kinds.Float: float, kinds.Complex: complex}
+
+
+def convert(value, given: Type, wanted: Type):
+    """`value` (of type `given`) as an argument of the declared type, without losing anything; TypeError if it cannot be."""
+    if given is wanted:
+        return value
+    if wanted in _NATIVE:
+        as_python = text.python_scalars(given)
+        if as_python not in _NATIVE and is_numpy_scalar(given):
+            as_python = kinds.Complex if kinds.is_complex(given) else kinds.Float if kinds.is_float(given) else kinds.Int
+            if given is kinds.uint64 and wanted is kinds.Int and value > 0x7FFFFFFFFFFFFFFF:
+                raise TypeError
+        if as_python in _RANK and _RANK[as_python] <= _RANK[wanted]:
+            return _NATIVE[wanted](value)
+    elif is_numpy_scalar(wanted):
+        dtype = np.dtype(wanted.text.rstrip("_"))
+        if kinds.is_python_number(given):
+            if dtype.kind == "b" and given is kinds.Bool:
+                return dtype.type(value)
+            if dtype.kind in "iu" and given in (kinds.Bool, kinds.Int):
+                limits = np.iinfo(dtype)
+                if limits.min <= value <= limits.max:
+                    return dtype.type(value)
+            if dtype.kind == "f" and given is not kinds.Complex or dtype.kind == "c":
+                return dtype.type(value)
+        elif is_numpy_scalar(given) and np.can_cast(value.dtype, dtype, "safe"):
+            return dtype.type(value)
+    elif isinstance(wanted, Array) and isinstance(given, Array):
+        if (given.dtype, given.ndim) == (wanted.dtype, wanted.ndim) and (given.writable or not wanted.writable) \
+                and (given.aligned or not wanted.aligned):
+            if wanted.layout == "A" or wanted.layout == given.layout or getattr(value.flags, f"{wanted.layout.lower()}_contiguous"):
+                return value
+    elif isinstance(wanted, Tuple) and isinstance(given, Tuple) and len(given.elements) == len(wanted.elements):
+        if given.cls is wanted.cls:
+            items = [convert(v, g, w) for v, g, w in zip(value, given.elements, wanted.elements)]
+            return tuple(items) if wanted.cls is None else wanted.cls(*items)
+    elif isinstance(wanted, kinds.Union):
+        for member in wanted.members:
+            try:
+                return convert(value, given, member)
+            except TypeError:
+                pass
+    raise TypeError(f"has type {given}, the signature declares {wanted}")
+
+
+_PUBLIC = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 boolean bool_ "
+           "int_ uint intc uintc intp uintp float_ double byte char short ushort void none i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 b1")
+NAMES = {name: TypeName(name, text.NAMES[name]) for name in _PUBLIC.split()}
+
+
+def _tuple(types) -> TypeName:
+    types = [_argument(t) for t in types]
+    return TypeName(str(Tuple(types)), Tuple(types))
+
+
+def _uniform(element, count: int) -> TypeName:
+    return _tuple([element] * count)
+
+
+def _optional(element) -> TypeName:
+    t = union_of((_argument(element), kinds.NoneType))
+    return TypeName(str(t), t)
+
+
+NAMES |= {"Tuple": _tuple, "UniTuple": _uniform, "optional": _optional}

@@ -1,0 +1,191 @@
+"""Types from text: `parse(str(t))` is `t` for every type that can be written down, and Numba's names are known too.
+
+    float64[:, ::1]   C-ordered array      float64[::1, :]  Fortran-ordered    float64[:]  any strides
+    (int, float64)    tuple                UniTuple(int64, 3), Tuple((int64, float64))   as in Numba
+    int | None        union                optional(int64)  the same with None
+Class-dependent types (functions, structs, named tuples, modules) have a text to read but not to parse.
+"""
+from __future__ import annotations
+
+import re
+
+from . import kinds
+from .kinds import Array, DType, NpBool, Slice, Tuple, Type, is_numpy_scalar, union_of
+
+__all__ = ["parse", "parse_list", "NAMES", "python_scalars"]
+
+_PLAIN = (kinds.Int, kinds.Float, kinds.Bool, kinds.Complex, kinds.NoneType, kinds.Unbound, kinds.Str, kinds.Bytes, kinds.Object,
+          kinds.Ellipsis_, kinds.Range)
+NAMES: dict[str, Type] = {t.text: t for t in _PLAIN} | kinds.NUMPY_SCALARS
+_ALIASES = {
+    "boolean": "bool_", "b1": "bool_", "bool8": "bool_", "void": "None", "none": "None", "unicode_type": "str", "pyobject": "object",
+    "byte": "uint8", "char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32", "uintc": "uint32",
+    "int_": "int64", "uint": "uint64", "intp": "int64", "uintp": "uint64", "long_": "int64", "ulong": "uint64", "longlong": "int64",
+    "ulonglong": "uint64", "ssize_t": "int64", "size_t": "uint64", "half": "float16", "float_": "float64", "double": "float64",
+    "complex_": "complex128", "ellipsis_": "ellipsis",
+    "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
+    "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128",
+}
+NAMES |= {alias: NAMES[name] for alias, name in _ALIASES.items()}
+
+_TOKEN = re.compile(r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\d+|[][():,|]))")
+
+
+def parse(text: str) -> Type:
+    """The type that `text` writes; ValueError with a position where it is none."""
+    reader = _Reader(text)
+    result = reader.union()
+    reader.end()
+    return result
+
+
+def parse_list(text: str) -> tuple[Type | None, list[Type]]:
+    """A signature `result(arg, ...)` or `(arg, ...)`: (result or None, arguments)."""
+    reader = _Reader(text)
+    result = None if reader.peek() == "(" else reader.union(signature=True)
+    reader.expect("(")
+    args = reader.items(")")
+    reader.end()
+    return result, args
+
+
+def python_scalars(t: Type) -> Type:
+    """`t` with int64, float64, complex128 and bool_ replaced by Python's own scalars, inside tuples too."""
+    if isinstance(t, Tuple):
+        return Tuple([python_scalars(x) for x in t.elements], t.cls)
+    if isinstance(t, kinds.Union):
+        return union_of(map(python_scalars, t.members))
+    return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex, NpBool: kinds.Bool}.get(t, t)
+
+
+class _Reader:
+    def __init__(self, text: str):
+        self.text = text
+        self.at = 0
+
+    def fail(self, why: str):
+        raise ValueError(f"{why} at column {self.at} of the type {self.text!r}")
+
+    def peek(self) -> str:
+        found = _TOKEN.match(self.text, self.at)
+        if found is None:
+            if self.text[self.at:].strip():
+                self.fail("unexpected character")
+            return ""
+        return found[1] or found[2]
+
+    def next(self) -> str:
+        token = self.peek()
+        if token:
+            self.at = _TOKEN.match(self.text, self.at).end()
+        return token
+
+    def expect(self, token: str) -> None:
+        if self.peek() != token:
+            self.fail(f"expected {token!r}")
+        self.next()
+
+    def end(self) -> None:
+        if self.peek():
+            self.fail(f"unexpected {self.peek()!r}")
+
+    def items(self, close: str) -> list[Type]:
+        result = []
+        while self.peek() != close:
+            result.append(self.union())
+            if self.peek() != close:
+                self.expect(",")
+        self.next()
+        return result
+
+    def union(self, signature: bool = False) -> Type:
+        members = [self.single(signature)]
+        while self.peek() == "|":
+            self.next()
+            members.append(self.single(signature))
+        return members[0] if len(members) == 1 else union_of(members)
+
+    def single(self, signature: bool = False) -> Type:
+        """One type with its array suffixes. signature: a `(` after a name begins the arguments."""
+        token = self.next()
+        if token == "(":
+            result: Type = Tuple(self.items(")"))
+        elif token in NAMES:
+            result = NAMES[token]
+        elif token == "dtype":
+            self.expect("[")
+            result = DType(self.union())
+            self.expect("]")
+        elif token in ("slice", "Tuple", "UniTuple", "optional", "Optional", "Array", "array"):
+            result = self.applied(token)
+        else:
+            self.fail(f"unknown type {token!r}" if token else "a type is missing")
+        while self.peek() == "[":
+            result = self.array(result)
+        return result
+
+    def applied(self, name: str) -> Type:
+        self.expect("(")
+        if name == "slice":
+            parts = self.items(")")
+            if len(parts) != 3:
+                self.fail("slice takes three types")
+            return Slice(*parts)
+        if name == "Tuple":
+            found = self.items(")")
+            if len(found) != 1 or not isinstance(found[0], Tuple):
+                self.fail("Tuple takes one parenthesised list of types")
+            return found[0]
+        element = self.union()
+        if name in ("optional", "Optional"):
+            self.expect(")")
+            return union_of((element, kinds.NoneType))
+        self.expect(",")
+        count = self.next()
+        if not count.isdigit():
+            self.fail("expected a number")
+        if name == "UniTuple":
+            self.expect(")")
+            return Tuple([element] * int(count))
+        self.expect(",")
+        layout = self.next()
+        self.expect(")")
+        return self.checked(element, int(count), layout)
+
+    def array(self, element: Type) -> Array:
+        self.expect("[")
+        axes: list[str] = []
+        flags: list[str] = []
+        while self.peek() != "]":
+            token = self.next()
+            if token in ("readonly", "unaligned"):
+                flags.append(token)
+            elif token in (":", "::1", "::") and not flags:
+                axes.append(token)
+            else:
+                self.fail("expected ':' or '::1'")
+            if self.peek() != "]":
+                self.expect(",")
+        self.next()
+        ones = [n for n, axis in enumerate(axes) if axis == "::1"]
+        if not ones:
+            # A zero-dimensional array is contiguous unless it says otherwise.
+            layout = "A" if axes else "C"
+        elif ones == [len(axes) - 1]:
+            layout = "C"
+        elif ones == [0]:
+            layout = "F"
+        else:
+            self.fail("'::1' stands on the last axis (C order) or the first (Fortran order)")
+        return self.checked(element, len(axes), layout, "readonly" not in flags, "unaligned" not in flags)
+
+    def checked(self, element: Type, ndim: int, layout: str, writable: bool = True, aligned: bool = True) -> Array:
+        if not is_numpy_scalar(element):
+            known = python_scalars(element) is element and {kinds.Int: kinds.int64, kinds.Float: kinds.float64,
+                                                            kinds.Bool: NpBool, kinds.Complex: kinds.complex128}.get(element)
+            if not known:
+                self.fail(f"arrays hold NumPy scalars, not {element}")
+            element = known
+        if layout not in ("C", "F", "A"):
+            self.fail("the layout is C, F or A")
+        return Array(element, ndim, layout, writable, aligned)

@@ -1,0 +1,66 @@
+"""Signatures as users write them, and arguments converted to declared types."""
+import pickle
+
+import numpy as np
+import pytest
+
+from pyjitc.api.signature import NAMES, Signature, convert, signature_of
+from pyjitc.types import kinds
+from pyjitc.types.kinds import Array, Bool, Complex, Float, Int, NoneType, Tuple, union_of
+from pyjitc.types.typeof import typeof
+
+float64, int64, int32, boolean, void, float32 = (NAMES[n] for n in "float64 int64 int32 boolean void float32".split())
+
+
+def test_type_objects():
+    assert float64[:].type is Array(kinds.float64, 1, "A") and float64[:, ::1].type is Array(kinds.float64, 2, "C")
+    assert int32[::1, :].type is Array(kinds.int32, 2, "F") and repr(float64[:]) == "float64[:]"
+    assert float64(float64[:], int64) == Signature((Array(kinds.float64, 1, "A"), Int), Float)
+    assert void(boolean, int32) == Signature((Bool, kinds.int32), NoneType)
+    assert float64() == Signature((), Float)
+    assert int32(7.9) == 7 and type(int32(7.9)) is np.int32 and type(boolean(3)) is np.bool_
+    assert NAMES["UniTuple"](int64, 2).type is Tuple((Int, Int))
+    assert NAMES["optional"](int64).type is union_of((Int, NoneType))
+    assert pickle.loads(pickle.dumps(float64)) == float64
+    with pytest.raises(TypeError, match="every axis"):
+        float64[3]
+
+
+@pytest.mark.parametrize("given", ["float64(float64[:], int64)", "f8(double[:], intp)", float64(float64[:], int64)])
+def test_same_signature(given):
+    assert signature_of(given) == Signature((Array(kinds.float64, 1, "A"), Int), Float)
+
+
+def test_without_result():
+    assert signature_of("(int64, f4)") == Signature((Int, kinds.float32)) == signature_of((int64, float32)) == signature_of((int, "f4"))
+    assert signature_of("(Tuple((int64, float64)),)") == signature_of(((int64, float64),))
+    for wrong in (3, len, ("x y",), (3,)):
+        with pytest.raises((TypeError, ValueError)):
+            signature_of(wrong)
+
+
+@pytest.mark.parametrize("value, wanted, result", [
+    (3, Float, 3.0), (True, Int, 1), (np.float64(2.5), Float, 2.5), (np.int64(3), Int, 3), (np.int8(3), Float, 3.0), (2, Complex, 2 + 0j),
+    (3, kinds.int8, np.int8(3)), (1.5, kinds.float32, np.float32(1.5)), (np.int16(3), kinds.int32, np.int32(3)),
+    ((1, 2), Tuple((Float, Int)), (1.0, 2)), (None, union_of((Int, NoneType)), None), (np.bool_(True), Bool, True),
+])
+def test_conversions(value, wanted, result):
+    found = convert(value, typeof(value), wanted)
+    assert found == result and type(found) is type(result)
+
+
+@pytest.mark.parametrize("value, wanted", [
+    (1.5, Int), (1j, Float), (300, kinds.int8), (-1, kinds.uint8), (np.int64(3), kinds.int8), ("x", Int), ((1,), Tuple((Int, Int))),
+    (np.zeros(3, "f4"), Array(kinds.float64, 1, "A")), (np.zeros(4)[::2], Array(kinds.float64, 1, "C")), (np.uint64(2**63), Int),
+    (np.broadcast_to(1.0, 3), Array(kinds.float64, 1, "A")), (1, NoneType),
+])
+def test_refused_conversions(value, wanted):
+    with pytest.raises(TypeError):
+        convert(value, typeof(value), wanted)
+
+
+def test_arrays_pass_as_they_are():
+    a = np.zeros((3, 3))
+    assert convert(a, typeof(a), Array(kinds.float64, 2, "A")) is a
+    one = np.zeros((3, 1)).T
+    assert convert(one, typeof(one), Array(kinds.float64, 2, "F")) is one
