@@ -4,7 +4,7 @@
 """
 from ..types.kinds import Undefined
 
-__all__ = ["iterate", "advance", "NOTHING", "fail"]
+__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail"]
 
 
 def iterate(x):
@@ -20,6 +20,11 @@ def advance(state):
 def fail(cls, message):
     """raise cls(message), known to the compiler as certain to fail: no value."""
     raise cls(message)
+
+
+def is_python_float(x):
+    """Whether `x` is a Python float and no subclass: np.float64 is not."""
+    return type(x) is float
 
 
 NOTHING = Undefined

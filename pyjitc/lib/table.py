@@ -131,7 +131,10 @@ CALLS = {
     map: lambda args, kwargs: Call(iteration.map_iterate, *args), filter: lambda args, kwargs: Call(iteration.filter_iterate, *args),
 }
 # Functions of this package whose calls have a rule instead of a body.
-RULES = {views.new_like: views.new_like_rule, intrinsics.fail: _fail}
+RULES = {
+    views.new_like: views.new_like_rule, intrinsics.fail: _fail,
+    intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
+}
 
 
 class Library:
@@ -263,7 +266,7 @@ class Library:
         if isinstance(t, Tuple):
             return Const(Bool, bool(t.elements))
         if t is Range:
-            return operators.compare(">", Call(iteration.range_size, x), views.ZERO) if False else Call(_range_truth, x)
+            return Call(_range_truth, x)
         if isinstance(t, Struct) and t.name in ("list", "dict"):
             return Const(Bool, bool(t.members))
         if isinstance(t, (Singleton,)):

@@ -3,10 +3,12 @@
 An iteration state is a plain value (a Struct); a step answers (has, item, next state). Loops over ranges keep three
 ints: the value, the step and how many are left, so that later passes see a counted loop.
 """
+import sys
+
 from ...ops.arith import IADD, IFLOORDIV, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_MAKE
-from ..intrinsics import NOTHING, advance, iterate
+from ..intrinsics import NOTHING, advance, is_python_float, iterate
 
 __all__ = ["STEPS"]
 
@@ -289,10 +291,31 @@ def all_(iterable):
     return True
 
 
-def sum_(iterable, start=0):
+def sum_plain(iterable, start):
     for x in iterable:
         start = start + x
     return start
+
+
+def sum_compensated(iterable, start):
+    """sum() of CPython 3.12 and later: floats are added with Neumaier's compensation (Objects/bltinmodule.c)."""
+    total = start
+    lost = 0.0
+    for x in iterable:
+        new = total + x
+        if is_python_float(new) and is_python_float(x):
+            if abs(total) >= abs(x):
+                lost += (total - new) + x
+            else:
+                lost += (x - new) + total
+        total = new
+    if is_python_float(total):
+        if lost != 0.0 and lost - lost == 0.0:
+            return total + lost
+    return total
+
+
+sum_ = sum_compensated if sys.version_info >= (3, 12) else sum_plain
 
 
 def max_of(iterable):
