@@ -44,7 +44,7 @@ def work(name, folder, answer):
 
 def child(name, folder, disable):
     """(first, best, result, report) of one example, or the text of what went wrong."""
-    environment = dict(os.environ, PYJITC_DISABLE="1" if disable else "0")
+    environment = {**os.environ, "PYJITC_DISABLE": "1" if disable else ""}
     with tempfile.TemporaryDirectory() as scratch:
         answer = os.path.join(scratch, "answer")
         done = subprocess.run([sys.executable, __file__, "--work", name, "--answer", answer, "--out", folder],

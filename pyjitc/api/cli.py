@@ -1,0 +1,236 @@
+"""The command `pyjitc`: run a script, look inside a compilation, ask about the installation, run examples and bench.
+
+What the user got wrong is one line on stderr and exit code 2; what a compilation or a script got wrong is its own
+message and exit code 1. Colour only on a terminal.
+"""
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import os
+import pathlib
+import platform
+import runpy
+import sys
+import traceback
+from difflib import get_close_matches
+from typing import Callable
+
+from ..base.lazy import lazy
+from ..base.options import ENVIRONMENT
+from ..types import text
+
+__all__ = ["main"]
+
+_inspection = lazy("pyjitc.api.inspection")  # loads the compiler
+_cache = lazy("pyjitc.api.cache")
+
+STAGES = ("bytecode", "cfg", "ir", "typed", "opt", "llvm", "asm")
+_TREE = pathlib.Path(__file__).resolve().parents[2]  # the source tree, when the package runs from one
+
+
+class _Wrong(Exception):
+    """The command line asks for something that is not there."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        return options.action(options) or 0
+    except _Wrong as error:
+        print(f"{_red('pyjitc:')} {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="pyjitc", description="Compiles ordinary numeric Python functions to native code.")
+    parser.add_argument("--version", action="version", version=f"pyjitc {_version('pyjitc')}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    run = commands.add_parser("run", help="run a script", description="Run a script, watching its compilations.",
+                              usage="pyjitc run [--time] [--dump STAGE[:FUNCTION]] [--disable] SCRIPT [ARGUMENT ...]")
+    run.add_argument("--time", action="store_true", help="print the time of every stage of compiling at the end")
+    run.add_argument("--dump", metavar="STAGE[:FUNCTION]", help="print what a stage of compiling made")
+    run.add_argument("--disable", action="store_true", help="leave every function to the interpreter")
+    run.add_argument("script", metavar="SCRIPT")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+    run.set_defaults(action=_run)
+
+    inspect = commands.add_parser("inspect", help="print what a stage of compiling makes of a function")
+    inspect.add_argument("target", metavar="FILE::FUNCTION", help="FUNCTION may be dotted: Class.method")
+    inspect.add_argument("--stage", default="ir", metavar="STAGE", help=f"{', '.join(STAGES)} (default: %(default)s)")
+    inspect.add_argument("--types", metavar="TYPES", help='types of the arguments, as in "float64[::1], int"; int and float '
+                         "are Python's, int64 and float64 are NumPy's")
+    inspect.set_defaults(action=_inspect)
+
+    commands.add_parser("info", help="versions, processor, cache").set_defaults(action=_info)
+
+    examples = commands.add_parser("examples", help="run the examples in CPython and compiled", add_help=False)
+    examples.add_argument("arguments", nargs=argparse.REMAINDER)
+    examples.set_defaults(action=_examples)
+
+    bench = commands.add_parser("bench", help="run benchmark suites", add_help=False)
+    bench.add_argument("arguments", nargs=argparse.REMAINDER)
+    bench.set_defaults(action=_bench)
+
+    cache = commands.add_parser("cache", help="the cache of compiled functions on disk")
+    cache.add_argument("what", choices=("info", "clear"))
+    cache.set_defaults(action=lambda options: _cache_info() if options.what == "info" else _cache_clear())
+    return parser
+
+
+def _run(options) -> int:
+    script = _existing(options.script)
+    for name, value in ("PYJITC_TIME", options.time), ("PYJITC_DUMP", options.dump), ("PYJITC_DISABLE", options.disable):
+        if value:
+            os.environ[name] = value if isinstance(value, str) else "1"
+    sys.argv = [str(script), *options.arguments]
+    sys.path[0] = str(script.parent.resolve())
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except Exception as error:
+        _print_exception(error, str(script))
+        return 1
+    return 0
+
+
+def _inspect(options) -> int:
+    if options.stage not in STAGES:
+        raise _Wrong(f"there is no stage {options.stage!r}{_near(options.stage, STAGES)}; stages are {', '.join(STAGES)}")
+    filename, separator, name = options.target.partition("::")
+    if not separator or not name:
+        raise _Wrong(f"{options.target!r}: write FILE::FUNCTION, as in program.py::total")
+    path = _existing(filename)
+    function = _find(_load(path), name, path)
+    types = None
+    if options.types is not None:
+        try:
+            types = text.parse_list(f"({options.types})")[1]
+        except ValueError as error:
+            words = [word for word in str(error).split("'")[1:2] if word not in text.NAMES]
+            raise _Wrong(f"--types: {error}{_near(words[0], text.NAMES) if words else ''}") from None
+    elif options.stage in ("typed", "opt", "llvm", "asm") and _inspection.arity(function):
+        raise _Wrong(f'stage {options.stage} needs --types "...", one for each of {", ".join(_inspection.arity(function))}')
+    try:
+        print(_inspection.stage_text(function, options.stage, types))
+    except _inspection.CompileError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except TypeError as error:
+        raise _Wrong(str(error)) from None
+    return 0
+
+
+def _info(options) -> int:
+    rows = [("pyjitc", f"{_version('pyjitc')} in {pathlib.Path(__file__).resolve().parents[1]}"),
+            ("Python", f"{platform.python_implementation()} {platform.python_version()} in {sys.executable}")]
+    rows += [(package, _version(package)) for package in ("numpy", "llvmlite", "bytecode", "numba", "jax")]
+    rows += [("system", f"{platform.system()} {platform.release()} {platform.machine()}, {' '.join(platform.libc_ver())}"),
+             ("processor", f"{_processor()}, {len(os.sched_getaffinity(0))} of {os.cpu_count()} cores"),
+             ("GPU", "none"),
+             ("cache", _cache.describe())]
+    rows += [(name, os.environ[name]) for name in ENVIRONMENT if name in os.environ]
+    for name, value in rows:
+        print(f"{name:<18} {value}")
+    return 0
+
+
+def _examples(options) -> int:
+    script = _TREE / "docs" / "examples" / "run.py"
+    if not script.exists():
+        raise _Wrong("the examples are in docs/examples of the source tree, which the installed package is without")
+    sys.path.insert(0, str(script.parent))
+    return runpy.run_path(str(script))["main"](options.arguments)
+
+
+def _bench(options) -> int:
+    if not (_TREE / "bench" / "__main__.py").exists():
+        raise _Wrong("the benchmarks are in bench/ of the source tree, which the installed package is without")
+    sys.path.insert(0, str(_TREE))
+    return runpy.run_module("bench.__main__", run_name="bench")["main"](options.arguments)
+
+
+def _cache_info() -> int:
+    print(_cache.describe())
+    return 0
+
+
+def _cache_clear() -> int:
+    count, size = _cache.clear()
+    print(f"{count} files, {size / 1e6:.1f} MB removed from {_cache.directory()}")
+    return 0
+
+
+def _existing(name: str) -> pathlib.Path:
+    path = pathlib.Path(name)
+    if path.is_file():
+        return path
+    if path.is_dir():
+        raise _Wrong(f"{name} is a folder, not a file")
+    beside = [p.name for p in path.parent.iterdir() if p.suffix == ".py"] if path.parent.is_dir() else []
+    raise _Wrong(f"there is no file {name}{_near(path.name, beside)}")
+
+
+def _load(path: pathlib.Path):
+    """The file as a module, as if imported from its own folder."""
+    sys.path.insert(0, str(path.parent.resolve()))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None:
+        raise _Wrong(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        _print_exception(error, str(path))
+        raise _Wrong(f"{path} could not be loaded: {type(error).__name__}: {error}") from None
+    return module
+
+
+def _find(module, name: str, path) -> Callable:
+    holder = module
+    for part in name.split("."):
+        if not hasattr(holder, part):
+            names = [key for key, value in vars(holder).items() if callable(value)] if hasattr(holder, "__dict__") else []
+            raise _Wrong(f"{path} has no function {name}{_near(part, names)}")
+        holder = getattr(holder, part)
+    function = getattr(holder, "__wrapped__", holder)
+    if not hasattr(function, "__code__"):
+        raise _Wrong(f"{name} in {path} is of class {type(holder).__name__}, not a Python function")
+    return function
+
+
+def _near(name: str, candidates) -> str:
+    found = get_close_matches(name, list(candidates), n=1, cutoff=0.5)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def _print_exception(error: BaseException, filename: str) -> None:
+    """As the interpreter would print it, without the frames of this command."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename != filename:
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames)
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.partition(":")[2].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _red(message: str) -> str:
+    return f"\x1b[31m{message}\x1b[0m" if sys.stderr.isatty() and "NO_COLOR" not in os.environ else message
