@@ -117,6 +117,8 @@ def rule_for(op: str, common: k.Type) -> Rule | None:
 def find_binary(op: str, s: k.Type, t: k.Type) -> Rule | None:
     common = promote(s, t)
     rule = rule_for(op, common)
+    if op == "/" and kind_of(common) in "iub":
+        return _in(k.float64, FDIV)  # a Python int is not held to the bounds of the other side
     if rule is None or s is t is common:
         return rule
     if kind_of(common) == "f" and {kind_of(s), kind_of(t)} <= set("iub") and op in ("<<", ">>", "&", "|", "^"):
@@ -149,7 +151,7 @@ def _compare_rule(op, s, t):
         return lambda x, y: mirrored(y, x)
     common = promote(s, t)
     if k.is_complex(common):
-        rule = _complex_relation(op)
+        rule = complex_relation(op, as_loop=s is k.bool_ or common is not s and common is not t)
     else:
         rule = _of(_FLOAT_RELATIONS[op])
     if s is t is common:
@@ -173,8 +175,9 @@ def _uint64_relation(op):
     return rule
 
 
-def _complex_relation(op):
-    """Lexicographic; a nan in an imaginary part decides nothing, as NumPy's loops have it."""
+def complex_relation(op, as_loop: bool):
+    """Lexicographic. NumPy's loops (also for two scalars of which neither has the common type) let the real parts
+    decide only where no imaginary part is nan; its scalars do not look."""
 
     def rule(x, y):
         a, b, c, d = apply(REAL, x), apply(IMAG, x), apply(REAL, y), apply(IMAG, y)
@@ -182,9 +185,10 @@ def _complex_relation(op):
             same = apply(BAND, apply(FEQ, a, c), apply(FEQ, b, d))
             return same if op == "==" else apply(BNOT, same)
         strict = FLT if op[0] == "<" else FGT
-        ordered = apply(BAND, apply(FEQ, b, b), apply(FEQ, d, d))
-        first = apply(BAND, apply(strict, a, c), ordered)
-        second = apply(BAND, apply(FEQ, a, c), apply(_FLOAT_RELATIONS[op], b, d))
-        return apply(BOR, first, second)
+        tied = apply(BAND, apply(FEQ, a, c), apply(_FLOAT_RELATIONS[op], b, d))
+        first = apply(strict, a, c)
+        if as_loop:
+            first = apply(BAND, first, apply(BAND, apply(FEQ, b, b), apply(FEQ, d, d)))
+        return apply(BOR, first, tied)
 
     return rule

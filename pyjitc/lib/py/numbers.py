@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 
-from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IMAG, IMOD, IMUL, REAL, TRUNCATE
+from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IMAG, IMOD, IMUL, IMUL_CK, REAL, TRUNCATE
 from ...ops.math import (
     ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN,
 )
@@ -129,11 +129,11 @@ def int_power(x, n):
     result = 1
     while True:
         if n & 1:
-            result = result * x
+            result = IMUL_CK(result, x)
         n >>= 1
         if n == 0:
             return result
-        x = x * x
+        x = IMUL_CK(x, x)
 
 
 def int_power_any(x, n):
@@ -320,6 +320,8 @@ def complex_pow_polar(x, y):
     if IMAG(y) != 0.0:
         length = FDIV(length, EXP(angle * IMAG(y)))
         phase = phase + IMAG(y) * LOG(size)
+    if FABS(phase) == INF:  # the C library's cos says EDOM, which complex_pow takes for the other one
+        raise ZeroDivisionError(COMPLEX_POWER)
     return COMPLEX_MAKE(length * COS(phase), length * SIN(phase))
 
 

@@ -158,6 +158,8 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
 def _find_binary(op, x, y):
     if not (is_number(x.type) and is_number(y.type)):
         return None
+    if x.type is Complex and y.type is k.float64 and Complex in BINARY.get(op, {}):
+        return lambda x, y: binary(op, x, cast(y, Float))  # np.float64 is a float: complex takes it
     if not (is_python_number(x.type) and is_python_number(y.type)):
         return np_operators.find_binary(op, x.type, y.type)
     common = python_promote(x.type, y.type)
@@ -210,6 +212,8 @@ def _find_compare(op, s, t):
         if op in ("==", "!=") and (_plain(s) and _plain(t)):
             return lambda x, y: number((op == "==") == (x.known and y.known and x.type is y.type and bool(x.value == y.value)))
         return None
+    if s is Complex and t is k.float64 and op in ("==", "!="):
+        return lambda x, y: compare(op, x, cast(y, Float))
     if not (is_python_number(s) and is_python_number(t)):
         return np_operators.find_compare(op, s, t)
     common = python_promote(s, t)
