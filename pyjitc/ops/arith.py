@@ -56,6 +56,15 @@ def overflow_text(symbol: str) -> str:
     return f"integer overflow: {left}{symbol} %d does not fit in 64 bits".replace("-() ", "-")
 
 
+_ABS_TEXT = "integer overflow: abs(-9223372036854775808) does not fit in 64 bits"
+
+
+def _abs_checked(x):
+    if x == INT_MIN:
+        raise OverflowError(_ABS_TEXT)
+    return abs(x)
+
+
 def _floating(ufunc):
     """Meaning of an IEEE operation: never an exception."""
 
@@ -137,10 +146,10 @@ def _complex_make(re, im):
     return value[()]
 
 
-def _truncate(x):
+def _truncate(x, *, message=_TOO_BIG):
     result = int(x)
     if not INT_MIN <= result <= INT_MAX:
-        raise OverflowError(_TOO_BIG)
+        raise OverflowError(message)
     return result
 
 
@@ -206,6 +215,20 @@ def _neg_lower(e, inst, x):
 
 def _not_lower(e, inst, x):
     return [e.assign(f"xor {_width(inst, e)} {x[0]}, -1")]
+
+
+def _abs_lower(e, inst, x):
+    width = _width(inst, e)
+    if not _signed(inst.args[0].type):
+        return x
+    e.declare(f"declare {width} @llvm.abs.{width}({width}, i1)")
+    return [e.assign(f"call {width} @llvm.abs.{width}({width} {x[0]}, i1 false)")]
+
+
+def _abs_checked_lower(e, inst, x):
+    good = e.assign(f"icmp ne i64 {x[0]}, {INT_MIN}")
+    e.raise_unless(good, inst, "OverflowError", _ABS_TEXT)
+    return _abs_lower(e, inst, x)
 
 
 def _safe_divisor(e, t, width, x, y):
@@ -382,7 +405,7 @@ def _truncation_error(e, inst, value):
     e.start(infinite)
     e.error(inst, "OverflowError", "cannot convert float infinity to integer")
     e.start(big)
-    e.error(inst, "OverflowError", _TOO_BIG)
+    e.error(inst, "OverflowError", _escaped(inst.attrs.get("message", _TOO_BIG)))
 
 
 def _complex_make_lower(e, inst, re, im):
@@ -495,6 +518,9 @@ IMUL_CK = _op("imul_ck", II, _checked(operator.mul, "*"), _checked_lower("mul", 
               doc="x * y; OverflowError beyond 64 bits")
 INEG_CK = _op("ineg_ck", "x: I -> I", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
               doc="-x; OverflowError for the least int")
+IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
+IABS_CK = _op("iabs_ck", "x: int -> int", _abs_checked, _abs_checked_lower, effects=RAISES,
+              doc="|x|; OverflowError for the least int")
 IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
                 doc="x // y, rounding down, wrapping; 0 where y is 0")
 IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, "//"), _floordiv_checked_lower,
@@ -545,8 +571,8 @@ CAST = _op("cast", "x: N -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
            doc="cast {type} (x): x converted as astype does: integers wrap, floats truncate, complex drops its imaginary part")
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
-TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES,
-               doc="int(x); ValueError for nan, OverflowError for inf and beyond 64 bits")
+TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
+               doc="truncate {message, optional} (x): int(x); ValueError for nan, OverflowError for inf and beyond 64 bits")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,

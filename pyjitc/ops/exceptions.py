@@ -1,0 +1,71 @@
+"""Exceptions: Python's own error indicator is the channel, and exception values are references to Python objects."""
+from __future__ import annotations
+
+from ..ir.core import ALLOCATES, HOST, PURE, RAISES, TERMINATOR, WRITES, Op
+from ..types.kinds import Bool, Exception_, NoneType, Object
+from .effects import NONDIFF
+
+__all__ = ["EXCEPTION_OPS"]
+
+
+def _new_lower(e, inst, *operands):
+    cls = e.object(inst.attrs["cls"])
+    return [e.python_call(inst, cls, [e.box(a.type, x, inst) for a, x in zip(inst.args, operands)], ())]
+
+
+def _throw_exc_lower(e, inst, exc, *cause):
+    if cause:
+        if inst.args[1].type is NoneType:
+            reference = "null"
+        else:
+            reference = cause[0][0]
+            e.line(f"call void {e.helper('pyj_retain_object')}(ptr {reference})")
+        e.declare("declare void @PyException_SetCause(ptr, ptr)")
+        e.line(f"call void @PyException_SetCause(ptr {exc[0]}, ptr {reference})")
+    e.line(f"call void {e.helper('pyj_throw')}(ptr {exc[0]})")
+    e.jump(e.fail(inst))
+    return []
+
+
+def _throw_lower(e, inst):
+    e.error(inst, inst.attrs["cls"], inst.attrs["message"])
+    return []
+
+
+def _match_lower(e, inst, exc):
+    result = None
+    e.declare("declare i32 @PyErr_GivenExceptionMatches(ptr, ptr)")
+    for cls in inst.attrs["classes"]:
+        one = e.assign(f"call i32 @PyErr_GivenExceptionMatches(ptr {exc[0]}, ptr {e.object(cls)})")
+        hit = e.assign(f"icmp ne i32 {one}, 0")
+        result = hit if result is None else e.assign(f"or i1 {result}, {hit}")
+    return [result or "false"]
+
+
+def _call(helper, result):
+    def lower(e, inst, *operands):
+        args = ", ".join(f"ptr {x[0]}" for x in operands)
+        if result:
+            return [e.assign(f"call ptr {e.helper(helper)}({args})")]
+        e.line(f"call void {e.helper(helper)}({args})")
+        return []
+
+    return lower
+
+
+EXC_NEW = Op("exc_new", lambda types, attrs: Exception_(attrs["cls"]), RAISES | ALLOCATES | WRITES | HOST, lower=_new_lower,
+             eval=lambda *args, cls: cls(*args), eval_attrs=True, partials=NONDIFF, doc="instance of exception class {cls}")
+EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES | HOST, lower=_throw_exc_lower, partials=NONDIFF,
+               doc="raise exc [from cause]; cause is an exception or None")
+THROW = Op("throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES, lower=_throw_lower, partials=NONDIFF,
+           doc="raise {cls}({message})")
+EXC_FETCH = Op("exc_fetch", lambda types, attrs: Exception_(BaseException), ALLOCATES | WRITES | HOST,
+               lower=_call("pyj_fetch", True), partials=NONDIFF, doc="the exception that arrived, taken out of the indicator")
+EXC_MATCH = Op("exc_match_class", lambda types, attrs: Bool, PURE, lower=_match_lower, partials=NONDIFF,
+               eval=lambda exc, *, classes: isinstance(exc, classes), eval_attrs=True, doc="whether exc is one of {classes}")
+EXC_PUSH = Op("exc_push", lambda types, attrs: Object, ALLOCATES | WRITES | HOST, lower=_call("pyj_push", True), partials=NONDIFF,
+              doc="exc becomes the handled exception; gives the one before (a null reference for none)")
+EXC_POP = Op("exc_pop", lambda types, attrs: None, WRITES | HOST, lower=_call("pyj_pop", False), partials=NONDIFF,
+             doc="the handled exception is `previous` again")
+
+EXCEPTION_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -1,0 +1,79 @@
+"""How an operation becomes LLVM IR: short descriptions that cover most records, and the protocol of the rest.
+
+A lowering is called as lower(e, inst, *operands): `e` is the emitter of codegen/emit.py, an operand is the list of
+the LLVM values that represent it, the result is the list for the result (empty or None for no result). This room
+never imports the emitter.
+"""
+from __future__ import annotations
+
+from ..types.kinds import Float, NpFloat, NpInt, Int
+
+__all__ = ["llvm", "compare", "intrinsic", "libcall", "nothing"]
+
+
+def _is_float(t):
+    return t is Float or isinstance(t, NpFloat)
+
+
+def is_unsigned(t) -> bool:
+    return not (t is Int or isinstance(t, NpInt) and t.signed)
+
+
+def llvm(opcode: str):
+    """One LLVM instruction on operands of one scalar type; float opcodes take the fast-math flags."""
+
+    def lower(e, inst, *operands):
+        t = e.scalar(inst.args[0].type)
+        flags = e.flags if opcode[0] == "f" else ""
+        return [e.assign(f"{opcode} {flags}{t} {', '.join(x[0] for x in operands)}")]
+
+    return lower
+
+
+def compare(signed: str, unsigned: str, floating: str):
+    """icmp or fcmp, by the operand type."""
+
+    def lower(e, inst, x, y):
+        t = inst.args[0].type
+        if _is_float(t):
+            return [e.assign(f"fcmp {floating} {e.scalar(t)} {x[0]}, {y[0]}")]
+        return [e.assign(f"icmp {unsigned if is_unsigned(t) else signed} {e.scalar(t)} {x[0]}, {y[0]}")]
+
+    return lower
+
+
+_SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
+
+
+def intrinsic(name: str):
+    """A call of an LLVM intrinsic that is overloaded on its operand type, `llvm.sqrt` -> llvm.sqrt.f64."""
+
+    def lower(e, inst, *operands):
+        t = e.scalar(inst.args[0].type)
+        full = f"{name}.{_SUFFIX.get(t, t)}"
+        e.declare(f"declare {t} @{full}({', '.join([t] * len(operands))})")
+        return [e.assign(f"call {e.flags if t in _SUFFIX else ''}{t} @{full}({', '.join(f'{t} {x[0]}' for x in operands)})")]
+
+    return lower
+
+
+def libcall(name: str):
+    """A call of a libm function in double; float32 uses the function with suffix f, float16 goes through float32."""
+
+    def lower(e, inst, *operands):
+        t = e.scalar(inst.args[0].type)
+        values = [x[0] for x in operands]
+        wide = "float" if t == "half" else t
+        if wide != t:
+            values = [e.assign(f"fpext {t} {v} to {wide}") for v in values]
+        symbol = name if wide == "double" else name + "f"
+        e.declare(f"declare {wide} @{symbol}({', '.join([wide] * len(values))}) nounwind willreturn memory(none)")
+        result = e.assign(f"call {wide} @{symbol}({', '.join(f'{wide} {v}' for v in values)})")
+        return [result if wide == t else e.assign(f"fptrunc {wide} {result} to {t}")]
+
+    return lower
+
+
+def nothing(e, inst, *operands):
+    """No code: the operation only tells the compiler something."""
+    return []

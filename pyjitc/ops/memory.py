@@ -1,0 +1,307 @@
+"""Arrays, cells, reference counts and the poll for signals: what touches memory.
+
+An array is data pointer, owner word, shape, byte strides (see docs/architecture.md). Loads and stores take indices
+that are known to be in range; `check_index` is what makes them so.
+"""
+from __future__ import annotations
+
+from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
+from ..types.kinds import (
+    Array, Bool, Cell, Function, Int, Iterator, Method, NpBool, Struct, Tuple, Type, Union, is_refcounted,
+)
+from .effects import NONDIFF, STRUCTURAL
+
+__all__ = ["MEMORY_OPS"]
+
+# Sizes of arrays are below 2**60: what malloc can give, and what keeps index arithmetic from wrapping.
+MAX_BYTES = (1 << 60) - 1
+
+
+def item_bytes(t: Type) -> int:
+    return 1 if t is NpBool else t.bits // 8
+
+
+def _check_index(i, n, *, axis, nonnegative=False):
+    if not -n <= i < n:
+        raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+    return i + n if i < 0 else i
+
+
+def _check_index_lower(e, inst, i, n):
+    """One unsigned compare on the hot path; the negative wrap lives in a cold block."""
+    i, n = i[0], n[0]
+    text = "index %lld is out of bounds for axis %d with size %lld"
+    if inst.attrs.get("unchecked"):  # boundscheck=False keeps the meaning of negative indices
+        negative = e.assign(f"icmp slt i64 {i}, 0")
+        wrapped = e.assign(f"add i64 {i}, {n}")
+        return [e.assign(f"select i1 {negative}, i64 {wrapped}, i64 {i}")]
+    inside = e.assign(f"icmp ult i64 {i}, {n}")
+    if inst.attrs.get("nonnegative"):
+        e.raise_unless(inside, inst, "IndexError", text, f"i64 {i}", f"i32 {inst.attrs['axis']}", f"i64 {n}")
+        return [i]
+    here, cold, good = e.current, e.label("negative"), e.label("inside")
+    e.branch(inside, good, cold, likely=True)
+    e.start(cold)
+    wrapped = e.assign(f"add i64 {i}, {n}")
+    again = e.assign(f"icmp ult i64 {wrapped}, {n}")
+    e.raise_unless(again, inst, "IndexError", text, f"i64 {i}", f"i32 {inst.attrs['axis']}", f"i64 {n}")
+    there = e.current
+    e.jump(good)
+    e.start(good)
+    return [e.phi("i64", [(i, here), (wrapped, there)])]
+
+
+def _address(e, t: Array, a, indices):
+    """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for others."""
+    data, shape, strides = a[0], a[2:2 + t.ndim], a[2 + t.ndim:]
+    element = e.memory(t.dtype)
+    if not indices:
+        return data
+    if t.layout == "A":
+        offset = None
+        for i, s in zip(indices, strides):
+            term = e.assign(f"mul nsw i64 {i}, {s}")
+            offset = term if offset is None else e.assign(f"add nsw i64 {offset}, {term}")
+        return e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}")
+    order = range(t.ndim) if t.layout == "C" else range(t.ndim - 1, -1, -1)
+    linear = None
+    for k in order:
+        if linear is None:
+            linear = indices[k]
+        else:
+            linear = e.assign(f"mul nuw nsw i64 {linear}, {shape[k]}")
+            linear = e.assign(f"add nuw nsw i64 {linear}, {indices[k]}")
+    return e.assign(f"getelementptr inbounds {element}, ptr {data}, i64 {linear}")
+
+
+def _parts(t):
+    """Scalar LLVM parts of an element: complex numbers are two."""
+    return 2 if type(t).__name__ == "NpComplex" else 1
+
+
+def _access(e, t: Array, pointer, part):
+    if _parts(t.dtype) == 2 and part:
+        pointer = e.assign(f"getelementptr inbounds {e.components(t.dtype)[0]}, ptr {pointer}, i64 1")
+    align = item_bytes(t.dtype) // _parts(t.dtype) if t.aligned else 1
+    return pointer, align
+
+
+def _load_lower(e, inst, a, *indices):
+    t = inst.args[0].type
+    pointer = _address(e, t, a, [x[0] for x in indices])
+    result = []
+    for part, ty in enumerate(e.components(t.dtype)):
+        where, align = _access(e, t, pointer, part)
+        if ty == "i1":
+            byte = e.assign(f"load i8, ptr {where}, align 1")
+            result.append(e.assign(f"icmp ne i8 {byte}, 0"))
+        else:
+            result.append(e.assign(f"load {ty}, ptr {where}, align {align}"))
+    return result
+
+
+def _store_lower(e, inst, a, *rest):
+    t = inst.args[0].type
+    *indices, value = rest
+    pointer = _address(e, t, a, [x[0] for x in indices])
+    for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
+        where, align = _access(e, t, pointer, part)
+        if ty == "i1":
+            v, ty = e.assign(f"zext i1 {v} to i8"), "i8"
+        e.line(f"store {ty} {v}, ptr {where}, align {align}")
+    return []
+
+
+def _view_lower(e, inst, a, offset, *rest):
+    owner = e.assign(f"call ptr {e.helper('pyj_view_owner')}(ptr {a[1]})")
+    data = a[0] if offset[0] == "0" else e.assign(f"getelementptr inbounds i8, ptr {a[0]}, i64 {offset[0]}")
+    return [data, owner, *(x[0] for x in rest)]
+
+
+def _new_lower(e, inst, *shape):
+    """Checks the sizes, allocates data and header. Texts are NumPy's."""
+    t = inst.attrs["type"]
+    dims = [x[0] for x in shape]
+    size = item_bytes(t.dtype)
+    for n in dims:
+        fine = e.assign(f"icmp sge i64 {n}, 0")
+        e.raise_unless(fine, inst, "ValueError", "negative dimensions are not allowed")
+    # NumPy multiplies the dimensions that are not zero, so that (0, huge) is refused where it cannot be indexed.
+    total = str(size)
+    for n in dims:
+        zero = e.assign(f"icmp eq i64 {n}, 0")
+        factor = e.assign(f"select i1 {zero}, i64 1, i64 {n}")
+        e.declare("declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)")
+        pair = e.assign(f"call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 {total}, i64 {factor})")
+        total = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
+        over = e.assign(f"extractvalue {{i64, i1}} {pair}, 1")
+        small = e.assign(f"icmp ule i64 {total}, {(1 << 63) - 1}")
+        none = e.assign(f"xor i1 {over}, true")
+        fine = e.assign(f"and i1 {none}, {small}")
+        e.raise_unless(fine, inst, "ValueError", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the "
+                       "maximum possible size.")
+    for n in dims:
+        zero = e.assign(f"icmp eq i64 {n}, 0")
+        total = e.assign(f"select i1 {zero}, i64 0, i64 {total}")
+    owner = e.assign(f"call ptr {e.helper('pyj_new')}(i64 {total}, i1 {'true' if inst.attrs.get('zero') else 'false'})")
+    e.check_null(owner, inst)
+    where = e.assign(f"getelementptr i8, ptr {owner}, i64 8")
+    data = e.assign(f"load ptr, ptr {where}, align 8")
+    strides = [""] * t.ndim
+    step = str(size)
+    for k in range(t.ndim - 1, -1, -1) if t.layout == "C" else range(t.ndim):
+        strides[k] = step
+        step = e.assign(f"mul i64 {step}, {dims[k]}")
+    return [data, owner, *dims, *strides]
+
+
+def _new_rule(types, attrs):
+    t = attrs["type"]
+    if len(types) != t.ndim or any(x is not Int for x in types):
+        raise TypeError(f"array_new of {t} takes {t.ndim} ints")
+    return t
+
+
+def _same_lower(e, inst, x, y):
+    """Same object: arguments share the tagged owner word, others the data and shape of one fresh array."""
+    result = e.assign(f"icmp eq ptr {x[1]}, {y[1]}")
+    tag = e.assign(f"ptrtoint ptr {x[1]} to i64")
+    low = e.assign(f"and i64 {tag}, 3")
+    whole = e.assign(f"icmp ne i64 {low}, 2")
+    same = e.assign(f"icmp eq ptr {x[0]}, {y[0]}")
+    result = e.assign(f"and i1 {result}, {same}")
+    result = e.assign(f"and i1 {result}, {whole}")
+    if len(x) == len(y):
+        for a, b in zip(x[2:], y[2:]):
+            eq = e.assign(f"icmp eq i64 {a}, {b}")
+            result = e.assign(f"and i1 {result}, {eq}")
+    return [result]
+
+
+def _content(t):
+    return t.content if isinstance(t, Cell) else t.state
+
+
+def _cell_new_lower(e, inst, x):
+    """A heap box: reference count, then the components. The box keeps references of its own to what it holds."""
+    content = inst.args[0].type
+    box = e.assign(f"call ptr {e.helper('pyj_box_new')}(i64 {16 + 8 * len(e.components(content))})")
+    e.check_null(box, inst)
+    _count(e, content, x, "retain")
+    e.store_components(content, box, x)
+    return [box]
+
+
+def _cell_load_lower(e, inst, x):
+    content = _content(inst.args[0].type)
+    values = e.load_components(content, x[0])
+    _count(e, content, values, "retain")
+    return values
+
+
+def _cell_store_lower(e, inst, x, value):
+    content = _content(inst.args[0].type)
+    old = e.load_components(content, x[0]) if is_refcounted(content) else []
+    _count(e, content, value, "retain")
+    e.store_components(content, x[0], value)
+    if old:
+        _count(e, content, old, "release")
+    return []
+
+
+def _retain_lower(e, inst, x):
+    _count(e, inst.args[0].type, x, "retain")
+    return []
+
+
+def _release_lower(e, inst, x):
+    _count(e, inst.args[0].type, x, "release")
+    return []
+
+
+def _count(e, t, x, what):
+    """retain or release every reference in the components of `x`; null-safe, so the inactive parts of unions do no harm."""
+    if not is_refcounted(t):
+        return
+    if isinstance(t, Array):
+        e.line(f"call void {e.helper(f'pyj_{what}')}(ptr {x[1]})")
+    elif isinstance(t, (Cell, Iterator)):
+        if what == "retain":
+            e.line(f"call void {e.helper('pyj_retain')}(ptr {x[0]})")
+        else:
+            _release_box(e, t, x[0])
+    elif isinstance(t, (Tuple, Struct, Function, Method, Union)):
+        at = 1 if isinstance(t, Union) else 0
+        for part in (t.elements if isinstance(t, Tuple) else [m for _, m in t.members] if isinstance(t, Struct) else
+                     t.captures if isinstance(t, Function) else (t.receiver,) if isinstance(t, Method) else t.members):
+            n = len(e.components(part))
+            _count(e, part, x[at:at + n], what)
+            at += n
+    else:
+        e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {x[0]})")
+
+
+def _release_box(e, t, box):
+    content = _content(t)
+    dead, done = e.label("dead"), e.label("released")
+    last = e.assign(f"call i1 {e.helper('pyj_drop')}(ptr {box})")
+    e.branch(last, dead, done, likely=None)
+    e.start(dead)
+    if is_refcounted(content):
+        _count(e, content, e.load_components(content, box), "release")
+    e.line(f"call void {e.helper('pyj_free')}(ptr {box})")
+    e.jump(done)
+    e.start(done)
+
+
+def _poll_lower(e, inst, *operands):
+    """A counter per call; the interpreter is asked about signals only when it runs out."""
+    cost = operands[0][0] if operands else str(inst.attrs.get("cost", 1))
+    fuel = e.fuel()
+    left = e.assign(f"load i64, ptr {fuel}")
+    now = e.assign(f"sub i64 {left}, {cost}")
+    e.line(f"store i64 {now}, ptr {fuel}")
+    out = e.assign(f"icmp slt i64 {now}, 0")
+    ask, go = e.label("poll"), e.label("go")
+    e.branch(out, ask, go, likely=False)
+    e.start(ask)
+    e.line(f"store i64 {1 << 20}, ptr {fuel}")
+    status = e.assign(f"call i32 {e.helper('pyj_signals')}()")
+    e.check_status(status, inst)
+    e.jump(go)
+    e.start(go)
+    return []
+
+
+CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower, partials=NONDIFF,
+                 eval_attrs=True, doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
+                 "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap")
+ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=_load_lower, partials=STRUCTURAL,
+                doc="element at indices that are in range")
+ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_lower, partials=STRUCTURAL,
+                 doc="write the last operand at indices that are in range")
+ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]], partials=NONDIFF,
+               doc="length of {axis}")
+ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,
+                  lower=lambda e, inst, a: [a[2 + inst.args[0].type.ndim + inst.attrs["axis"]]], doc="byte stride of {axis}")
+ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
+                lower=lambda e, inst, a: [e.assign(f"ptrtoint ptr {a[0]} to i64")], doc="address of the first element")
+ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_view_lower, partials=STRUCTURAL,
+                doc="array of {type} on the same memory: (array, byte offset, shape..., byte strides...)")
+ARRAY_NEW = Op("array_new", _new_rule, RAISES | ALLOCATES, lower=_new_lower, partials=STRUCTURAL,
+               doc="fresh array of {type}; {zero}: filled with zeros; ValueError, MemoryError as NumPy")
+ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower, partials=NONDIFF, doc="`x is y` of arrays")
+CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_cell_new_lower, partials=STRUCTURAL,
+              doc="cell of {type} holding the operand")
+ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
+                  partials=NONDIFF, doc="iterator object over an iteration state")
+CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), READS | ALLOCATES, lower=_cell_load_lower, partials=STRUCTURAL,
+               doc="content of a cell or iterator (a new reference)")
+CELL_STORE = Op("cell_store", lambda types, attrs: None, WRITES, lower=_cell_store_lower, partials=STRUCTURAL,
+                doc="replace the content; the cell takes a reference of its own and gives up the old one")
+RETAIN = Op("retain", lambda types, attrs: None, WRITES, lower=_retain_lower, partials=NONDIFF, doc="one more reference")
+RELEASE = Op("release", lambda types, attrs: None, WRITES, lower=_release_lower, partials=NONDIFF, doc="one reference less")
+POLL = Op("poll", lambda types, attrs: None, RAISES | WRITES, lower=_poll_lower, partials=NONDIFF,
+          doc="{cost} (or the operand) more units of work done: now and then, let Python handle signals")
+
+MEMORY_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

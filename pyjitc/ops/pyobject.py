@@ -1,0 +1,85 @@
+"""Python objects inside compiled code: what print, f-strings and exceptions need."""
+from __future__ import annotations
+
+from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Op
+from ..types.kinds import Object, Str
+from .effects import NONDIFF
+
+__all__ = ["PYOBJECT_OPS"]
+
+_EFFECTS = RAISES | ALLOCATES | HOST
+
+
+def _box_lower(e, inst, x):
+    return [e.box(inst.args[0].type, x, inst)]
+
+
+def _unbox_lower(e, inst, x):
+    """Components of an object of a known type; TypeError when it has changed its type since."""
+    wrong, done = e.label("wrong"), e.label("opened")
+    values = e.unbox(inst.attrs["type"], x[0], wrong)
+    e.jump(done)
+    e.start(wrong)
+    e.error(inst, "TypeError", f"a captured value is no longer a {inst.attrs['type']}")
+    e.start(done)
+    return values
+
+
+def _call_lower(e, inst, callee, *operands):
+    args = [x[0] for x in operands]
+    for x in args:
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x})")
+    return [e.python_call(inst, callee[0], args, inst.attrs.get("kwnames") or ())]
+
+
+def _format_lower(e, inst, x, spec):
+    """str of one part of an f-string: conversion first, then format(value, spec)."""
+    convert = {"": None, "s": "PyObject_Str", "r": "PyObject_Repr", "a": "PyObject_ASCII"}[inst.attrs.get("conversion") or ""]
+    value = x[0]
+    if convert:
+        e.declare(f"declare ptr @{convert}(ptr)")
+        value = e.assign(f"call ptr @{convert}(ptr {value})")
+        e.check_null(value, inst)
+    e.declare("declare ptr @PyObject_Format(ptr, ptr)")
+    text = e.assign(f"call ptr @PyObject_Format(ptr {value}, ptr {spec[0] if spec else 'null'})")
+    if convert:
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {value})")
+    e.check_null(text, inst)
+    return [text]
+
+
+def _join_lower(e, inst, *parts):
+    n = len(parts)
+    table = e.alloca("ptr", max(n, 1))
+    for i, x in enumerate(parts):
+        where = e.assign(f"getelementptr ptr, ptr {table}, i64 {i}")
+        e.line(f"store ptr {x[0]}, ptr {where}")
+    e.declare("declare ptr @_PyUnicode_JoinArray(ptr, ptr, i64)")
+    text = e.assign(f"call ptr @_PyUnicode_JoinArray(ptr {e.object('')}, ptr {table}, i64 {n})")
+    e.check_null(text, inst)
+    return [text]
+
+
+def _getattr_lower(e, inst, x):
+    e.declare("declare ptr @PyObject_GetAttr(ptr, ptr)")
+    value = e.assign(f"call ptr @PyObject_GetAttr(ptr {x[0]}, ptr {e.object(inst.attrs['name'])})")
+    e.check_null(value, inst)
+    return [value]
+
+
+PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NONDIFF,
+            doc="the Python object of a value")
+PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | READS | HOST, lower=_unbox_lower,
+              eval=lambda x, *, type: x, eval_attrs=True, partials=NONDIFF, doc="the value of {type} in a Python object")
+PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NONDIFF,
+             eval=lambda f, *args, kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),
+             eval_attrs=True, doc="call a Python object; the last operands are the keywords {kwnames}")
+PY_GETATTR = Op("py_getattr", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_getattr_lower, partials=NONDIFF,
+                eval=lambda x, *, name: getattr(x, name), eval_attrs=True, doc="attribute {name} of a Python object")
+PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS, lower=_format_lower, partials=NONDIFF,
+               eval=lambda x, spec, *, conversion="": format({"s": str, "r": repr, "a": ascii}.get(conversion, lambda v: v)(x), spec or ""),
+               eval_attrs=True, doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'")
+PY_JOIN = Op("py_join", lambda types, attrs: Str, _EFFECTS, lower=_join_lower, eval=lambda *parts: "".join(parts), partials=NONDIFF,
+             doc="the strings one after the other")
+
+PYOBJECT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -1,0 +1,183 @@
+"""Values made of parts: tuples, structs, unions, slices, ranges, function values. All are rearrangements of components."""
+from __future__ import annotations
+
+from ..ir.core import PURE, Op
+from ..types.kinds import Bool, Int, Method, NoneType, Range, Slice, Struct, Tuple, Type
+from .effects import NONDIFF, STRUCTURAL
+
+__all__ = ["STRUCTURE_OPS"]
+
+
+def _tuple(types, attrs):
+    return Tuple(types, attrs.get("cls"))
+
+
+def _tuple_get(types, attrs):
+    if not isinstance(types[0], Tuple):
+        raise TypeError(f"tuple_get of {types[0]}")
+    return types[0].elements[attrs["index"]]
+
+
+def _field(types, attrs):
+    return dict(types[0].members)[attrs["field"]]
+
+
+def _given(types, attrs):
+    return attrs["type"]
+
+
+def _pack(types, attrs):
+    return Struct(attrs["name"], tuple((str(i), t) for i, t in enumerate(types)))
+
+
+def _slice_field(types, attrs):
+    return getattr(types[0], attrs["field"])
+
+
+def _concatenate(e, inst, *operands):
+    return [c for x in operands for c in x]
+
+
+def _part(types, index, e, x):
+    at = sum(len(e.components(t)) for t in types[:index])
+    return x[at:at + len(e.components(types[index]))]
+
+
+def _tuple_get_lower(e, inst, x):
+    return _part(inst.args[0].type.elements, inst.attrs["index"], e, x)
+
+
+def _struct_get_lower(e, inst, x):
+    members = inst.args[0].type.members
+    index = [n for n, _ in members].index(inst.attrs["field"])
+    return _part([t for _, t in members], index, e, x)
+
+
+def _slice_get_lower(e, inst, x):
+    t = inst.args[0].type
+    return _part((t.start, t.stop, t.step), ("start", "stop", "step").index(inst.attrs["field"]), e, x)
+
+
+def _union_make_lower(e, inst, x):
+    union, member = inst.attrs["type"], inst.args[0].type
+    result = [str(union.members.index(member))]
+    for t in union.members:
+        result += x if t is member else e.zeros(t)
+    return result
+
+
+def _member(e, union, member, x):
+    at = 1
+    for t in union.members:
+        n = len(e.components(t))
+        if t is member:
+            return x[at:at + n]
+        at += n
+    raise AssertionError(f"{member} is not in {union}")
+
+
+def _union_is_lower(e, inst, x):
+    return [e.assign(f"icmp eq i8 {x[0]}, {inst.args[0].type.members.index(inst.attrs['type'])}")]
+
+
+def _union_get_lower(e, inst, x):
+    return _member(e, inst.args[0].type, inst.attrs["type"], x)
+
+
+def _same_kind(a: Type, b: Type) -> bool:
+    """Members that a join of unions treats as one (see infer/join.py): same components, other flags."""
+    return a is b or type(a) is type(b) and _kind(a) == _kind(b)
+
+
+def _kind(t):
+    name = type(t).__name__
+    if name == "Array":
+        return ("Array", t.dtype, t.ndim, t.writable)
+    if name == "Exception_":
+        return ("Exception_",)
+    if name == "Tuple":
+        return ("Tuple", len(t.elements), t.cls)
+    return t
+
+
+def _union_cast_lower(e, inst, x):
+    source, target = inst.args[0].type.members, inst.attrs["type"].members
+    tags = {i: next((j for j, m in enumerate(target) if _same_kind(s, m)), None) for i, s in enumerate(source)}
+    tag = "0"
+    for i, j in tags.items():
+        if j is not None:
+            is_i = e.assign(f"icmp eq i8 {x[0]}, {i}")
+            tag = e.assign(f"select i1 {is_i}, i8 {j}, i8 {tag}")
+    result = [tag]
+    for m in target:
+        same = next((s for s in source if _same_kind(s, m)), None)
+        result += e.zeros(m) if same is None else _member(e, inst.args[0].type, same, x)
+    return result
+
+
+def _select_lower(e, inst, condition, x, y):
+    types = e.components(inst.result.type)
+    return [a if a == b else e.assign(f"select i1 {condition[0]}, {t} {a}, {t} {b}") for t, a, b in zip(types, x, y)]
+
+
+def _select_rule(types, attrs):
+    if types[0] is not Bool or types[1] is not types[2]:
+        raise TypeError(f"select of {', '.join(map(str, types))}")
+    return types[1]
+
+
+def _range_rule(types, attrs):
+    if any(t is not Int for t in types) or len(types) != 3:
+        raise TypeError("a range is made of three ints")
+    return Range
+
+
+def _retype(x, *, type):
+    return x
+
+
+_TUPLES = dict(eval_attrs=True, partials=STRUCTURAL)
+
+TUPLE_MAKE = Op("tuple_make", _tuple, PURE, eval=lambda *xs, cls=None: xs if cls is None else cls(*xs), lower=_concatenate,
+                doc="tuple of the operands; {cls}: the namedtuple class or None", **_TUPLES)
+TUPLE_GET = Op("tuple_get", _tuple_get, PURE, eval=lambda t, *, index: t[index], lower=_tuple_get_lower,
+               doc="element {index} of a tuple", **_TUPLES)
+STRUCT_MAKE = Op("struct_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL, doc="struct of {type} from its members")
+STRUCT_GET = Op("struct_get", _field, PURE, lower=_struct_get_lower, partials=STRUCTURAL, doc="member {field} of a struct")
+PACK = Op("pack", _pack, PURE, lower=_concatenate, partials=STRUCTURAL, doc="struct called {name} of members '0', '1', ...")
+UNION_MAKE = Op("union_make", _given, PURE, lower=_union_make_lower, partials=STRUCTURAL,
+                doc="a member as a value of union {type}; the other members' components are zero")
+UNION_IS = Op("union_is", lambda types, attrs: Bool, PURE, lower=_union_is_lower, partials=NONDIFF,
+              doc="whether the union holds its member {type}")
+UNION_GET = Op("union_get", _given, PURE, lower=_union_get_lower, partials=STRUCTURAL,
+               doc="the member {type} of a union; zeros where it holds another")
+UNION_CAST = Op("union_cast", _given, PURE, lower=_union_cast_lower, partials=STRUCTURAL,
+                doc="the same value in union {type}, which has a member for what it holds")
+SLICE_MAKE = Op("slice_make", lambda types, attrs: Slice(*types), PURE, eval=slice, lower=_concatenate, partials=NONDIFF,
+                doc="slice(start, stop, step)")
+SLICE_GET = Op("slice_get", _slice_field, PURE, eval=lambda s, *, field: getattr(s, field), lower=_slice_get_lower, partials=NONDIFF,
+               eval_attrs=True, doc="start, stop or step of a slice: {field}")
+RANGE_MAKE = Op("range_make", _range_rule, PURE, eval=range, lower=_concatenate, partials=NONDIFF,
+                doc="range(start, stop, step); the step is not 0")
+RANGE_GET = Op("range_get", lambda types, attrs: Int, PURE, eval=lambda r, *, field: getattr(r, field),
+               lower=lambda e, inst, x: [x[("start", "stop", "step").index(inst.attrs["field"])]], partials=NONDIFF, eval_attrs=True,
+               doc="start, stop or step of a range: {field}")
+FUNCTION_MAKE = Op("function_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
+                   doc="function value of {type} from what it captures")
+CAPTURE_GET = Op("capture_get", lambda types, attrs: types[0].captures[attrs["index"]], PURE,
+                 lower=lambda e, inst, x: _part(inst.args[0].type.captures, inst.attrs["index"], e, x), partials=STRUCTURAL,
+                 doc="capture {index} of a function value")
+METHOD_MAKE = Op("method_make", lambda types, attrs: Method(types[0], attrs["name"]), PURE, lower=_concatenate, partials=STRUCTURAL,
+                 doc="bound method {name} of the receiver")
+METHOD_SELF = Op("method_self", lambda types, attrs: types[0].receiver, PURE, lower=_concatenate, partials=STRUCTURAL,
+                 doc="receiver of a bound method")
+SELECT = Op("select", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_select_lower,
+            partials=STRUCTURAL, doc="x if condition else y; both are evaluated")
+RETYPE = Op("retype", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
+            doc="the same components as {type}: int as int64, a C array as an array of any layout, ...")
+UNDEF = Op("undef", _given, PURE, lower=lambda e, inst: e.zeros(inst.attrs["type"]), partials=NONDIFF,
+           doc="a value of {type} that nobody reads (zeros)")
+DISCARD = Op("discard", lambda types, attrs: NoneType, PURE, eval=lambda x: None, lower=lambda e, inst, x: [], partials=NONDIFF,
+             doc="None, after the operand was evaluated")
+
+STRUCTURE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
