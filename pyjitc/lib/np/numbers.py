@@ -6,8 +6,8 @@ import operator
 import numpy as np
 
 from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IMAG, REAL, TRUNCATE
-from ...ops.math import ATAN2, COPYSIGN, COS, EXP, FABS, FLOOR, HYPOT, LOG, POW, SIN
-from ...types.kinds import float16, float32
+from ...ops.math import ATAN2, COPYSIGN, COS, EXP, FABS, FLOOR, HYPOT, LOG, POW, RINT, SIN
+from ...types.kinds import Float, float16, float32, float64
 from ..build import provoked
 
 INF = float("inf")
@@ -135,3 +135,17 @@ def complex_pow_polar(x, y):
     length = POW(size, REAL(y)) * EXP(-(angle * IMAG(y)))
     phase = angle * REAL(y) + IMAG(y) * LOG(size)
     return COMPLEX_MAKE(length * COS(phase), length * SIN(phase))
+
+
+def float_round(x, digits):
+    """np.round: scale by a power of ten, round half to even, scale back."""
+    power = POW(10.0, CAST(digits if digits >= 0 else -digits, type=Float))
+    if digits >= 0:
+        return RINT(x * power) / power
+    return RINT(x / power) * power
+
+
+def int_round(x, digits):
+    """np.round of an integer to tens, as a float64."""
+    power = POW(10.0, CAST(-digits, type=Float))
+    return RINT(CAST(x, type=float64) / power) * power

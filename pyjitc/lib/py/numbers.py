@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 
-from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IMAG, IMOD, IMUL, IMUL_CK, REAL, TRUNCATE
+from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IFLOORDIV_CK, IMAG, IMOD, IMUL, IMUL_CK, NARROW, REAL, TRUNCATE
 from ...ops.math import (
     ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN,
 )
@@ -147,7 +147,21 @@ def int_power_any(x, n):
 
 def int_divmod(x, y):
     """y is not 0."""
-    return x // y, IMOD(x, y)
+    return IFLOORDIV_CK(x, y), IMOD(x, y)
+
+
+def uint64_to_int(x):
+    result = CAST(x, type=Int)
+    if result < 0:
+        raise OverflowError("integer overflow: int() of this uint64 does not fit in 64 bits")
+    return result
+
+
+def float_to_uint64(x):
+    """np.uint64(float): by way of a Python int."""
+    if 9223372036854775808.0 <= x < 18446744073709551616.0:
+        return CAST(x, type=uint64)
+    return NARROW(TRUNCATE(x), type=uint64)
 
 
 def int_pow_mod(x, n, m):
@@ -383,3 +397,11 @@ def float_parts(x):
 def complex_hash(x):
     result = IADD(float_hash(CAST(REAL(x), type=Float)), IMUL(1000003, float_hash(CAST(IMAG(x), type=Float))))
     return -2 if result == -1 else result
+
+
+def uint64_hash(x):
+    return CAST(x % 2305843009213693951, type=Int)
+
+
+def float_is_whole(x):
+    return FABS(x) < INF and FLOOR(x) == x

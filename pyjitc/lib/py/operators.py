@@ -21,28 +21,28 @@ from ..build import SYMBOLS, apply, cast, mismatch, number
 from ..np import operators as np_operators
 from . import numbers
 
-__all__ = ["binary", "unary", "compare", "truth", "SYMBOLS"]
+__all__ = ["binary", "unary", "compare", "truth", "nonzero", "RELATIONS", "SYMBOLS"]
 
 Rule = Callable[..., Expr]
 
 # ---------------------------------------------------------------- int
 
 
-def _nonzero(x: Expr, message: str) -> Expr:
+def nonzero(x: Expr, message: str) -> Expr:
     return x if x.known and x.value != 0 else apply(CHECK_NONZERO, x, message=message)
 
 
 def _int_truediv(x, y):
-    return apply(ITRUEDIV, x, _nonzero(y, numbers.INT_DIVISION))
+    return apply(ITRUEDIV, x, nonzero(y, numbers.INT_DIVISION))
 
 
 def _int_floordiv(x, y):
     op = IFLOORDIV if y.known and y.value not in (0, -1) or x.known and x.value != -(1 << 63) else IFLOORDIV_CK
-    return apply(op, x, _nonzero(y, numbers.INT_FLOORDIV))
+    return apply(op, x, nonzero(y, numbers.INT_FLOORDIV))
 
 
 def _int_mod(x, y):
-    return apply(IMOD, x, _nonzero(y, numbers.INT_MODULO))
+    return apply(IMOD, x, nonzero(y, numbers.INT_MODULO))
 
 
 def _int_pow(x, y):
@@ -74,15 +74,15 @@ def _int_shr(x, y):
 
 
 def _float_truediv(x, y):
-    return apply(FDIV, x, _nonzero(y, numbers.FLOAT_DIVISION))
+    return apply(FDIV, x, nonzero(y, numbers.FLOAT_DIVISION))
 
 
 def _float_floordiv(x, y):
-    return Call(numbers.float_floordiv, x, _nonzero(y, numbers.FLOAT_FLOORDIV))
+    return Call(numbers.float_floordiv, x, nonzero(y, numbers.FLOAT_FLOORDIV))
 
 
 def _float_mod(x, y):
-    return Call(numbers.float_mod, x, _nonzero(y, numbers.FLOAT_MODULO))
+    return Call(numbers.float_mod, x, nonzero(y, numbers.FLOAT_MODULO))
 
 
 def _float_pow(x, y):
@@ -139,6 +139,7 @@ UNARY: dict[str, dict[k.Type, Rule]] = {
 
 _INT_RELATIONS = {"==": IEQ, "!=": INE, "<": ILT, "<=": ILE, ">": IGT, ">=": IGE}
 _FLOAT_RELATIONS = {"==": FEQ, "!=": FNE, "<": FLT, "<=": FLE, ">": FGT, ">=": FGE}
+RELATIONS = frozenset(_INT_RELATIONS)
 _MIRROR = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _rules: dict[tuple, Rule] = {}

@@ -1,0 +1,358 @@
+"""Built-in functions of numbers and types, the functions of `operator`, and attributes and methods of Python numbers."""
+from __future__ import annotations
+
+import operator
+import types as pytypes
+
+import numpy as np
+
+from ...infer.meaning import Call, Const, Expr, Mismatch
+from ...ops.arith import COMPLEX_MAKE, FNEG, IABS, IABS_CK, IMAG, REAL, TRUNCATE
+from ...ops.math import FABS, HYPOT, RINT
+from ...ops.structure import SELECT, TUPLE_MAKE
+from ...types import kinds as k
+from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
+from ...types.lattice import dtype_of, kind_of, promote, python_promote
+from ..build import SYMBOLS, apply, cast, convert, number, provoked, type_name
+from ..np import numbers as np_numbers
+from . import numbers, operators
+from .conversions import take, to_float, to_index
+
+__all__ = ["CALLS", "attribute", "method", "class_of", "absolute"]
+
+
+def absolute(x: Expr) -> Expr:
+    t = x.type
+    if t is Bool:
+        return cast(x, Int)
+    if t is Int:
+        return apply(IABS_CK, x)
+    if isinstance(t, NpInt):
+        return apply(IABS, x)
+    if is_float(t):
+        return apply(FABS, x)
+    if t is Complex:
+        return Call(numbers.complex_abs, x)
+    if is_complex(t):
+        return apply(HYPOT, apply(REAL, x), apply(IMAG, x))
+    if t is k.bool_:
+        return x
+    raise Mismatch(f"bad operand type for abs(): '{type_name(t)}'")
+
+
+def _abs(args, kwargs):
+    return absolute(*take("abs", args, kwargs, 1, 1))
+
+
+# ---------------------------------------------------------------- divmod, pow, round
+
+
+def _divmod(args, kwargs):
+    x, y = take("divmod", args, kwargs, 2, 2)
+    if not (is_number(x.type) and is_number(y.type)):
+        raise Mismatch(f"unsupported operand type(s) for divmod(): '{type_name(x.type)}' and '{type_name(y.type)}'")
+    if is_numpy_scalar(x.type) or is_numpy_scalar(y.type):
+        t = promote(x.type, y.type)
+        if kind_of(t) == "b":
+            t = k.int8
+        if not is_complex(t):
+            function = np_numbers.int_divmod if isinstance(t, NpInt) else (
+                np_numbers.half_divmod if t is k.float16 else np_numbers.float_divmod)
+            return Call(function, convert(x, t), convert(y, t))
+        raise Mismatch(provoked(divmod, np.complex128(1), 1))
+    t = python_promote(x.type, y.type)
+    if t is Complex:
+        raise Mismatch(f"unsupported operand type(s) for divmod(): '{type_name(x.type)}' and '{type_name(y.type)}'")
+    if t is Float:
+        return Call(numbers.float_divmod, cast(x, t), operators.nonzero(cast(y, t), numbers.FLOAT_DIVMOD))
+    return Call(numbers.int_divmod, cast(x, Int), operators.nonzero(cast(y, Int), numbers.INT_DIVMOD))
+
+
+def _pow(args, kwargs):
+    slots = dict(zip(("base", "exp", "mod"), args))
+    slots.update(kwargs)
+    if len(args) > 3 or not {"base", "exp"} <= set(slots) <= {"base", "exp", "mod"}:
+        raise Mismatch("pow() missing required argument 'exp' (pos 2)" if len(args) == 1 else
+                       f"pow() takes at most 3 arguments ({len(args) + len(kwargs)} given)")
+    x, y, m = slots["base"], slots["exp"], slots.get("mod")
+    if m is None or m.type is k.NoneType:
+        return operators.binary("**", x, y)
+    if all(t.type is Int or t.type is Bool for t in (x, y, m)):
+        return Call(numbers.int_pow_mod, cast(x, Int), cast(y, Int), cast(m, Int))
+    if is_complex(x.type) or is_complex(y.type):
+        raise Mismatch("complex modulo", "", ValueError)
+    if any(t.type is Float for t in (x, y, m)):
+        raise Mismatch(provoked(pow, 2.0, 1, 1))
+    names = ", ".join(f"'{type_name(t.type)}'" for t in (x, y, m))
+    raise Mismatch(f"unsupported operand type(s) for ** or pow(): {names}")
+
+
+def _round(args, kwargs):
+    slots = dict(zip(("number", "ndigits"), args))
+    slots.update(kwargs)
+    if len(args) > 2 or "number" not in slots or not set(slots) <= {"number", "ndigits"}:
+        raise Mismatch("round() missing required argument 'number' (pos 1)" if not slots else
+                       f"round() takes at most 2 arguments ({len(args) + len(kwargs)} given)")
+    x, digits = slots["number"], slots.get("ndigits")
+    t = x.type
+    if is_complex(t) or t is k.bool_ or not is_number(t):
+        raise Mismatch(f"type {type_name(t)} doesn't define __round__ method")
+    if digits is None or digits.type is k.NoneType:
+        return apply(TRUNCATE, apply(RINT, x)) if is_float(t) else to_index(x)
+    digits = to_index(digits)
+    if t is Float:
+        return Call(numbers.float_round_digits, x, digits)
+    if is_numpy_scalar(t):
+        return np_round(x, digits)
+    x = cast(x, Int)
+    return x if digits.known and digits.value >= 0 else Call(numbers.int_round_digits, x, digits)
+
+
+def np_round(x: Expr, digits: Expr) -> Expr:
+    """np.round of a NumPy scalar."""
+    t = x.type
+    if is_float(t):
+        if digits.known and digits.value == 0:
+            return apply(RINT, x)
+        return Call(np_numbers.float_round, x, digits)
+    if isinstance(t, NpInt):
+        if not digits.known:
+            raise Mismatch("rounding an integer to a number of digits known only at run time is not compiled")
+        return x if digits.value >= 0 else cast(Call(np_numbers.int_round, x, digits), t)
+    raise Mismatch(f"np.round of {type_name(t)} is not compiled")
+
+
+# ---------------------------------------------------------------- min, max
+
+
+def _extreme(name, symbol):
+    def pick(x, y):
+        """The first wins a tie: y only where y < x (min) or y > x (max)."""
+        better = operators.compare(symbol, y, x)
+        if x.type is not y.type:
+            return Call(_LESS if symbol == "<" else _MORE, x, y)
+        if better.type is not Bool:
+            better = operators.truth(better)
+        return apply(SELECT, better, y, x)
+
+    def rule(args, kwargs):
+        if kwargs:
+            raise Mismatch(f"{name}() with {', '.join(kwargs)}= is not compiled for separate arguments", "write the comparison out")
+        if len(args) < 2:
+            raise Mismatch(f"{name} expected at least 1 argument, got 0" if not args else
+                           f"'{type_name(args[0].type)}' object is not iterable")
+        if all(is_number(x.type) for x in args) and len({x.type for x in args}) == 1:
+            result = args[0]
+            for x in args[1:]:
+                result = pick(result, x)
+            return result
+        function = _LESS if symbol == "<" else _MORE
+        result = Call(function, args[0], args[1])
+        for x in args[2:]:
+            result = Call(function, result, x)
+        return result
+
+    return rule
+
+
+def less(x, y):
+    if y < x:
+        return y
+    return x
+
+
+def more(x, y):
+    if y > x:
+        return y
+    return x
+
+
+_LESS, _MORE = less, more
+
+# ---------------------------------------------------------------- hash
+
+
+def _hash(args, kwargs):
+    (x,) = take("hash", args, kwargs, 1, 1)
+    t = x.type
+    if t is Int or t is Bool or t is k.bool_ or isinstance(t, NpInt):
+        return Call(numbers.uint64_hash, x) if t is k.uint64 else Call(numbers.int_hash, cast(x, Int))
+    if is_float(t):
+        return Call(numbers.float_hash, cast(x, Float))
+    if is_complex(t):
+        return Call(numbers.complex_hash, cast(x, Complex))
+    if isinstance(t, k.Array):
+        raise Mismatch("unhashable type: 'numpy.ndarray'")
+    raise Mismatch(f"hash() of {type_name(t)} is not compiled")
+
+
+# ---------------------------------------------------------------- classes
+
+
+def class_of(t: k.Type) -> type | None:
+    """The Python class of a value of type t; None where it is only known at run time."""
+    if t in _CLASSES:
+        return _CLASSES[t]
+    if is_numpy_scalar(t):
+        return dtype_of(t).type
+    if isinstance(t, k.Tuple):
+        return t.cls or tuple
+    if isinstance(t, Singleton):
+        return type(t.value)
+    if isinstance(t, k.DType):
+        return type(dtype_of(t.scalar))
+    if isinstance(t, k.Struct):
+        return {"list": list, "dict": dict}.get(t.name)
+    return _KINDS.get(type(t))
+
+
+_CLASSES = {Bool: bool, Int: int, Float: float, Complex: complex, k.NoneType: type(None), k.Str: str, k.Bytes: bytes,
+            k.Ellipsis_: type(...), k.Range: range}
+_KINDS = {k.Array: np.ndarray, k.Slice: slice, k.Function: pytypes.FunctionType, k.Method: pytypes.BuiltinFunctionType}
+
+
+def _classes(x: Expr, name: str) -> tuple:
+    """The classes named by the second argument of isinstance."""
+    if isinstance(x.type, Singleton):
+        value = x.type.value
+    elif x.known:
+        value = x.value
+    elif isinstance(x.type, k.Tuple) and all(isinstance(t, (Singleton, k.Tuple)) for t in x.type.elements):
+        value = _flat(x.type)
+    else:
+        raise Mismatch(f"{name}() needs classes that are known at compile time")
+    if not isinstance(value, (type, tuple, pytypes.UnionType)):
+        raise Mismatch(provoked(isinstance, 1, 1) if name == "isinstance" else provoked(issubclass, int, 1))
+    return value
+
+
+def _flat(t):
+    return tuple(_flat(e) if isinstance(e, k.Tuple) else e.value for e in t.elements)
+
+
+def _isinstance(args, kwargs):
+    x, wanted = take("isinstance", args, kwargs, 2, 2)
+    classes = _classes(wanted, "isinstance")
+    if isinstance(x.type, Singleton):
+        return number(isinstance(x.type.value, classes))
+    if isinstance(x.type, k.Exception_):
+        if issubclass(x.type.cls, classes):
+            return number(True)
+        raise Mismatch("isinstance() of an exception whose class is only known at run time is not compiled",
+                       "use one except clause for each class")
+    found = class_of(x.type)
+    if found is None:
+        raise Mismatch(f"the class of a value of type {x.type} is not known at compile time")
+    return number(issubclass(found, classes))
+
+
+def _issubclass(args, kwargs):
+    x, wanted = take("issubclass", args, kwargs, 2, 2)
+    if not (isinstance(x.type, Singleton) and isinstance(x.type.value, type)):
+        raise Mismatch("issubclass() arg 1 must be a class")
+    return number(issubclass(x.type.value, _classes(wanted, "issubclass")))
+
+
+def _type(args, kwargs):
+    (x,) = take("type", args, kwargs, 1, 1)
+    found = x.type.cls if isinstance(x.type, k.Exception_) else class_of(x.type)
+    if found is None:
+        raise Mismatch(f"the class of a value of type {x.type} is not known at compile time")
+    return Const(Singleton(found), found)
+
+
+def _callable(args, kwargs):
+    (x,) = take("callable", args, kwargs, 1, 1)
+    if isinstance(x.type, Singleton):
+        return number(callable(x.type.value))
+    return number(isinstance(x.type, (k.Function, k.Method)))
+
+
+def _id(args, kwargs):
+    raise Mismatch("id() has no meaning in compiled code: values are not objects there", "compare with `is` or ==")
+
+
+def _binary(symbol):
+    name = SYMBOLS[symbol].__name__
+
+    def rule(args, kwargs):
+        x, y = take(name, args, kwargs, 2, 2)
+        return (operators.compare if symbol in operators.RELATIONS else operators.binary)(symbol, x, y)
+
+    return rule
+
+
+def _unary(name, symbol):
+    return lambda args, kwargs: operators.unary(symbol, *take(name, args, kwargs, 1, 1))
+
+
+CALLS = {
+    abs: _abs, divmod: _divmod, pow: _pow, round: _round, min: _extreme("min", "<"), max: _extreme("max", ">"), hash: _hash,
+    isinstance: _isinstance, issubclass: _issubclass, type: _type, callable: _callable, id: _id, operator.abs: _abs,
+    **{function: _binary(symbol) for symbol, function in SYMBOLS.items()},
+    operator.neg: _unary("neg", "-"), operator.pos: _unary("pos", "+"), operator.invert: _unary("invert", "~"),
+    operator.not_: _unary("not_", "not"),
+}
+
+# ---------------------------------------------------------------- attributes and methods of Python numbers
+
+
+def attribute(x: Expr, name: str) -> Expr | None:
+    """x.name of a Python number; None where it is a method or nothing."""
+    t = x.type
+    if name == "real":
+        return apply(REAL, x) if t is Complex else cast(x, Int) if t is Bool else x
+    if name == "imag":
+        return apply(IMAG, x) if t is Complex else number(0.0 if t is Float else 0)
+    if t is Int or t is Bool:
+        if name == "numerator":
+            return cast(x, Int)
+        if name == "denominator":
+            return number(1)
+    if name not in METHODS or t not in METHODS[name]:
+        cls = class_of(t)
+        raise Mismatch(f"'{cls.__name__}.{name}' is not compiled yet" if hasattr(cls, name) else
+                       f"'{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
+    return None
+
+
+def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
+    """receiver.name(*args) of a Python number; None where there is no such method."""
+    rule = METHODS.get(name, {}).get(receiver.type)
+    if rule is None:
+        return None
+    take(f"{type_name(receiver.type)}.{name}", args, kwargs, 0, 0)
+    return rule(receiver)
+
+
+def conjugate(x: Expr) -> Expr:
+    if is_complex(x.type):
+        return apply(COMPLEX_MAKE, apply(REAL, x), apply(FNEG, apply(IMAG, x)))
+    return cast(x, Int) if x.type is Bool else x
+
+
+def _int_method(function):
+    return lambda x: Call(function, cast(x, Int))
+
+
+def _is_whole(x):
+    """Finite and equal to its floor."""
+    return Call(numbers.float_is_whole, x)
+
+
+def _pair_with_one(x):
+    return apply(TUPLE_MAKE, cast(x, Int), number(1), cls=None)
+
+
+METHODS: dict[str, dict[k.Type, object]] = {
+    "conjugate": {t: conjugate for t in (Bool, Int, Float, Complex)},
+    "bit_length": {t: _int_method(numbers.int_bit_length) for t in (Bool, Int)},
+    "bit_count": {t: _int_method(numbers.int_bit_count) for t in (Bool, Int)},
+    "is_integer": {Float: _is_whole},
+    "as_integer_ratio": {Float: lambda x: Call(numbers.float_ratio, x), Int: _pair_with_one, Bool: _pair_with_one},
+    "__abs__": {t: absolute for t in (Bool, Int, Float, Complex)},
+    "__index__": {t: to_index for t in (Bool, Int)},
+    "__float__": {t: to_float for t in (Bool, Int, Float)},
+}
+if hasattr(int, "is_integer"):  # 3.12
+    METHODS["is_integer"].update({t: lambda x: number(True) for t in (Bool, Int)})

@@ -1,0 +1,190 @@
+"""Conversions by name: int(), float(), bool(), complex(), NumPy's scalar classes, and assignment to array elements."""
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
+from ...ops.arith import COMPLEX_MAKE, FADD, FSUB, IMAG, NARROW, REAL, TRUNCATE
+from ...types import kinds as k
+from ...types.kinds import Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar
+from ...types.lattice import dtype_of
+from ..build import apply, cast, convert, number, provoked, type_name
+from . import numbers, operators
+
+__all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "to_index", "take"]
+
+_INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
+_FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
+_COMPLEX_ARGUMENT = provoked(complex, ()).replace("'tuple'", "'%s'")
+_LONG = provoked(np.int64, 1e300)
+
+
+def to_int(x: Expr) -> Expr:
+    """int(x)."""
+    t = x.type
+    if t is Int:
+        return x
+    if t is Bool or t is k.bool_ or isinstance(t, NpInt):
+        return Call(numbers.uint64_to_int, x) if t is k.uint64 and not _small(x) else cast(x, Int)
+    if is_float(t):
+        return apply(TRUNCATE, x)
+    if isinstance(t, NpComplex):
+        return apply(TRUNCATE, apply(REAL, x))
+    if t is k.Str and x.known:
+        return _parsed(int, Int, x.value)
+    raise Mismatch(_INT_ARGUMENT % type_name(t))
+
+
+def _small(x: Expr) -> bool:
+    return x.known and int(x.value) < 1 << 63
+
+
+def _parsed(cls, t: k.Type, text: str) -> Expr:
+    try:
+        value = cls(text)
+    except ValueError as error:
+        return Throw(ValueError, str(error))
+    if cls is int and not -(1 << 63) <= value < 1 << 63:
+        raise Mismatch(f"the int {text[:30]} does not fit in 64 bits", "", OverflowError)
+    return Const(t, value)
+
+
+def to_float(x: Expr) -> Expr:
+    """float(x)."""
+    t = x.type
+    if isinstance(t, NpComplex):
+        return cast(apply(REAL, x), Float)
+    if is_number(t) and t is not Complex:
+        return cast(x, Float)
+    if t is k.Str and x.known:
+        return _parsed(float, Float, x.value)
+    raise Mismatch(_FLOAT_ARGUMENT % type_name(t))
+
+
+def to_bool(x: Expr) -> Expr:
+    return operators.truth(x)
+
+
+def to_complex(x: Expr) -> Expr:
+    t = x.type
+    if is_number(t):
+        return cast(x, Complex)
+    if t is k.Str and x.known:
+        return _parsed(complex, Complex, x.value)
+    raise Mismatch(_COMPLEX_ARGUMENT % type_name(t))
+
+
+def to_index(x: Expr) -> Expr:
+    """operator.index(x)."""
+    t = x.type
+    if t is Int:
+        return x
+    if t is Bool or isinstance(t, NpInt):
+        return to_int(x)
+    raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer")
+
+
+def to_scalar(x: Expr, t: k.Type) -> Expr:
+    """x as a NumPy scalar of type t, by its class or by assignment to an element of an array of that dtype."""
+    source = x.type
+    if source is t:
+        return x
+    if t is k.bool_:
+        return cast(operators.truth(x), t)
+    if is_numpy_scalar(source):
+        return cast(x, t)
+    if source is Int or source is Bool:
+        return convert(x, t)
+    if source is Float and isinstance(t, NpInt):
+        if t is k.uint64:
+            return Call(numbers.float_to_uint64, x)
+        whole = apply(TRUNCATE, x, message=_LONG)
+        return cast(whole, t) if t is k.int64 else apply(NARROW, whole, type=t)
+    if source is Complex and not is_complex(t):
+        text = _FLOAT_ARGUMENT if is_float(t) else _INT_ARGUMENT
+        raise Mismatch(text % "complex")
+    if is_number(source):
+        return cast(x, t)
+    if source is k.NoneType and is_float(t):
+        return Const(t, dtype_of(t).type(np.nan))
+    raise Mismatch((_FLOAT_ARGUMENT if isinstance(t, (NpFloat, NpComplex)) else _INT_ARGUMENT) % type_name(source))
+
+
+def assign(value: Expr, dtype: k.Type) -> Expr:
+    """`value` as an element of an array of `dtype`."""
+    return to_scalar(value, dtype)
+
+
+# ---------------------------------------------------------------- calls
+
+
+def take(name: str, args, kwargs, low: int, high: int):
+    """The positional arguments of a function that takes no others, checked for their number."""
+    if kwargs:
+        raise Mismatch(f"{name}() takes no keyword arguments")
+    if not low <= len(args) <= high:
+        if low == high:
+            count = "exactly one argument" if low == 1 else f"exactly {low} arguments" if low else "no arguments"
+            raise Mismatch(f"{name}() takes {count} ({len(args)} given)" if low == 1 else
+                           f"{name} expected {low} arguments, got {len(args)}")
+        bound, count = ("at least", low) if len(args) < low else ("at most", high)
+        raise Mismatch(f"{name} expected {bound} {count} argument{'s' * (count != 1)}, got {len(args)}")
+    return args
+
+
+def _one(name, function, empty):
+    def rule(args, kwargs):
+        args = take(name, args, kwargs, 0, 1)
+        return function(args[0]) if args else number(empty)
+
+    return rule
+
+
+def _complex(args, kwargs):
+    slots = dict(zip(("real", "imag"), args))
+    slots.update(kwargs)
+    if len(args) > 2 or not set(slots) <= {"real", "imag"}:
+        raise Mismatch(f"complex() takes at most 2 arguments ({len(args) + len(kwargs)} given)")
+    if not slots:
+        return number(0j)
+    if "imag" not in slots:
+        return to_complex(slots["real"])
+    x, y = slots.get("real", number(0.0)), slots["imag"]
+    for place, part in (("first", x), ("second", y)):
+        if not is_number(part.type):
+            raise Mismatch(provoked(complex, (), 1).replace("'tuple'", f"'{type_name(part.type)}'") if place == "first" else
+                           provoked(complex, 1, ()).replace("'tuple'", f"'{type_name(part.type)}'"))
+    real, imag = to_float(_real(x)), to_float(_real(y))
+    if y.type is Complex or y.type is k.complex128:  # the subclasses of complex
+        real = apply(FSUB, real, to_float(apply(IMAG, y)))
+    if is_complex(x.type):
+        imag = apply(FADD, imag, to_float(apply(IMAG, x)))
+    return apply(COMPLEX_MAKE, real, imag)
+
+
+def _real(x):
+    return apply(REAL, x) if is_complex(x.type) else x
+
+
+def _constructor(t):
+    cls = dtype_of(t).type
+
+    def rule(args, kwargs):
+        args = take(cls.__name__, args, kwargs, 0, 1)
+        if not args:
+            return Const(t, cls())
+        if isinstance(args[0].type, (k.Array, k.Tuple)):
+            raise Mismatch(f"np.{cls.__name__}() of a sequence is not compiled", "use np.asarray or .astype")
+        return to_scalar(args[0], t)
+
+    return rule
+
+
+CALLS = {
+    int: _one("int", to_int, 0), float: _one("float", to_float, 0.0), bool: _one("bool", to_bool, False), complex: _complex,
+    operator.index: lambda args, kwargs: to_index(*take("index", args, kwargs, 1, 1)),
+    operator.truth: lambda args, kwargs: to_bool(*take("truth", args, kwargs, 1, 1)),
+    **{dtype_of(t).type: _constructor(t) for t in k.NUMPY_SCALARS.values()},
+}
