@@ -8,25 +8,29 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import importlib.util
+import inspect
 import os
 import pathlib
 import platform
+import re
 import runpy
 import sys
 import traceback
 from difflib import get_close_matches
 from typing import Callable
 
+from ..base.errors import CompileError
 from ..base.lazy import lazy
-from ..base.options import ENVIRONMENT
+from ..base.options import ENVIRONMENT, Options
 from ..types import text
 
 __all__ = ["main"]
 
-_inspection = lazy("pyjitc.api.inspection")  # loads the compiler
+_compiler = lazy("pyjitc.api.compiler")
 _cache = lazy("pyjitc.api.cache")
 
-STAGES = ("bytecode", "cfg", "ir", "typed", "opt", "llvm", "asm")
+UNTYPED = ("bytecode", "cfg", "ir")  # stages that need no types
+STAGES = (*UNTYPED, "typed", "opt", "llvm", "asm")
 _TREE = pathlib.Path(__file__).resolve().parents[2]  # the source tree, when the package runs from one
 
 
@@ -35,7 +39,12 @@ class _Wrong(Exception):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] in (["examples"], ["bench"]):  # these have parsers of their own, `--help` included
+        action = {"examples": _examples, "bench": _bench}[arguments[0]]
+        options = argparse.Namespace(action=action, arguments=arguments[1:])
+    else:
+        options = _parser().parse_args(arguments)
     try:
         return options.action(options) or 0
     except _Wrong as error:
@@ -47,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="pyjitc", description="Compiles ordinary numeric Python functions to native code.")
+    parser = argparse.ArgumentParser(prog="pyjitc", description="Compiles numeric Python functions to native code.")
     parser.add_argument("--version", action="version", version=f"pyjitc {_version('pyjitc')}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
@@ -60,34 +69,28 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
     run.set_defaults(action=_run)
 
-    inspect = commands.add_parser("inspect", help="print what a stage of compiling makes of a function")
-    inspect.add_argument("target", metavar="FILE::FUNCTION", help="FUNCTION may be dotted: Class.method")
-    inspect.add_argument("--stage", default="ir", metavar="STAGE", help=f"{', '.join(STAGES)} (default: %(default)s)")
-    inspect.add_argument("--types", metavar="TYPES", help='types of the arguments, as in "float64[::1], int"; int and float '
-                         "are Python's, int64 and float64 are NumPy's")
-    inspect.set_defaults(action=_inspect)
+    look = commands.add_parser("inspect", help="print what a stage of compiling makes of a function")
+    look.add_argument("target", metavar="FILE::FUNCTION", help="FUNCTION may be dotted: Class.method")
+    look.add_argument("--stage", default="ir", metavar="STAGE", help=f"{', '.join(STAGES)} (default: %(default)s)")
+    look.add_argument("--types", metavar="TYPES", help='types of the arguments, as in "float64[::1], int"; int and '
+                      "float are Python's, int64 and float64 are NumPy's")
+    look.set_defaults(action=_inspect)
 
     commands.add_parser("info", help="versions, processor, cache").set_defaults(action=_info)
 
-    examples = commands.add_parser("examples", help="run the examples in CPython and compiled", add_help=False)
-    examples.add_argument("arguments", nargs=argparse.REMAINDER)
-    examples.set_defaults(action=_examples)
-
-    bench = commands.add_parser("bench", help="run benchmark suites", add_help=False)
-    bench.add_argument("arguments", nargs=argparse.REMAINDER)
-    bench.set_defaults(action=_bench)
+    commands.add_parser("examples", help="run the examples in CPython and compiled")
+    commands.add_parser("bench", help="run benchmark suites")
 
     cache = commands.add_parser("cache", help="the cache of compiled functions on disk")
     cache.add_argument("what", choices=("info", "clear"))
-    cache.set_defaults(action=lambda options: _cache_info() if options.what == "info" else _cache_clear())
+    cache.set_defaults(action=_cache_command)
     return parser
 
 
 def _run(options) -> int:
     script = _existing(options.script)
-    for name, value in ("PYJITC_TIME", options.time), ("PYJITC_DUMP", options.dump), ("PYJITC_DISABLE", options.disable):
-        if value:
-            os.environ[name] = value if isinstance(value, str) else "1"
+    asked = {"PYJITC_TIME": options.time, "PYJITC_DUMP": options.dump, "PYJITC_DISABLE": options.disable}
+    os.environ.update({name: value if isinstance(value, str) else "1" for name, value in asked.items() if value})
     sys.argv = [str(script), *options.arguments]
     sys.path[0] = str(script.parent.resolve())
     try:
@@ -100,7 +103,8 @@ def _run(options) -> int:
 
 def _inspect(options) -> int:
     if options.stage not in STAGES:
-        raise _Wrong(f"there is no stage {options.stage!r}{_near(options.stage, STAGES)}; stages are {', '.join(STAGES)}")
+        near = _near(options.stage, STAGES)
+        raise _Wrong(f"there is no stage {options.stage!r}{near}; stages are {', '.join(STAGES)}")
     filename, separator, name = options.target.partition("::")
     if not separator or not name:
         raise _Wrong(f"{options.target!r}: write FILE::FUNCTION, as in program.py::total")
@@ -113,15 +117,17 @@ def _inspect(options) -> int:
         except ValueError as error:
             words = [word for word in str(error).split("'")[1:2] if word not in text.NAMES]
             raise _Wrong(f"--types: {error}{_near(words[0], text.NAMES) if words else ''}") from None
-    elif options.stage in ("typed", "opt", "llvm", "asm") and _inspection.arity(function):
-        raise _Wrong(f'stage {options.stage} needs --types "...", one for each of {", ".join(_inspection.arity(function))}')
+    code = function.__code__
+    flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount + flags]
+    if options.stage not in UNTYPED and len(types or ()) != len(parameters):
+        given = "none is given" if types is None else f"{len(types)} are given"
+        raise _Wrong(f"--types: {name} takes {len(parameters)} arguments ({', '.join(parameters)}), {given}")
     try:
-        print(_inspection.stage_text(function, options.stage, types))
-    except _inspection.CompileError as error:
+        print(_compiler.inspect(function, tuple(types or ()), Options(), options.stage))
+    except CompileError as error:
         print(error, file=sys.stderr)
         return 1
-    except TypeError as error:
-        raise _Wrong(str(error)) from None
     return 0
 
 
@@ -129,10 +135,11 @@ def _info(options) -> int:
     rows = [("pyjitc", f"{_version('pyjitc')} in {pathlib.Path(__file__).resolve().parents[1]}"),
             ("Python", f"{platform.python_implementation()} {platform.python_version()} in {sys.executable}")]
     rows += [(package, _version(package)) for package in ("numpy", "llvmlite", "bytecode", "numba", "jax")]
-    rows += [("system", f"{platform.system()} {platform.release()} {platform.machine()}, {' '.join(platform.libc_ver())}"),
+    system = platform.system(), platform.release(), platform.machine(), *platform.libc_ver()
+    rows += [("system", " ".join(system)),
              ("processor", f"{_processor()}, {len(os.sched_getaffinity(0))} of {os.cpu_count()} cores"),
              ("GPU", "none"),
-             ("cache", _cache.describe())]
+             ("cache", _cache_state())]
     rows += [(name, os.environ[name]) for name in ENVIRONMENT if name in os.environ]
     for name, value in rows:
         print(f"{name:<18} {value}")
@@ -154,15 +161,31 @@ def _bench(options) -> int:
     return runpy.run_module("bench.__main__", run_name="bench")["main"](options.arguments)
 
 
-def _cache_info() -> int:
-    print(_cache.describe())
+def _cache_command(options) -> int:
+    if options.what == "info":
+        print(_cache_state())
+        return 0
+    removed = 0
+    for path in _cached():
+        try:
+            path.unlink()
+            removed += 1
+        except OSError as error:  # another process may have been faster
+            if path.exists():
+                print(f"{_red('pyjitc:')} {path} stays: {error.strerror}", file=sys.stderr)
+    print(f"{removed} files removed from {_cache.folder()}")
     return 0
 
 
-def _cache_clear() -> int:
-    count, size = _cache.clear()
-    print(f"{count} files, {size / 1e6:.1f} MB removed from {_cache.directory()}")
-    return 0
+def _cached() -> list[pathlib.Path]:
+    """The cache's own files: a folder that the user named may hold others."""
+    return [path for path in pathlib.Path(_cache.folder()).glob("[0-9a-f][0-9a-f]/*")
+            if re.match(r"[0-9a-f]{62}(\.|$)", path.name)]
+
+
+def _cache_state() -> str:
+    files = _cached()
+    return f"{_cache.folder()}: {len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB"
 
 
 def _existing(name: str) -> pathlib.Path:
@@ -195,7 +218,7 @@ def _find(module, name: str, path) -> Callable:
     holder = module
     for part in name.split("."):
         if not hasattr(holder, part):
-            names = [key for key, value in vars(holder).items() if callable(value)] if hasattr(holder, "__dict__") else []
+            names = [key for key, value in getattr(holder, "__dict__", {}).items() if callable(value)]
             raise _Wrong(f"{path} has no function {name}{_near(part, names)}")
         holder = getattr(holder, part)
     function = getattr(holder, "__wrapped__", holder)

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m bench [SUITE ...] [--peers numba,cpython] [--json FILE] [--quick]`."""

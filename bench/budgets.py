@@ -1,0 +1,308 @@
+"""Suite `budgets`: the promises about import, calls, first calls, checks and memory, each with its budget.
+
+Budgets that are times belong to a machine on which calling a plain Python function of two floats takes 60 ns; the
+figure in brackets is the budget at the speed of this one, measured in the same run.
+"""
+from __future__ import annotations
+
+import os
+import tempfile
+
+import numpy as np
+
+from .loops import outcome, same
+from .measure import Sample, calls, child, progress, ratio, runs, sample
+from .peers import PEERS, load
+from .table import Row
+
+__all__ = ["measure"]
+
+REFERENCE_NS = 60.0
+HERE = os.path.dirname(os.path.abspath(__file__))
+KERNELS = os.path.join(HERE, "kernels.py")
+CALLEES = os.path.join(HERE, "callees.py")
+
+
+def measure(peers, *, quick: bool, only: str) -> list[Row]:
+    rows = []
+    speed = _speed(quick)
+    for name, part in PARTS.items():
+        if only in name:
+            progress(f"budgets: {name}")
+            try:
+                rows += part(peers, quick, speed)
+            except Exception as error:
+                rows.append(Row("budgets", name, "", None, budget=0.0, note=f"{type(error).__name__}: {error}"[-400:]))
+    progress("")
+    return rows
+
+
+def _speed(quick) -> float:
+    """How much slower than the reference this machine is, now."""
+    def plain(x, y):
+        return x + y
+
+    times = calls({"plain": ("f(x, y)", dict(f=plain, x=1.5, y=2.5))}, 20 if quick else 200)["plain"]
+    return sample(times).median / REFERENCE_NS
+
+
+def _time(name, unit, figure, budget, speed, cells, **more) -> Row:
+    return Row("budgets", name, unit, figure, cells, budget, here=None if budget is None else budget * speed, **more)
+
+
+# Import and first calls, each figure from processes of their own.
+
+IMPORT = """\
+import sys, time, numpy
+start = time.process_time()
+import {package}
+answer(((time.process_time() - start) * 1e3, "llvmlite" in sys.modules))
+"""
+
+FIRST = """\
+import sys, time
+import numpy as np
+a = np.linspace(0.0, 1.0, 1000)
+import {package}
+@{decorator}
+def scalar(x, y):
+    if x > y:
+        return x * x - y
+    return 3.0 * y - x
+@{decorator}
+def loop(a, limit):
+    total = 0.0
+    for i in range(len(a)):
+        if a[i] > limit:
+            total += a[i]
+    return total
+def clock(f, *args):
+    start = time.process_time()
+    f(*args)
+    return (time.process_time() - start) * 1e3
+order = [(scalar, 1.5, 2.5), (loop, a, 0.5)]
+if {loop_first}:
+    order.reverse()
+times = [clock(*one) for one in order]
+answer((*times, "llvmlite" in sys.modules))
+"""
+
+
+def _import(peers, quick, speed):
+    rounds = 3 if quick else 9
+    contenders = ["pyjitc", *(p for p in peers if p != "cpython")]
+    times = {peer: [] for peer in contenders}
+    loaded = False
+    for _ in range(rounds):
+        for peer in contenders:
+            ms, llvmlite = child(IMPORT.format(package=PEERS[peer][0]))
+            times[peer].append(ms)
+            loaded |= llvmlite and peer == "pyjitc"
+    return [_time("import beyond NumPy, CPU", "ms", sample(times["pyjitc"]), 15, speed, _cells(times)),
+            Row("budgets", "llvmlite imported by import pyjitc", "", _flag(loaded), budget=0)]
+
+
+def _first(peers, quick, speed):
+    rounds = 2 if quick else 7
+    contenders = ["pyjitc", *(p for p in peers if p != "cpython")]
+    times = {}
+    for _ in range(rounds):
+        for peer in contenders:
+            for loop_first in False, True:
+                source = FIRST.format(package=PEERS[peer][0], decorator=PEERS[peer][1], loop_first=loop_first)
+                first, second, _ = child(source)
+                names = ("loop", "scalar") if loop_first else ("scalar", "loop")
+                times.setdefault(f"first call, {names[0]} function, CPU", {}).setdefault(peer, []).append(first)
+                times.setdefault(f"second function, {names[1]}, CPU", {}).setdefault(peer, []).append(second)
+    return [_time(name, "ms", sample(one["pyjitc"]), 60 if name.startswith("first") else 20, speed, _cells(one))
+            for name, one in times.items()]
+
+
+def _cached(peers, quick, speed):
+    rounds = 3 if quick else 9
+    contenders = ["pyjitc", *(p for p in peers if p != "cpython")]
+    times = {"scalar": {}, "loop": {}}
+    loaded = False
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"PYJITC_CACHE_DIR": os.path.join(folder, "cache"), "PYJITC_CACHE": "1"}
+        for turn in range(-1, rounds):
+            for peer in contenders:
+                for loop_first in False, True:
+                    source = FIRST.format(package=PEERS[peer][0], decorator=PEERS[peer][2], loop_first=loop_first)
+                    first, _, llvmlite = child(source, f"{peer}_{loop_first}", environment, folder)
+                    if turn >= 0:  # the first turn fills the cache
+                        times["loop" if loop_first else "scalar"].setdefault(peer, []).append(first)
+                        loaded |= llvmlite and peer == "pyjitc"
+    rows = [_time(f"first call from the disk cache, {name} function, CPU", "ms", sample(one["pyjitc"]), 5, speed,
+                  _cells(one)) for name, one in times.items()]
+    return rows + [Row("budgets", "llvmlite imported by a call from the disk cache", "", _flag(loaded), budget=0)]
+
+
+# Calls.
+
+def _dispatch(peers, quick, speed):
+    a, b, c, d = (np.linspace(k, k + 1, 10) for k in range(4))
+    names = dict(x=1.5, y=2.5, i=3, j=4, a=a, b=b, c=c, d=d, t=(1, 2.5, True))
+    cases = [  # name, expression, budget in ns
+        ("(float, float)", "add(x, y)", 45),
+        ("(int, int)", "add(i, j)", 55),
+        ("1-d array", "first(a)", 45),
+        ("four arrays", "four(a, b, c, d)", 100),
+        ("omitted defaults", "defaults(a)", 100),
+        ("keywords", "defaults(a, scale=x, offset=y)", 200),
+        ("mixed tuple", "mixed(t)", 200),
+        ("returns a fresh small array", "fresh(a)", 250),
+        ("while count < 5 (repeat-mul)", "repeat_multiply(x, 5)", 200),
+    ]
+    contenders = {"pyjitc": load(CALLEES, "pyjitc"), "plain Python": load(CALLEES, "cpython")}
+    if "numba" in peers:
+        contenders["numba"] = load(CALLEES, "numba")
+    rows = []
+    for name, expression, budget in cases:
+        given = {label: {**scope, **names} for label, scope in contenders.items()}
+        expected = eval(expression, dict(given["plain Python"]))
+        used = {}
+        problem = ""
+        for label, scope in given.items():
+            try:
+                wrong = same((expected, []), (eval(expression, dict(scope)), []), exact=label == "pyjitc")
+            except Exception as error:
+                wrong = f"{type(error).__name__}: {error}"[:200]
+            if wrong:
+                problem = problem or f"{label}: {wrong}"
+            else:
+                callee = expression.partition("(")[0]
+                needed = {k: v for k, v in scope.items() if k == callee or k in names}
+                used[label] = (expression, needed)
+        slow = "numba" in used and name in ("omitted defaults", "keywords", "mixed tuple")
+        times = calls(used, 30 if quick else 200, 200 if slow else 2000)
+        figure = sample(times["pyjitc"]) if "pyjitc" in times else None
+        rows.append(_time(f"call: {name}", "ns", figure, budget, speed, _cells(times), note=problem))
+    return rows
+
+
+# What checks cost.
+
+def _checks(peers, quick, speed):
+    rows = []
+    kinds = ("BOUNDS", dict(boundscheck=False), "bounds"), ("OVERFLOW", dict(overflow="wrap"), "overflow")
+    for table, off, what in kinds:
+        checked, unchecked = load(KERNELS, "pyjitc")[table], load(KERNELS, "pyjitc", **off)[table]
+        plain = load(KERNELS, "cpython")[table]
+        for name, (function, prepare, budget) in plain.items():
+            progress(f"budgets: {what}: {name}")
+            contenders = {"on": checked[name][0], "off": unchecked[name][0]}
+
+            def arguments():
+                return prepare(np.random.default_rng(0))
+
+            try:
+                expected = outcome(function, arguments())
+                problem = "".join(same(expected, outcome(f, arguments()), exact=True) for f in contenders.values())
+            except Exception as error:
+                problem = f"{type(error).__name__}: {error}"
+            if problem:
+                note = problem.splitlines()[0][:200]
+                rows.append(Row("budgets", f"{what}: {name}", "x", None, budget=budget, note=note))
+                continue
+            times = runs(contenders, arguments, 10 if quick else 60)
+            cells = {"unchecked": f"{sample(times['off']).median * 1e6:.1f} us"}
+            rows.append(Row("budgets", f"{what}: {name}", "x", ratio(times["on"], times["off"]), cells, budget))
+    return rows
+
+
+# Memory and compile time.
+
+DROPPED = """\
+import gc, pyjitc
+def one(k):
+    scope = {{}}
+    exec(f"def f(x, n):\\n    s = x\\n    for i in range(n):\\n        s += {{k}}.5 * i\\n    return s\\n", scope)
+    assert pyjitc.njit(scope["f"])(1.0, 3) == 1.0 + 3 * (k + 0.5)
+sizes = []
+for k in range({count}):
+    one(k)
+    if k % 10 == 9:
+        gc.collect()
+        sizes.append(rss())
+answer(sizes)
+"""
+
+RAISES = """\
+import gc, pyjitc, numpy as np
+@pyjitc.njit
+def fails(n, x):
+    a = np.empty(n)
+    a[0] = x
+    if a[0] > 0.0:
+        raise ValueError("wrong", x)
+    return a
+def many(count):
+    for k in range(count):
+        try:
+            fails(100, 1.0)
+        except ValueError:
+            pass
+many(20_000)
+gc.collect()
+before = rss()
+many({count})
+gc.collect()
+answer((rss() - before) / 1e6)
+"""
+
+LINES = """\
+import time, pyjitc
+def source(lines, k):
+    body = ["    s = x"]
+    while len(body) < lines - 2:
+        n = len(body)
+        body += [f"    if s > {n}.0:", f"        s -= {n}.25 * y", "    else:", f"        s += y / {n}.5",
+                 f"    for i in range(n + {n % 7}):", f"        s += i * {n % 13}.125"]
+    return f"def f{k}(x, y, n):\\n" + "\\n".join(body[:1 + (lines - 3) // 6 * 6]) + "\\n    return s\\n"
+def clock(text, name):
+    scope = {}
+    exec(text, scope)
+    expected = scope[name](1.5, 2.5, 3)
+    f = pyjitc.njit(scope[name])
+    start = time.process_time()
+    actual = f(1.5, 2.5, 3)
+    spent = time.process_time() - start
+    assert actual == expected, (actual, expected)
+    return spent * 1e3
+clock(source(10, 0), "f0")
+short = [clock(source(10, k), f"f{k}") for k in range(1, 4)]
+long = clock(source(1000, 9), "f9")
+answer((sorted(short)[1], long))
+"""
+
+
+def _memory(peers, quick, speed):
+    count = 200 if quick else 1000
+    progress(f"budgets: {count} compiles kept and dropped")
+    sizes = child(DROPPED.format(count=count))
+    grown = (sizes[-1] - sizes[len(sizes) // 5]) / 1e6
+    raises = 100_000 if quick else 1_000_000
+    progress(f"budgets: {raises} raises")
+    leaked = child(RAISES.format(count=raises))
+    return [Row("budgets", f"RSS grown over {count} dropped compiles", "MB", _flag(grown), budget=4,
+                note=f"{sizes[-1] / 1e6:.0f} MB in all"),
+            Row("budgets", f"RSS grown over {raises:,} raises", "MB", _flag(leaked), budget=2)]
+
+
+def _lines(peers, quick, speed):
+    short, long = child(LINES)
+    return [Row("budgets", "compile time, 1,000 lines over 10 lines", "x", _flag(long / short), budget=100,
+                note=f"{long:.0f} ms over {short:.1f} ms")]
+
+
+def _flag(value) -> Sample:
+    return Sample(float(value), float(value), float(value), 1)
+
+
+def _cells(times) -> dict:
+    return {label: sample(values) for label, values in times.items() if label != "pyjitc"}
+
+
+PARTS = {"import": _import, "dispatch": _dispatch, "first call": _first, "cached first call": _cached,
+         "checks": _checks, "compile time": _lines, "memory": _memory}

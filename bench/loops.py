@@ -1,0 +1,100 @@
+"""Suite `loops`: scalar and index programs against Numba with its checks off and against CPython.
+
+pyjitc is judged with all its checks on; beside it stands what it does with checks off. A first call is CPU time in a
+process of its own.
+"""
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+
+from .measure import Sample, child, progress, ratio, runs, sample
+from .peers import load
+from .table import Row
+
+__all__ = ["measure", "same"]
+
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs.py")
+
+FIRST = """\
+import time, numpy
+from bench.peers import load
+start = time.process_time()
+function, prepare = load({path!r}, {peer!r})["CASES"][{name!r}]
+arguments = prepare(numpy.random.default_rng(0))
+here = time.process_time()
+function(*arguments)
+answer((time.process_time() - here) * 1e3)
+"""
+
+
+def measure(peers, *, quick: bool, only: str) -> list[Row]:
+    contenders = {"pyjitc": load(PROGRAMS, "pyjitc")["CASES"],
+                  "checks off": load(PROGRAMS, "pyjitc", boundscheck=False, overflow="wrap")["CASES"]}
+    if "numba" in peers:
+        contenders["numba"] = load(PROGRAMS, "numba")["CASES"]
+    plain = load(PROGRAMS, "cpython")["CASES"]
+    rows, against = [], []
+    for name, (function, prepare) in plain.items():
+        if only in name:
+            progress(f"loops: {name}")
+            made = _row(name, function, prepare, contenders, peers, quick)
+            rows.append(made)
+    progress("")
+    against = [row.figure.median for row in rows if row.figure and "numba" in peers]
+    if against:
+        mean = math.exp(sum(map(math.log, against)) / len(against))
+        failed = sum(row.figure is None for row in rows)
+        rows.append(Row("loops", "geometric mean", "x", Sample(mean, mean, mean, len(against)), budget=1.0,
+                        at_least=True, note=f"{failed} programs failed" if failed else ""))
+    return rows
+
+
+def _row(name, function, prepare, contenders, peers, quick) -> Row:
+    def arguments():
+        return prepare(np.random.default_rng(0))
+
+    judged = "numba" in peers
+    budget = dict(budget=0.9 if judged else None, at_least=True)
+    expected = outcome(function, arguments())
+    for label, cases in contenders.items():
+        try:
+            problem = same(expected, outcome(cases[name][0], arguments()), exact=label != "numba")
+        except Exception as error:
+            problem = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        if problem:
+            return Row("loops", name, "x", None, note=f"{label}: {problem}", **budget)
+    times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 25)
+    cells = {"time": _ms(times["pyjitc"])}
+    if "cpython" in peers:
+        slow = runs({"cpython": function}, arguments, 1 if quick else 3)["cpython"]
+        cells["over CPython"] = f"{sample(slow).median / sample(times['pyjitc']).median:,.0f}x"
+    cells["checks off"] = f"{ratio(times['pyjitc'], times['checks off']).median:.2f}x"
+    figure = ratio(times["pyjitc"], times["pyjitc"])
+    if judged:
+        cells["Numba"] = _ms(times["numba"])
+        figure = ratio(times["numba"], times["pyjitc"])
+    for peer in () if quick else ("pyjitc", *(p for p in peers if p != "cpython")):
+        cells[f"first, {peer}"] = f"{child(FIRST.format(path=PROGRAMS, peer=peer, name=name)):,.0f} ms"
+    return Row("loops", name, "x", figure, cells, **budget)
+
+
+def _ms(times) -> str:
+    return f"{sample(times).median * 1e3:.3f} ms"
+
+
+def outcome(function, args):
+    """What a call returns and what it leaves in its arrays."""
+    return function(*args), [a for a in args if isinstance(a, np.ndarray)]
+
+
+def same(expected, actual, exact: bool) -> str:
+    """'' or how two outcomes differ. Not `exact`: as peers are, a little different in the last bits and in type."""
+    for x, y in zip((expected[0], *expected[1]), (actual[0], *actual[1])):
+        if exact and (type(x) is not type(y) or np.asarray(x).tobytes() != np.asarray(y).tobytes()):
+            return f"result differs: {x!r} and {y!r}"[:200]
+        if x is not None and not np.allclose(x, y, rtol=1e-9, atol=0):
+            return f"result differs: {x!r} and {y!r}"[:200]
+    return ""

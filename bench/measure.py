@@ -1,0 +1,133 @@
+"""Measuring: contenders take turns in short windows, so that what disturbs the machine disturbs all of them."""
+from __future__ import annotations
+
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Callable, Mapping, NamedTuple
+
+__all__ = ["Sample", "sample", "calls", "runs", "child", "progress", "ratio"]
+
+
+class Sample(NamedTuple):
+    """Median and quartiles of `n` rounds."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+def sample(values) -> Sample:
+    values = sorted(values)
+    if len(values) < 3:
+        return Sample(statistics.median(values), values[0], values[-1], len(values))
+    low, median, high = statistics.quantiles(values, n=4, method="inclusive")
+    return Sample(median, low, high, len(values))
+
+
+def ratio(above, below) -> Sample:
+    """Of two lists of times measured in turns: the ratio round by round."""
+    return sample(a / b for a, b in zip(above, below))
+
+
+def calls(cases: Mapping[str, tuple[str, dict]], rounds: int, window: int = 2000) -> dict[str, list[float]]:
+    """ns for one evaluation of an expression, the loop around it subtracted: {label: one figure a round}.
+
+    cases: {label: (expression, its names)}. `window` evaluations make a round of a case."""
+    unroll = 8
+    functions = {}
+    for label, (expression, names) in cases.items():
+        given = ", ".join(f"{name}={name}" for name in names)
+        body = f"        {expression}\n" * unroll
+        functions[label] = _define(f"def f(n, {given}):\n    for _ in range(n):\n{body}", names)
+    empty = _define("def f(n):\n    for _ in range(n):\n        pass\n", {})
+    times = {label: [] for label in functions}
+    count = max(1, window // unroll)
+    for f in functions.values():
+        f(10)
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            base = _clock(empty, count)
+            for label, f in functions.items():
+                times[label].append((_clock(f, count) - base) / (count * unroll) * 1e9)
+    finally:
+        if enabled:
+            gc.enable()
+    return times
+
+
+def _define(source: str, names: dict) -> Callable:
+    scope = dict(names)
+    exec(source, scope)
+    return scope["f"]
+
+
+def _clock(f, *args) -> float:
+    start = time.perf_counter()
+    f(*args)
+    return time.perf_counter() - start
+
+
+def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
+         enough: float = 1e-3) -> dict[str, list[float]]:
+    """Seconds of one call `f(*prepare())`: {label: one figure a round}. Preparing is not timed. Short calls are
+    repeated within a round, on one prepared input, until they take `enough` seconds together."""
+    repeat = {}
+    for label, f in contenders.items():
+        args = prepare()
+        f(*args)
+        repeat[label] = max(1, int(enough / max(_clock(f, *args), 1e-9)))
+    times = {label: [] for label in contenders}
+    for _ in range(rounds):
+        for label, f in contenders.items():
+            args = prepare()
+            n = repeat[label]
+            start = time.perf_counter()
+            for _ in range(n):
+                f(*args)
+            times[label].append((time.perf_counter() - start) / n)
+    return times
+
+
+def child(source: str, name: str = "child", environment: Mapping[str, str] = {}, folder: str | None = None,
+          timeout: float = 600):
+    """Runs `source` as a file in a new process; what it hands to `answer(...)` comes back.
+
+    The file lies in `folder` when given, so that a cache keyed by files finds it again."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(folder or scratch, f"{name}.py")
+        with open(path, "w") as file:
+            file.write(_ANSWER + source)
+        here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        paths = os.pathsep.join(p for p in (here, os.environ.get("PYTHONPATH")) if p)
+        given = {"PYJITC_CACHE": "0", **os.environ, "PYTHONPATH": paths, **environment}
+        done = subprocess.run([sys.executable, path], env=given, capture_output=True, text=True, timeout=timeout)
+        if done.returncode:
+            raise RuntimeError(f"{name}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+        return json.loads(done.stdout.rpartition("\nANSWER ")[2])
+
+
+_ANSWER = '''\
+import json as _json
+def answer(value):
+    print("\\nANSWER " + _json.dumps(value))
+def rss():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+'''
+
+
+def progress(message: str) -> None:
+    """One line on stderr that the next one replaces; plain lines where it is no terminal."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{message}", end="", file=sys.stderr, flush=True)
+    elif message:
+        print(message, file=sys.stderr, flush=True)

@@ -1,0 +1,72 @@
+"""Rows of figures, judged against budgets, as a table for the terminal and as plain data."""
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+from .measure import Sample
+
+__all__ = ["Row", "render"]
+
+
+@dataclass
+class Row:
+    """figure: what is judged, in `unit`; cells: what stands beside it, {column: Sample or text}; budget: the figure
+    is at most (or, where `at_least`, at least) this; here: the budget at this machine's speed, where it is a time."""
+
+    suite: str
+    name: str
+    unit: str
+    figure: Sample | None
+    cells: dict = field(default_factory=dict)
+    budget: float | None = None
+    here: float | None = None
+    at_least: bool = False
+    note: str = ""
+
+    @property
+    def passed(self) -> bool | None:
+        if self.budget is None:
+            return None
+        if self.figure is None:
+            return False
+        limit = self.budget if self.here is None else self.here
+        return self.figure.median >= limit if self.at_least else self.figure.median <= limit
+
+    def plain(self) -> dict:
+        return {**asdict(self), "passed": self.passed}
+
+
+def render(title: str, rows: list[Row]) -> str:
+    columns = list(dict.fromkeys(key for row in rows for key in row.cells))
+    lines = [[title, "pyjitc", *columns, "budget", ""]]
+    for row in rows:
+        cells = [_shown(row.cells.get(column, ""), row.unit) for column in columns]
+        limit = "" if row.budget is None else f"{'>=' if row.at_least else '<='} {_number(row.budget, row.unit)}"
+        if row.here is not None:
+            limit += f" ({_number(row.here, row.unit)} here)"
+        verdict = {None: "", True: "ok", False: "MISSED"}[row.passed]
+        last = " ".join(filter(None, (verdict, row.note)))
+        lines.append([row.name, _shown(row.figure, row.unit), *cells, limit, last])
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join("  ".join(cell.ljust(width) if k in (0, len(widths) - 1) else cell.rjust(width)
+                               for k, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
+
+
+def _shown(value, unit: str) -> str:
+    if value is None:
+        return "failed"
+    if isinstance(value, str):
+        return value
+    spread = (value.high - value.low) / 2
+    if value.n < 3 or spread < 0.005 * abs(value.median):
+        return _number(value.median, unit)
+    if unit == "x":
+        return f"{value.median:.2f}±{spread:.2f}x"
+    return f"{_number(value.median, '')}±{_number(spread, '')} {unit}".rstrip()
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "x":
+        return f"{value:.2f}x"
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    return f"{text} {unit}".rstrip()
