@@ -1,0 +1,11 @@
+"""pyjitc compiles ordinary numeric Python functions to native code: put `@njit` above one.
+
+The compiler and llvmlite load at the first compile, not here.
+"""
+from .api.jit import compile_options, jit, njit
+from .api.signature import NAMES as _NAMES
+from .api.signature import TypeName, signature_of
+
+__version__ = "0.1.0"
+__all__ = ["njit", "jit", "compile_options", "signature_of", "TypeName", *_NAMES]
+globals().update(_NAMES)

@@ -1,0 +1,432 @@
+"""The dispatcher: what `njit` returns. Calls run native code; one that no native code takes ends up in `_prepare`.
+
+    call -> stub for (float, int) -> stub for (array) -> ... -> slow path: _prepare
+                                                                 types, compile or find, link; then again natively
+
+`_prepare` answers RETRY when it changed the chain, so the call is made again without a Python frame in between.
+A function with keyword-only or variadic parameters has its chain in a *direct* object only, which is called with all
+parameters in the order of `co_varnames` (`*args` as one tuple); so have calls with keywords or omitted defaults that
+the stub did not take.
+"""
+from __future__ import annotations
+
+import ctypes
+import operator
+import sys
+import warnings
+from types import CodeType, FunctionType, MethodType
+
+from ..base.lazy import lazy
+from ..base.options import Options
+from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path
+from ..runtime.platform import ABIError, DICT_VERSION, require_native
+from ..types.kinds import Singleton, Type
+from ..types.typeof import typeof
+from . import portable, specialisation
+from .signature import Signature, convert, signature_of
+from .specialisation import LOCK, Native
+
+__all__ = ["Dispatcher", "Function"]
+
+_compiler = lazy("pyjitc.api.compiler")
+_pickling = lazy("pyjitc.api.pickling")
+_VARARGS, _VARKEYWORDS = 0x4, 0x8
+
+
+class _NoMatch(Exception):
+    """No stub took a direct call."""
+
+
+class _DirectBase(Callable_):
+    """Calls a dispatcher's chain with normalised arguments; the slow path at its end says so."""
+
+    __slots__ = ()
+
+
+class Function(Callable_):
+    """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
+
+    __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_direct", "_simple", "_count",
+                 "_binder", "_given_up", "__dict__", "__weakref__")
+    __pyjitc_function__ = True
+
+    def __init__(self, function: FunctionType, options: Options, declared=()):
+        code = function.__code__
+        self.py_func = function
+        self.options = options
+        self._natives: dict[tuple[Type, ...], Native] = {}
+        self._order: list[tuple[Type, ...]] = []  # the chain, newest first
+        self._retired: list[Native] = []
+        self._failures: dict = {}
+        self._declared: list[Signature] = []
+        self._simple = not code.co_kwonlyargcount and not code.co_flags & (_VARARGS | _VARKEYWORDS)
+        self._count = code.co_argcount
+        self._binder = None
+        self._given_up = False
+        self.__wrapped__ = function
+        for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            setattr(self, name, getattr(function, name))
+        if function.__dict__:
+            self.__dict__.update(function.__dict__)
+            self.__wrapped__ = function
+        self._direct = None
+        if _NATIVE:
+            describe(self, function)
+            self._direct = _Direct()
+            describe(self._direct, function)
+        for signature in declared:
+            self.compile(signature)
+        self._declared = [signature_of(s) for s in declared]
+
+    # -- calls
+
+    def __call__(self, *args, **kwargs):
+        # Reached through `d.__call__(...)` only: a call of the object itself goes to the vectorcall word.
+        return self(*args, **kwargs)
+
+    def _bind(self, args, kwargs) -> tuple:
+        """All parameters in order; wrong ones raise the interpreter's own TypeError."""
+        if self._binder is None:
+            self._binder = _make_binder(self.py_func)
+        return self._binder(*args, **kwargs)
+
+    def _answer(self, args: tuple, kwargs: dict):
+        if self._given_up:
+            return self.py_func(*args, **kwargs)
+        function = self.py_func
+        if self._defaults is not (function.__defaults__ or ()):
+            self._defaults = self._direct._defaults = function.__defaults__ or ()
+            self._binder = None
+        given = args if self._simple and not kwargs and len(args) == self._count else self._bind(args, kwargs)
+        full, types = self._types(given)
+        if self._declared and types not in self._natives:
+            full, types = self._converted(full, types)
+        native = self._natives.get(types)
+        if native is None or native.changed():
+            with LOCK:
+                try:
+                    changed = self._ready(types, full)
+                except ABIError as error:
+                    self._give_up(str(error))
+                    return function(*args, **kwargs)
+            if changed and self._simple and all(map(operator.is_, given, full)):
+                return RETRY
+        try:
+            return self._direct(*full)
+        except _NoMatch:
+            pass
+        warnings.warn(f"native code of {self.__qualname__} refused its own argument types ({', '.join(map(str, types))}); "
+                      "the interpreter runs this call", RuntimeWarning, stacklevel=3)
+        return function(*args, **kwargs)
+
+    def _types(self, given: tuple) -> tuple[tuple, tuple[Type, ...]]:
+        """The arguments, functions among them replaced by the equal one they are known as; and their types."""
+        full = given
+        types = []
+        for n, value in enumerate(given):
+            try:
+                if type(value) is FunctionType or isinstance(value, Function):
+                    known = _known_function(value)
+                    if known is not value:
+                        full = (*full[:n], known, *full[n + 1:])
+                    types.append(Singleton(known))
+                else:
+                    types.append(typeof(value, _function_type))
+            except (TypeError, OverflowError) as error:
+                name = self.py_func.__code__.co_varnames[n]
+                raise type(error)(f"{self.__qualname__}() argument {name!r} {_behind_name(str(error))}") from None
+        return full, tuple(types)
+
+    def _converted(self, full: tuple, types) -> tuple[tuple, tuple[Type, ...]]:
+        """Arguments as the first signature that takes them declares them, and its types."""
+        for signature in self._declared:
+            if len(signature.args) == len(full):
+                try:
+                    return tuple(map(convert, full, types, signature.args)), signature.args
+                except TypeError:
+                    pass
+        declared = "; ".join(map(repr, self._declared))
+        raise TypeError(f"{self.__qualname__}() has no signature for ({', '.join(map(str, types))}); declared: {declared}")
+
+    # -- specialisations
+
+    def _ready(self, types, full) -> bool:
+        """Make sure native code for `types` holds now. Whether anything changed."""
+        native = self._natives.get(types)
+        if native is not None:
+            changes = native.changed()
+            if not changes:
+                return False
+            if native.refresh(changes):
+                return True
+        self._raise_known_failure(types)
+        found = specialisation.find(self.py_func, types, self.options, full)
+        if found is None:
+            try:
+                found = specialisation.make(self.py_func, types, self.options, full)
+            except ABIError:
+                raise
+            except Exception as error:
+                if native is not None:  # it held for other values than those now
+                    self._unlink(types)
+                self._failures[types] = (error, self._state())
+                raise error.with_traceback(None) from error.__cause__
+        self._link(types, found)
+        return True
+
+    def _raise_known_failure(self, types) -> None:
+        failure = self._failures.get(types)
+        if failure is not None:
+            error, state = failure
+            if state == self._state():
+                raise error.with_traceback(None) from error.__cause__
+            del self._failures[types]
+
+    def _state(self) -> tuple:
+        """Changes when a global or a captured value of the function does."""
+        function = self.py_func
+        version = None if DICT_VERSION is None else ctypes.c_uint64.from_address(id(function.__globals__) + DICT_VERSION).value
+        return version, tuple(id(portable.lookup(cell, None)) for cell in function.__closure__ or ())
+
+    def _link(self, types, native: Native) -> None:
+        old = self._natives.get(types)
+        self._natives[types] = native
+        if old is not None:
+            self._order.remove(types)
+        self._order.insert(0, types)
+        self._rechain()
+        if old is not None:
+            self._retire(old)
+
+    def _unlink(self, types) -> None:
+        old = self._natives.pop(types)
+        self._order.remove(types)
+        self._rechain()
+        self._retire(old)
+
+    def _rechain(self) -> None:
+        """Point every stub at the next; from the end, so that a call in between always finds a whole chain."""
+        following = slow_path(Dispatcher)
+        for types in reversed(self._order):
+            native = self._natives[types]
+            ctypes.c_void_p.from_address(native.next).value = following
+            following = native.address
+        set_entry(self._direct, following)
+        set_entry(self, following if self._simple else slow_path(Dispatcher))
+
+    def _retire(self, native: Native) -> None:
+        """Replaced code may still be running; it goes when nobody can be inside."""
+        self._retired.append(native)
+        self._retired = [n for n in self._retired if n.busy()]
+
+    def _give_up(self, why: str) -> None:
+        self._given_up = True
+        _warn_interpreter(why)
+
+    # -- for users
+
+    def compile(self, signature) -> None:
+        """Compile for a signature now, as `njit(signature)` does."""
+        signature = signature_of(signature)
+        code = self.py_func.__code__
+        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+        if len(signature.args) != count:
+            raise TypeError(f"signature {signature} has {len(signature.args)} arguments, {self.__qualname__}() takes {count}")
+        if not _NATIVE or self._given_up:
+            return
+        with LOCK:
+            try:
+                self._ready(signature.args, ())
+            except ABIError as error:
+                self._give_up(str(error))
+                return
+            result = self._natives[signature.args].entry.result
+        if signature.result is not None and str(signature.result) != result:
+            raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() returns {result}")
+
+    def recompile(self) -> None:
+        """Compile every signature anew, whatever memory and disk hold."""
+        with LOCK:
+            for types in list(self._order):
+                self._link(types, specialisation.make(self.py_func, types, self.options, ()))
+
+    def disable_compile(self, value: bool = True) -> None:
+        """With True, argument types not compiled so far are refused."""
+        self._declared = [Signature(types) for types in reversed(self._order)] if value else []
+
+    @property
+    def signatures(self) -> list[tuple[Type, ...]]:
+        """Argument types compiled so far, the oldest first."""
+        return self._order[::-1]
+
+    @property
+    def nopython_signatures(self) -> list[str]:
+        return [f"({', '.join(map(str, types))}) -> {self._natives[types].entry.result}" for types in self.signatures]
+
+    @property
+    def overloads(self) -> dict[tuple[Type, ...], str]:
+        """Argument types and the result type of each."""
+        return {types: self._natives[types].entry.result for types in self.signatures}
+
+    @property
+    def stats(self) -> dict:
+        """Counts of this process: compiles, specialisations found in memory and on disk."""
+        return dict(specialisation.statistics)
+
+    def _inspect(self, stage: str, signature):
+        if signature is not None:
+            types = signature_of(signature).args if not isinstance(signature, tuple) or not all(
+                isinstance(t, Type) for t in signature) else signature
+            return _compiler.inspect(self.py_func, types, self.options, stage)
+        return {types: _compiler.inspect(self.py_func, types, self.options, stage) for types in self.signatures}
+
+    def inspect_ir(self, signature=None):
+        """Typed IR as text, for a signature, or as a dict for all compiled so far."""
+        return self._inspect("typed", signature)
+
+    def inspect_llvm(self, signature=None):
+        """Optimised LLVM IR as text, for a signature, or as a dict."""
+        return self._inspect("llvm", signature)
+
+    def inspect_asm(self, signature=None):
+        """Assembly as text, for a signature, or as a dict."""
+        return self._inspect("asm", signature)
+
+    def inspect_cfg(self, signature=None):
+        """Control-flow graph in DOT, for a signature, or as a dict."""
+        return self._inspect("cfg", signature)
+
+    def inspect_types(self, file=None, signature=None) -> None:
+        """Print the typed IR of a signature, or of all."""
+        shown = self._inspect("typed", signature)
+        for types, text in shown.items() if signature is None else [(signature, shown)]:
+            print(f"{self.__qualname__}({', '.join(map(str, types)) if isinstance(types, tuple) else types})\n{text}\n",
+                  file=file or sys.stdout)
+
+    # -- as a function
+
+    @property
+    def __code__(self):
+        return self.py_func.__code__
+
+    @property
+    def __defaults__(self):
+        return self.py_func.__defaults__
+
+    @property
+    def __kwdefaults__(self):
+        return self.py_func.__kwdefaults__
+
+    @property
+    def __globals__(self):
+        return self.py_func.__globals__
+
+    @property
+    def __closure__(self):
+        return self.py_func.__closure__
+
+    @property
+    def __annotations__(self):
+        return self.py_func.__annotations__
+
+    def __repr__(self):
+        return f"<pyjitc function {self.__qualname__} at {id(self):#x}>"
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return _pickling.reduce(self)
+
+
+def _prepare(self, /, *args, **kwargs):
+    """The slow path of dispatchers and of their direct objects."""
+    if type(self) is _Direct:
+        raise _NoMatch
+    return self._answer(args, kwargs)
+
+
+_functions: dict[tuple, FunctionType] = {}
+
+
+def _function_type(value) -> Type | None:
+    return Singleton(value) if portable.plain_function(value) is not None else None
+
+
+def _known_function(value):
+    """The function that stands for all with the same code and equal captured values: a lambda written in the call
+    compiles once. Types hold it for good, so there is one for each meaning."""
+    key = _meaning(value)
+    known = _functions.setdefault(key, value)
+    if known is not value and _meaning(known) != key:  # what it captured was rebound since
+        known = _functions[key] = value
+    return known
+
+
+def _meaning(value) -> tuple:
+    function = portable.plain_function(value)
+    return (portable.fingerprint(value), id(function.__globals__),
+            *(portable.fingerprint(portable.lookup(cell, None)) for cell in function.__closure__ or ()))
+
+
+def _behind_name(text: str) -> str:
+    return text if text.startswith("is ") else f"cannot be passed: {text}"
+
+
+def _make_binder(function: FunctionType):
+    """A Python function with the same parameters that returns their values as a tuple."""
+    code: CodeType = function.__code__
+    count, only = code.co_argcount, code.co_kwonlyargcount
+    names = list(code.co_varnames[:count + only + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)])
+    rest = names[count + only:]
+    defaults, kwdefaults = function.__defaults__ or (), function.__kwdefaults__ or {}
+    parts = [name + ("=0" if i >= count - len(defaults) else "") for i, name in enumerate(names[:count])]
+    if code.co_posonlyargcount:
+        parts.insert(code.co_posonlyargcount, "/")
+    if code.co_flags & _VARARGS:
+        parts.append("*" + rest.pop(0))
+    elif only:
+        parts.append("*")
+    parts += [name + ("=0" if name in kwdefaults else "") for name in names[count:count + only]]
+    if rest:
+        parts.append("**" + rest.pop())
+    space: dict = {}
+    exec(f"def bind({', '.join(parts)}): return ({''.join(name + ', ' for name in names)})", {}, space)
+    bind = space["bind"]
+    bind.__name__, bind.__qualname__ = function.__name__, function.__qualname__
+    bind.__defaults__, bind.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return bind
+
+
+_warned: list = []
+
+
+def _warn_interpreter(why: str) -> None:
+    if not _warned:
+        _warned.append(why)
+        warnings.warn(f"pyjitc runs everything in the interpreter: {why}", RuntimeWarning, stacklevel=4)
+
+
+class _Interpreted(Function):
+    """Stands for a dispatcher where no native code can run."""
+
+    __slots__ = ()
+
+    def __call__(self, *args, **kwargs):
+        return self.py_func(*args, **kwargs)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else MethodType(self, instance)
+
+
+try:
+    require_native()
+    Dispatcher = leaf(Function, _prepare, "pyjitc.Dispatcher")
+    _Direct = leaf(_DirectBase, _prepare, "pyjitc.Direct")
+    _NATIVE = True
+except (ABIError, OSError, RuntimeError) as _error:
+    Dispatcher, _Direct, _NATIVE = _Interpreted, None, False
+    _warn_interpreter(str(_error))

@@ -1,0 +1,79 @@
+"""The decorators."""
+from __future__ import annotations
+
+from types import FunctionType
+
+from ..base.options import Options, environment, make_options
+from .dispatch import Dispatcher, Function
+from .signature import Signature, TypeName, signature_of
+
+__all__ = ["njit", "jit", "compile_options", "dispatcher"]
+
+
+def njit(signature=None, /, **options):
+    """Compile a function to native code at its first call, for the types of its arguments.
+
+        @njit                                   @njit(cache=True, fastmath=True)
+        def f(x, n): ...                        def g(a): ...
+
+        @njit("float64(float64[:], int64)")     # now, and for these types only; also a list of signatures,
+        def h(a, n): ...                        # or type objects: njit(float64(float64[:], int64))
+
+    In a signature, int64, float64, complex128 and boolean mean Python's int, float, complex and bool, and take NumPy
+    scalars of these types as well; other scalar types mean NumPy's. `float64[:]` takes arrays of any strides,
+    `float64[::1]` contiguous ones. Arguments of other types are converted where nothing is lost, else refused; the
+    result type, where given, must be what the function returns.
+
+    Options: see `compile_options`. The result is called, bound as a method, inspected and pickled as the function
+    itself, which is its `py_func`.
+    """
+    if isinstance(signature, (FunctionType, Function, staticmethod, classmethod)):
+        return _decorate(signature, (), options)
+    if isinstance(signature, type) or callable(signature) and not isinstance(signature, (TypeName, Signature)):
+        raise TypeError(f"njit compiles Python functions, not {signature!r}")
+    chosen = make_options(options)  # wrong options show at the decorator
+    if signature is None:
+        declared = ()
+    elif isinstance(signature, list):
+        declared = tuple(map(signature_of, signature))
+    else:
+        declared = (signature_of(signature),)
+    return lambda function: _decorate(function, declared, options, chosen)
+
+
+jit = njit
+_ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
+
+
+def _decorate(function, declared, given: dict, chosen: Options | None = None):
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(_decorate(function.__func__, declared, given, chosen))
+    options = make_options(given) if chosen is None else chosen
+    if isinstance(function, Function):
+        if not given and not declared:
+            return function
+        function = function.py_func
+    if type(function) is not FunctionType:
+        raise TypeError(f"njit compiles Python functions, not {function!r}")
+    if function.__code__.co_flags & _ASYNCHRONOUS:
+        raise TypeError(f"{function.__qualname__}() is asynchronous; njit compiles ordinary functions")
+    if environment("PYJITC_DISABLE") not in ("", "0"):
+        function.py_func = function
+        return function
+    switch = environment("PYJITC_CACHE")
+    if switch:
+        options = options._replace(cache=switch != "0")
+    return Dispatcher(function, options, declared)
+
+
+def dispatcher(function: FunctionType, options=(), declared=()) -> Function:
+    """A dispatcher from its parts, as pickles need it."""
+    return Dispatcher(function, Options(*options), [Signature(*s) for s in declared])
+
+
+def compile_options() -> dict[str, object]:
+    """The options of `njit` with their defaults."""
+    return Options()._asdict()
+
+
+compile_options.__doc__ += "\n\n" + Options.__doc__

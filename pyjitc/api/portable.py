@@ -1,0 +1,319 @@
+"""Python objects that compiled code depends on, in a form that outlives the process and fits another function object.
+
+    fingerprint(value)  equal for values that compile to the same code
+    Paths               how to reach the containers and objects of one compile from the function and its arguments:
+                        a cell of another closure made by the same code lies at the same path
+    recipe / rebuild    an object the code refers to by address
+
+All results are tuples of plain values that `marshal` writes, unless an object has no portable form: such parts
+hold the object itself, tagged LITERAL, and serve in this process only.
+"""
+from __future__ import annotations
+
+import enum
+import hashlib
+import sys
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+
+import numpy as np
+
+from ..runtime.dispatcher import Callable_
+from ..types import kinds
+from .compiled import ABSENT, Guard
+
+__all__ = ["fingerprint", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup", "portable", "plain_function"]
+
+LITERAL = "literal"
+_SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
+_NAMED = (type, BuiltinFunctionType, np.ufunc, type(np.sum), type(np.ndarray.sum), type(str.join))
+FIXED = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
+
+
+class Literal:
+    """An object that stands for itself, compared by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return type(other) is Literal and self.value is other.value
+
+    def __hash__(self):
+        return id(self.value)
+
+
+def plain_function(value) -> FunctionType | None:
+    """The Python function behind a function or dispatcher, else None."""
+    if type(value) is FunctionType:
+        return value
+    return value.py_func if isinstance(value, Callable_) else None
+
+
+def portable(part) -> bool:
+    """Whether a fingerprint, path or recipe has a meaning in another process."""
+    if type(part) is tuple:
+        return all(map(portable, part))
+    return type(part) is not Literal
+
+
+# -- fingerprints
+
+def fingerprint(value) -> tuple:
+    cls = type(value)
+    if cls in _SCALARS:
+        return cls.__name__, repr(value)
+    if value is ABSENT:
+        return ("absent",)
+    if cls is tuple:
+        return ("tuple", *map(fingerprint, value))
+    if cls is np.ndarray:  # read through: only its type is compiled in
+        flags = value.flags
+        return "array", value.dtype.str, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    if isinstance(value, enum.Enum):
+        return "enum", fingerprint(cls), value.name, fingerprint(value.value)
+    if isinstance(value, np.generic) and cls.__module__ == "numpy":
+        return "numpy", value.dtype.str, value.tobytes()
+    if isinstance(value, tuple) and hasattr(cls, "_fields"):
+        return ("namedtuple", fingerprint(cls), *map(fingerprint, value))
+    if cls is slice:
+        return ("slice", *map(fingerprint, (value.start, value.stop, value.step)))
+    if cls is range:
+        return "range", repr(value)
+    if cls is ModuleType:
+        return ("module", value.__name__) if sys.modules.get(value.__name__) is value else (LITERAL, Literal(value))
+    if isinstance(value, np.dtype):
+        return "dtype", value.str if value.names is None else repr(value.descr)
+    if cls is dict:
+        return ("dict",)  # what was read from it is guarded item by item
+    function = plain_function(value)
+    if function is not None:
+        name = _name(function)
+        if name is not None and name[0].partition(".")[0] in FIXED:
+            return ("name", *name)
+        kwdefaults = function.__kwdefaults__ or {}
+        return ("function", code_hash(function.__code__), fingerprint(function.__defaults__ or ()),
+                *(part for name in sorted(kwdefaults) for part in (name, fingerprint(kwdefaults[name]))),
+                *(() if function is value else tuple(map(repr, value.options))))
+    if isinstance(value, _NAMED):
+        name = _name(value)
+        if name is not None:
+            if not isinstance(value, type) or name[0].partition(".")[0] in FIXED:
+                return ("name", *name)
+            return ("class", *name, *_class_parts(value))
+    return LITERAL, Literal(value)
+
+
+def _class_parts(cls: type) -> list:
+    """What compiled code may have taken from a class of the program: fields, members, code of methods, constants."""
+    parts: list = [tuple(fingerprint(base) for base in cls.__bases__)]
+    for name, value in sorted(cls.__dict__.items()):
+        if isinstance(value, (staticmethod, classmethod)):
+            value = value.__func__
+        if type(value) in _SCALARS and not (name.startswith("__") and name.endswith("__")):
+            parts += (name, fingerprint(value))
+        elif type(value) is FunctionType:
+            parts += (name, code_hash(value.__code__))
+        elif name in ("_fields", "_member_names_"):
+            parts += (name, *value)
+    return parts
+
+
+def _name(value) -> tuple[str, str] | None:
+    """(module, qualified name) under which `value` is found, else None."""
+    if isinstance(value, np.ufunc):
+        return ("numpy", value.__name__) if getattr(np, value.__name__, None) is value else None
+    qualname = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    module = getattr(value, "__module__", None) or getattr(getattr(value, "__objclass__", None), "__module__", None)
+    if not isinstance(qualname, str) or not isinstance(module, str):
+        return None
+    return (module, qualname) if _named(module, qualname) is value else None
+
+
+def _named(module: str, qualname: str):
+    found = sys.modules.get(module, ABSENT)
+    for part in qualname.split("."):
+        if found is ABSENT:
+            return None
+        found = getattr(found, part, ABSENT)
+    return None if found is ABSENT else found
+
+
+def code_hash(code: CodeType) -> str:
+    """Everything of a code object that compiled code depends on, positions for tracebacks included."""
+    digest = hashlib.sha256()
+
+    def add(value) -> None:
+        cls = type(value)
+        if cls is CodeType:
+            for part in (value.co_name, getattr(value, "co_qualname", ""), value.co_filename, value.co_firstlineno, value.co_flags,
+                         value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_code, value.co_names,
+                         value.co_varnames, value.co_freevars, value.co_cellvars, value.co_linetable if hasattr(value, "co_linetable")
+                         else value.co_lnotab, getattr(value, "co_exceptiontable", b""), value.co_consts):
+                add(part)
+        elif cls is tuple:
+            digest.update(b"(%d" % len(value))
+            for part in value:
+                add(part)
+        elif cls is frozenset:
+            add(tuple(sorted(repr((type(x).__name__, x)) for x in value)))
+        else:
+            text = value if cls is bytes else repr(value).encode("utf-8", "surrogatepass")
+            digest.update(b"%s:%d:" % (cls.__name__.encode(), len(text)))
+            digest.update(text)
+
+    add(code)
+    return digest.hexdigest()
+
+
+def type_key(t: kinds.Type) -> tuple:
+    """A type as part of a key."""
+    if isinstance(t, kinds.Tuple):
+        return ("tuple", fingerprint(t.cls), *map(type_key, t.elements))
+    if isinstance(t, kinds.Singleton):
+        return "singleton", fingerprint(t.value)
+    if isinstance(t, kinds.Union):
+        return ("union", *map(type_key, t.members))
+    if isinstance(t, (kinds.Function, kinds.Cell, kinds.Struct, kinds.Exception_, kinds.Iterator, kinds.Method)):
+        return LITERAL, Literal(t)
+    return (t.text,)
+
+
+# -- paths
+
+def lookup(container, key):
+    """The guarded value now."""
+    if type(container) is CellType:
+        try:
+            return container.cell_contents
+        except ValueError:
+            return ABSENT
+    return container.get(key, ABSENT)
+
+
+class Paths:
+    """Paths to what one compile read, from `roots` = (function, arguments...).
+
+    A path is (root number, step, ...); a step is a name, or a name and a key: globals, cell n, value key, contents,
+    vars, item n. A container that no path leads to stands for itself."""
+
+    def __init__(self, roots, guards: tuple[Guard, ...]):
+        self.known: dict[int, tuple] = {}
+        for n, root in enumerate(roots):
+            self.add(root, (n,))
+        waiting = list(guards)
+        while waiting:
+            rest = []
+            for guard in waiting:
+                path = self.known.get(id(guard.container))
+                if path is None:
+                    rest.append(guard)
+                elif guard.value is not ABSENT:
+                    step = "contents" if type(guard.container) is CellType else ("value", guard.key)
+                    self.add(guard.value, (*path, step))
+            if len(rest) == len(waiting):
+                break
+            waiting = rest
+
+    def add(self, value, path: tuple) -> None:
+        if id(value) in self.known or type(value) in _SCALARS:
+            return
+        self.known[id(value)] = path
+        function = plain_function(value)
+        if function is not None:
+            self.known.setdefault(id(function), (*path, "function"))
+            self.known.setdefault(id(function.__globals__), (*path, "globals"))
+            for n, cell in enumerate(function.__closure__ or ()):
+                self.known.setdefault(id(cell), (*path, ("cell", n)))
+        elif type(value) is ModuleType:
+            self.known.setdefault(id(vars(value)), (*path, "vars"))
+        elif type(value) is tuple:
+            for n, item in enumerate(value):
+                self.add(item, (*path, ("item", n)))
+
+    def of(self, value) -> tuple:
+        path = self.known.get(id(value))
+        return path if path is not None else (Literal(value),)
+
+
+def follow(path: tuple, roots):
+    """The object at `path`; LookupError or AttributeError where there is none."""
+    first = path[0]
+    found = first.value if type(first) is Literal else roots[first]
+    for step in path[1:]:
+        if step == "globals":
+            found = _function(found).__globals__
+        elif step == "function":
+            found = _function(found)
+        elif step == "contents":
+            found = found.cell_contents
+        elif step == "vars":
+            found = vars(found)
+        elif step[0] == "cell":
+            found = _function(found).__closure__[step[1]]
+        else:  # value, item
+            found = found[step[1]]
+    return found
+
+
+def _function(value) -> FunctionType:
+    function = plain_function(value)
+    if function is None:
+        raise LookupError(f"{value!r} is no function")
+    return function
+
+
+# -- objects that code refers to
+
+def recipe(value, paths: Paths) -> tuple:
+    """How to get `value` in another function object or process."""
+    if _is_constant(value):
+        return "constant", value
+    path = paths.known.get(id(value))
+    if path is not None:
+        return "path", path
+    if isinstance(value, np.dtype) and value.names is None and value.subdtype is None and np.dtype(value.str) is value:
+        return "dtype", value.str
+    if isinstance(value, np.generic) and type(value).__module__ == "numpy" and value.dtype.kind in "biufc":
+        return "scalar", value.dtype.str, value.tobytes()
+    if type(value) is ModuleType and sys.modules.get(value.__name__) is value:
+        return "module", value.__name__
+    name = _name(value) if isinstance(value, _NAMED) or type(value) is FunctionType else None
+    if name is not None:
+        return ("name", *name)
+    return LITERAL, Literal(value)
+
+
+def _is_constant(value) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_constant, value))
+    return type(value) in _SCALARS
+
+
+def rebuild(made: tuple, roots):
+    """The object of a recipe; LookupError where it is not there."""
+    kind = made[0]
+    if kind == "constant":
+        return sys.intern(made[1]) if type(made[1]) is str else _interned(made[1])
+    if kind == "path":
+        return follow(made[1], roots)
+    if kind == "dtype":
+        return np.dtype(made[1])
+    if kind == "scalar":
+        return np.frombuffer(made[2], made[1])[0]
+    if kind == "module":
+        return sys.modules[made[1]]
+    if kind == "name":
+        found = _named(made[1], made[2])
+        if found is None:
+            raise LookupError(f"{made[1]}.{made[2]} is not loaded")
+        return found
+    return made[1].value
+
+
+def _interned(value):
+    """Tuples of names are compared by identity of their items, so these are interned as the compiler does."""
+    if type(value) is tuple:
+        return tuple(sys.intern(x) if type(x) is str else _interned(x) for x in value)
+    return value

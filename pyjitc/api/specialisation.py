@@ -1,0 +1,180 @@
+"""Specialisations: one compiled form of a function, found in memory, on disk, or made by the compiler; and linked.
+
+An *Entry* is object code with everything said relative to the function object, so that another closure or lambda
+with the same code and equal captured values uses it too. Linking it to a function object gives a *Native*: loaded
+code with the objects and expected values of that function. Entries live as long as some Native uses them.
+"""
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+
+from ..base.lazy import lazy
+from ..base.options import Options
+from ..base.trace import timed
+from ..runtime.loader import Image, LoadError, load
+from . import portable
+from .compiled import ABSENT, Compiled
+
+__all__ = ["Entry", "Native", "LOCK", "find", "make", "link", "statistics"]
+
+compiler = lazy("pyjitc.api.compiler")
+cache = lazy("pyjitc.api.cache")
+
+LOCK = threading.RLock()  # one compile at a time in a process; the same signature compiles once
+statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
+
+
+class Entry:
+    """Object code of one specialisation. objects: (symbol, recipe) pairs; guards: (symbol, path, key, fingerprint)."""
+
+    __slots__ = ("object", "entry", "next", "result", "objects", "guards", "__weakref__")
+
+    def __init__(self, object: bytes, entry: str, next: str, result: str, objects, guards):
+        self.object = object
+        self.entry = entry
+        self.next = next
+        self.result = result
+        self.objects = tuple(objects)
+        self.guards = tuple(guards)
+
+    @property
+    def variant(self) -> tuple:
+        return self.object, self.entry, self.next, self.result, self.objects, self.guards
+
+
+class Native:
+    """An Entry linked to a function object. guards: [word address or None, container, key, fingerprint, value now]."""
+
+    __slots__ = ("entry", "image", "address", "next", "guards", "active")
+
+    def __init__(self, entry: Entry, image: Image, guards: list[list]):
+        self.entry = entry
+        self.image = image
+        self.address = image.address(entry.entry)
+        self.next = image.address(entry.next)
+        self.guards = guards
+        self.active = image.symbols.get("pyjitc_active")
+
+    def changed(self) -> list[list]:
+        """The guards whose value is another object now, as [guard, value] pairs."""
+        found = []
+        for guard in self.guards:
+            now = portable.lookup(guard[1], guard[2])
+            if now is not guard[4]:
+                found.append([guard, now])
+        return found
+
+    def refresh(self, changes: list[list]) -> bool:
+        """Accept new objects of equal meaning. False where code must be linked or made anew."""
+        inside = {id(value) for value in self.image.objects.values()}
+        for guard, now in changes:
+            if portable.fingerprint(now) != guard[3] or id(guard[4]) in inside:
+                return False
+        for guard, now in changes:
+            _expect(guard[0], now)
+            guard[4] = now
+        return True
+
+    def busy(self) -> bool:
+        """Whether a call may be inside the code; unknown counts as yes."""
+        return self.active is None or ctypes.c_int64.from_address(self.active).value != 0
+
+
+def _expect(word: int | None, value) -> None:
+    if word is not None:
+        ctypes.c_void_p.from_address(word).value = 0 if value is ABSENT else id(value)
+
+
+def link(entry: Entry, roots) -> Native | None:
+    """`entry` for roots (function, arguments...), or None when the function depends on other values."""
+    guards = []
+    objects = {}
+    try:
+        for symbol, path, key, expected in entry.guards:
+            container = portable.follow(path, roots)
+            value = portable.lookup(container, key)
+            if portable.fingerprint(value) != expected:
+                return None
+            guards.append([symbol, container, key, expected, value])
+        for symbol, made in entry.objects:
+            objects[symbol] = portable.rebuild(made, roots)
+    except (LookupError, AttributeError, TypeError, ValueError):
+        return None
+    with timed("load"):
+        image = load(entry.object, objects)
+    for guard in guards:
+        if guard[0] is not None:
+            guard[0] = image.address(guard[0])
+            _expect(guard[0], guard[4])
+    return Native(entry, image, guards)
+
+
+_table: dict[tuple, list[weakref.ref]] = {}
+
+
+def _memory_key(function, types, options: Options) -> tuple:
+    # Equal code objects may come from different files, which tracebacks tell.
+    return (function.__code__, function.__code__.co_filename, id(function.__globals__), options._replace(cache=False),
+            tuple(map(portable.type_key, types)))
+
+
+def find(function, types, options: Options, args) -> Native | None:
+    """An existing specialisation that holds for this function object, linked; from memory, then from disk."""
+    roots = (function, *args)
+    key = _memory_key(function, types, options)
+    for reference in _table.get(key, ()):
+        entry = reference()
+        native = entry and link(entry, roots)
+        if native is not None:
+            statistics["memory"] += 1
+            return native
+    if options.cache:
+        with timed("cache"):
+            name = cache.key_of(function, types, options)
+            variants = cache.read(name) if name is not None else []
+        for variant in variants:
+            try:
+                native = link(Entry(*variant), roots)
+            except (LoadError, TypeError, ValueError):  # made by another pyjitc, or by nobody
+                continue
+            if native is not None:
+                statistics["disk"] += 1
+                _remember(key, native.entry)
+                return native
+        statistics["missed"] += 1
+    return None
+
+
+def make(function, types, options: Options, args) -> Native:
+    """Compile, remember, and link."""
+    roots = (function, *args)
+    compiled: Compiled = compiler.compile_signature(function, types, options)
+    statistics["compiled"] += 1
+    paths = portable.Paths(roots, compiled.guards)
+    entry = Entry(
+        compiled.object, compiled.entry, compiled.next, str(compiled.result),
+        [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],
+        [(g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in compiled.guards])
+    native = link(entry, roots)
+    if native is None:
+        raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
+    _remember(_memory_key(function, types, options), entry)
+    if options.cache and portable.portable((entry.objects, entry.guards)):
+        with timed("cache"):
+            name = cache.key_of(function, types, options)
+            if name is not None and cache.write(name, entry.variant):
+                statistics["written"] += 1
+    return native
+
+
+def _remember(key: tuple, entry: Entry) -> None:
+    def gone(reference):
+        references = _table.get(key)
+        if references and reference in references:
+            references.remove(reference)
+            if not references:
+                del _table[key]
+
+    _table.setdefault(key, []).insert(0, weakref.ref(entry, gone))

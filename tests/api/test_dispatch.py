@@ -1,0 +1,405 @@
+"""The dispatcher: specialisation, guards, binding, sharing, failures; with the fake compiler of conftest."""
+import copy
+import ctypes
+import gc
+import inspect
+import pickle
+import subprocess
+import sys
+import threading
+import traceback
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import pyjitc
+from pyjitc import float64, int64, njit
+from pyjitc.api import specialisation
+from pyjitc.runtime.platform import ABIError
+from pyjitc.types.kinds import Array, Float, Int
+
+SCALE = 100
+
+
+@njit
+def module_level(x):
+    return float(x)
+
+
+def test_compiles_once_for_each_signature(fake):
+    @njit
+    def f(x, y):
+        return 0.0
+
+    assert f(1.5, 2.5) == 4.0 and f(1.0, 1.0) == 2.0
+    assert f(1, 2) == 3.0 and f(5, 5) == 10.0 and f(1, 2.0) == 3.0 and f(1.5, 2.5) == 4.0
+    assert [t for _, t in fake.compiles] == [(Float, Float), (Int, Int), (Int, Float)]
+    assert f.signatures == [(Float, Float), (Int, Int), (Int, Float)]
+    assert f.nopython_signatures[0] == "(float, float) -> float" and f.overloads[Int, Int] == "float"
+    assert f.stats["compiled"] >= 3
+
+
+def test_wrong_calls_raise_as_the_interpreter_does(fake):
+    def plain(a, b, /, c, d=1, *, e, g=2):
+        return 0.0
+
+    f = njit(plain)
+    for args, kwargs in [((), {}), ((1, 2), {}), ((1, 2, 3), {}), ((1, 2, 3, 4, 5), {"e": 1}), ((1, 2, 3), {"e": 1, "x": 2}),
+                         ((1,), {"b": 2, "c": 3, "e": 4}), ((1, 2, 3), {"c": 3, "e": 1})]:
+        with pytest.raises(TypeError) as expected:
+            plain(*args, **kwargs)
+        with pytest.raises(TypeError) as found:
+            f(*args, **kwargs)
+        assert str(found.value) == str(expected.value)
+    assert not fake.compiles
+
+
+def test_keywords_and_defaults(fake):
+    @njit
+    def f(x, y=10, *, z=100):
+        return 0.0
+
+    assert f(1) == 111.0 and f(1, 2) == 103.0 and f(1, z=3) == 14.0 and f(y=1, x=2, z=3) == 6.0
+    assert len(fake.compiles) == 1
+    f.py_func.__defaults__ = (20,)
+    assert f(1) == 121.0
+
+    @njit
+    def g(x, y=10):
+        return 0.0
+
+    assert g(1) == 11.0 and g(1, 2) == 3.0 and g(y=1, x=2) == 3.0 and g(1, y=5) == 6.0
+
+
+def test_refused_arguments(fake):
+    @njit
+    def f(first, second):
+        return 0.0
+
+    with pytest.raises(TypeError, match=r"f\(\) argument 'second' is a list; pass np.array\(x\)"):
+        f(1, [1])
+    with pytest.raises(OverflowError, match=r"f\(\) argument 'first' cannot be passed: the int"):
+        f(2**70, 1)
+    assert not fake.compiles
+
+
+def test_global_guards(fake):
+    global SCALE
+    SCALE = 100
+
+    def f(x):
+        return x + SCALE
+
+    f = njit(f)
+    assert f(1.0) == 101.0
+    SCALE = 200
+    assert f(1.0) == 201.0 and len(fake.compiles) == 2
+    SCALE = 100
+    assert f(1.0) == 101.0 and len(fake.compiles) <= 3
+    SCALE = int("1000") + int("12345")
+    count = len(fake.compiles)
+    assert f(1.0) == 13346.0
+    assert len(fake.compiles) == count + 1
+    SCALE = int("1000") + int("12345")  # an equal number, another object: no compile
+    assert f(1.0) == 13346.0 and len(fake.compiles) == count + 1
+    assert len(f.signatures) == 1
+    SCALE = 100
+
+
+def test_cells(fake):
+    def make(k):
+        def f(x):
+            return x + k
+
+        def change(value):
+            nonlocal k
+            k = value
+
+        return njit(f), change
+
+    f, change = make(1000)
+    assert f(1.0) == 1001.0
+    change(2000)
+    assert f(1.0) == 2001.0 and len(fake.compiles) == 2
+    g, change_g = make(2000)  # another closure, equal value: the same code
+    assert g(1.0) == 2001.0 and len(fake.compiles) == 2
+    change_g(3000)
+    assert g(1.0) == 3001.0 and f(1.0) == 2001.0 and len(fake.compiles) == 3
+
+
+def test_lambda_in_a_loop_compiles_once(fake):
+    keep = []
+    for i in range(20):
+        f = njit(lambda x: x)
+        keep.append(f)
+        assert f(float(i)) == float(i)
+    assert len(fake.compiles) == 1
+    keep.clear()
+    del f
+    gc.collect()
+    assert not specialisation._table
+
+
+def test_functions_as_arguments(fake):
+    @njit
+    def apply(fn, x):
+        return 0.0
+
+    for k in (1, 2):
+        for _ in range(5):
+            assert apply(lambda y: y + k, 1.0) == 1.0 + k
+    assert len(fake.compiles) == 2
+
+
+def test_two_functions_with_other_globals_do_not_share(fake):
+    made = []
+    for value in (1.0, 2.0):
+        space = {"K": value}
+        exec("def f(x): return x + K", space)
+        made.append(njit(space["f"]))
+    assert [f(1.0) for f in made] == [2.0, 3.0] and len(fake.compiles) == 2
+
+
+def test_no_python_frame_between_caller_and_native_code(fake):
+    f = njit(lambda x: 0.0)
+    seen = []
+
+    class Tell:
+        def __del__(self):
+            seen.append([frame.name for frame in traceback.extract_stack()])
+
+    f(1.0)
+    assert type(f(1.0)) is float and not seen
+
+
+def test_failures_are_remembered_until_a_global_changes(fake):
+    global SCALE
+
+    @njit
+    def f(x):
+        return SCALE
+
+    fake.error = ValueError("cannot compile")
+    for _ in range(3):
+        with pytest.raises(ValueError, match="cannot compile"):
+            f(1.0)
+    assert len(fake.compiles) == 1
+    fake.error = None
+    SCALE = 101
+    assert f(1.0) == 102.0
+    SCALE = 100
+
+
+def test_stub_that_takes_nothing_falls_back_with_a_warning(fake):
+    stub = fake.stub
+    fake.stub = lambda types, guards, constant: stub((Int,), guards, constant)
+    f = njit(lambda x: ("interpreted", x))
+    with pytest.warns(RuntimeWarning, match="refused its own argument types"):
+        assert f(1.5) == ("interpreted", 1.5)
+
+
+def test_declared_signatures(fake):
+    @njit("float64(float64, int64)")
+    def f(x, n):
+        return 0.0
+
+    assert len(fake.compiles) == 1 and f.signatures == [(Float, Int)]
+    assert f(1.0, 2) == 3.0 and f(1, 2) == 3.0 and f(np.float32(1), np.int8(2)) == 3.0 and f(True, True) == 2.0
+    with pytest.raises(TypeError, match=r"f\(\) has no signature for \(float, float\); declared: float\(float, int\)"):
+        f(1.0, 2.0)
+    assert len(fake.compiles) == 1
+    with pytest.raises(TypeError, match="takes 1"):
+        njit("(int64, int64)")(lambda x: 0.0)
+    with pytest.raises(TypeError, match="declares the result int"):
+        njit("int64(int64)")(lambda x: 0.0)
+    g = njit([float64(int64), "(float64[:],)"])(lambda x: 0.0)
+    assert g(3) == 3.0 and g(np.array([4.0, 5.0])) == 4.0 and g(np.array([4.0, 5.0])[::-1]) == 5.0
+    assert g.signatures == [(Int,), (Array(pyjitc.float64.type, 1, "A"),)]
+
+
+def test_decorator_forms(fake):
+    def f(x):
+        "doc of f"
+        return 0.0
+
+    for d in (njit(f), njit()(f), njit(cache=False)(f), njit(None)(f), pyjitc.jit(f)):
+        assert d(1.0) == 1.0 and d.py_func is f and d.__wrapped__ is f and d.__doc__ == "doc of f"
+    d = njit(f)
+    assert njit(d) is d and njit(d, fastmath=True) is not d and njit(fastmath=True)(d).options.fastmath
+    assert d.__name__ == "f" and d.__module__ == __name__ and d.__qualname__.endswith("f") and d.__code__ is f.__code__
+    assert d.__defaults__ is None and repr(d).startswith("<pyjitc function test_decorator_forms")
+    for wrong in (3, len, int, print):
+        with pytest.raises(TypeError):
+            njit(wrong)
+    with pytest.raises(TypeError, match="did you mean 'fastmath'"):
+        njit(fast_math=True)
+
+    async def coroutine():
+        pass
+
+    with pytest.raises(TypeError, match="asynchronous"):
+        njit(coroutine)
+    with pytest.raises(TypeError, match="not <property"):
+        njit()(property(f))
+    assert "fastmath" in pyjitc.compile_options()
+
+
+def test_methods(fake):
+    class K:
+        @njit
+        def m(self, x):
+            return self, x
+
+        @staticmethod
+        @njit
+        def s(x):
+            return 0.0
+
+        t = njit(staticmethod(lambda x: 0.0))
+
+    assert type(K().m).__name__ == "method" and K.s(1.0) == K().s(1.0) == K.t(1.0) == K().t(1.0) == 1.0
+    with pytest.raises(TypeError, match="argument 'self' is a test_methods.<locals>.K"):
+        K().m(1.0)
+
+
+def test_is_an_ordinary_function(fake):
+    def f(x, y: int = 2):
+        return 0.0
+
+    f.note = "kept"
+    d = njit(f)
+    assert str(inspect.signature(d)) == "(x, y: int = 2)" and d.note == "kept"
+    assert copy.copy(d) is d and copy.deepcopy([d])[0] is d and weakref.ref(d)() is d and {d: 1}[d] == 1 and d != njit(f)
+    assert d.__call__(1.0, 1.0) == 2.0 and list(map(d, [1.0], [2.0])) == [3.0]
+    assert inspect.getsource(d).strip().startswith("def f")
+    assert d.inspect_llvm((Float, Float)).startswith("llvm of") and list(d.inspect_ir()) == d.signatures
+    d.recompile()
+    assert d(1.0, 1.0) == 2.0 and len(fake.compiles) == 2
+
+
+def test_pickles(fake):
+    assert pickle.loads(pickle.dumps(module_level)) is module_level
+    k = 5.0
+    d = njit(fastmath=True)(lambda x, y=1.0: x + k + SCALE)
+    e = pickle.loads(pickle.dumps(d))
+    assert e is not d and e.options == d.options and e(1.0) == d(1.0) == 107.0 and len(fake.compiles) == 1
+    program = """
+import pickle, sys, math
+from pyjitc import njit
+K = 3
+@njit
+def named(x): return x + K
+d = njit(lambda x: math.floor(x) + K)
+assert pickle.loads(pickle.dumps(named)) is named
+sys.stdout.buffer.write(pickle.dumps(d))
+"""
+    data = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+    assert pickle.loads(data).py_func(4.5) == 7
+
+
+def test_threads_compile_a_signature_once(fake):
+    f = njit(lambda x, y: 0.0)
+    results = []
+    barrier = threading.Barrier(6)
+
+    def work():
+        barrier.wait()
+        results.extend(f(1.0, float(i)) == 1.0 + i and f(1, i) == 1.0 + i for i in range(300))
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(results) == 1800 and all(results) and len(fake.compiles) == 2
+
+
+def test_replaced_code_is_freed_when_nobody_is_inside(fake):
+    global SCALE
+
+    @njit
+    def f(x):
+        return SCALE
+
+    f(1.0)
+    word = f._natives[Float,].active
+    image = weakref.ref(f._natives[Float,].image)
+    ctypes.c_int64.from_address(word).value = 1  # as if a call were inside
+    SCALE = 7.5
+    assert f(1.0) == 8.5 and image() is not None
+    ctypes.c_int64.from_address(word).value = 0
+    SCALE = 8.5
+    assert f(1.0) == 9.5 and image() is None and not f._retired
+    fake.active = False
+    SCALE = 9.5
+    f(1.0)
+    SCALE = 10.5
+    f(1.0)
+    assert len(f._retired) == 1  # cannot know: kept as long as the function
+    SCALE = 100
+
+
+def test_memory_stays_flat(fake):
+    def pages():
+        gc.collect()
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1])
+
+    def use(n):
+        space = {}
+        exec(f"def f(x): return x + {n}", space)
+        njit(space["f"])(1.0)
+
+    for n in range(100):
+        use(n)
+    before = pages()
+    for n in range(300):
+        use(n)
+    assert pages() - before < 400 and not specialisation._table
+    assert len(fake.compiles) == 400
+
+
+def test_disabled(monkeypatch):
+    monkeypatch.setenv("PYJITC_DISABLE", "1")
+
+    def f(x):
+        return x
+
+    assert njit(f) is f and f.py_func is f and njit("float64(float64)")(f) is f
+
+
+def test_without_native_code():
+    program = """
+import os, sys, warnings, numpy
+class Uname:
+    machine = "arm64"
+os.uname = lambda: Uname
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from pyjitc import njit
+assert "64-bit x86 Linux" in str(caught[0].message)
+class K:
+    @njit
+    def m(self, x=1): return x
+assert K().m() == 1 and K.m(K(), 2) == 2
+assert njit("int64(int64)")(lambda x: [x])(3) == [3]
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_unexpected_layout_runs_in_the_interpreter(fake, monkeypatch):
+    monkeypatch.setattr("pyjitc.runtime.platform._checked", [ABIError("layout")])
+    monkeypatch.setattr("pyjitc.api.dispatch._warned", [])
+    f = njit(lambda x: ("interpreted", x))
+    with pytest.warns(RuntimeWarning, match="in the interpreter: layout"):
+        assert f(1.0) == ("interpreted", 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f(2.0) == ("interpreted", 2.0)
+
+
+def test_import_is_light():
+    program = "import sys, numpy; import pyjitc; print([m for m in ('llvmlite', 'bytecode', 'pyjitc.api.compiler', 'pyjitc.infer') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout.strip() == "[]"
