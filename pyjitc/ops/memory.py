@@ -11,7 +11,7 @@ from ..types.kinds import (
 )
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["MEMORY_OPS"]
+__all__ = ["MEMORY_OPS", "count_references", "item_bytes"]
 
 # Sizes of arrays are below 2**60: what malloc can give, and what keeps index arithmetic from wrapping.
 MAX_BYTES = (1 << 60) - 1
@@ -187,7 +187,7 @@ def _cell_new_lower(e, inst, x):
     content = inst.args[0].type
     box = e.assign(f"call ptr {e.helper('pyj_box_new')}(i64 {16 + 8 * len(e.components(content))})")
     e.check_null(box, inst)
-    _count(e, content, x, "retain")
+    count_references(e, content, x, "retain")
     e.store_components(content, box, x)
     return [box]
 
@@ -195,31 +195,31 @@ def _cell_new_lower(e, inst, x):
 def _cell_load_lower(e, inst, x):
     content = _content(inst.args[0].type)
     values = e.load_components(content, x[0])
-    _count(e, content, values, "retain")
+    count_references(e, content, values, "retain")
     return values
 
 
 def _cell_store_lower(e, inst, x, value):
     content = _content(inst.args[0].type)
     old = e.load_components(content, x[0]) if is_refcounted(content) else []
-    _count(e, content, value, "retain")
+    count_references(e, content, value, "retain")
     e.store_components(content, x[0], value)
     if old:
-        _count(e, content, old, "release")
+        count_references(e, content, old, "release")
     return []
 
 
 def _retain_lower(e, inst, x):
-    _count(e, inst.args[0].type, x, "retain")
+    count_references(e, inst.args[0].type, x, "retain")
     return []
 
 
 def _release_lower(e, inst, x):
-    _count(e, inst.args[0].type, x, "release")
+    count_references(e, inst.args[0].type, x, "release")
     return []
 
 
-def _count(e, t, x, what):
+def count_references(e, t, x, what):
     """retain or release every reference in the components of `x`; null-safe, so the inactive parts of unions do no harm."""
     if not is_refcounted(t):
         return
@@ -235,7 +235,7 @@ def _count(e, t, x, what):
         for part in (t.elements if isinstance(t, Tuple) else [m for _, m in t.members] if isinstance(t, Struct) else
                      t.captures if isinstance(t, Function) else (t.receiver,) if isinstance(t, Method) else t.members):
             n = len(e.components(part))
-            _count(e, part, x[at:at + n], what)
+            count_references(e, part, x[at:at + n], what)
             at += n
     else:
         e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {x[0]})")
@@ -248,7 +248,7 @@ def _release_box(e, t, box):
     e.branch(last, dead, done, likely=None)
     e.start(dead)
     if is_refcounted(content):
-        _count(e, content, e.load_components(content, box), "release")
+        count_references(e, content, e.load_components(content, box), "release")
     e.line(f"call void {e.helper('pyj_free')}(ptr {box})")
     e.jump(done)
     e.start(done)

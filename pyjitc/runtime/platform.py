@@ -14,7 +14,7 @@ import numpy as np
 
 __all__ = [
     "ABIError", "require_native", "check", "PLATFORM", "PYTHON", "OB_TYPE", "OB_SIZE", "FLOAT_VALUE", "COMPLEX_VALUE",
-    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION",
+    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION", "FUNCTION",
     "SCALAR_VALUE", "ARRAY", "DESCR", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS", "TYPE_VECTORCALL_OFFSET",
     "member_offset", "numpy_api_table", "cpu_identity",
 ]
@@ -40,6 +40,7 @@ SCALAR_VALUE = 16  # where a NumPy scalar keeps its value
 ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64}
 DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28}
 ARRAY_FLAGS = {"C": 0x1, "F": 0x2, "OWNDATA": 0x4, "ALIGNED": 0x100, "WRITEABLE": 0x400}
+FUNCTION = {"globals": 16, "code": 48, "defaults": 56, "kwdefaults": 64, "closure": 72}  # of PyFunctionObject
 # Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; the numbers are its ABI).
 NUMPY_API = {
     "PyArray_Type": 2, "PyArrayDescr_Type": 3, "PyArray_DescrFromType": 45, "PyArray_Scalar": 60, "PyArray_New": 93,
@@ -118,6 +119,9 @@ def _check_python() -> None:
     _need(_read(word, b, OB_SIZE) == 5 and ctypes.string_at(id(b) + BYTES_DATA, 6) == b + b"\0", "bytes")
     cell = (lambda: t).__closure__[0]
     _need(_read(pointer, cell, CELL_CONTENT) == id(t), "cell")
+    f = _check_numpy
+    _need(_read(pointer, f, FUNCTION["globals"]) == id(f.__globals__) and _read(pointer, f, FUNCTION["code"]) == id(f.__code__)
+          and _read(pointer, f, FUNCTION["defaults"]) is _read(pointer, f, FUNCTION["closure"]) is None, "function")
     _need(_read(pointer, int, TYPE_FLAGS) == int.__flags__, "type")
     _need(16 <= _read(word, type(check), TYPE_VECTORCALL_OFFSET) < type(check).__basicsize__, "type")
     if DICT_VERSION is not None:

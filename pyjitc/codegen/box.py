@@ -1,0 +1,311 @@
+"""Values to Python objects and back, by the fixed layouts of runtime/platform.py.
+
+`box` makes a new reference; `unbox` checks the exact type and opens the object, or goes to a label. Neither ever
+looks at a value without having checked what it is.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ..runtime import platform
+from ..types.kinds import (
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Exception_, Float, Function, Int, NoneType, NpBool, NpComplex, NpFloat, NpInt,
+    Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union,
+)
+
+__all__ = ["box", "unbox", "NotBoxable"]
+
+
+class NotBoxable(Exception):
+    """A value of this type has no Python object. `type`: the Type."""
+
+    def __init__(self, type):
+        super().__init__(f"a value of type {type} cannot leave compiled code")
+        self.type = type
+
+
+def numpy_dtype(t) -> np.dtype:
+    return np.dtype(t.text.rstrip("_"))
+
+
+def box(e, t, values, inst, take: bool = False) -> str:
+    """New reference to the object of a value. inst: fails through it. take: an array's own reference is handed over."""
+    if t is Int:
+        return _made(e, inst, "PyLong_FromLongLong", f"i64 {values[0]}")
+    if t is Float:
+        return _made(e, inst, "PyFloat_FromDouble", f"double {values[0]}")
+    if t is Bool:
+        yes, no = e.external("_Py_TrueStruct"), e.external("_Py_FalseStruct")
+        return _kept(e, e.assign(f"select i1 {values[0]}, ptr {yes}, ptr {no}"))
+    if t is NoneType or t is Undefined:
+        return _kept(e, e.external("_Py_NoneStruct"))
+    if t is Ellipsis_:
+        return _kept(e, e.external("_Py_EllipsisObject"))
+    if t is Complex:
+        return _made(e, inst, "PyComplex_FromDoubles", f"double {values[0]}", f"double {values[1]}")
+    if t is Str or t is Bytes or t is Object or isinstance(t, Exception_):
+        return _kept(e, values[0])
+    if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex)):
+        return _numpy_scalar(e, t, values, inst)
+    if isinstance(t, Array):
+        return _array(e, t, values, inst, take)
+    if isinstance(t, Singleton):
+        return _kept(e, e.object(t.value))
+    if isinstance(t, DType):
+        return _kept(e, e.object(numpy_dtype(t.scalar)))
+    if isinstance(t, Tuple):
+        items = _boxed_parts(e, t.elements, values, inst, take)
+        if t.cls is not None:
+            return e.python_call(inst, e.object(t.cls), items, ())
+        return _sequence(e, inst, "PyTuple_New", "PyTuple_SetItem", items)
+    if isinstance(t, Slice):
+        parts = _boxed_parts(e, (t.start, t.stop, t.step), values, inst, take)
+        made = _made(e, inst, "PySlice_New", *(f"ptr {p}" for p in parts))
+        for p in parts:
+            e.line(f"call void {e.helper('pyj_release_object')}(ptr {p})")
+        return made
+    if t is Range:
+        return e.python_call(inst, e.object(range), _boxed_parts(e, (Int, Int, Int), values, inst, take), ())
+    if isinstance(t, Struct) and t.name == "list":
+        return _sequence(e, inst, "PyList_New", "PyList_SetItem", _boxed_parts(e, [m for _, m in t.members], values, inst, take))
+    if isinstance(t, Union):
+        return _union(e, t, values, inst, take)
+    raise NotBoxable(t)
+
+
+def _made(e, inst, symbol, *args) -> str:
+    e.declare(f"declare ptr @{symbol}({', '.join(a.split()[0] for a in args)})")
+    result = e.assign(f"call ptr @{symbol}({', '.join(args)})")
+    e.check_null(result, inst)
+    return result
+
+
+def _kept(e, pointer: str) -> str:
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {pointer})")
+    return pointer
+
+
+def _numpy_scalar(e, t, values, inst):
+    parts = e.components(t)
+    slot = e.alloca("i64", 2)
+    size = 8 if len(parts) == 1 else t.bits // 16
+    for i, (c, v) in enumerate(zip(parts, values)):
+        where = slot if i == 0 else e.assign(f"getelementptr i8, ptr {slot}, i64 {size}")
+        if c == "i1":
+            c, v = "i8", e.assign(f"zext i1 {v} to i8")
+        e.line(f"store {c} {v}, ptr {where}, align 4")
+    symbol = f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Scalar']}"
+    e.declare(f"declare ptr @{symbol}(ptr, ptr, ptr)")
+    result = e.assign(f"call ptr @{symbol}(ptr {slot}, ptr {e.object(numpy_dtype(t))}, ptr null)")
+    e.check_null(result, inst)
+    return result
+
+
+def _array(e, t, values, inst, take):
+    dims = e.alloca("i64", max(1, 2 * t.ndim))
+    for i, v in enumerate(values[2:]):
+        where = dims if i == 0 else e.assign(f"getelementptr i64, ptr {dims}, i64 {i}")
+        e.line(f"store i64 {v}, ptr {where}")
+    strides = e.assign(f"getelementptr i64, ptr {dims}, i64 {t.ndim}")
+    flags = platform.ARRAY_FLAGS["WRITEABLE"] if t.writable else 0
+    result = e.assign(f"call ptr {e.helper('pyj_box_array')}(ptr {values[0]}, ptr {values[1]}, i32 {t.ndim}, ptr {dims}, ptr {strides}, "
+                      f"ptr {e.object(numpy_dtype(t.dtype))}, i32 {flags}, i1 {'true' if take else 'false'})")
+    e.check_null(result, inst)
+    return result
+
+
+def _boxed_parts(e, types, values, inst, take):
+    items, at = [], 0
+    for part in types:
+        n = len(e.components(part))
+        items.append(box(e, part, values[at:at + n], inst, take))
+        at += n
+    return items
+
+
+def _sequence(e, inst, make, put, items):
+    result = _made(e, inst, make, f"i64 {len(items)}")
+    e.declare(f"declare i32 @{put}(ptr, i64, ptr)")
+    for i, item in enumerate(items):
+        e.line(f"call i32 @{put}(ptr {result}, i64 {i}, ptr {item})")
+    return result
+
+
+def _union(e, t, values, inst, take):
+    done = e.label("boxed")
+    arms, at = [], 1
+    for i, member in enumerate(t.members):
+        n = len(e.components(member))
+        part = values[at:at + n]
+        at += n
+        if i + 1 < len(t.members):
+            test = e.assign(f"icmp eq i8 {values[0]}, {i}")
+            this, rest = e.label("member"), e.label("other")
+            e.branch(test, this, rest)
+            e.start(this)
+        made = box(e, member, part, inst, take)
+        arms.append((made, e.current))
+        e.jump(done)
+        if i + 1 < len(t.members):
+            e.start(rest)
+    e.start(done)
+    return e.phi("ptr", arms)
+
+
+# ---------------------------------------------------------------- Python objects to values
+
+
+def unbox(e, t, pointer: str, wrong: str) -> list[str]:
+    """Components of the object at `pointer` as exactly type `t`; otherwise control goes to label `wrong`. References are
+    borrowed."""
+    if t is Object:
+        return [pointer]
+    if t is Int:
+        return [_int(e, pointer, wrong)]
+    if t is Float:
+        _exact(e, pointer, e.external("PyFloat_Type"), wrong)
+        return [_load(e, "double", pointer, platform.FLOAT_VALUE)]
+    if t is Bool:
+        yes = e.assign(f"icmp eq ptr {pointer}, {e.external('_Py_TrueStruct')}")
+        no = e.assign(f"icmp eq ptr {pointer}, {e.external('_Py_FalseStruct')}")
+        _require(e, e.assign(f"or i1 {yes}, {no}"), wrong)
+        return [yes]
+    if t is Complex:
+        _exact(e, pointer, e.external("PyComplex_Type"), wrong)
+        return [_load(e, "double", pointer, platform.COMPLEX_VALUE), _load(e, "double", pointer, platform.COMPLEX_VALUE + 8)]
+    if t is NoneType or t is Ellipsis_:
+        one = e.external("_Py_NoneStruct" if t is NoneType else "_Py_EllipsisObject")
+        _require(e, e.assign(f"icmp eq ptr {pointer}, {one}"), wrong)
+        return []
+    if t is Str or t is Bytes:
+        _exact(e, pointer, e.external("PyUnicode_Type" if t is Str else "PyBytes_Type"), wrong)
+        return [pointer]
+    if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex)):
+        return _open_scalar(e, t, pointer, wrong)
+    if isinstance(t, Array):
+        return _open_array(e, t, pointer, wrong)
+    if isinstance(t, Tuple):
+        return _open_tuple(e, t, pointer, wrong)
+    if t is Range:
+        _exact(e, pointer, e.external("PyRange_Type"), wrong)
+        return [_int(e, _load(e, "ptr", pointer, 16 + 8 * i), wrong) for i in range(3)]
+    if isinstance(t, Slice):
+        _exact(e, pointer, e.external("PySlice_Type"), wrong)
+        return [c for i, part in enumerate((t.start, t.stop, t.step))
+                for c in unbox(e, part, _load(e, "ptr", pointer, 16 + 8 * i), wrong)]
+    if isinstance(t, Singleton):
+        _require(e, e.assign(f"icmp eq ptr {pointer}, {e.object(t.value)}"), wrong)
+        return []
+    if isinstance(t, DType):
+        _require(e, e.assign(f"icmp eq ptr {pointer}, {e.object(numpy_dtype(t.scalar))}"), wrong)
+        return []
+    if isinstance(t, Function) and not t.captures:
+        _exact(e, pointer, e.external("PyFunction_Type"), wrong)
+        code = _load(e, "ptr", pointer, platform.FUNCTION["code"])
+        _require(e, e.assign(f"icmp eq ptr {code}, {e.object(t.proto.code)}"), wrong)
+        space = _load(e, "ptr", pointer, platform.FUNCTION["globals"])
+        _require(e, e.assign(f"icmp eq ptr {space}, {e.object(t.proto.globals)}"), wrong)
+        for name in ("defaults", "kwdefaults", "closure"):
+            part = _load(e, "ptr", pointer, platform.FUNCTION[name])
+            _require(e, e.assign(f"icmp eq ptr {part}, null"), wrong)
+        return []
+    raise NotBoxable(t)
+
+
+def _load(e, kind, pointer, offset, align=8):
+    where = e.assign(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+    return e.assign(f"load {kind}, ptr {where}, align {align}")
+
+
+def _require(e, condition, wrong):
+    good = e.label("is")
+    e.branch(condition, good, wrong, likely=True)
+    e.start(good)
+
+
+def _exact(e, pointer, cls, wrong):
+    found = _load(e, "ptr", pointer, platform.OB_TYPE)
+    _require(e, e.assign(f"icmp eq ptr {found}, {cls}"), wrong)
+
+
+def _int(e, pointer, wrong):
+    """An exact Python int of 64 bits: one digit inline, more through the C API."""
+    _exact(e, pointer, e.external("PyLong_Type"), wrong)
+    tag = _load(e, "i64", pointer, platform.LONG_TAG)
+    digit = e.assign(f"zext i32 {_load(e, 'i32', pointer, platform.LONG_DIGITS, 4)} to i64")
+    if platform.LONG_TAGGED:
+        small = e.assign(f"icmp ult i64 {tag}, 16")
+        low = e.assign(f"and i64 {tag}, 3")
+        sign = e.assign(f"sub i64 1, {low}")
+    else:
+        shifted = e.assign(f"add i64 {tag}, 1")
+        small = e.assign(f"icmp ult i64 {shifted}, 3")
+        sign = tag
+    quick, slow, done = e.label("digit"), e.label("digits"), e.label("int")
+    e.branch(small, quick, slow, likely=True)
+    e.start(quick)
+    value = e.assign(f"mul nsw i64 {sign}, {digit}")
+    e.jump(done)
+    e.start(slow)
+    flag = e.alloca("i32")
+    e.declare("declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)")
+    wide = e.assign(f"call i64 @PyLong_AsLongLongAndOverflow(ptr {pointer}, ptr {flag})")
+    over = e.assign(f"load i32, ptr {flag}")
+    fits = e.assign(f"icmp eq i32 {over}, 0")
+    _require(e, fits, wrong)
+    here = e.current
+    e.jump(done)
+    e.start(done)
+    return e.phi("i64", [(value, quick), (wide, here)])
+
+
+def _open_scalar(e, t, pointer, wrong):
+    _exact(e, pointer, e.object(numpy_dtype(t).type), wrong)
+    if t is NpBool:
+        return [e.assign(f"icmp ne i8 {_load(e, 'i8', pointer, platform.SCALAR_VALUE, 1)}, 0")]
+    parts = e.components(t)
+    size = t.bits // 8 // len(parts)
+    return [_load(e, c, pointer, platform.SCALAR_VALUE + i * size, size) for i, c in enumerate(parts)]
+
+
+def _open_array(e, t, pointer, wrong):
+    _exact(e, pointer, e.external("pyjitc_ndarray_type"), wrong)
+    ndim = _load(e, "i32", pointer, platform.ARRAY["ndim"], 4)
+    _require(e, e.assign(f"icmp eq i32 {ndim}, {t.ndim}"), wrong)
+    descr = _load(e, "ptr", pointer, platform.ARRAY["descr"])
+    number = _load(e, "i32", descr, platform.DESCR["type_num"], 4)
+    same = None
+    dtype = numpy_dtype(t.dtype)
+    for n in sorted({dtype.num} | {np.dtype(c).num for c in "lqLQ" if np.dtype(c) == dtype}):
+        one = e.assign(f"icmp eq i32 {number}, {n}")
+        same = one if same is None else e.assign(f"or i1 {same}, {one}")
+    _require(e, same, wrong)
+    if dtype.itemsize > 1:
+        order = _load(e, "i8", descr, platform.DESCR["byteorder"], 1)
+        _require(e, e.assign(f"icmp eq i8 {order}, {ord('=')}"), wrong)
+    bits = platform.ARRAY_FLAGS
+    mask = bits["C"] | bits["ALIGNED"] | bits["WRITEABLE"] | (bits["F"] if t.layout != "C" else 0)
+    value = (bits["C"] if t.layout == "C" else bits["F"] if t.layout == "F" else 0) | (bits["ALIGNED"] if t.aligned else 0) | (
+        bits["WRITEABLE"] if t.writable else 0)
+    flags = _load(e, "i32", pointer, platform.ARRAY["flags"], 4)
+    kept = e.assign(f"and i32 {flags}, {mask}")
+    _require(e, e.assign(f"icmp eq i32 {kept}, {value}"), wrong)
+    data = _load(e, "ptr", pointer, platform.ARRAY["data"])
+    owner = e.assign(f"getelementptr i8, ptr {pointer}, i64 1")
+    result = [data, owner]
+    if t.ndim:
+        for field in ("shape", "strides"):
+            table = _load(e, "ptr", pointer, platform.ARRAY[field])
+            for k in range(t.ndim):
+                result.append(_load(e, "i64", table, 8 * k))
+    return result
+
+
+def _open_tuple(e, t, pointer, wrong):
+    _exact(e, pointer, e.external("PyTuple_Type") if t.cls is None else e.object(t.cls), wrong)
+    size = _load(e, "i64", pointer, platform.OB_SIZE)
+    _require(e, e.assign(f"icmp eq i64 {size}, {len(t.elements)}"), wrong)
+    result = []
+    for i, part in enumerate(t.elements):
+        result += unbox(e, part, _load(e, "ptr", pointer, platform.TUPLE_ITEMS + 8 * i), wrong)
+    return result

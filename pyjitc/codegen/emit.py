@@ -1,0 +1,536 @@
+"""Typed IR to LLVM text. Every value is a list of LLVM scalars, its components; each operation's own lowering does the rest.
+
+A native function returns an i32 status, 0 for success; results go through a first pointer to their components. Where an
+instruction may raise, its failure leaves through a cold block: a traceback entry, the releases in `cleanup`, then the
+handler or the return of 1. The text names every external symbol, so that the object is relocatable.
+"""
+from __future__ import annotations
+
+import struct
+
+from ..ir import core as ir
+from ..ir.cfg import reverse_postorder
+from ..ops import control
+from ..ops.memory import count_references
+from ..types.kinds import (
+    Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Int, Iterator, Method, NoneType, NpBool,
+    NpComplex, NpFloat, NpInt, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
+)
+from . import box, helpers
+
+__all__ = ["Module", "components"]
+
+_FLOATS = {16: "half", 32: "float", 64: "double"}
+_EMPTY = (NoneType, Unbound, Undefined, Ellipsis_)
+_POINTERS = (Str, Bytes, Object)
+_components: dict[Type, tuple[str, ...]] = {}
+
+
+def components(t: Type) -> tuple[str, ...]:
+    """LLVM types of the scalars that represent a value of type `t`."""
+    found = _components.get(t)
+    if found is None:
+        found = _components[t] = tuple(_find(t))
+    return found
+
+
+def _find(t):
+    if t is Int:
+        return ["i64"]
+    if t is Float:
+        return ["double"]
+    if t is Bool or t is NpBool:
+        return ["i1"]
+    if t is Complex:
+        return ["double", "double"]
+    if t in _EMPTY or isinstance(t, (Singleton, DType)):
+        return []
+    if t in _POINTERS or isinstance(t, (Exception_, Cell, Iterator)):
+        return ["ptr"]
+    if isinstance(t, NpInt):
+        return [f"i{t.bits}"]
+    if isinstance(t, NpFloat):
+        return [_FLOATS[t.bits]]
+    if isinstance(t, NpComplex):
+        return [_FLOATS[t.bits // 2]] * 2
+    if isinstance(t, Array):
+        return ["ptr", "ptr"] + ["i64"] * (2 * t.ndim)
+    if t is Range:
+        return ["i64"] * 3
+    if isinstance(t, Tuple):
+        parts = t.elements
+    elif isinstance(t, Slice):
+        parts = (t.start, t.stop, t.step)
+    elif isinstance(t, Struct):
+        parts = [m for _, m in t.members]
+    elif isinstance(t, Function):
+        parts = t.captures
+    elif isinstance(t, Method):
+        parts = (t.receiver,)
+    elif isinstance(t, Union):
+        return ["i8"] + [c for m in t.members for c in components(m)]
+    else:
+        raise AssertionError(f"no representation for {t}")
+    return [c for p in parts for c in components(p)]
+
+
+_ZERO = {"ptr": "null", "double": "0.0", "float": "0.0", "half": "0.0", "i1": "false"}
+
+
+def memory_type(llvm: str) -> str:
+    return "i8" if llvm == "i1" else llvm
+
+
+class Module:
+    """The LLVM text of one compilation: functions, runtime helpers, declarations, strings, per-object constants."""
+
+    def __init__(self, options):
+        self.options = options
+        self.declarations: dict[str, None] = {}
+        self.helpers: dict[str, None] = {}
+        self.strings: dict[str, str] = {}
+        self.objects: list[tuple[str, object]] = []
+        self._object_index: dict = {}
+        self.bodies: list[str] = []
+        self.symbols: dict[ir.Function, str] = {}
+        fast = options.fastmath
+        self.flags = "fast " if fast is True else "".join(f"{f} " for f in fast) if fast else ""
+
+    def symbol(self, fn: ir.Function) -> str:
+        found = self.symbols.get(fn)
+        if found is None:
+            base = "".join(c if c.isalnum() or c in "_." else "_" for c in fn.name)
+            found = self.symbols[fn] = f"@f{len(self.symbols)}.{base}"
+        return found
+
+    def string(self, text: str) -> str:
+        found = self.strings.get(text)
+        if found is None:
+            found = self.strings[text] = f"@.s{len(self.strings)}"
+        return found
+
+    def object(self, value) -> str:
+        """Symbol of a Python object that the code needs; the loader gives it the object's address."""
+        key = (type(value), value) if type(value) in (str, bytes, int, bool) else id(value)
+        found = self._object_index.get(key)
+        if found is None:
+            name = f"pyjitc_object_{len(self.objects)}"
+            self.objects.append((name, value))
+            found = self._object_index[key] = "@" + name
+        return found
+
+    def helper(self, name: str) -> str:
+        if name not in self.helpers:
+            self.helpers[name] = None
+            for needed in helpers.NEEDS.get(name, ()):
+                self.helper(needed)
+        return "@" + name
+
+    def add(self, fn: ir.Function) -> None:
+        self.bodies.append(_FunctionEmitter(self, fn).run())
+
+    def text(self) -> str:
+        parts = [helpers.text(self.helpers, self.declarations)]
+        parts += self.declarations
+        parts += (f"@{name} = external global i8" for name, _ in self.objects)
+        for text, name in self.strings.items():
+            data = text.encode() + b"\0"
+            escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
+            parts.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{escaped}"')
+        parts += self.bodies
+        parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}')
+        return "\n".join(parts)
+
+
+class Emitter:
+    """Builds the body of one LLVM function; what lowerings see (see the contract in ops/lowering.py)."""
+
+    def __init__(self, module: Module):
+        self.module = module
+        self.flags = module.flags
+        self.lines: list[str] = []
+        self.entry: list[str] = []  # allocas
+        self.cold: list[str] = []
+        self.count = 0
+        self.current = "entry"
+        self._fuel = None
+
+    # -- text
+
+    def assign(self, rhs: str) -> str:
+        self.count += 1
+        name = f"%v{self.count}"
+        self.lines.append(f"  {name} = {rhs}")
+        return name
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def label(self, hint: str) -> str:
+        self.count += 1
+        return f"{hint}.{self.count}"
+
+    def start(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.current = label
+
+    def jump(self, label: str) -> None:
+        self.lines.append(f"  br label %{label}")
+
+    def branch(self, condition: str, yes: str, no: str, likely=None) -> None:
+        weight = "" if likely is None else ", !prof !0" if likely else ", !prof !1"
+        self.lines.append(f"  br i1 {condition}, label %{yes}, label %{no}{weight}")
+
+    def phi(self, t: str, arms) -> str:
+        return self.assign(f"phi {t} " + ", ".join(f"[ {v}, %{b} ]" for v, b in arms))
+
+    def alloca(self, t: str, n: int = 1) -> str:
+        self.count += 1
+        name = f"%a{self.count}"
+        self.entry.append(f"  {name} = alloca {t}, i64 {n}" if n != 1 else f"  {name} = alloca {t}")
+        return name
+
+    def fuel(self) -> str:
+        if self._fuel is None:
+            self._fuel = self.alloca("i64")
+            self.entry.append(f"  store i64 {1 << 20}, ptr {self._fuel}")
+        return self._fuel
+
+    # -- module level
+
+    def declare(self, text: str) -> None:
+        self.module.declarations[text] = None
+
+    def external(self, name: str) -> str:
+        self.module.declarations[f"@{name} = external global i8"] = None
+        return "@" + name
+
+    def string(self, text: str) -> str:
+        return self.module.string(text)
+
+    def object(self, value) -> str:
+        return self.module.object(value)
+
+    def helper(self, name: str) -> str:
+        return self.module.helper(name)
+
+    # -- types
+
+    components = staticmethod(components)
+
+    def scalar(self, t: Type) -> str:
+        (one,) = components(t)
+        return one
+
+    def memory(self, t: Type) -> str:
+        """LLVM type of an array element of NumPy type `t`."""
+        parts = components(t)
+        return memory_type(parts[0]) if len(parts) == 1 else f"[2 x {parts[0]}]"
+
+    def zeros(self, t: Type) -> list[str]:
+        return [_ZERO.get(c, "0") for c in components(t)]
+
+    def constant(self, t: Type, value) -> list[str]:
+        """Components of the Python constant `value` as type `t`."""
+        if not components(t):
+            return []
+        if t is Bool or t is NpBool:
+            return ["true" if value else "false"]
+        if t is Int or isinstance(t, NpInt):
+            return [str(int(value))]
+        if t is Float or isinstance(t, NpFloat):
+            return [float_text(float(value), components(t)[0])]
+        if t is Complex or isinstance(t, NpComplex):
+            kind = components(t)[0]
+            return [float_text(float(value.real), kind), float_text(float(value.imag), kind)]
+        if isinstance(t, Tuple):
+            return [c for e, v in zip(t.elements, value) for c in self.constant(e, v)]
+        if isinstance(t, Slice):
+            parts = ((t.start, value.start), (t.stop, value.stop), (t.step, value.step))
+            return [c for e, v in parts for c in self.constant(e, v)]
+        if t is Range:
+            return [str(value.start), str(value.stop), str(value.step)]
+        return [self.object(value)]
+
+    # -- components in memory: 8 bytes each, after the 16-byte head of a box
+
+    def store_components(self, t: Type, box_pointer: str, values, head: int = 16) -> None:
+        for i, (c, v) in enumerate(zip(components(t), values)):
+            where = self.assign(f"getelementptr i8, ptr {box_pointer}, i64 {head + 8 * i}")
+            self.line(f"store {c} {v}, ptr {where}, align 8")
+
+    def load_components(self, t: Type, box_pointer: str, head: int = 16) -> list[str]:
+        values = []
+        for i, c in enumerate(components(t)):
+            where = self.assign(f"getelementptr i8, ptr {box_pointer}, i64 {head + 8 * i}")
+            values.append(self.assign(f"load {c}, ptr {where}, align 8"))
+        return values
+
+    # -- failure
+
+    def fail(self, inst) -> str:
+        raise NotImplementedError
+
+    def raise_unless(self, condition: str, inst, cls: str, message: str, *args: str) -> None:
+        good, bad = self.label("fine"), self.label("bad")
+        self.branch(condition, good, bad, likely=True)
+        here, self.lines = self.lines, []
+        self.start(bad)
+        self._format_error(inst, cls, message, args)
+        self.cold += self.lines
+        self.lines = here
+        self.start(good)
+
+    def error(self, inst, cls, message: str, *args: str) -> None:
+        """Terminates the block: raises cls(message)."""
+        self._format_error(inst, cls, message, args)
+
+    def _format_error(self, inst, cls, message, args):
+        if isinstance(cls, str) or getattr(__builtins__, cls.__name__, None) is cls or \
+                isinstance(__builtins__, dict) and __builtins__.get(cls.__name__) is cls:
+            name = cls if isinstance(cls, str) else cls.__name__
+            kind = self.assign(f"load ptr, ptr {self.external(f'PyExc_{name}')}, align 8")
+        else:
+            kind = self.object(cls)
+        if args:
+            self.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
+            self.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {self.string(message)}, {', '.join(args)}) cold")
+        else:
+            self.declare("declare void @PyErr_SetString(ptr, ptr)")
+            self.line(f"call void @PyErr_SetString(ptr {kind}, ptr {self.string(message)}) cold")
+        self.jump(self.fail(inst))
+
+    def check_status(self, status: str, inst) -> None:
+        fine = self.assign(f"icmp eq i32 {status}, 0")
+        good = self.label("went")
+        self.branch(fine, good, self.fail(inst), likely=True)
+        self.start(good)
+
+    def check_null(self, pointer: str, inst) -> None:
+        fine = self.assign(f"icmp ne ptr {pointer}, null")
+        good = self.label("got")
+        self.branch(fine, good, self.fail(inst), likely=True)
+        self.start(good)
+
+    # -- Python objects
+
+    def box(self, t: Type, values, inst) -> str:
+        """A new reference to the Python object of a value; fails through `inst`."""
+        return box.box(self, t, values, inst)
+
+    def unbox(self, t: Type, pointer: str, wrong: str) -> list[str]:
+        """Components of the object, or control goes to label `wrong`."""
+        return box.unbox(self, t, pointer, wrong)
+
+    def python_call(self, inst, callee: str, args: list[str], kwnames: tuple[str, ...]) -> str:
+        """Call a Python object; takes over the references in `args`."""
+        n = len(args)
+        table = self.alloca("ptr", n + 1)
+        for i, x in enumerate(args):
+            where = self.assign(f"getelementptr ptr, ptr {table}, i64 {i + 1}")
+            self.line(f"store ptr {x}, ptr {where}")
+        first = self.assign(f"getelementptr ptr, ptr {table}, i64 1")
+        names = self.object(kwnames) if kwnames else "null"
+        self.declare("declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)")
+        flagged = (n - len(kwnames)) - (1 << 63)
+        result = self.assign(f"call ptr @PyObject_Vectorcall(ptr {callee}, ptr {first}, i64 {flagged}, ptr {names})")
+        for x in args:
+            self.line(f"call void {self.helper('pyj_release_object')}(ptr {x})")
+        self.check_null(result, inst)
+        return result
+
+
+def float_text(value: float, kind: str) -> str:
+    if kind == "half":
+        return f"0xH{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+    if kind == "float" and value == value:
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+class _FunctionEmitter(Emitter):
+    """One typed function."""
+
+    def __init__(self, module: Module, fn: ir.Function):
+        super().__init__(module)
+        self.fn = fn
+        self.values: dict[ir.Value, list[str]] = {}
+        self.phis: dict[ir.Block, list] = {}
+        self.names: dict[ir.Block, str] = {}
+        self.fails: dict[ir.Inst, str] = {}
+        self.arrivals: dict[ir.Block, list] = {}
+
+    def run(self) -> str:
+        fn, module = self.fn, self.module
+        result = components(fn.result)
+        params = ["ptr noalias %ret"] if result else []
+        for i, p in enumerate(fn.params):
+            names = []
+            for j, c in enumerate(components(p.type)):
+                name = f"%p{i}.{j}"
+                names.append(name)
+                extent = isinstance(p.type, Array) and 2 <= j < 2 + p.type.ndim
+                params.append(f"{c} range(i64 0, {1 << 60}) {name}" if extent else f"{c} {name}")
+            self.values[p] = names
+        blocks = reverse_postorder(fn)
+        for n, block in enumerate(blocks):
+            self.names[block] = f"b{n}"
+            self.arrivals[block] = []
+            if n:
+                for p in block.params:
+                    self.count += 1
+                    self.values[p] = [f"%q{self.count}.{j}" for j in range(len(components(p.type)))]
+        bodies = []
+        for n, block in enumerate(blocks):
+            self.lines = []
+            self.current = self.names[block]
+            for inst in block.insts:
+                self.instruction(inst)
+            bodies.append(self.lines)
+        out = [f"define internal i32 {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{", "start:"]
+        out += self.entry
+        out.append(f"  br label %{self.names[blocks[0]]}")
+        for block, body in zip(blocks, bodies):
+            out.append(f"{self.names[block]}:")
+            if block is not blocks[0]:
+                for k, p in enumerate(block.params):
+                    for j, c in enumerate(components(p.type)):
+                        arms = ", ".join(f"[ {values[k][j]}, %{origin} ]" for origin, values in self.arrivals[block])
+                        out.append(f"  {self.values[p][j]} = phi {c} {arms}")
+            out += body
+        out += self.cold
+        out.append("}")
+        return "\n".join(out)
+
+    def attributes(self) -> str:
+        size = sum(len(b.insts) for b in self.fn.blocks)
+        if self.fn.attrs.get("recursive"):
+            return "nounwind"
+        return "nounwind alwaysinline" if size <= 12 else "nounwind"
+
+    def arrive(self, edge: ir.Edge, origin: str) -> None:
+        self.arrivals[edge.block].append((origin, [self.values[a] for a in edge.args]))
+
+    def instruction(self, inst: ir.Inst) -> None:
+        op = inst.op
+        if op.lower is not None:
+            values = op.lower(self, inst, *[self.values[a] for a in inst.args])
+            if inst.result is not None:
+                self.values[inst.result] = values or []
+        else:
+            _CONTROL[op](self, inst)
+
+    # -- control
+
+    def const(self, inst):
+        self.values[inst.result] = self.constant(inst.result.type, inst.attrs["value"])
+
+    def jump_to(self, inst):
+        edge = inst.targets[0]
+        self.arrive(edge, self.current)
+        self.jump(self.names[edge.block])
+
+    def branch_to(self, inst):
+        yes, no = inst.targets
+        labels = []
+        for edge in (yes, no):
+            if yes.block is no.block and edge.block.params:  # two edges to one block: give each an origin of its own
+                step = self.label("edge")
+                self.cold.append(f"{step}:")
+                self.cold.append(f"  br label %{self.names[edge.block]}")
+                self.arrive(edge, step)
+                labels.append(step)
+            else:
+                self.arrive(edge, self.current)
+                labels.append(self.names[edge.block])
+        likely = inst.attrs.get("likely")
+        if labels[0] == labels[1]:
+            self.jump(labels[0])
+            self.arrivals[yes.block].pop()
+        else:
+            self.branch(self.values[inst.args[0]][0], labels[0], labels[1], likely)
+
+    def switch_to(self, inst):
+        t = self.scalar(inst.args[0].type)
+        cases = []
+        labels = []
+        for edge in inst.targets:
+            step = self.label("case")
+            self.cold.append(f"{step}:")
+            self.cold.append(f"  br label %{self.names[edge.block]}")
+            self.arrive(edge, step)
+            labels.append(step)
+        for value, label in zip(inst.attrs["cases"], labels[1:]):
+            cases.append(f"{t} {value}, label %{label}")
+        self.line(f"switch {t} {self.values[inst.args[0]][0]}, label %{labels[0]} [{' '.join(cases)}]")
+
+    def return_(self, inst):
+        types = components(self.fn.result)
+        if types:
+            for i, (c, v) in enumerate(zip(types, self.values[inst.args[0]])):
+                where = "%ret" if i == 0 else self.assign(f"getelementptr i8, ptr %ret, i64 {8 * i}")
+                self.line(f"store {c} {v}, ptr {where}, align 8")
+        self.line("ret i32 0")
+
+    def unreachable(self, inst):
+        self.line("unreachable")
+
+    def reraise(self, inst):
+        if inst.args:
+            self.line(f"call void {self.helper('pyj_rethrow')}(ptr {self.values[inst.args[0]][0]})")
+        else:
+            self.line(f"call void {self.helper('pyj_reraise')}()")
+        self.jump(self.fail(inst))
+
+    def invoke(self, inst):
+        callee = inst.attrs["callee"]
+        types = components(callee.result)
+        args = []
+        slot = None
+        if types:
+            slot = self.alloca("i64", len(types))
+            args.append(f"ptr {slot}")
+        for p, a in zip(callee.params, inst.args, strict=True):
+            args += [f"{c} {v}" for c, v in zip(components(p.type), self.values[a], strict=True)]
+        status = self.assign(f"call i32 {self.module.symbol(callee)}({', '.join(args)})")
+        if callee.attrs.get("raises", True):
+            self.check_status(status, inst)
+        values = []
+        for i, c in enumerate(types):
+            where = slot if i == 0 else self.assign(f"getelementptr i8, ptr {slot}, i64 {8 * i}")
+            values.append(self.assign(f"load {c}, ptr {where}, align 8"))
+        if inst.result is not None:
+            self.values[inst.result] = values
+
+    # -- failure
+
+    def fail(self, inst: ir.Inst) -> str:
+        """The cold exit of an instruction: made once, after the body."""
+        found = self.fails.get(inst)
+        if found is not None:
+            return found
+        label = self.fails[inst] = self.label("fail")
+        saved, self.lines, here = self.lines, [], self.current
+        self.start(label)
+        fn = self.fn
+        if not fn.library and inst.op is not control.RERAISE:
+            self.declare("declare void @_PyTraceback_Add(ptr, ptr, i32)")
+            self.line(f"call void @_PyTraceback_Add(ptr {self.string(fn.qualname)}, ptr {self.string(fn.filename)}, "
+                      f"i32 {inst.loc.line or fn.firstlineno}) cold")
+        for value in inst.cleanup:
+            count_references(self, value.type, self.values[value], "release")
+        if inst.unwind is not None:
+            self.arrive(inst.unwind, self.current)
+            self.jump(self.names[inst.unwind.block])
+        else:
+            self.line("ret i32 1")
+        self.cold += self.lines
+        self.lines, self.current = saved, here
+        return label
+
+
+_F = _FunctionEmitter
+_CONTROL = {
+    control.CONST: _F.const, control.JUMP: _F.jump_to, control.BRANCH: _F.branch_to, control.SWITCH: _F.switch_to,
+    control.RETURN: _F.return_, control.UNREACHABLE: _F.unreachable, control.RERAISE: _F.reraise, control.INVOKE: _F.invoke,
+}

@@ -1,0 +1,424 @@
+"""The runtime in LLVM text: small functions that compiled code calls, included in a module only when used.
+
+Each is written once for all Python versions but where the C API differs; all symbols are names.
+"""
+from __future__ import annotations
+
+import sys
+
+from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
+
+__all__ = ["NEEDS", "text"]
+
+# A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the data
+# once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header (or null),
+# 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
+_TEXT = {
+    "pyj_new": """
+define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
+  %none = icmp eq i64 %bytes, 0
+  %size = select i1 %none, i64 1, i64 %bytes
+  br i1 %zero, label %clear, label %plain
+clear:
+  %c = call ptr @calloc(i64 1, i64 %size)
+  br label %got
+plain:
+  %m = call ptr @malloc(i64 %size)
+  br label %got
+got:
+  %data = phi ptr [ %c, %clear ], [ %m, %plain ]
+  %bad = icmp eq ptr %data, null
+  br i1 %bad, label %fail, label %head
+head:
+  %header = call ptr @malloc(i64 32)
+  %worse = icmp eq ptr %header, null
+  br i1 %worse, label %undo, label %fill
+fill:
+  store i64 1, ptr %header
+  %where = getelementptr i8, ptr %header, i64 8
+  store ptr %data, ptr %where
+  %there = getelementptr i8, ptr %header, i64 16
+  store ptr null, ptr %there
+  %length = getelementptr i8, ptr %header, i64 24
+  store i64 %size, ptr %length
+  ret ptr %header
+undo:
+  call void @free(ptr %data)
+  br label %fail
+fail:
+  %none2 = call ptr @PyErr_NoMemory()
+  ret ptr null
+}""",
+    "pyj_view_owner": """
+define internal ptr @pyj_view_owner(ptr %owner) nounwind alwaysinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  %next = getelementptr i8, ptr %owner, i64 1
+  %result = select i1 %whole, ptr %next, ptr %owner
+  ret ptr %result
+}""",
+    "pyj_retain": """
+define internal void @pyj_retain(ptr %owner) nounwind alwaysinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %tagged = icmp ne i64 %tag, 0
+  %null = icmp eq ptr %owner, null
+  %skip = or i1 %tagged, %null
+  br i1 %skip, label %done, label %count
+count:
+  %old = atomicrmw add ptr %owner, i64 1 monotonic
+  br label %done
+done:
+  ret void
+}""",
+    "pyj_release": """
+define internal void @pyj_release(ptr %owner) nounwind alwaysinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %tagged = icmp ne i64 %tag, 0
+  %null = icmp eq ptr %owner, null
+  %skip = or i1 %tagged, %null
+  br i1 %skip, label %done, label %count
+count:
+  call void @pyj_release_header(ptr %owner)
+  br label %done
+done:
+  ret void
+}""",
+    "pyj_release_header": """
+define internal void @pyj_release_header(ptr %header) nounwind noinline {
+  %old = atomicrmw sub ptr %header, i64 1 acq_rel
+  %last = icmp eq i64 %old, 1
+  br i1 %last, label %dead, label %done
+dead:
+  %there = getelementptr i8, ptr %header, i64 16
+  %array = load ptr, ptr %there
+  %native = icmp eq ptr %array, null
+  br i1 %native, label %data, label %object
+data:
+  %where = getelementptr i8, ptr %header, i64 8
+  %memory = load ptr, ptr %where
+  call void @free(ptr %memory)
+  br label %end
+object:
+  call void @Py_DecRef(ptr %array)
+  br label %end
+end:
+  call void @free(ptr %header)
+  br label %done
+done:
+  ret void
+}""",
+    "pyj_box_new": """
+define internal noalias ptr @pyj_box_new(i64 %bytes) nounwind noinline {
+  %box = call ptr @malloc(i64 %bytes)
+  %bad = icmp eq ptr %box, null
+  br i1 %bad, label %fail, label %fill
+fill:
+  store i64 1, ptr %box
+  ret ptr %box
+fail:
+  %none = call ptr @PyErr_NoMemory()
+  ret ptr null
+}""",
+    "pyj_drop": """
+define internal i1 @pyj_drop(ptr %box) nounwind alwaysinline {
+  %null = icmp eq ptr %box, null
+  br i1 %null, label %none, label %count
+count:
+  %old = atomicrmw sub ptr %box, i64 1 acq_rel
+  %last = icmp eq i64 %old, 1
+  ret i1 %last
+none:
+  ret i1 false
+}""",
+    "pyj_free": """
+define internal void @pyj_free(ptr %box) nounwind alwaysinline {
+  call void @free(ptr %box)
+  ret void
+}""",
+    "pyj_retain_object": """
+define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
+  call void @Py_IncRef(ptr %x)
+  ret void
+}""",
+    "pyj_release_object": """
+define internal void @pyj_release_object(ptr %x) nounwind alwaysinline {
+  call void @Py_DecRef(ptr %x)
+  ret void
+}""",
+    "pyj_throw": """
+define internal void @pyj_throw(ptr %exc) nounwind noinline cold {
+  %where = getelementptr i8, ptr %exc, i64 8
+  %class = load ptr, ptr %where
+  call void @PyErr_SetObject(ptr %class, ptr %exc)
+  ret void
+}""",
+    "pyj_signals": """
+define internal i32 @pyj_signals() nounwind noinline cold {
+  %status = call i32 @PyErr_CheckSignals()
+  %bad = icmp ne i32 %status, 0
+  %result = zext i1 %bad to i32
+  ret i32 %result
+}""",
+}
+# data, owner, ndim, shape, strides, descr, flags, take -> new reference. Tags: see above. With `take` the value's own
+# reference is used up: data that nobody else sees is handed to NumPy, which frees it with free().
+_TEXT["pyj_box_array"] = f"""
+define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, ptr %strides, ptr %descr, i32 %flags, i1 %take) nounwind noinline {{
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  br i1 %whole, label %same, label %make
+same:
+  %object = getelementptr i8, ptr %owner, i64 -1
+  call void @Py_IncRef(ptr %object)
+  ret ptr %object
+make:
+  call void @Py_IncRef(ptr %descr)
+  %made = call ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr @pyjitc_ndarray_type, ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %data, i32 %flags, ptr null)
+  %bad = icmp eq ptr %made, null
+  br i1 %bad, label %fail, label %base
+fail:
+  br i1 %take, label %drop, label %null
+drop:
+  call void @pyj_release(ptr %owner)
+  br label %null
+null:
+  ret ptr null
+base:
+  %view = icmp eq i64 %tag, 2
+  br i1 %view, label %borrowed, label %native
+borrowed:
+  %parent = getelementptr i8, ptr %owner, i64 -2
+  call void @Py_IncRef(ptr %parent)
+  %s1 = call i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr %made, ptr %parent)
+  ret ptr %made
+native:
+  %none = icmp eq ptr %owner, null
+  br i1 %none, label %done, label %count
+count:
+  %references = load atomic i64, ptr %owner acquire, align 8
+  %single = icmp eq i64 %references, 1
+  %where = getelementptr i8, ptr %owner, i64 8
+  %first = load ptr, ptr %where
+  %start = icmp eq ptr %first, %data
+  %c1 = and i1 %single, %start
+  %c2 = and i1 %c1, %take
+  br i1 %c2, label %steal, label %share
+steal:
+  %fp = getelementptr i8, ptr %made, i64 {ARRAY['flags']}
+  %f = load i32, ptr %fp
+  %f2 = or i32 %f, {ARRAY_FLAGS['OWNDATA']}
+  store i32 %f2, ptr %fp
+  call void @free(ptr %owner)
+  ret ptr %made
+share:
+  %there = getelementptr i8, ptr %owner, i64 16
+  %known = load ptr, ptr %there
+  %first_time = icmp eq ptr %known, null
+  br i1 %first_time, label %own, label %attach
+own:
+  %length = getelementptr i8, ptr %owner, i64 24
+  %bytes = load i64, ptr %length
+  %size = alloca i64
+  store i64 %bytes, ptr %size
+  %byte = call ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}(i32 2)
+  %whole_data = call ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr @pyjitc_ndarray_type, ptr %byte, i32 1, ptr %size, ptr null, ptr %first, i32 {ARRAY_FLAGS['WRITEABLE']}, ptr null)
+  %failed = icmp eq ptr %whole_data, null
+  br i1 %failed, label %undo, label %keep
+undo:
+  call void @Py_DecRef(ptr %made)
+  br label %fail
+keep:
+  %wp = getelementptr i8, ptr %whole_data, i64 {ARRAY['flags']}
+  %wf = load i32, ptr %wp
+  %wf2 = or i32 %wf, {ARRAY_FLAGS['OWNDATA']}
+  store i32 %wf2, ptr %wp
+  store ptr %whole_data, ptr %there
+  br label %attach
+attach:
+  %holder = phi ptr [ %known, %share ], [ %whole_data, %keep ]
+  call void @Py_IncRef(ptr %holder)
+  %s2 = call i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr %made, ptr %holder)
+  br i1 %take, label %used, label %done
+used:
+  call void @pyj_release(ptr %owner)
+  ret ptr %made
+done:
+  ret ptr %made
+}}"""
+_NEW_ERRORS = """
+define internal ptr @pyj_fetch() nounwind noinline cold {
+  %exc = call ptr @PyErr_GetRaisedException()
+  ret ptr %exc
+}"""
+_OLD_FETCH = """
+define internal ptr @pyj_fetch() nounwind noinline cold {
+  %t = alloca ptr
+  %v = alloca ptr
+  %b = alloca ptr
+  call void @PyErr_Fetch(ptr %t, ptr %v, ptr %b)
+  call void @PyErr_NormalizeException(ptr %t, ptr %v, ptr %b)
+  %class = load ptr, ptr %t
+  %exc = load ptr, ptr %v
+  %trace = load ptr, ptr %b
+  %none = icmp eq ptr %trace, null
+  br i1 %none, label %done, label %set
+set:
+  %s = call i32 @PyException_SetTraceback(ptr %exc, ptr %trace)
+  call void @Py_DecRef(ptr %trace)
+  br label %done
+done:
+  call void @Py_DecRef(ptr %class)
+  ret ptr %exc
+}"""
+_NEW_RETHROW = """
+define internal void @pyj_rethrow(ptr %exc) nounwind noinline cold {
+  call void @Py_IncRef(ptr %exc)
+  call void @PyErr_SetRaisedException(ptr %exc)
+  ret void
+}"""
+_OLD_RETHROW = """
+define internal void @pyj_rethrow(ptr %exc) nounwind noinline cold {
+  %where = getelementptr i8, ptr %exc, i64 8
+  %class = load ptr, ptr %where
+  call void @Py_IncRef(ptr %class)
+  call void @Py_IncRef(ptr %exc)
+  %trace = call ptr @PyException_GetTraceback(ptr %exc)
+  call void @PyErr_Restore(ptr %class, ptr %exc, ptr %trace)
+  ret void
+}"""
+_NEW_HANDLED = {
+    "pyj_push": """
+define internal ptr @pyj_push(ptr %exc) nounwind noinline cold {
+  %previous = call ptr @PyErr_GetHandledException()
+  call void @PyErr_SetHandledException(ptr %exc)
+  ret ptr %previous
+}""",
+    "pyj_pop": """
+define internal void @pyj_pop(ptr %previous) nounwind noinline cold {
+  call void @PyErr_SetHandledException(ptr %previous)
+  ret void
+}""",
+    "pyj_reraise": """
+define internal void @pyj_reraise() nounwind noinline cold {
+  %exc = call ptr @PyErr_GetHandledException()
+  %none = icmp eq ptr %exc, null
+  br i1 %none, label %nothing, label %again
+again:
+  call void @pyj_rethrow(ptr %exc)
+  call void @Py_DecRef(ptr %exc)
+  ret void
+nothing:
+  %class = load ptr, ptr @PyExc_RuntimeError
+  call void @PyErr_SetString(ptr %class, ptr @pyj_no_active)
+  ret void
+}""",
+}
+_OLD_HANDLED = {
+    "pyj_push": """
+define internal ptr @pyj_push(ptr %exc) nounwind noinline cold {
+  %t = alloca ptr
+  %v = alloca ptr
+  %b = alloca ptr
+  call void @PyErr_GetExcInfo(ptr %t, ptr %v, ptr %b)
+  %class0 = load ptr, ptr %t
+  %previous = load ptr, ptr %v
+  %trace0 = load ptr, ptr %b
+  call void @Py_DecRef(ptr %class0)
+  call void @Py_DecRef(ptr %trace0)
+  call void @pyj_pop(ptr %exc)
+  ret ptr %previous
+}""",
+    "pyj_pop": """
+define internal void @pyj_pop(ptr %exc) nounwind noinline cold {
+  %null = icmp eq ptr %exc, null
+  %isnone = icmp eq ptr %exc, @_Py_NoneStruct
+  %none = or i1 %null, %isnone
+  br i1 %none, label %clear, label %set
+clear:
+  call void @PyErr_SetExcInfo(ptr null, ptr null, ptr null)
+  ret void
+set:
+  %where = getelementptr i8, ptr %exc, i64 8
+  %class = load ptr, ptr %where
+  call void @Py_IncRef(ptr %class)
+  call void @Py_IncRef(ptr %exc)
+  %trace = call ptr @PyException_GetTraceback(ptr %exc)
+  call void @PyErr_SetExcInfo(ptr %class, ptr %exc, ptr %trace)
+  ret void
+}""",
+    "pyj_reraise": """
+define internal void @pyj_reraise() nounwind noinline cold {
+  %t = alloca ptr
+  %v = alloca ptr
+  %b = alloca ptr
+  call void @PyErr_GetExcInfo(ptr %t, ptr %v, ptr %b)
+  %class = load ptr, ptr %t
+  %exc = load ptr, ptr %v
+  %trace = load ptr, ptr %b
+  %null = icmp eq ptr %exc, null
+  %isnone = icmp eq ptr %exc, @_Py_NoneStruct
+  %none = or i1 %null, %isnone
+  br i1 %none, label %nothing, label %again
+again:
+  call void @PyErr_Restore(ptr %class, ptr %exc, ptr %trace)
+  ret void
+nothing:
+  call void @Py_DecRef(ptr %class)
+  call void @Py_DecRef(ptr %exc)
+  call void @Py_DecRef(ptr %trace)
+  %kind = load ptr, ptr @PyExc_RuntimeError
+  call void @PyErr_SetString(ptr %kind, ptr @pyj_no_active)
+  ret void
+}""",
+}
+_TEXT["pyj_no_active"] = '@pyj_no_active = private unnamed_addr constant [31 x i8] c"No active exception to reraise\\00"'
+_TEXT["pyj_fetch"] = _NEW_ERRORS if sys.version_info >= (3, 12) else _OLD_FETCH
+_TEXT["pyj_rethrow"] = _NEW_RETHROW if sys.version_info >= (3, 12) else _OLD_RETHROW
+_TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
+
+# helper -> other helpers it calls
+NEEDS = {
+    "pyj_box_array": ("pyj_release", "pyj_release_header"),
+    "pyj_release": ("pyj_release_header",), 
+    "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
+}
+
+_DECLARATIONS = {
+    "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)", "free": "declare void @free(ptr)",
+    "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()", "Py_IncRef": "declare void @Py_IncRef(ptr)",
+    "Py_DecRef": "declare void @Py_DecRef(ptr)", "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
+    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()", "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
+    "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)", "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
+    "PyErr_NormalizeException": "declare void @PyErr_NormalizeException(ptr, ptr, ptr)",
+    "PyErr_Restore": "declare void @PyErr_Restore(ptr, ptr, ptr)",
+    "PyException_SetTraceback": "declare i32 @PyException_SetTraceback(ptr, ptr)",
+    "PyException_GetTraceback": "declare ptr @PyException_GetTraceback(ptr)",
+    "PyErr_GetHandledException": "declare ptr @PyErr_GetHandledException()",
+    "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
+    "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)", "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
+    "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)", "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
+    "_Py_NoneStruct": "@_Py_NoneStruct = external global i8",
+    f"pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}":
+        f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}(i32)",
+    f"pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}":
+        f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
+    f"pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}":
+        f"declare i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr, ptr)",
+    "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
+}
+
+
+def text(names, declarations: dict[str, None]) -> str:
+    """Definitions of the helpers `names`; adds what they refer to to `declarations`."""
+    parts = []
+    for name in names:
+        body = _TEXT[name]
+        parts.append(body)
+        for symbol, declaration in _DECLARATIONS.items():
+            if f"@{symbol}" in body and declaration not in declarations:
+                declarations[declaration] = None
+    return "\n".join(parts)
