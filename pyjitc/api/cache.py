@@ -9,11 +9,11 @@ never an error: files are replaced in one step and carry a checksum.
 """
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import marshal
 import os
 import sys
+from _blake2 import blake2b  # hashlib would load OpenSSL: as much time as all the rest of a warm first call
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def key_of(function, types, options: Options) -> str | None:
     if not portable.portable(parts):
         return None
     text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), _environment()))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 
 def _environment() -> str:
@@ -90,7 +90,7 @@ def read(key: str) -> list[Variant]:
                 return []  # somebody else could have written it
             data = file.read()
         header = len(_MAGIC) + 16
-        if data[:len(_MAGIC)] != _MAGIC or hashlib.blake2b(data[header:], digest_size=16).digest() != data[len(_MAGIC):header]:
+        if data[:len(_MAGIC)] != _MAGIC or blake2b(data[header:], digest_size=16).digest() != data[len(_MAGIC):header]:
             return []
         return list(marshal.loads(data[header:]))
     except _IO_ERRORS:
@@ -108,7 +108,7 @@ def write(key: str, variant: Variant) -> bool:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.blake2b(payload, digest_size=16).digest() + payload)
+                file.write(_MAGIC + blake2b(payload, digest_size=16).digest() + payload)
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)

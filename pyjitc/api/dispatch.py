@@ -164,13 +164,12 @@ class Function(Callable_):
         if found is None:
             try:
                 found = specialisation.make(self.py_func, types, self.options, full)
-            except ABIError:
-                raise
             except Exception as error:
                 if native is not None:  # it held for other values than those now
                     self._unlink(types)
-                self._failures[types] = (error, self._state())
-                raise error.with_traceback(None) from error.__cause__
+                if _is_located(error):
+                    self._failures[types] = (error, self._state())
+                raise
         self._link(types, found)
         return True
 
@@ -179,7 +178,7 @@ class Function(Callable_):
         if failure is not None:
             error, state = failure
             if state == self._state():
-                raise error.with_traceback(None) from error.__cause__
+                raise error
             del self._failures[types]
 
     def _state(self) -> tuple:
@@ -346,7 +345,17 @@ def _prepare(self, /, *args, **kwargs):
     """The slow path of dispatchers and of their direct objects."""
     if type(self) is _Direct:
         raise _NoMatch
-    return self._answer(args, kwargs)
+    try:
+        return self._answer(args, kwargs)
+    except Exception as error:
+        if _is_located(error):  # where it lies in the user's source is in the message; our frames say nothing
+            raise error.with_traceback(None)
+        raise
+
+
+def _is_located(error: Exception) -> bool:
+    """Whether it is an error of the user's program, found by the compiler: these have a `diagnostic`."""
+    return getattr(error, "diagnostic", None) is not None
 
 
 _functions: dict[tuple, FunctionType] = {}

@@ -11,8 +11,8 @@ hold the object itself, tagged LITERAL, and serve in this process only.
 from __future__ import annotations
 
 import enum
-import hashlib
 import sys
+from _blake2 import blake2b  # see cache.py
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 
 import numpy as np
@@ -142,7 +142,7 @@ def _named(module: str, qualname: str):
 
 def code_hash(code: CodeType) -> str:
     """Everything of a code object that compiled code depends on, positions for tracebacks included."""
-    digest = hashlib.sha256()
+    digest = blake2b(digest_size=32)
 
     def add(value) -> None:
         cls = type(value)

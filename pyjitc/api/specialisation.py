@@ -7,8 +7,9 @@ code with the objects and expected values of that function. Entries live as long
 from __future__ import annotations
 
 import ctypes
-import threading
+import os
 import weakref
+from _thread import RLock
 
 from ..base.lazy import lazy
 from ..base.options import Options
@@ -22,7 +23,8 @@ __all__ = ["Entry", "Native", "LOCK", "find", "make", "link", "statistics"]
 compiler = lazy("pyjitc.api.compiler")
 cache = lazy("pyjitc.api.cache")
 
-LOCK = threading.RLock()  # one compile at a time in a process; the same signature compiles once
+LOCK = RLock()  # one compile at a time in a process; the same signature compiles once
+os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # whoever held it is not in the child
 statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
 
 

@@ -3,7 +3,9 @@ import copy
 import ctypes
 import gc
 import inspect
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -182,10 +184,17 @@ def test_failures_are_remembered_until_a_global_changes(fake):
         return SCALE
 
     fake.error = ValueError("cannot compile")
+    fake.error.diagnostic = "where"
     for _ in range(3):
-        with pytest.raises(ValueError, match="cannot compile"):
+        with pytest.raises(ValueError, match="cannot compile") as caught:
             f(1.0)
+        assert [entry.name for entry in caught.traceback][1:] == ["_prepare"]
     assert len(fake.compiles) == 1
+    fake.error = KeyError("an internal error")
+    for n in (2, 3):  # tried again each time, with all frames
+        with pytest.raises(KeyError) as caught:
+            f(1)
+        assert caught.traceback[-1].name == "compile_signature" and len(fake.compiles) == n
     fake.error = None
     SCALE = 101
     assert f(1.0) == 102.0
@@ -314,6 +323,29 @@ def test_threads_compile_a_signature_once(fake):
     for t in threads:
         t.join()
     assert len(results) == 1800 and all(results) and len(fake.compiles) == 2
+
+
+def test_child_of_a_fork_can_compile(fake):
+    f = njit(lambda x: 0.0)
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with specialisation.LOCK:
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
+        child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if f(1.0) == 1.0 else 1)
+    done.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_replaced_code_is_freed_when_nobody_is_inside(fake):
