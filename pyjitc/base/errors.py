@@ -1,0 +1,112 @@
+"""Errors that a person can act on: what, where with a caret, the types involved, what to write instead.
+
+A diagnostic is at most eight lines. Its parts stay available as attributes of the exception.
+"""
+from __future__ import annotations
+
+import os
+import sys
+import unicodedata
+from typing import NamedTuple
+
+from .lazy import lazy
+
+__all__ = ["Diagnostic", "PyjitcError", "CompileError", "TypingError", "UnsupportedError", "VerifyError", "suggest"]
+
+_linecache = lazy("linecache")
+_difflib = lazy("difflib")
+
+
+class Diagnostic(NamedTuple):
+    """message: str; filename, line (1-based; 0: unknown), end_line, col, end_col (0-based UTF-8 bytes, -1: unknown);
+    function: qualified name; types: ((name, type text), ...); hint: what to write instead, or ''; notes: further lines
+    (at most two are shown), such as the chain of calls."""
+
+    message: str
+    filename: str = ""
+    line: int = 0
+    end_line: int = 0
+    col: int = -1
+    end_col: int = -1
+    function: str = ""
+    types: tuple = ()
+    hint: str = ""
+    notes: tuple = ()
+
+    def render(self, colour: bool = False) -> str:
+        """The text, at most eight lines."""
+        bold, red, cyan, plain = ("\033[1m", "\033[31m", "\033[36m", "\033[0m") if colour else ("",) * 4
+        lines = [f"{bold}{self.message}{plain}"]
+        if self.line:
+            where = f"{self.filename}:{self.line}"
+            lines.append(f"  at {where} in {self.function}" if self.function else f"  at {where}")
+            source = _linecache.getline(self.filename, self.line).rstrip("\n")
+            if source.strip():
+                shown = source.expandtabs(4).strip()
+                lines.append(f"    {shown}")
+                caret = self._caret(source)
+                if caret:
+                    lines.append(f"    {red}{caret}{plain}")
+        if self.types:
+            lines.append("  types: " + ", ".join(f"{name}: {cyan}{t}{plain}" for name, t in self.types[:6]))
+        lines += [f"  {note}" for note in self.notes[:2]]
+        if self.hint:
+            lines.append(f"  help: {self.hint}")
+        return "\n".join(lines[:8])
+
+    def _caret(self, source: str) -> str:
+        if self.col < 0 or self.end_col < 0:
+            return ""
+        data = source.encode()
+        before = data[:self.col].decode(errors="replace")
+        last = self.end_col if self.end_line in (0, self.line) else len(data.rstrip())
+        marked = data[self.col:last].decode(errors="replace")
+        indent = len(source.expandtabs(4)) - len(source.expandtabs(4).lstrip())
+        start = _width(before.expandtabs(4)) - indent
+        return " " * max(start, 0) + "^" * max(_width(marked.expandtabs(4)), 1)
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+
+
+def _terminal() -> bool:
+    return "NO_COLOR" not in os.environ and hasattr(sys.stderr, "isatty") and sys.stderr.isatty()
+
+
+class PyjitcError(Exception):
+    """Base of the errors of this package."""
+
+
+class CompileError(PyjitcError, TypeError):
+    """A function cannot be compiled as it is called. `diagnostic`: where and why."""
+
+    def __init__(self, diagnostic: Diagnostic | str):
+        if isinstance(diagnostic, str):
+            diagnostic = Diagnostic(diagnostic)
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+    def __str__(self) -> str:
+        return self.diagnostic.render(_terminal())
+
+    def __reduce__(self):
+        return type(self), (self.diagnostic,)
+
+
+class TypingError(CompileError):
+    """The operands of an operation have no common meaning, or a type cannot be found."""
+
+
+class UnsupportedError(CompileError):
+    """A construct or function that is not compiled yet."""
+
+
+class VerifyError(PyjitcError):
+    """The IR breaks an invariant: a defect of the compiler."""
+
+
+def suggest(name: str, candidates) -> str | None:
+    """The nearest of `candidates`, or None."""
+    found = _difflib.get_close_matches(name, list(candidates), 1)
+    return found[0] if found else None
