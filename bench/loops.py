@@ -71,7 +71,7 @@ def _row(name, function, prepare, contenders, peers, quick) -> Row:
     if "cpython" in peers:
         slow = runs({"cpython": function}, arguments, 1 if quick else 3)["cpython"]
         cells["over CPython"] = f"{sample(slow).median / sample(times['pyjitc']).median:,.0f}x"
-    cells["checks off"] = f"{ratio(times['pyjitc'], times['checks off']).median:.2f}x"
+    cells["checks cost"] = f"{ratio(times['pyjitc'], times['checks off']).median:.2f}x"
     figure = ratio(times["pyjitc"], times["pyjitc"])
     if judged:
         cells["Numba"] = _ms(times["numba"])

@@ -11,6 +11,8 @@ import tempfile
 import time
 from typing import Callable, Mapping, NamedTuple
 
+import numpy as np
+
 __all__ = ["Sample", "sample", "calls", "runs", "child", "progress", "ratio"]
 
 
@@ -78,17 +80,22 @@ def _clock(f, *args) -> float:
 
 def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
          enough: float = 1e-3) -> dict[str, list[float]]:
-    """Seconds of one call `f(*prepare())`: {label: one figure a round}. Preparing is not timed. Short calls are
-    repeated within a round, on one prepared input, until they take `enough` seconds together."""
+    """Seconds of one call `f(*prepare())`: {label: one figure a round}. All contenders work in the same arrays, which
+    are restored, untimed, before each turn: where an array lies in memory matters more than a check. Short calls are
+    repeated within a turn until they take `enough` seconds together."""
+    args = prepare()
+    contents = [(a, a.copy()) for a in args if isinstance(a, np.ndarray)]
     repeat = {}
     for label, f in contenders.items():
-        args = prepare()
         f(*args)
         repeat[label] = max(1, int(enough / max(_clock(f, *args), 1e-9)))
     times = {label: [] for label in contenders}
+    order = list(contenders.items())
     for _ in range(rounds):
-        for label, f in contenders.items():
-            args = prepare()
+        order.reverse()  # who comes first pays for what the last one left in caches and allocators
+        for label, f in order:
+            for array, content in contents:
+                array[...] = content
             n = repeat[label]
             start = time.perf_counter()
             for _ in range(n):

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
+import types
 from typing import Callable
 
 __all__ = ["PEERS", "available", "decorator", "load"]
@@ -32,6 +34,13 @@ def load(path: str, peer: str, **options) -> dict:
     """The definitions of a file of programs that decorate with the free name `njit`, for one peer."""
     with open(path) as file:
         code = compile(file.read(), path, "exec")
-    scope = {"njit": decorator(peer, **options), "__name__": f"programs_{peer}"}
-    exec(code, scope)
-    return scope
+    # A module of its own each time, and known as one: Numba asks for that when a function calls itself.
+    module = types.ModuleType(f"bench_{peer}_{len(_loaded)}")
+    _loaded.append(module)
+    sys.modules[module.__name__] = module
+    module.njit = decorator(peer, **options)
+    exec(code, vars(module))
+    return vars(module)
+
+
+_loaded: list[types.ModuleType] = []

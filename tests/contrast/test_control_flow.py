@@ -174,9 +174,11 @@ def test_switch_functions_out_of_range():
 def many_cases(kind, count):
     """A function that dispatches over `count` cases."""
     if kind == "match":
-        body = "    match k:\n" + "".join(f"        case {i}:\n            return x + {i * 7 % 1000}\n" for i in range(count))
+        cases = (f"        case {i}:\n            return x + {i * 7 % 1000}\n" for i in range(count))
+        body = "    match k:\n" + "".join(cases)
     else:
-        body = "".join(f"    {'el' if i else ''}if k == {i}:\n        return x + {i * 7 % 1000}\n" for i in range(count))
+        cases = (f"    {'el' if i else ''}if k == {i}:\n        return x + {i * 7 % 1000}\n" for i in range(count))
+        body = "".join(cases)
     scope = {}
     exec(f"def f(k, x):\n{body}    return -1\n", scope)
     return scope["f"]
