@@ -1,0 +1,278 @@
+"""The native entry of one signature: a vectorcall stub that checks, opens, calls, and boxes.
+
+    ptr pyjitc_entry(ptr self, ptr args, i64 nargsf, ptr kwnames)
+
+A call that is not for this signature goes on to the stub whose address the dispatcher keeps in `pyjitc_next`.
+Omitted arguments come from the defaults of `self`, keywords are placed by the identity of their names. Values the
+code was compiled for are compared before the call: the dispatcher keeps what is expected in `pyjitc_guard_<i>`. A
+dictionary is looked at again only when its version tag has changed.
+`pyjitc_active` counts the calls that are inside, for whoever wants to unmap the code.
+"""
+from __future__ import annotations
+
+from types import CellType
+from typing import Any, NamedTuple
+
+from ..ir import core as ir
+from ..runtime import dispatcher, platform
+from ..types.kinds import Type
+from . import box
+from .emit import Emitter, Module, components
+
+__all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
+
+ENTRY, NEXT, ACTIVE = "pyjitc_entry", "pyjitc_next", "pyjitc_active"
+
+
+class Spec(NamedTuple):
+    """How a function is called from Python.
+
+    names, types: its parameters, in the order of the code's locals; passed: whether the native function has a parameter
+    for it (one whose type has a single value has none); positional_only: how many have no keyword; simple: no
+    keyword-only or variadic parameters, so that the stub may place keywords and fill in defaults; guards: (container,
+    key or None, value) of everything the program may change: dictionary items and the contents of cells.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[Type, ...]
+    passed: tuple[bool, ...]
+    positional_only: int = 0
+    simple: bool = True
+    guards: tuple[tuple[Any, Any, Any], ...] = ()
+
+
+class _Stub(Emitter):
+    """Emits the stub; every failure leaves through one block."""
+
+    def __init__(self, module: Module):
+        super().__init__(module)
+        self.failed = "failed"
+        self.fails = False
+
+    def fail(self, inst) -> str:
+        self.fails = True
+        return self.failed
+
+
+def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -> tuple[str | None, ...]:
+    """Add the stub of `fn` to `module`; returns the guard words' symbols (None: not compared natively)."""
+    e = _Stub(module)
+    n = len(spec.types)
+    for word in (f"@{NEXT} = global ptr null", f"@{ACTIVE} = global i64 0"):
+        e.declare(word)
+    e.start("enter")
+    given = e.assign(f"and i64 %nargsf, {(1 << 63) - 1}")
+    counted = e.assign(f"icmp eq i64 {given}, {n}")
+    unnamed = e.assign("icmp eq ptr %kw, null")
+    direct = e.assign(f"and i1 {counted}, {unnamed}")
+    if spec.simple and n:
+        e.branch(direct, "open", "bind", likely=True)
+        e.start("bind")
+        slots = e.alloca("ptr", n)
+        _declare_bind(module, spec.names)
+        bound = e.assign(f"call i1 @pyjitc_bind(ptr %self, ptr %args, i64 {given}, ptr %kw, ptr {slots}, i64 {n}, "
+                         f"i64 {spec.positional_only})")
+        e.branch(bound, "open", "miss")
+        e.start("open")
+        values = e.phi("ptr", [("%args", "enter"), (slots, "bind")])
+    else:
+        e.branch(direct, "open", "miss", likely=True)
+        e.start("open")
+        values = "%args"
+    passed: list[str] = []
+    for i, (t, keep) in enumerate(zip(spec.types, spec.passed, strict=True)):
+        where = values if i == 0 else e.assign(f"getelementptr ptr, ptr {values}, i64 {i}")
+        pointer = e.assign(f"load ptr, ptr {where}, align 8")
+        opened = box.unbox(e, t, pointer, "miss")
+        if keep:
+            passed += [f"{c} {v}" for c, v in zip(components(t), opened, strict=True)]
+    symbols = _guards(e, spec.guards)
+    _call(e, fn, passed, nogil)
+    lines = [f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargsf, ptr %kw) nounwind {{", "start:", *e.entry, "  br label %enter",
+             *e.lines, *e.cold]
+    if e.fails:
+        lines += [f"{e.failed}:", *_leave(e), "  ret ptr null"]
+    lines += ["miss:", f"  %next = load ptr, ptr @{NEXT}, align 8",
+              "  %other = tail call ptr %next(ptr %self, ptr %args, i64 %nargsf, ptr %kw)", "  ret ptr %other", "}"]
+    module.bodies.append("\n".join(lines))
+    return symbols
+
+
+def _call(e: _Stub, fn: ir.Function, passed: list[str], nogil: bool) -> None:
+    types = components(fn.result) if fn.result is not None else ()
+    slot = e.alloca("i64", len(types)) if types else None
+    if slot:
+        passed = [f"ptr {slot}", *passed]
+    before = e.assign(f"load i64, ptr @{ACTIVE}, align 8")
+    e.line(f"store i64 {e.assign(f'add i64 {before}, 1')}, ptr @{ACTIVE}, align 8")
+    if nogil:
+        e.declare("declare ptr @PyEval_SaveThread()")
+        e.declare("declare void @PyEval_RestoreThread(ptr)")
+        thread = e.assign("call ptr @PyEval_SaveThread()")
+    status = e.assign(f"call i32 {e.module.symbol(fn)}({', '.join(passed)})")
+    if nogil:
+        e.line(f"call void @PyEval_RestoreThread(ptr {thread})")
+    if fn.result is None:  # it never returns
+        e.jump(e.fail(None))
+        return
+    e.check_status(status, None)
+    values = []
+    for i, c in enumerate(types):
+        where = slot if i == 0 else e.assign(f"getelementptr i8, ptr {slot}, i64 {8 * i}")
+        values.append(e.assign(f"load {c}, ptr {where}, align 8"))
+    result = box.box(e, fn.result, values, None, take=True)
+    e.lines += _leave(e)
+    e.line(f"ret ptr {result}")
+
+
+def _leave(e: _Stub) -> list[str]:
+    e.count += 1
+    return [f"  %in{e.count} = load i64, ptr @{ACTIVE}, align 8", f"  %out{e.count} = add i64 %in{e.count}, -1",
+            f"  store i64 %out{e.count}, ptr @{ACTIVE}, align 8"]
+
+
+def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
+    """Compare every guarded value with the one expected; on a difference the call is not for this code."""
+    symbols: list[str | None] = []
+    items: dict[int, list] = {}  # id of a dictionary -> its guards
+    for i, (container, key, _) in enumerate(guards):
+        symbol = f"pyjitc_guard_{i}" if type(container) is CellType or type(container) is dict and type(key) is str else None
+        symbols.append(symbol)
+        if symbol is None:
+            continue
+        e.declare(f"@{symbol} = global ptr null")
+        if type(container) is CellType:
+            where = e.assign(f"getelementptr i8, ptr {e.object(container)}, i64 {platform.CELL_CONTENT}")
+            _expect(e, e.assign(f"load ptr, ptr {where}, align 8"), symbol)
+        else:
+            items.setdefault(id(container), []).append((container, key, symbol))
+    for k, group in enumerate(items.values()):
+        space = e.object(group[0][0])
+        same = e.label("same")
+        if platform.DICT_VERSION is not None:
+            known = f"@pyjitc_version_{k}"
+            e.declare(f"{known} = internal global i64 0")
+            where = e.assign(f"getelementptr i8, ptr {space}, i64 {platform.DICT_VERSION}")
+            version = e.assign(f"load i64, ptr {where}, align 8")
+            before = e.assign(f"load i64, ptr {known}, align 8")
+            changed = e.label("changed")
+            e.branch(e.assign(f"icmp eq i64 {version}, {before}"), same, changed, likely=True)
+            e.start(changed)
+        e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
+        for _, key, symbol in group:
+            _expect(e, e.assign(f"call ptr @PyDict_GetItem(ptr {space}, ptr {e.object(key)})"), symbol)
+        if platform.DICT_VERSION is not None:
+            e.line(f"store i64 {version}, ptr {known}, align 8")
+        e.jump(same)
+        e.start(same)
+    return tuple(symbols)
+
+
+def _expect(e: _Stub, value: str, symbol: str) -> None:
+    expected = e.assign(f"load ptr, ptr @{symbol}, align 8")
+    good = e.label("expected")
+    e.branch(e.assign(f"icmp eq ptr {value}, {expected}"), good, "miss", likely=True)
+    e.start(good)
+
+
+def _declare_bind(module: Module, names: tuple[str, ...]) -> None:
+    known = ", ".join(f"ptr {module.object(name)}" for name in names)
+    module.declarations[f"@pyjitc_names = internal constant [{len(names)} x ptr] [{known}]"] = None
+    module.declarations["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"] = None
+    module.declarations["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"] = None
+    module.bodies.append(_BIND)
+
+
+# Whether the arguments of a call with keywords or omitted defaults can be placed; `slots` gets one object for each
+# parameter. Names are compared by identity: those of a call's code are interned.
+_BIND = f"""
+define internal i1 @pyjitc_bind(ptr %self, ptr %args, i64 %nargs, ptr %kw, ptr %slots, i64 %n, i64 %only) nounwind noinline optsize {{
+start:
+  %many = icmp ugt i64 %nargs, %n
+  br i1 %many, label %no, label %copy
+copy:
+  %all = mul i64 %n, 8
+  %some = mul i64 %nargs, 8
+  call void @llvm.memset.p0.i64(ptr %slots, i8 0, i64 %all, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %slots, ptr %args, i64 %some, i1 false)
+  %unnamed = icmp eq ptr %kw, null
+  br i1 %unnamed, label %defaults, label %names
+names:
+  %countp = getelementptr i8, ptr %kw, i64 {platform.OB_SIZE}
+  %count = load i64, ptr %countp
+  %keys = getelementptr i8, ptr %kw, i64 {platform.TUPLE_ITEMS}
+  %extra = getelementptr ptr, ptr %args, i64 %nargs
+  br label %each
+each:
+  %j = phi i64 [ 0, %names ], [ %j1, %put ]
+  %more = icmp ult i64 %j, %count
+  br i1 %more, label %find, label %defaults
+find:
+  %keyp = getelementptr ptr, ptr %keys, i64 %j
+  %key = load ptr, ptr %keyp
+  br label %search
+search:
+  %i = phi i64 [ %only, %find ], [ %i1, %other ]
+  %left = icmp ult i64 %i, %n
+  br i1 %left, label %compare, label %no
+compare:
+  %namep = getelementptr ptr, ptr @pyjitc_names, i64 %i
+  %name = load ptr, ptr %namep
+  %hit = icmp eq ptr %name, %key
+  %i1 = add i64 %i, 1
+  br i1 %hit, label %place, label %other
+other:
+  br label %search
+place:
+  %slot = getelementptr ptr, ptr %slots, i64 %i
+  %old = load ptr, ptr %slot
+  %free = icmp eq ptr %old, null
+  br i1 %free, label %put, label %no
+put:
+  %valuep = getelementptr ptr, ptr %extra, i64 %j
+  %value = load ptr, ptr %valuep
+  store ptr %value, ptr %slot
+  %j1 = add i64 %j, 1
+  br label %each
+defaults:
+  %tablep = getelementptr i8, ptr %self, i64 {dispatcher.DEFAULTS}
+  %table = load ptr, ptr %tablep
+  %sizep = getelementptr i8, ptr %table, i64 {platform.OB_SIZE}
+  %size = load i64, ptr %sizep
+  %first = sub i64 %n, %size
+  %items = getelementptr i8, ptr %table, i64 {platform.TUPLE_ITEMS}
+  br label %fill
+fill:
+  %k = phi i64 [ 0, %defaults ], [ %k1, %filled ]
+  %rest = icmp ult i64 %k, %n
+  br i1 %rest, label %check, label %yes
+check:
+  %herep = getelementptr ptr, ptr %slots, i64 %k
+  %here = load ptr, ptr %herep
+  %k1 = add i64 %k, 1
+  %set = icmp ne ptr %here, null
+  br i1 %set, label %filled, label %missing
+missing:
+  %at = sub i64 %k, %first
+  %required = icmp slt i64 %at, 0
+  br i1 %required, label %no, label %take
+take:
+  %itemp = getelementptr ptr, ptr %items, i64 %at
+  %item = load ptr, ptr %itemp
+  store ptr %item, ptr %herep
+  br label %filled
+filled:
+  br label %fill
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}"""
+
+
+def add_native(module: Module, fn: ir.Function, name: str) -> None:
+    """Export `fn` as `name`, for callers that speak its native convention (tests)."""
+    params = ["ptr %ret"] if fn.result is not None and components(fn.result) else []
+    params += [f"{c} %p{i}.{j}" for i, p in enumerate(fn.params) for j, c in enumerate(components(p.type))]
+    module.bodies.append(f"define i32 @{name}({', '.join(params)}) nounwind {{\n"
+                         f"  %status = call i32 {module.symbol(fn)}({', '.join(params)})\n  ret i32 %status\n}}")
