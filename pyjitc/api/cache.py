@@ -9,11 +9,11 @@ never an error: files are replaced in one step and carry a checksum.
 """
 from __future__ import annotations
 
-import importlib.util
 import marshal
 import os
 import sys
 from _blake2 import blake2b  # hashlib would load OpenSSL: as much time as all the rest of a warm first call
+from importlib.machinery import PathFinder
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def _environment() -> str:
 
 def _package_state(name: str, files: tuple[str, ...] | None) -> list:
     """Names, sizes and times of a package's files (all Python files, or those named), without importing it."""
-    spec = sys.modules[name].__spec__ if name in sys.modules else importlib.util.find_spec(name)
+    spec = sys.modules[name].__spec__ if name in sys.modules else PathFinder.find_spec(name)
     found: list = []
     waiting = list(spec.submodule_search_locations or ()) if spec else []
     root = len(waiting[0]) if waiting else 0

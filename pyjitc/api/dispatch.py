@@ -5,8 +5,8 @@
 
 `_prepare` answers RETRY when it changed the chain, so the call is made again without a Python frame in between.
 A function with keyword-only or variadic parameters has its chain in a *direct* object only, which is called with all
-parameters in the order of `co_varnames` (`*args` as one tuple); so have calls with keywords or omitted defaults that
-the stub did not take.
+parameters in the order of `co_varnames` (`*args` as one tuple); calls that need arguments converted go there as well,
+and all calls of a function that depends on a value which stubs cannot compare.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from . import portable, specialisation
 from .signature import Signature, convert, signature_of
 from .specialisation import LOCK, Native
 
-__all__ = ["Dispatcher", "Function"]
+__all__ = ["Dispatcher", "CompiledFunction"]
 
 _compiler = lazy("pyjitc.api.compiler")
 _pickling = lazy("pyjitc.api.pickling")
@@ -43,7 +43,7 @@ class _DirectBase(Callable_):
     __slots__ = ()
 
 
-class Function(Callable_):
+class CompiledFunction(Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
     __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_direct", "_simple", "_count",
@@ -125,7 +125,7 @@ class Function(Callable_):
         types = []
         for n, value in enumerate(given):
             try:
-                if type(value) is FunctionType or isinstance(value, Function):
+                if type(value) is FunctionType or isinstance(value, CompiledFunction):
                     known = _known_function(value)
                     if known is not value:
                         full = (*full[:n], known, *full[n + 1:])
@@ -211,7 +211,8 @@ class Function(Callable_):
             ctypes.c_void_p.from_address(native.next).value = following
             following = native.address
         set_entry(self._direct, following)
-        set_entry(self, following if self._simple else slow_path(Dispatcher))
+        native = self._simple and all(n.guarded for n in self._natives.values())
+        set_entry(self, following if native else slow_path(Dispatcher))
 
     def _retire(self, native: Native) -> None:
         """Replaced code may still be running; it goes when nobody can be inside."""
@@ -419,7 +420,7 @@ def _warn_interpreter(why: str) -> None:
         warnings.warn(f"pyjitc runs everything in the interpreter: {why}", RuntimeWarning, stacklevel=4)
 
 
-class _Interpreted(Function):
+class _Interpreted(CompiledFunction):
     """Stands for a dispatcher where no native code can run."""
 
     __slots__ = ()
@@ -433,7 +434,7 @@ class _Interpreted(Function):
 
 try:
     require_native()
-    Dispatcher = leaf(Function, _prepare, "pyjitc.Dispatcher")
+    Dispatcher = leaf(CompiledFunction, _prepare, "pyjitc.Dispatcher")
     _Direct = leaf(_DirectBase, _prepare, "pyjitc.Direct")
     _NATIVE = True
 except (ABIError, OSError, RuntimeError) as _error:

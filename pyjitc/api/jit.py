@@ -4,7 +4,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from ..base.options import Options, environment, make_options
-from .dispatch import Dispatcher, Function
+from .dispatch import Dispatcher, CompiledFunction
 from .signature import Signature, TypeName, signature_of
 
 __all__ = ["njit", "jit", "compile_options", "dispatcher"]
@@ -27,7 +27,7 @@ def njit(signature=None, /, **options):
     Options: see `compile_options`. The result is called, bound as a method, inspected and pickled as the function
     itself, which is its `py_func`.
     """
-    if isinstance(signature, (FunctionType, Function, staticmethod, classmethod)):
+    if isinstance(signature, (FunctionType, CompiledFunction, staticmethod, classmethod)):
         return _decorate(signature, (), options)
     if isinstance(signature, type) or callable(signature) and not isinstance(signature, (TypeName, Signature)):
         raise TypeError(f"njit compiles Python functions, not {signature!r}")
@@ -49,7 +49,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_decorate(function.__func__, declared, given, chosen))
     options = make_options(given) if chosen is None else chosen
-    if isinstance(function, Function):
+    if isinstance(function, CompiledFunction):
         if not given and not declared:
             return function
         function = function.py_func
@@ -66,7 +66,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     return Dispatcher(function, options, declared)
 
 
-def dispatcher(function: FunctionType, options=(), declared=()) -> Function:
+def dispatcher(function: FunctionType, options=(), declared=()) -> CompiledFunction:
     """A dispatcher from its parts, as pickles need it."""
     return Dispatcher(function, Options(*options), [Signature(*s) for s in declared])
 

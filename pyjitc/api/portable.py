@@ -295,7 +295,7 @@ def rebuild(made: tuple, roots):
     """The object of a recipe; LookupError where it is not there."""
     kind = made[0]
     if kind == "constant":
-        return sys.intern(made[1]) if type(made[1]) is str else _interned(made[1])
+        return _interned(made[1])
     if kind == "path":
         return follow(made[1], roots)
     if kind == "dtype":
@@ -313,7 +313,7 @@ def rebuild(made: tuple, roots):
 
 
 def _interned(value):
-    """Tuples of names are compared by identity of their items, so these are interned as the compiler does."""
+    """Names of keywords and attributes are compared by identity, so they are interned, as Python's compiler does."""
     if type(value) is tuple:
-        return tuple(sys.intern(x) if type(x) is str else _interned(x) for x in value)
-    return value
+        return tuple(map(_interned, value))
+    return sys.intern(value) if type(value) is str and value.isidentifier() else value

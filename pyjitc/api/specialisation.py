@@ -47,9 +47,10 @@ class Entry:
 
 
 class Native:
-    """An Entry linked to a function object. guards: [word address or None, container, key, fingerprint, value now]."""
+    """An Entry linked to a function object. guards: [word address or None, container, key, fingerprint, value now];
+    guarded: the stub compares them all, so that it may be called without asking `changed` first."""
 
-    __slots__ = ("entry", "image", "address", "next", "guards", "active")
+    __slots__ = ("entry", "image", "address", "next", "guards", "guarded", "active")
 
     def __init__(self, entry: Entry, image: Image, guards: list[list]):
         self.entry = entry
@@ -57,6 +58,7 @@ class Native:
         self.address = image.address(entry.entry)
         self.next = image.address(entry.next)
         self.guards = guards
+        self.guarded = all(guard[0] is not None for guard in guards)
         self.active = image.symbols.get("pyjitc_active")
 
     def changed(self) -> list[list]:

@@ -197,7 +197,7 @@ K = 2.0
 from pyjitc import njit
 from pyjitc.api import specialisation
 if sys.argv[1] == "compile":
-    from conftest import FakeCompiler
+    from fake_compiler import FakeCompiler
     specialisation.compiler = FakeCompiler()
 @njit(cache=True)
 def f(x):

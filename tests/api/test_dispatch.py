@@ -1,4 +1,4 @@
-"""The dispatcher: specialisation, guards, binding, sharing, failures; with the fake compiler of conftest."""
+"""The dispatcher: specialisation, guards, binding, sharing, failures; with the fake compiler of fake_compiler.py."""
 import copy
 import ctypes
 import gc
@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import pyjitc
+from fake_compiler import FakeCompiler
 from pyjitc import float64, int64, njit
 from pyjitc.api import specialisation
 from pyjitc.runtime.platform import ABIError
@@ -129,6 +130,27 @@ def test_cells(fake):
     assert g(1.0) == 2001.0 and len(fake.compiles) == 2
     change_g(3000)
     assert g(1.0) == 3001.0 and f(1.0) == 2001.0 and len(fake.compiles) == 3
+
+
+def test_values_that_stubs_cannot_compare(fake, monkeypatch):
+    """A guard without a word: every call looks at the value first."""
+    plain = fake.compile_signature
+
+    def compile_signature(function, types, options):
+        made = plain(function, types, options)
+        return made._replace(guards=tuple(g._replace(symbol=None) if g.key == "SCALE" else g for g in made.guards))
+
+    def stub(types, guards, constant):
+        return FakeCompiler.stub(fake, types, [g for g in guards if g.key != "SCALE"], constant)
+
+    monkeypatch.setattr(fake, "compile_signature", compile_signature)
+    monkeypatch.setattr(fake, "stub", stub)
+    global SCALE
+    f = njit(lambda x: x + SCALE)
+    assert f(1.0) == 101.0 and f(1.0) == 101.0 and len(fake.compiles) == 1
+    SCALE = 200
+    assert f(1.0) == 201.0 and len(fake.compiles) == 2
+    SCALE = 100
 
 
 def test_lambda_in_a_loop_compiles_once(fake):
