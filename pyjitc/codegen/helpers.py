@@ -155,6 +155,51 @@ define internal void @pyj_throw(ptr %exc) nounwind noinline cold {
   call void @PyErr_SetObject(ptr %class, ptr %exc)
   ret void
 }""",
+    # x / y of Python ints beyond 2**53, correctly rounded: long division to 55 bits, the rest sticky. y is not 0.
+    "pyj_int_truediv": """
+define internal double @pyj_int_truediv(i64 %x, i64 %y) nounwind noinline cold {
+  %mixed = xor i64 %x, %y
+  %negative = icmp slt i64 %mixed, 0
+  %xs = icmp slt i64 %x, 0
+  %xm = sub i64 0, %x
+  %n = select i1 %xs, i64 %xm, i64 %x
+  %ys = icmp slt i64 %y, 0
+  %ym = sub i64 0, %y
+  %ya = select i1 %ys, i64 %ym, i64 %y
+  %none = icmp eq i64 %ya, 0
+  %d = select i1 %none, i64 1, i64 %ya
+  %q0 = udiv i64 %n, %d
+  %r0 = urem i64 %n, %d
+  br label %test
+test:
+  %q = phi i64 [ %q0, %0 ], [ %q2, %more ]
+  %r = phi i64 [ %r0, %0 ], [ %r2, %more ]
+  %unit = phi double [ 1.0, %0 ], [ %half, %more ]
+  %enough = icmp uge i64 %q, 18014398509481984
+  %exact = icmp eq i64 %r, 0
+  %stop = or i1 %enough, %exact
+  br i1 %stop, label %done, label %more
+more:
+  %r1 = shl i64 %r, 1
+  %one = icmp uge i64 %r1, %d
+  %rd = sub i64 %r1, %d
+  %r2 = select i1 %one, i64 %rd, i64 %r1
+  %q1 = shl i64 %q, 1
+  %bit = zext i1 %one to i64
+  %q2 = or i64 %q1, %bit
+  %half = fmul double %unit, 0.5
+  br label %test
+done:
+  %rest = icmp ne i64 %r, 0
+  %sticky = zext i1 %rest to i64
+  %qs = or i64 %q, %sticky
+  %f = uitofp i64 %qs to double
+  %size = fmul double %f, %unit
+  %minus = fneg double %size
+  %result = select i1 %negative, double %minus, double %size
+  ret double %result
+}
+""",
     "pyj_signals": """
 define internal i32 @pyj_signals() nounwind noinline cold {
   %status = call i32 @PyErr_CheckSignals()

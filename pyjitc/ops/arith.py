@@ -315,7 +315,7 @@ def _truediv_lower(e, inst, x, y):
     quick = e.assign(f"fdiv double {left}, {right}")
     e.jump(done)
     e.start(slow)
-    exact = e.assign(f"call double {e.helper('pyjitc_int_truediv')}(i64 {x[0]}, i64 {y[0]})")
+    exact = e.assign(f"call double {e.helper('pyj_int_truediv')}(i64 {x[0]}, i64 {y[0]})")
     e.jump(done)
     e.start(done)
     return [e.phi("double", [(quick, fast), (exact, slow)])]

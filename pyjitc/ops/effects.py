@@ -1,6 +1,6 @@
 """What an operation record says in place of partial derivatives."""
 
-__all__ = ["NONDIFF", "STRUCTURAL"]
+__all__ = ["NONDIFF", "STRUCTURAL", "NO_RULE"]
 
 
 class _Mark:
@@ -15,3 +15,4 @@ class _Mark:
 
 NONDIFF = _Mark("NONDIFF")  # derivative zero wherever there is one: comparisons, integers, rounding
 STRUCTURAL = _Mark("STRUCTURAL")  # moves values without computing: autodiff handles the operation by name
+NO_RULE = _Mark("NO_RULE")  # has a derivative that nobody wrote down yet: autodiff says so

@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from ..ir.core import HOST, PURE, RAISES, Op
-from .effects import NONDIFF
+from ..types.kinds import complex64
+from .effects import NO_RULE, NONDIFF
 from .lowering import intrinsic, libcall
 from .signature import signature
 
@@ -99,6 +100,22 @@ def _ldexp_lower(e, inst, x, n):
     e.declare("declare double @ldexp(double, i32)")
     result = e.assign(f"call double @ldexp(double {value}, i32 {count})")
     return [result if t == "double" else e.assign(f"fptrunc double {result} to {t}")]
+
+
+def _complex_libcall(name):
+    """A C99 complex function: a `double _Complex` travels as two doubles; complex64 is computed in doubles."""
+
+    def lower(e, inst, *operands):
+        short = inst.args[0].type is complex64
+        parts = [c for x in operands for c in x]
+        if short:
+            parts = [e.assign(f"fpext float {c} to double") for c in parts]
+        e.declare(f"declare {{double, double}} @{name}({', '.join(['double'] * len(parts))}) nounwind willreturn memory(none)")
+        pair = e.assign(f"call {{double, double}} @{name}({', '.join(f'double {c}' for c in parts)})")
+        result = [e.assign(f"extractvalue {{double, double}} {pair}, {i}") for i in (0, 1)]
+        return [e.assign(f"fptrunc double {c} to float") for c in result] if short else result
+
+    return lower
 
 
 def _signbit_lower(e, inst, x):
@@ -221,6 +238,24 @@ CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain,
                    "check_domain {message} (r, x): r; ValueError where r is nan and x is not", RAISES, attrs=True)
 CHECK_RANGE = _op("check_range", "r: float, x: float -> float", _check_range, _check_range_lower, NONDIFF,
                   "check_range {cls, message} (r, x): r; raises cls where r is infinite and x is finite", RAISES, attrs=True)
+
+
+
+def _complex(name, ufunc, operands="x: C"):
+    def meaning(*args):
+        with np.errstate(all="ignore"):
+            result = ufunc(*args)
+        return complex(result) if type(args[0]) is complex else result
+
+    return _op(name, f"{operands} -> C", meaning, _complex_libcall(name), NO_RULE, f"C's {name} of complex numbers.")
+
+
+CSQRT, CEXP, CLOG = _complex("csqrt", np.sqrt), _complex("cexp", np.exp), _complex("clog", np.log)
+CSIN, CCOS, CTAN = _complex("csin", np.sin), _complex("ccos", np.cos), _complex("ctan", np.tan)
+CASIN, CACOS, CATAN = _complex("casin", np.arcsin), _complex("cacos", np.arccos), _complex("catan", np.arctan)
+CSINH, CCOSH, CTANH = _complex("csinh", np.sinh), _complex("ccosh", np.cosh), _complex("ctanh", np.tanh)
+CASINH, CACOSH, CATANH = _complex("casinh", np.arcsinh), _complex("cacosh", np.arccosh), _complex("catanh", np.arctanh)
+CPOW = _complex("cpow", np.power, "x: C, y: C")
 
 
 def _atan2_partials(b, y, x):

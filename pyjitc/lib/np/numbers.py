@@ -5,12 +5,14 @@ import operator
 
 import numpy as np
 
-from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IMAG, REAL, TRUNCATE
-from ...ops.math import ATAN2, COPYSIGN, COS, EXP, FABS, FLOOR, HYPOT, LOG, POW, RINT, SIN
-from ...types.kinds import Float, float16, float32, float64
+from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IABS, IMAG, REAL, TRUNCATE
+from ...ops.math import CEIL, COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, SIN, TRUNC
+from ...types.kinds import Float, float16, float32, float64, int32, uint8, uint64
 from ..build import provoked
+from ..py.numbers import float_parts
+from ..py.numbers import float_ratio as py_float_ratio
 
-INF = float("inf")
+INF, PI = np.inf, np.pi
 NEGATIVE_POWER = provoked(operator.pow, np.int8(2), -1)
 
 
@@ -125,16 +127,7 @@ def complex_pow(x, y):
         if n < 0:
             return complex_div(COMPLEX_MAKE(FABS(d) + 1.0, FABS(d)), result)
         return result
-    return complex_pow_polar(x, y)
-
-
-def complex_pow_polar(x, y):
-    """exp(y * log(x))."""
-    size = HYPOT(REAL(x), IMAG(x))
-    angle = ATAN2(IMAG(x), REAL(x))
-    length = POW(size, REAL(y)) * EXP(-(angle * IMAG(y)))
-    phase = angle * REAL(y) + IMAG(y) * LOG(size)
-    return COMPLEX_MAKE(length * COS(phase), length * SIN(phase))
+    return CPOW(x, y)
 
 
 def float_round(x, digits):
@@ -149,3 +142,145 @@ def int_round(x, digits):
     """np.round of an integer to tens, as a float64."""
     power = POW(10.0, CAST(-digits, type=Float))
     return RINT(CAST(x, type=float64) / power) * power
+
+
+# ---------------------------------------------------------------- ufunc loops of more than one operation
+
+
+def logaddexp(x, y):
+    if x == y:
+        return x + 0.693147180559945309417232121458176568
+    difference = x - y
+    if difference > 0.0:
+        return x + LOG1P(EXP(-difference))
+    if difference <= 0.0:
+        return y + LOG1P(EXP(difference))
+    return difference
+
+
+def logaddexp2(x, y):
+    if x == y:
+        return x + 1.0
+    difference = x - y
+    if difference > 0.0:
+        return x + log2_1p(EXP2(-difference))
+    if difference <= 0.0:
+        return y + log2_1p(EXP2(difference))
+    return difference
+
+
+def log2_1p(x):
+    return 1.442695040888963407359924681001892137 * LOG1P(x)
+
+
+def spacing(x):
+    """Distance to the next float away from zero, with the sign of x."""
+    if FABS(x) == INF:
+        return x - x
+    return NEXTAFTER(x, COPYSIGN(infinite(x), x)) - x
+
+
+def infinite(x):
+    return FABS(x) * 0.0 + INF
+
+
+def modf(x):
+    whole = TRUNC(x)
+    rest = x - whole
+    if FABS(x) == INF:
+        rest = 1.0 / x
+    return COPYSIGN(rest, x), whole
+
+
+def frexp(x):
+    wide = CAST(x, type=float64)
+    if wide == 0.0 or not FABS(wide) < INF:
+        return x, CAST(0, type=int32)
+    fraction, exponent = float_parts(CAST(FABS(wide), type=Float))
+    return COPYSIGN(CAST(fraction, type=float64), wide), CAST(exponent, type=int32)
+
+
+def frexp32(x):
+    fraction, exponent = frexp(CAST(x, type=float64))
+    return CAST(fraction, type=float32), exponent
+
+
+def frexp16(x):
+    fraction, exponent = frexp(CAST(x, type=float64))
+    return CAST(fraction, type=float16), exponent
+
+
+def gcd(x, y):
+    x, y = IABS(x), IABS(y)
+    while y != 0:
+        x, y = y, x % y
+    return x
+
+
+def lcm(x, y):
+    x, y = IABS(x), IABS(y)
+    divisor = gcd(x, y)
+    return x // divisor * y  # 0 // 0 is 0
+
+
+def bit_count(x):
+    size = CAST(IABS(x), type=uint64)
+    if x < 0:
+        size = CAST(0, type=uint64) - CAST(x, type=uint64)
+    count = 0
+    while size != 0:
+        size &= size - 1
+        count = count + 1
+    return CAST(count, type=uint8)
+
+
+def complex_sign(x):
+    """x / |x|; 0 for 0."""
+    size = HYPOT(REAL(x), IMAG(x))
+    if size == 0.0:
+        return COMPLEX_MAKE(FABS(REAL(x)), FABS(IMAG(x)))
+    if size == INF:
+        a, b = FABS(REAL(x)) == INF, FABS(IMAG(x)) == INF
+        if a and b:
+            nan = size - size
+            return COMPLEX_MAKE(nan, nan)
+        if a:
+            return COMPLEX_MAKE(COPYSIGN(1.0 / size + 1.0, REAL(x)), COPYSIGN(1.0 / size, IMAG(x)))
+        return COMPLEX_MAKE(COPYSIGN(1.0 / size, REAL(x)), COPYSIGN(1.0 / size + 1.0, IMAG(x)))
+    return COMPLEX_MAKE(REAL(x) / size, IMAG(x) / size)
+
+
+def complex_reciprocal(x):
+    a, b = REAL(x), IMAG(x)
+    if FABS(b) <= FABS(a):
+        ratio = b / a
+        size = a + b * ratio
+        return COMPLEX_MAKE(1.0 / size, -ratio / size)
+    ratio = a / b
+    size = a * ratio + b
+    return COMPLEX_MAKE(ratio / size, -1.0 / size)
+
+
+def sinc(x):
+    """np.sinc."""
+    y = PI * (x if x != 0.0 else x + 1e-20)
+    return SIN(y) / y
+
+
+def fix(x):
+    return CEIL(x) if x < 0.0 else FLOOR(x)
+
+
+def isclose(a, b, relative, absolute, nans):
+    """np.isclose of two floats."""
+    if a == b:
+        return True
+    if FABS(b) == INF or FABS(a) == INF:
+        return False
+    if a != a and b != b:
+        return nans
+    return FABS(a - b) <= absolute + relative * FABS(b)
+
+
+def float_ratio(x):
+    return py_float_ratio(CAST(x, type=Float))

@@ -1,0 +1,300 @@
+"""NumPy functions applied to scalars, and the attributes and methods of NumPy scalars."""
+from __future__ import annotations
+
+import numpy as np
+
+from ...infer.meaning import Call, Const, Expr, Mismatch
+from ...ops import math as m
+from ...ops.arith import FEQ, FNE, IMAG, REAL
+from ...ops.structure import SELECT, TUPLE_MAKE
+from ...types import kinds as k
+from ...types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
+from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
+from ..build import apply, cast, convert, number, type_name
+from ..py import builtins, conversions, numbers as py_numbers, operators
+from . import numbers
+from .ufuncs import RULES, constant, loop
+
+__all__ = ["CALLS", "attribute", "method", "ufunc_call"]
+
+_RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">="}
+
+
+def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
+    """A ufunc of scalars."""
+    for x in args:
+        if not is_number(x.type):
+            if isinstance(x.type, k.Array):
+                raise Mismatch(f"np.{ufunc.__name__} of whole arrays is not compiled yet", "write the loop over the elements")
+            raise Mismatch(f"np.{ufunc.__name__} of a {type_name(x.type)} is not compiled")
+    if ufunc in _RELATIONS and len(args) == 2:  # exact for Python ints beyond the type
+        x, y = args
+        if is_python_number(x.type):
+            x = cast(x, numpy_counterpart(x.type)) if is_python_number(y.type) else x
+        result = operators.compare(_RELATIONS[ufunc], x, y)
+        return result if result.type is k.bool_ else cast(result, k.bool_)
+    found = loop(ufunc, tuple([x.type for x in args]))
+    return found.rule(*map(convert, args, found.inputs))
+
+
+def _ufunc(ufunc):
+    def rule(args, kwargs):
+        if kwargs:
+            raise Mismatch(f"np.{ufunc.__name__} with {', '.join(kwargs)}= is not compiled yet")
+        return ufunc_call(ufunc, args)
+
+    return rule
+
+
+def _arguments(name, names, args, kwargs, required):
+    """Argument name -> expression, checked as Python binds them."""
+    slots = dict(zip(names, args))
+    if len(args) > len(names) or set(slots) & set(kwargs) or not set(kwargs) <= set(names):
+        raise Mismatch(f"np.{name} is compiled with the arguments {', '.join(names)} only")
+    slots.update({key: x for key, x in kwargs.items() if x.type is not k.NoneType})
+    for key in names[:required]:
+        if key not in slots:
+            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
+    for x in slots.values():
+        if isinstance(x.type, k.Array):
+            raise Mismatch(f"np.{name} of whole arrays is not compiled yet", "write the loop over the elements")
+        if not is_number(x.type):
+            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled")
+    return slots
+
+
+def _as_numpy(x: Expr) -> Expr:
+    return cast(x, numpy_counterpart(x.type))
+
+
+def _round(args, kwargs):
+    slots = _arguments("round", ("a", "decimals"), args, kwargs, 1)
+    return builtins.np_round(_as_numpy(slots["a"]), conversions.to_index(slots.get("decimals", number(0))))
+
+
+def _clip(args, kwargs):
+    names = ("a", "a_min", "a_max")
+    slots = _arguments("clip", names, args, {{"min": "a_min", "max": "a_max"}.get(n, n): x for n, x in kwargs.items()}, 1)
+    x, low, high = (slots.get(n) for n in names)
+    types = [t.type for t in (x, low, high) if t is not None]
+    common = types[0]
+    for t in types[1:]:
+        common = promote(common, t)
+    common = numpy_counterpart(common)
+    x = convert(x, common)
+    if low is not None:
+        x = _bounded(np.maximum, x, convert(low, common))
+    if high is not None:
+        x = _bounded(np.minimum, x, convert(high, common))
+    return x
+
+
+def _bounded(ufunc, x, bound):
+    return loop(ufunc, (x.type, x.type)).rule(x, bound)
+
+
+def _part(name, of_complex, other):
+    def rule(args, kwargs):
+        (x,) = conversions.take(name, args, kwargs, 1, 1)
+        if not is_number(x.type):
+            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled yet")
+        if is_complex(x.type):
+            return apply(of_complex, x)
+        return other(x)
+
+    return rule
+
+
+def _imag(x):
+    return builtins.attribute(x, "imag") if is_python_number(x.type) else attribute(x, "imag")
+
+
+def _real(x):
+    return builtins.attribute(x, "real") if is_python_number(x.type) else x
+
+
+def _angle(args, kwargs):
+    slots = _arguments("angle", ("z", "deg"), args, kwargs, 1)
+    x = _as_numpy(slots["z"])
+    if is_complex(x.type):
+        result = apply(m.ATAN2, apply(IMAG, x), apply(REAL, x))
+    else:
+        x = convert(x, x.type if is_float(x.type) else k.float64)
+        result = apply(m.ATAN2, constant(x.type, 0), x)
+    deg = slots.get("deg")
+    if deg is None or deg.known and not deg.value:
+        return result
+    if not deg.known:
+        raise Mismatch("np.angle(deg=) must be a constant")
+    return operators.binary("*", result, number(180 / np.pi))
+
+
+def _isclose(args, kwargs):
+    slots = _arguments("isclose", ("a", "b", "rtol", "atol", "equal_nan"), args, kwargs, 2)
+    a, b = slots["a"], slots["b"]
+    if is_complex(a.type) or is_complex(b.type):
+        raise Mismatch("np.isclose of complex numbers is not compiled yet")
+    return cast(Call(numbers.isclose, cast(a, Float), cast(b, Float), cast(slots.get("rtol", number(1e-5)), Float),
+                     cast(slots.get("atol", number(1e-8)), Float), operators.truth(slots.get("equal_nan", number(False)))), k.bool_)
+
+
+def _float_function(name, function):
+    """Of the inexact type of its argument."""
+
+    def rule(args, kwargs):
+        x = _arguments(name, ("x",), args, kwargs, 1)["x"]
+        found = loop(np.sin if name == "sinc" else np.floor, (x.type,))
+        x = convert(x, found.inputs[0])
+        if not is_float(x.type):
+            return x
+        return Call(function, x)
+
+    return rule
+
+
+def _nan_to_num(args, kwargs):
+    x = _as_numpy(_arguments("nan_to_num", ("x",), args, kwargs, 1)["x"])
+    if not is_float(x.type):
+        return x
+    top = np.finfo(dtype_of(x.type)).max
+    whole = apply(SELECT, apply(FNE, x, x), constant(x.type, 0), x)
+    for value, limit in ((np.inf, top), (-np.inf, -top)):
+        whole = apply(SELECT, apply(FEQ, x, constant(x.type, value)), constant(x.type, limit), whole)
+    return whole
+
+
+def _limits(cls):
+    """np.finfo and np.iinfo: objects known at compile time."""
+
+    def rule(args, kwargs):
+        (x,) = conversions.take(cls.__name__, args, kwargs, 1, 1)
+        t = x.type
+        what = dtype_of(t) if is_number(t) else dtype_of(t.scalar) if isinstance(t, k.DType) else \
+            t.value if isinstance(t, k.Singleton) else dtype_of(t.dtype) if isinstance(t, k.Array) else None
+        try:
+            found = cls(what)
+        except (ValueError, TypeError) as error:
+            raise Mismatch(str(error), "", type(error)) from None
+        return Const(k.Singleton(found), found)
+
+    return rule
+
+
+def _isscalar(args, kwargs):
+    (x,) = conversions.take("isscalar", args, kwargs, 1, 1)
+    return number(is_number(x.type) or x.type is k.Str or x.type is k.Bytes)
+
+
+CALLS = {
+    **{ufunc: _ufunc(ufunc) for ufunc in RULES},
+    np.round: _round, np.around: _round, np.clip: _clip, np.real: _part("real", REAL, _real), np.imag: _part("imag", IMAG, _imag),
+    np.angle: _angle, np.isclose: _isclose, np.sinc: _float_function("sinc", numbers.sinc), np.fix: _float_function("fix", numbers.fix),
+    np.nan_to_num: _nan_to_num, np.finfo: _limits(np.finfo), np.iinfo: _limits(np.iinfo), np.isscalar: _isscalar,
+}
+
+# ---------------------------------------------------------------- attributes and methods
+
+
+def attribute(x: Expr, name: str) -> Expr | None:
+    """x.name of a NumPy scalar; None where it is a method."""
+    t = x.type
+    if name in ("real", "T"):
+        return apply(REAL, x) if name == "real" and is_complex(t) else x
+    if name == "imag":
+        return apply(IMAG, x) if is_complex(t) else constant(t, 0)
+    if name == "dtype":
+        return Const(k.DType(t), dtype_of(t))
+    if isinstance(t, NpInt) and name in ("numerator", "denominator"):
+        return x if name == "numerator" else number(1)
+    if name == "shape":
+        return apply(TUPLE_MAKE, cls=None)
+    if name in ("ndim", "size", "itemsize", "nbytes"):
+        return number({"ndim": 0, "size": 1}.get(name, dtype_of(t).itemsize))
+    if name in METHODS and METHODS[name](t) is not None:
+        return None
+    cls = dtype_of(t).type
+    raise Mismatch(f"'numpy.{cls.__name__}.{name}' is not compiled yet" if hasattr(cls, name) else
+                   f"'numpy.{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
+
+
+def item(x: Expr) -> Expr:
+    """The Python number of a NumPy scalar."""
+    return cast(x, {"b": Bool, "i": Int, "u": Int, "f": Float, "c": Complex}[kind_of(x.type)]) if x.type is not k.uint64 else \
+        conversions.to_int(x)
+
+
+def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
+    """receiver.name(*args, **kwargs) of a NumPy scalar; None where there is no such method."""
+    find = METHODS.get(name)
+    rule = find and find(receiver.type)
+    return rule and rule(receiver, args, kwargs)
+
+
+def _plain(function, applies=lambda t: True):
+    """A method without arguments, for the types where `applies`."""
+
+    def rule(x, args, kwargs):
+        conversions.take(type_name(x.type), args, kwargs, 0, 0)
+        return function(x)
+
+    return lambda t: rule if applies(t) else None
+
+
+def _astype(x, args, kwargs):
+    (target,) = args[:1] or (kwargs.get("dtype"),)
+    t = _scalar_of(target)
+    if t is None:
+        raise Mismatch("astype() needs a dtype that is known at compile time")
+    return cast(x, t)
+
+
+def _scalar_of(x: Expr | None) -> k.Type | None:
+    if x is None:
+        return None
+    if isinstance(x.type, k.DType):
+        return x.type.scalar
+    value = x.type.value if isinstance(x.type, k.Singleton) else x.value if x.known else None
+    try:
+        return k.NUMPY_SCALARS.get("bool_" if np.dtype(value).kind == "b" else np.dtype(value).name) if value is not None else None
+    except TypeError:
+        return None
+
+
+def _summed(x):
+    """np.sum's type: small integers are summed in 64 bits."""
+    t = x.type
+    if t is k.bool_ or isinstance(t, NpInt):
+        return cast(x, k.int64 if t is k.bool_ or t.signed else k.uint64)
+    return x
+
+
+def _is_whole(x):
+    return Call(py_numbers.float_is_whole, x) if is_float(x.type) else number(True)
+
+
+def _ratio(x):
+    return Call(numbers.float_ratio, x)
+
+
+def _round_method(x, args, kwargs):
+    digits = args[0] if args else kwargs.get("decimals", number(0))
+    return builtins.np_round(x, conversions.to_index(digits))
+
+
+def _integral(t):
+    return isinstance(t, NpInt)
+
+
+def _mean(x):
+    return x if is_float(x.type) or is_complex(x.type) else cast(x, k.float64)
+
+
+METHODS = {
+    "item": _plain(item), "tolist": _plain(item), "conj": _plain(builtins.conjugate), "conjugate": _plain(builtins.conjugate),
+    "copy": _plain(lambda x: x), "squeeze": _plain(lambda x: x), "min": _plain(lambda x: x), "max": _plain(lambda x: x),
+    "sum": _plain(_summed), "prod": _plain(_summed), "mean": _plain(_mean),
+    "is_integer": _plain(_is_whole, lambda t: is_float(t) or _integral(t)),
+    "as_integer_ratio": _plain(_ratio, is_float),
+    "bit_count": _plain(lambda x: cast(Call(numbers.bit_count, x), Int), _integral),
+    "astype": lambda t: _astype, "round": lambda t: _round_method,
+}

@@ -1,0 +1,282 @@
+"""NumPy's ufuncs as expressions of one element: which loop NumPy takes for given types, and what it computes.
+
+NumPy itself is asked for the loop (`ufunc.resolve_dtypes`), once per ufunc and types; a rule per ufunc and kind says
+what the loop does with operands of its types. Scalars and array expressions both use `loop`.
+"""
+from __future__ import annotations
+
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from ...infer.meaning import Call, Const, Expr, Mismatch
+from ...ops import math as m
+from ...ops.arith import (
+    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG, FREM, IABS, IGE, IGT, ILE,
+    ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IEQ, ISUB, REAL,
+)
+from ...ops.structure import SELECT
+from ...types import kinds as k
+from ...types.lattice import dtype_of, kind_of, numpy_counterpart, type_of_dtype
+from ..build import apply, cast
+from . import numbers
+from . import operators as scalar_operators
+
+__all__ = ["Loop", "loop", "RULES", "constant"]
+
+
+class Loop(NamedTuple):
+    """inputs, outputs: NumPy scalar types; rule: expressions of the input types -> expression (a tuple for two outputs)."""
+
+    inputs: tuple[k.Type, ...]
+    outputs: tuple[k.Type, ...]
+    rule: Callable[..., Expr]
+
+
+_loops: dict[tuple, Loop] = {}
+_WEAK = {k.Int: int, k.Float: float, k.Complex: complex}
+
+
+def loop(ufunc: np.ufunc, types: tuple[k.Type, ...]) -> Loop:
+    """The loop for operands of these scalar types, Python's (weak beside NumPy's) or NumPy's. Raises Mismatch."""
+    key = (ufunc, types)
+    found = _loops.get(key)
+    if found is None:
+        found = _loops[key] = _find(ufunc, types)
+    return found
+
+
+def _find(ufunc, types):
+    if len(types) != ufunc.nin:
+        raise Mismatch(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(types)} were given")
+    if all(map(k.is_python_number, types)):
+        types = tuple(map(numpy_counterpart, types))
+    asked = [_WEAK.get(t) or dtype_of(t) for t in types]
+    try:
+        resolved = ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))
+    except TypeError as error:
+        raise Mismatch(str(error)) from None
+    resolved = [type_of_dtype(d) for d in resolved]
+    if None in resolved:
+        raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled")
+    inputs, outputs = tuple(resolved[:ufunc.nin]), tuple(resolved[ufunc.nin:])
+    rules = RULES.get(ufunc)
+    kind = kind_of(inputs[0])
+    rule = rules and (rules.get(kind) or kind == "u" and rules.get("i"))
+    if not rule:
+        raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled yet")
+    return Loop(inputs, outputs, rule)
+
+
+def constant(t: k.Type, value) -> Const:
+    with np.errstate(all="ignore"):
+        return Const(t, dtype_of(t).type(value))
+
+
+# ---------------------------------------------------------------- rules
+
+
+def _of(op):
+    return lambda *xs: apply(op, *xs)
+
+
+def _called(function):
+    return lambda *xs: Call(function, *xs)
+
+
+def _same(x):
+    return x
+
+
+def _operator(symbol):
+    return {kind: rules[symbol] for kind, rules in scalar_operators.BINARY.items() if symbol in rules}
+
+
+def _relation(symbol, integer, floating):
+    def as_bool(rule):
+        return lambda x, y: cast(rule(x, y), k.bool_)
+
+    def mixed(x, y):
+        return scalar_operators.find_compare(symbol, x.type, y.type)(x, y)
+
+    return {"b": lambda x, y: mixed(x, y), "i": mixed, "f": as_bool(_of(floating)),
+            "c": as_bool(scalar_operators.complex_relation(symbol, as_loop=True))}
+
+
+def _floats(op, complex_op=None):
+    rules = {"f": _of(op)}
+    if complex_op is not None:
+        rules["c"] = _of(complex_op)
+    return rules
+
+
+def _answer(value):
+    """A test whose answer does not depend on the value."""
+    return lambda x: Const(k.bool_, np.bool_(value))
+
+
+def _test(floating, other, both):
+    """A predicate of floats; `both`: of complexes, all or any part."""
+
+    def of_complex(x):
+        return cast(apply(both, floating(apply(REAL, x)), floating(apply(IMAG, x))), k.bool_)
+
+    return {"f": lambda x: cast(floating(x), k.bool_), "c": of_complex, **{kind: _answer(other) for kind in "biu"}}
+
+
+def _isnan(x):
+    return apply(FNE, x, x)
+
+
+def _isinf(x):
+    return apply(FEQ, apply(m.FABS, x), constant(x.type, np.inf))
+
+
+def _isfinite(x):
+    return apply(FLT, apply(m.FABS, x), constant(x.type, np.inf))
+
+
+def _choice(relation):
+    """x where relation(x, y), else y."""
+    return lambda x, y: apply(SELECT, apply(relation, x, y), x, y)
+
+
+def _bounded(relation, nan_of_first):
+    """maximum and fmax: the relation, or the first where `nan_of_first` picks the operand that is nan."""
+
+    def rule(x, y):
+        nan = x if nan_of_first else y
+        return apply(SELECT, apply(BOR, apply(relation, x, y), apply(FNE, nan, nan)), x, y)
+
+    return rule
+
+
+def _complex_bounded(symbol, nan_of_first):
+    first = scalar_operators.complex_relation(symbol, as_loop=True)
+
+    def rule(x, y):
+        z = x if nan_of_first else y
+        nan = apply(BOR, _isnan(apply(REAL, z)), _isnan(apply(IMAG, z)))
+        return apply(SELECT, apply(BOR, first(x, y), nan), x, y)
+
+    return rule
+
+
+def _extreme(symbol, integer, floating, logical, nan_of_first):
+    return {"b": _of(logical), "i": _choice(integer), "f": _bounded(floating, nan_of_first),
+            "c": _complex_bounded(symbol, nan_of_first)}
+
+
+def _sign(x):
+    zero, one = constant(x.type, 0), constant(x.type, 1)
+    if k.is_float(x.type):
+        below = apply(SELECT, apply(FLT, x, zero), constant(x.type, -1), apply(SELECT, apply(FEQ, x, zero), zero, x))
+        return apply(SELECT, apply(FGT, x, zero), one, below)
+    negative = zero if not x.type.signed else apply(SELECT, apply(ILT, x, zero), constant(x.type, -1), zero)
+    return apply(SELECT, apply(IGT, x, zero), one, negative)
+
+
+def _reciprocal(x):
+    one = constant(x.type, 1)
+    if k.is_float(x.type):
+        return apply(FDIV, one, x)
+    # C's division: 1 and -1 stay, 0 is 0 (undefined in NumPy), the others are 0
+    size = apply(IEQ, apply(IABS, x), one)
+    return apply(SELECT, size, x, constant(x.type, 0))
+
+
+def _fmod(x, y):
+    """C's %: the sign is that of x; 0 where y is 0."""
+    if not x.type.signed:
+        return apply(IMOD, x, y)
+    rest = apply(IMOD, apply(IABS, x), apply(IABS, y))
+    least = constant(x.type, np.iinfo(dtype_of(x.type)).min)
+    plain = apply(SELECT, apply(ILT, x, constant(x.type, 0)), apply(INEG, rest), rest)
+    return apply(SELECT, apply(BOR, apply(IEQ, x, least), apply(IEQ, y, least)), _fmod_by_floor(x, y), plain)
+
+
+def _fmod_by_floor(x, y):
+    rest = apply(IMOD, x, y)
+    zero = constant(x.type, 0)
+    flip = apply(BAND, apply(INE, rest, zero), apply(BXOR, apply(ILT, x, zero), apply(ILT, y, zero)))
+    return apply(SELECT, flip, apply(ISUB, rest, y), rest)
+
+
+def _scaled(factor):
+    """Multiplied by a factor that is itself rounded to the type first."""
+    return lambda x: apply(FMUL, x, constant(x.type, factor(dtype_of(x.type).type)))
+
+
+def _by_type(**functions):
+    return lambda x: Call(functions[x.type.text], x)
+
+
+def _divmod(x, y):
+    if isinstance(x.type, k.NpInt):
+        return Call(numbers.int_divmod, x, y)
+    return Call(numbers.half_divmod if x.type is k.float16 else numbers.float_divmod, x, y)
+
+
+def _conjugate(x):
+    return apply(COMPLEX_MAKE, apply(REAL, x), apply(FNEG, apply(IMAG, x)))
+
+
+def _heaviside(x, middle):
+    zero = constant(x.type, 0)
+    above = apply(SELECT, apply(FGT, x, zero), constant(x.type, 1), apply(SELECT, apply(FEQ, x, zero), middle, x))
+    return apply(SELECT, apply(FLT, x, zero), zero, above)
+
+
+def _in_single(function):
+    """half operands computed in single, as NumPy's loops do."""
+
+    def rule(x, y):
+        if x.type is k.float16:
+            return cast(Call(function, cast(x, k.float32), cast(y, k.float32)), k.float16)
+        return Call(function, x, y)
+
+    return rule
+
+
+RULES: dict[np.ufunc, dict[str, Callable]] = {
+    np.add: _operator("+"), np.subtract: _operator("-"), np.multiply: _operator("*"), np.floor_divide: _operator("//"),
+    np.divide: {"f": _of(FDIV), "c": _called(numbers.complex_div)}, np.remainder: _operator("%"),
+    np.power: _operator("**"), np.float_power: {"f": _of(m.POW), "c": _called(numbers.complex_pow)},
+    np.fmod: {"i": _fmod, "f": _of(FREM)}, np.divmod: {"i": _divmod, "f": _divmod},
+    np.bitwise_and: _operator("&"), np.bitwise_or: _operator("|"), np.bitwise_xor: _operator("^"),
+    np.left_shift: _operator("<<"), np.right_shift: _operator(">>"),
+    np.invert: {"b": _of(BNOT), "i": _of(INOT)},
+    np.negative: {"i": _of(INEG), "f": _of(FNEG), "c": scalar_operators.UNARY["c"]["-"]},
+    np.positive: {"i": _same, "f": _same, "c": _same},
+    np.absolute: {"b": _same, "i": _of(IABS), "f": _of(m.FABS), "c": lambda x: apply(m.HYPOT, apply(REAL, x), apply(IMAG, x))},
+    np.fabs: _floats(m.FABS), np.sign: {"i": _sign, "f": _sign, "c": _called(numbers.complex_sign)},
+    np.square: {"i": lambda x: apply(IMUL, x, x), "f": lambda x: apply(FMUL, x, x), "c": lambda x: Call(numbers.complex_mul, x, x)},
+    np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
+    np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _floats(m.EXP, m.CEXP), np.exp2: _floats(m.EXP2),
+    np.expm1: _floats(m.EXPM1), np.log: _floats(m.LOG, m.CLOG), np.log2: _floats(m.LOG2), np.log10: _floats(m.LOG10),
+    np.log1p: _floats(m.LOG1P), np.sin: _floats(m.SIN, m.CSIN), np.cos: _floats(m.COS, m.CCOS), np.tan: _floats(m.TAN, m.CTAN),
+    np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS), np.arctan: _floats(m.ATAN, m.CATAN),
+    np.sinh: _floats(m.SINH, m.CSINH), np.cosh: _floats(m.COSH, m.CCOSH), np.tanh: _floats(m.TANH, m.CTANH),
+    np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH), np.arctanh: _floats(m.ATANH, m.CATANH),
+    np.arctan2: _floats(m.ATAN2), np.hypot: _floats(m.HYPOT), np.copysign: _floats(m.COPYSIGN), np.nextafter: _floats(m.NEXTAFTER),
+    np.logaddexp: {"f": _in_single(numbers.logaddexp)}, np.logaddexp2: {"f": _in_single(numbers.logaddexp2)},
+    np.degrees: {"f": _scaled(lambda t: t(180.0) / t(np.pi))}, np.radians: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
+    np.rad2deg: {"f": _scaled(lambda t: t(180.0) / t(np.pi))}, np.deg2rad: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
+    np.floor: {"f": _of(m.FLOOR), "i": _same, "b": _same}, np.ceil: {"f": _of(m.CEIL), "i": _same, "b": _same},
+    np.trunc: {"f": _of(m.TRUNC), "i": _same, "b": _same}, np.rint: {"f": _of(m.RINT)},
+    np.isnan: _test(_isnan, False, BOR), np.isinf: _test(_isinf, False, BOR), np.isfinite: _test(_isfinite, True, BAND),
+    np.signbit: {"f": lambda x: cast(apply(m.SIGNBIT, x), k.bool_)},
+    np.spacing: {"f": _called(numbers.spacing)}, np.heaviside: {"f": _heaviside},
+    np.modf: {"f": _called(numbers.modf)},
+    np.frexp: {"f": _by_type(float64=numbers.frexp, float32=numbers.frexp32, float16=numbers.frexp16)},
+    np.ldexp: {"f": lambda x, n: apply(m.LDEXP, x, cast(n, k.Int))},
+    np.maximum: _extreme(">=", IGE, FGE, BOR, True), np.minimum: _extreme("<=", ILE, FLE, BAND, True),
+    np.fmax: _extreme(">=", IGE, FGE, BOR, False), np.fmin: _extreme("<=", ILE, FLE, BAND, False),
+    np.logical_and: {"b": _of(BAND)}, np.logical_or: {"b": _of(BOR)}, np.logical_xor: {"b": _of(BXOR)}, np.logical_not: {"b": _of(BNOT)},
+    np.equal: _relation("==", IEQ, FEQ), np.not_equal: _relation("!=", INE, FNE), np.less: _relation("<", ILT, FLT),
+    np.less_equal: _relation("<=", ILE, FLE), np.greater: _relation(">", IGT, FGT), np.greater_equal: _relation(">=", IGE, FGE),
+    np.gcd: {"i": _called(numbers.gcd)}, np.lcm: {"i": _called(numbers.lcm)},
+}
+if hasattr(np, "bitwise_count"):  # NumPy 2.0
+    RULES[np.bitwise_count] = {"i": _called(numbers.bit_count)}
