@@ -29,7 +29,7 @@ def numpy_dtype(t) -> np.dtype:
 
 
 def box(e, t, values, inst, take: bool = False) -> str:
-    """New reference to the object of a value. inst: fails through it. take: an array's own reference is handed over."""
+    """New reference to the object of a value. inst: fails through it. take: the value's own references are handed over."""
     if t is Int:
         return _made(e, inst, "PyLong_FromLongLong", f"i64 {values[0]}")
     if t is Float:
@@ -44,7 +44,7 @@ def box(e, t, values, inst, take: bool = False) -> str:
     if t is Complex:
         return _made(e, inst, "PyComplex_FromDoubles", f"double {values[0]}", f"double {values[1]}")
     if t is Str or t is Bytes or t is Object or isinstance(t, Exception_):
-        return _kept(e, values[0])
+        return values[0] if take else _kept(e, values[0])
     if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex)):
         return _numpy_scalar(e, t, values, inst)
     if isinstance(t, Array):

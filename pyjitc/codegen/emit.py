@@ -23,7 +23,7 @@ __all__ = ["Module", "components"]
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 _EMPTY = (NoneType, Unbound, Undefined, Ellipsis_)
 _POINTERS = (Str, Bytes, Object)
-_components: dict[Type, tuple[str, ...]] = {}
+_components: dict[Type | None, tuple[str, ...]] = {None: ()}  # None: the result of a function that never returns
 
 
 def components(t: Type) -> tuple[str, ...]:
@@ -282,7 +282,7 @@ class Emitter:
         self.start(good)
 
     def error(self, inst, cls, message: str, *args: str) -> None:
-        """Terminates the block: raises cls(message)."""
+        """Terminates the block: raises cls(message), a format for `args` in which `%%` stands for `%`."""
         self._format_error(inst, cls, message, args)
 
     def _format_error(self, inst, cls, message, args):
@@ -292,7 +292,12 @@ class Emitter:
             kind = self.assign(f"load ptr, ptr {self.external(f'PyExc_{name}')}, align 8")
         else:
             kind = self.object(cls)
-        if args:
+        if not args:
+            message = message.replace("%%", "%")
+        if not args and not (message.isascii() and "\0" not in message):
+            self.declare("declare void @PyErr_SetObject(ptr, ptr)")
+            self.line(f"call void @PyErr_SetObject(ptr {kind}, ptr {self.object(message)}) cold")
+        elif args:
             self.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
             self.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {self.string(message)}, {', '.join(args)}) cold")
         else:
@@ -515,7 +520,7 @@ class _FunctionEmitter(Emitter):
         fn = self.fn
         if not fn.library and inst.op is not control.RERAISE:
             self.declare("declare void @_PyTraceback_Add(ptr, ptr, i32)")
-            self.line(f"call void @_PyTraceback_Add(ptr {self.string(fn.qualname)}, ptr {self.string(fn.filename)}, "
+            self.line(f"call void @_PyTraceback_Add(ptr {self.string(fn.qualname.rpartition('.')[2])}, ptr {self.string(fn.filename)}, "
                       f"i32 {inst.loc.line or fn.firstlineno}) cold")
         for value in inst.cleanup:
             count_references(self, value.type, self.values[value], "release")

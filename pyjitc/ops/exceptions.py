@@ -28,7 +28,7 @@ def _throw_exc_lower(e, inst, exc, *cause):
 
 
 def _throw_lower(e, inst):
-    e.error(inst, inst.attrs["cls"], inst.attrs["message"])
+    e.error(inst, inst.attrs["cls"], inst.attrs["message"].replace("%", "%%"))
     return []
 
 
