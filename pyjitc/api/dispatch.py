@@ -18,7 +18,7 @@ from types import CodeType, FunctionType, MethodType
 
 from ..base.lazy import lazy
 from ..base.options import Options
-from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path
+from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
 from ..runtime.platform import ABIError, DICT_VERSION, require_native
 from ..types.kinds import Singleton, Type
 from ..types.typeof import typeof
@@ -94,8 +94,8 @@ class CompiledFunction(Callable_):
         if self._given_up:
             return self.py_func(*args, **kwargs)
         function = self.py_func
-        if self._defaults is not (function.__defaults__ or ()):
-            self._defaults = self._direct._defaults = function.__defaults__ or ()
+        if update(self, function):
+            update(self._direct, function)
             self._binder = None
         given = args if self._simple and not kwargs and len(args) == self._count else self._bind(args, kwargs)
         full, types = self._types(given)

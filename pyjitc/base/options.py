@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from .errors import suggest
+
 __all__ = ["Options", "make_options", "ENVIRONMENT", "environment"]
 
 
@@ -53,7 +55,7 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
                 raise TypeError(f"option {name}={value!r}: {_REFUSED[name]}")
             continue
         if name not in Options._fields:
-            near = _nearest(name, (*Options._fields, *_ACCEPTED, *_REFUSED))
+            near = suggest(name, (*Options._fields, *_ACCEPTED, *_REFUSED))
             raise TypeError(f"unknown option {name!r}" + (f"; did you mean {near!r}?" if near else
                                                           f"; options are {', '.join(Options._fields)}"))
         if name == "boundscheck" and value is None:
@@ -72,19 +74,6 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
                 raise TypeError(f"option {name}={value!r}: must be True or False")
         chosen[name] = value
     return base._replace(**chosen)
-
-
-def _nearest(name: str, candidates) -> str | None:
-    def distance(a: str, b: str) -> int:
-        row = list(range(len(b) + 1))
-        for i, x in enumerate(a, 1):
-            previous, row[0] = row[0], i
-            for j, y in enumerate(b, 1):
-                previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (x != y))
-        return row[-1]
-
-    best = min(candidates, key=lambda c: distance(name.lower().replace("_", ""), c.replace("_", "")))
-    return best if distance(name.lower().replace("_", ""), best.replace("_", "")) <= max(2, len(best) // 3) else None
 
 
 ENVIRONMENT = {

@@ -26,7 +26,7 @@ from types import FunctionType
 from . import thunks
 from .platform import member_offset
 
-__all__ = ["CLOSURE", "DEFAULTS", "RETRY", "Callable_", "leaf", "describe", "slow_path", "entry", "set_entry"]
+__all__ = ["CLOSURE", "DEFAULTS", "RETRY", "Callable_", "leaf", "describe", "update", "slow_path", "entry", "set_entry"]
 
 CLOSURE = 16
 DEFAULTS = 24
@@ -48,6 +48,11 @@ class Callable_:
     """The part of a dispatcher that stubs read: first in memory, so at fixed offsets."""
 
     __slots__ = ("_closure", "_defaults")  # laid out in alphabetical order
+
+
+# Stubs trust these two, so nothing else can reach them.
+_closure, _defaults = Callable_._closure, Callable_._defaults
+del Callable_._closure, Callable_._defaults
 
 
 class _Slot(Structure):
@@ -86,7 +91,7 @@ def leaf(base: type, prepare, name: str) -> type:
     make = ctypes.pythonapi.PyType_FromSpecWithBases
     make.restype, make.argtypes = py_object, [POINTER(_Spec), py_object]
     cls = make(ctypes.byref(spec), (base,))
-    if member_offset(Callable_, "_closure") != CLOSURE or member_offset(Callable_, "_defaults") != DEFAULTS:
+    if (member_offset(_closure), member_offset(_defaults)) != (CLOSURE, DEFAULTS):
         raise RuntimeError("unexpected layout of slots")
     slow = thunks.slow_path(prepare, RETRY, offset)
     _keep.append((members, slots, spec, prepare))
@@ -99,9 +104,21 @@ _words: dict[type, tuple[int, int]] = {}  # leaf type -> offset of its vectorcal
 
 def describe(self: Callable_, function) -> None:
     """Make `self` stand for `function`, with no stubs: every call takes the slow path."""
-    self._defaults = function.__defaults__ or ()
-    self._closure = function.__closure__ or ()
+    _closure.__set__(self, function.__closure__ or ())
+    update(self, function)
     set_entry(self, slow_path(type(self)))
+
+
+def update(self: Callable_, function) -> bool:
+    """Take over the function's defaults, which a program may assign. Whether they were others."""
+    defaults = function.__defaults__ or ()
+    try:
+        if _defaults.__get__(self) is defaults:
+            return False
+    except AttributeError:  # not set so far
+        pass
+    _defaults.__set__(self, defaults)
+    return True
 
 
 def slow_path(cls: type) -> int:

@@ -174,10 +174,9 @@ def _read_at(table: int, index: int) -> int:
     return ctypes.c_void_p.from_address(table + 8 * index).value
 
 
-def member_offset(cls: type, name: str) -> int:
-    """Offset of the slot `name` in instances of `cls` (a `__slots__` entry made by the class itself)."""
-    definition = _read(ctypes.c_void_p, cls.__dict__[name], _MEMBER_DEF)
-    return ctypes.c_ssize_t.from_address(definition + _MEMBER_OFFSET).value
+def member_offset(descriptor) -> int:
+    """Offset in instances of the slot that `descriptor` (an entry of `__slots__`) stands for."""
+    return ctypes.c_ssize_t.from_address(_read(ctypes.c_void_p, descriptor, _MEMBER_DEF) + _MEMBER_OFFSET).value
 
 
 def numpy_api_table() -> int:

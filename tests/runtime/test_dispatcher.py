@@ -12,7 +12,7 @@ import weakref
 import pytest
 
 from pyjitc.runtime import dispatcher
-from pyjitc.runtime.dispatcher import RETRY, Callable_, describe, entry, leaf, set_entry, slow_path
+from pyjitc.runtime.dispatcher import RETRY, Callable_, describe, entry, leaf, set_entry, slow_path, update
 from pyjitc.runtime.loader import load
 
 llvm = pytest.importorskip("llvmlite.binding")
@@ -158,7 +158,6 @@ def test_is_an_ordinary_object():
     assert d.extra == 1 and str(inspect.signature(d)) == "(x, y=2.0)"
     assert weakref.ref(d)() is d and {d: 1}[d] == 1
     assert pickle.loads(pickle.dumps(double)) is double and copy.copy(double) is double
-    assert d._defaults == (2.0,) and d._closure == ()
 
 
 def test_no_leaks():
@@ -225,7 +224,22 @@ def test_threads():
 
 def test_layout_for_stubs():
     y = 1
-    d = Type(lambda x, z=(1, 2): y)
-    words = struct.unpack("<QQ", ctypes.string_at(id(d) + 16, 16))
-    assert words == (id(d._closure), id(d._defaults))
+
+    def f(x, z=(1, 2)):
+        return y
+
+    d = Type(f)
+
+    def words():
+        return struct.unpack("<QQ", ctypes.string_at(id(d) + 16, 16))
+
+    assert words() == (id(f.__closure__), id(f.__defaults__)) and not update(d, f)
+    f.__defaults__ = (3,)
+    assert update(d, f) and words() == (id(f.__closure__), id(f.__defaults__))
     assert (dispatcher.CLOSURE, dispatcher.DEFAULTS) == (16, 24)
+    for name in ("_closure", "_defaults"):
+        with pytest.raises(AttributeError):
+            delattr(d, name)
+    blank = Type.__new__(Type)
+    with pytest.raises(RecursionError):
+        blank()
