@@ -177,6 +177,7 @@ def spacing(x):
     """Distance to the next float away from zero, with the sign of x."""
     if FABS(x) == INF:
         return x - x
+    x = x + 0.0
     return NEXTAFTER(x, COPYSIGN(infinite(x), x)) - x
 
 
@@ -211,16 +212,14 @@ def frexp16(x):
 
 
 def gcd(x, y):
-    x, y = IABS(x), IABS(y)
+    """Of unsigned integers."""
     while y != 0:
         x, y = y, x % y
     return x
 
 
 def lcm(x, y):
-    x, y = IABS(x), IABS(y)
-    divisor = gcd(x, y)
-    return x // divisor * y  # 0 // 0 is 0
+    return x // gcd(x, y) * y  # 0 // 0 is 0
 
 
 def bit_count(x):

@@ -27,7 +27,7 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
             if isinstance(x.type, k.Array):
                 raise Mismatch(f"np.{ufunc.__name__} of whole arrays is not compiled yet", "write the loop over the elements")
             raise Mismatch(f"np.{ufunc.__name__} of a {type_name(x.type)} is not compiled")
-    if ufunc in _RELATIONS and len(args) == 2:  # exact for Python ints beyond the type
+    if ufunc in _RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):  # exact for Python ints beyond the type
         x, y = args
         if is_python_number(x.type):
             x = cast(x, numpy_counterpart(x.type)) if is_python_number(y.type) else x
@@ -269,7 +269,7 @@ def _summed(x):
 
 
 def _is_whole(x):
-    return Call(py_numbers.float_is_whole, x) if is_float(x.type) else number(True)
+    return Call(py_numbers.float_is_whole, cast(x, Float)) if is_float(x.type) else number(True)
 
 
 def _ratio(x):

@@ -5,6 +5,7 @@ what the loop does with operands of its types. Scalars and array expressions bot
 """
 from __future__ import annotations
 
+import math
 from typing import Callable, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ...infer.meaning import Call, Const, Expr, Mismatch
 from ...ops import math as m
 from ...ops.arith import (
-    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG, FREM, IABS, IGE, IGT, ILE,
+    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG, FREM, FSUB, IABS, IGE, IGT, ILE,
     ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IEQ, ISUB, REAL,
 )
 from ...ops.structure import SELECT
@@ -177,12 +178,9 @@ def _sign(x):
 
 
 def _reciprocal(x):
-    one = constant(x.type, 1)
     if k.is_float(x.type):
-        return apply(FDIV, one, x)
-    # C's division: 1 and -1 stay, 0 is 0 (undefined in NumPy), the others are 0
-    size = apply(IEQ, apply(IABS, x), one)
-    return apply(SELECT, size, x, constant(x.type, 0))
+        return apply(FDIV, constant(x.type, 1), x)
+    return cast(apply(FDIV, constant(k.float64, 1), cast(x, k.float64)), x.type)
 
 
 def _fmod(x, y):
@@ -204,7 +202,13 @@ def _fmod_by_floor(x, y):
 
 def _scaled(factor):
     """Multiplied by a factor that is itself rounded to the type first."""
-    return lambda x: apply(FMUL, x, constant(x.type, factor(dtype_of(x.type).type)))
+
+    def rule(x):
+        if x.type is k.float16:
+            return cast(rule(cast(x, k.float32)), k.float16)
+        return apply(FMUL, x, constant(x.type, factor(dtype_of(x.type).type)))
+
+    return rule
 
 
 def _by_type(**functions):
@@ -215,6 +219,45 @@ def _divmod(x, y):
     if isinstance(x.type, k.NpInt):
         return Call(numbers.int_divmod, x, y)
     return Call(numbers.half_divmod if x.type is k.float16 else numbers.float_divmod, x, y)
+
+
+def _unsigned(function):
+    """gcd and lcm: computed without signs."""
+
+    def rule(x, y):
+        t = x.type
+        if not t.signed:
+            return Call(function, x, y)
+        wide = k.NpInt(t.bits, False)
+        return cast(Call(function, *(cast(apply(IABS, z), wide) for z in (x, y))), t)
+
+    return rule
+
+
+def _logical(op):
+    rule = _of(op)
+    return {kind: lambda *xs: rule(*[cast(x, k.bool_) for x in xs]) for kind in "biufc"}
+
+
+def _each_part(rule):
+    return lambda x: apply(COMPLEX_MAKE, rule(apply(REAL, x)), rule(apply(IMAG, x)))
+
+
+def _times(factor):
+    return _each_part(lambda part: apply(FMUL, part, constant(part.type, factor)))
+
+
+def _complex_log1p(x):
+    re, im = apply(FADD, apply(REAL, x), constant(apply(REAL, x).type, 1)), apply(IMAG, x)
+    return apply(COMPLEX_MAKE, apply(m.LOG, apply(m.HYPOT, re, im)), apply(m.ATAN2, im, re))
+
+
+def _complex_expm1(x):
+    re, im = apply(REAL, x), apply(IMAG, x)
+    a = apply(m.SIN, apply(FMUL, im, constant(im.type, 0.5)))
+    twice = apply(FMUL, constant(a.type, 2), apply(FMUL, a, a))
+    return apply(COMPLEX_MAKE, apply(FSUB, apply(FMUL, apply(m.EXPM1, re), apply(m.COS, im)), twice),
+                 apply(FMUL, apply(m.EXP, re), apply(m.SIN, im)))
 
 
 def _conjugate(x):
@@ -253,9 +296,12 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.square: {"i": lambda x: apply(IMUL, x, x), "f": lambda x: apply(FMUL, x, x), "c": lambda x: Call(numbers.complex_mul, x, x)},
     np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
-    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _floats(m.EXP, m.CEXP), np.exp2: _floats(m.EXP2),
-    np.expm1: _floats(m.EXPM1), np.log: _floats(m.LOG, m.CLOG), np.log2: _floats(m.LOG2), np.log10: _floats(m.LOG10),
-    np.log1p: _floats(m.LOG1P), np.sin: _floats(m.SIN, m.CSIN), np.cos: _floats(m.COS, m.CCOS), np.tan: _floats(m.TAN, m.CTAN),
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _floats(m.EXP, m.CEXP), 
+    np.exp2: {"f": _of(m.EXP2), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
+    np.expm1: {"f": _of(m.EXPM1), "c": _complex_expm1}, np.log: _floats(m.LOG, m.CLOG),
+    np.log2: {"f": _of(m.LOG2), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
+    np.log10: {"f": _of(m.LOG10), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
+    np.log1p: {"f": _of(m.LOG1P), "c": _complex_log1p}, np.sin: _floats(m.SIN, m.CSIN), np.cos: _floats(m.COS, m.CCOS), np.tan: _floats(m.TAN, m.CTAN),
     np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS), np.arctan: _floats(m.ATAN, m.CATAN),
     np.sinh: _floats(m.SINH, m.CSINH), np.cosh: _floats(m.COSH, m.CCOSH), np.tanh: _floats(m.TANH, m.CTANH),
     np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH), np.arctanh: _floats(m.ATANH, m.CATANH),
@@ -264,19 +310,19 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.degrees: {"f": _scaled(lambda t: t(180.0) / t(np.pi))}, np.radians: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
     np.rad2deg: {"f": _scaled(lambda t: t(180.0) / t(np.pi))}, np.deg2rad: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
     np.floor: {"f": _of(m.FLOOR), "i": _same, "b": _same}, np.ceil: {"f": _of(m.CEIL), "i": _same, "b": _same},
-    np.trunc: {"f": _of(m.TRUNC), "i": _same, "b": _same}, np.rint: {"f": _of(m.RINT)},
+    np.trunc: {"f": _of(m.TRUNC), "i": _same, "b": _same}, np.rint: {"f": _of(m.RINT), "c": _each_part(_of(m.RINT))},
     np.isnan: _test(_isnan, False, BOR), np.isinf: _test(_isinf, False, BOR), np.isfinite: _test(_isfinite, True, BAND),
     np.signbit: {"f": lambda x: cast(apply(m.SIGNBIT, x), k.bool_)},
     np.spacing: {"f": _called(numbers.spacing)}, np.heaviside: {"f": _heaviside},
     np.modf: {"f": _called(numbers.modf)},
     np.frexp: {"f": _by_type(float64=numbers.frexp, float32=numbers.frexp32, float16=numbers.frexp16)},
     np.ldexp: {"f": lambda x, n: apply(m.LDEXP, x, cast(n, k.Int))},
-    np.maximum: _extreme(">=", IGE, FGE, BOR, True), np.minimum: _extreme("<=", ILE, FLE, BAND, True),
+    np.maximum: _extreme(">=", IGE, FGT, BOR, True), np.minimum: _extreme("<=", ILE, FLT, BAND, True),
     np.fmax: _extreme(">=", IGE, FGE, BOR, False), np.fmin: _extreme("<=", ILE, FLE, BAND, False),
-    np.logical_and: {"b": _of(BAND)}, np.logical_or: {"b": _of(BOR)}, np.logical_xor: {"b": _of(BXOR)}, np.logical_not: {"b": _of(BNOT)},
+    np.logical_and: _logical(BAND), np.logical_or: _logical(BOR), np.logical_xor: _logical(BXOR), np.logical_not: _logical(BNOT),
     np.equal: _relation("==", IEQ, FEQ), np.not_equal: _relation("!=", INE, FNE), np.less: _relation("<", ILT, FLT),
     np.less_equal: _relation("<=", ILE, FLE), np.greater: _relation(">", IGT, FGT), np.greater_equal: _relation(">=", IGE, FGE),
-    np.gcd: {"i": _called(numbers.gcd)}, np.lcm: {"i": _called(numbers.lcm)},
+    np.gcd: {"i": _unsigned(numbers.gcd)}, np.lcm: {"i": _unsigned(numbers.lcm)},
 }
 if hasattr(np, "bitwise_count"):  # NumPy 2.0
     RULES[np.bitwise_count] = {"i": _called(numbers.bit_count)}
