@@ -1,0 +1,198 @@
+"""Too deep recursion is a RecursionError, on any thread; threads may call and compile at once."""
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+@njit
+def deep(n):
+    if n == 0:
+        return 0
+    return 1 + deep(n - 1)
+
+
+@njit
+def even(n):
+    return True if n == 0 else odd(n - 1)
+
+
+@njit
+def odd(n):
+    return False if n == 0 else even(n - 1)
+
+
+@njit
+def catches(n):
+    try:
+        return deep(n)
+    except RecursionError:
+        return -1
+
+
+@njit
+def endless(x):
+    return endless(x + 1) * 2
+
+
+def test_recursion_ends_in_an_exception():
+    for _ in range(3):
+        with pytest.raises(RecursionError):
+            deep(10 ** 12)
+        assert deep(100) == 100  # and everything works afterwards
+
+
+def test_recursion_without_end():
+    with pytest.raises(RecursionError):
+        endless(0)
+
+
+def test_mutual_recursion():
+    assert even(100) is True and odd(100) is False
+    with pytest.raises(RecursionError):
+        even(10 ** 12)
+
+
+def test_recursion_error_caught_in_compiled_code():
+    assert catches(10) == 10
+    assert catches(10 ** 12) == -1
+
+
+SMALL_STACK = """
+import threading
+from pyjitc import njit
+@njit
+def deep(n):
+    if n == 0:
+        return 0
+    return 1 + deep(n - 1)
+assert deep(50) == 50
+threading.stack_size(256 * 1024)
+seen = []
+def work():
+    try:
+        deep(10 ** 12)
+    except RecursionError:
+        seen.append(True)
+threads = [threading.Thread(target=work) for _ in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert seen == [True] * 4, seen
+"""
+
+
+def test_threads_with_small_stacks():
+    done = subprocess.run([sys.executable, "-c", SMALL_STACK], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+
+
+def in_threads(work, count=8):
+    """Runs work(k) for k in range(count) at once; their results."""
+    results = [None] * count
+    barrier = threading.Barrier(count)
+
+    def run(k):
+        barrier.wait()
+        try:
+            results[k] = work(k)
+        except BaseException as error:
+            results[k] = error
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+        assert not thread.is_alive()
+    return results
+
+
+@pytest.mark.parametrize("nogil", [False, True])
+def test_threads_compile_one_function_at_once(nogil):
+    @njit(nogil=nogil)
+    def total(a):
+        s = a[0] * 0
+        for i in range(len(a)):
+            s += a[i]
+        return s
+
+    dtypes = ("f8", "f4", "i8", "i4", "u1", "c16", "f8", "i8")
+
+    def work(k):
+        return [total(np.arange(10).astype(dtypes[k])) for _ in range(200)]
+
+    for k, found in enumerate(in_threads(work)):
+        expected = total.py_func(np.arange(10).astype(dtypes[k]))
+        assert not isinstance(found, BaseException), found
+        assert all(type(x) is type(expected) and x == expected for x in found)
+
+
+def test_threads_raise_at_once():
+    @njit
+    def fails(x):
+        a = np.empty(100)
+        a[0] = x
+        if x % 2 == 0:
+            raise ValueError("even", x)
+        return a[0]
+
+    def work(k):
+        caught = 0
+        for i in range(500):
+            try:
+                assert fails(i) == float(i)
+            except ValueError as error:
+                assert error.args == ("even", i)
+                caught += 1
+        return caught
+
+    assert in_threads(work) == [250] * 8
+
+
+def test_threads_while_a_global_changes():
+    scope = {"njit": njit, "factor": 1}
+    exec("@njit\ndef scaled(x):\n    return x * factor\n", scope)
+    scaled = scope["scaled"]
+    done = threading.Event()
+
+    def change():
+        for k in range(20):
+            scope["factor"] = k % 4 + 1
+        done.set()
+
+    def work(k):
+        if k == 0:
+            change()
+            return True
+        good = True
+        while not done.is_set():
+            good &= scaled(10) in (10, 20, 30, 40)
+        return good
+
+    assert in_threads(work, 4) == [True] * 4
+
+
+def test_references_after_exceptions():
+    @njit
+    def fails(a, t, x):
+        view = a[1:]
+        copy = np.empty(5)
+        copy[0] = view[0] + t[1][0]
+        if copy[0] > x:
+            raise ValueError(x)
+        return view
+
+    a, b = np.arange(5.0), np.arange(3.0)
+    fails(a, (1, b), 100.0)
+    before = sys.getrefcount(a), sys.getrefcount(b)
+    for _ in range(1000):
+        with pytest.raises(ValueError):
+            fails(a, (1, b), -100.0)
+    assert (sys.getrefcount(a), sys.getrefcount(b)) == before
