@@ -147,7 +147,7 @@ def code_hash(code: CodeType) -> str:
     def add(value) -> None:
         cls = type(value)
         if cls is CodeType:
-            for part in (value.co_name, getattr(value, "co_qualname", ""), value.co_filename, value.co_firstlineno, value.co_flags,
+            for part in (value.co_name, getattr(value, "co_qualname", ""), _stable_name(value.co_filename), value.co_firstlineno, value.co_flags,
                          value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_code, value.co_names,
                          value.co_varnames, value.co_freevars, value.co_cellvars, value.co_linetable if hasattr(value, "co_linetable")
                          else value.co_lnotab, getattr(value, "co_exceptiontable", b""), value.co_consts):
@@ -165,6 +165,11 @@ def code_hash(code: CodeType) -> str:
 
     add(code)
     return digest.hexdigest()
+
+
+def _stable_name(filename: str) -> str:
+    """A notebook's cell gets a new file name in every session; its content tells cells apart."""
+    return "a notebook" if "ipykernel_" in filename or filename.startswith("<ipython-input-") else filename
 
 
 def type_key(t: kinds.Type) -> tuple:

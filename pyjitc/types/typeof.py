@@ -32,6 +32,7 @@ del _name, _class
 
 # NumPy's type numbers of native-order dtypes.
 _BY_NUMBER = {np.dtype(cls).num: t for cls, t in _EXACT.items() if issubclass(cls, np.generic)}
+_MAX_TUPLE = 1000
 _KNOWN_CLASSES = (type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
 
 
@@ -54,6 +55,8 @@ def typeof(value, other: Callable | None = None) -> Type:
             return Int
         raise OverflowError(f"the int {value if value.bit_length() < 100 else hex(value)[:20] + '...'} does not fit in 64 bits; "
                             "pass a float, or np.uint64(x) below 2**64")
+    if issubclass(cls, tuple) and len(value) > _MAX_TUPLE:
+        raise TypeError(f"is a tuple of {len(value)} items, each of which is a variable of its own; pass np.array(x)")
     if cls is tuple:
         return Tuple([typeof(x, other) for x in value])
     if issubclass(cls, tuple):

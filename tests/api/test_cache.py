@@ -139,6 +139,14 @@ def test_keys():
     assert key(types=(Singleton(object()),)) is None
 
 
+def test_notebook_cells_are_found_in_the_next_session(store, fake):
+    for session in ("/tmp/ipykernel_11/345.py", "/tmp/ipykernel_22/678.py", "<ipython-input-3-abc>"):
+        specialisation._table.clear()
+        space = {}
+        exec(compile("def f(x): return x", session, "exec"), space)
+        assert njit(cache=True)(space["f"])(1.0) == 1.0 and len(fake.compiles) == 1
+
+
 def test_fingerprints():
     class C:
         A = 1
