@@ -108,8 +108,11 @@ def _array(e, t, values, inst, take):
         e.line(f"store i64 {v}, ptr {where}")
     strides = e.assign(f"getelementptr i64, ptr {dims}, i64 {t.ndim}")
     flags = platform.ARRAY_FLAGS["WRITEABLE"] if t.writable else 0
+    size = str(numpy_dtype(t.dtype).itemsize)
+    for n in values[2:2 + t.ndim]:
+        size = e.assign(f"mul i64 {size}, {n}")
     result = e.assign(f"call ptr {e.helper('pyj_box_array')}(ptr {values[0]}, ptr {values[1]}, i32 {t.ndim}, ptr {dims}, ptr {strides}, "
-                      f"ptr {e.object(numpy_dtype(t.dtype))}, i32 {flags}, i1 {'true' if take else 'false'})")
+                      f"ptr {e.object(numpy_dtype(t.dtype))}, i64 {size}, i32 {flags}, i1 {'true' if take else 'false'})")
     e.check_null(result, inst)
     return result
 

@@ -210,89 +210,140 @@ define internal i32 @pyj_signals() nounwind noinline cold {
 }
 # data, owner, ndim, shape, strides, descr, flags, take -> new reference. Tags: see above. With `take` the value's own
 # reference is used up: data that nobody else sees is handed to NumPy, which frees it with free().
+_NEW_ARRAY, _SET_BASE, _FROM_TYPE = (
+    f"pyjitc_numpy_api_{NUMPY_API[name]}" for name in ("PyArray_NewFromDescr", "PyArray_SetBaseObject", "PyArray_DescrFromType"))
+# The first ndarray made of native memory owns it from then on: `ndarray` of the header, which keeps a reference to it
+# while native values live. What leaves later is that very ndarray, or a view of it. No Python object ever points back
+# to compiled code, which may be gone before the object is.
 _TEXT["pyj_box_array"] = f"""
-define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, ptr %strides, ptr %descr, i32 %flags, i1 %take) nounwind noinline {{
+define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, ptr %strides, ptr %descr, i64 %bytes, i32 %flags, i1 %take) nounwind noinline {{
+start:
   %word = ptrtoint ptr %owner to i64
   %tag = and i64 %word, 3
   %whole = icmp eq i64 %tag, 1
-  br i1 %whole, label %same, label %make
+  br i1 %whole, label %same, label %look
 same:
   %object = getelementptr i8, ptr %owner, i64 -1
   call void @Py_IncRef(ptr %object)
   ret ptr %object
+look:
+  %untagged = icmp eq i64 %tag, 0
+  %owned = icmp ne i64 %word, 0
+  %native = and i1 %untagged, %owned
+  br i1 %native, label %header, label %make
+header:
+  %ndarrayp = getelementptr i8, ptr %owner, i64 16
+  %ndarray = load ptr, ptr %ndarrayp
+  %fresh = icmp eq ptr %ndarray, null
+  br i1 %fresh, label %make, label %compare
+compare:
+  %data0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["data"]}
+  %data0 = load ptr, ptr %data0p
+  %c1 = icmp eq ptr %data0, %data
+  %nd0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["ndim"]}
+  %nd0 = load i32, ptr %nd0p
+  %c2 = icmp eq i32 %nd0, %nd
+  %descr0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["descr"]}
+  %descr0 = load ptr, ptr %descr0p
+  %c3 = icmp eq ptr %descr0, %descr
+  %flags0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["flags"]}
+  %flags0 = load i32, ptr %flags0p
+  %write0 = and i32 %flags0, {ARRAY_FLAGS["WRITEABLE"]}
+  %c4 = icmp eq i32 %write0, %flags
+  %c12 = and i1 %c1, %c2
+  %c34 = and i1 %c3, %c4
+  %alike = and i1 %c12, %c34
+  br i1 %alike, label %extents, label %make
+extents:
+  %n = zext i32 %nd to i64
+  %length = mul i64 %n, 8
+  %dims0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["shape"]}
+  %dims0 = load ptr, ptr %dims0p
+  %strides0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["strides"]}
+  %strides0 = load ptr, ptr %strides0p
+  %d1 = call i32 @memcmp(ptr %dims0, ptr %dims, i64 %length)
+  %d2 = call i32 @memcmp(ptr %strides0, ptr %strides, i64 %length)
+  %d = or i32 %d1, %d2
+  %equal = icmp eq i32 %d, 0
+  br i1 %equal, label %again, label %make
+again:
+  call void @Py_IncRef(ptr %ndarray)
+  br label %finish
 make:
+  %holder0 = phi ptr [ null, %look ], [ null, %header ], [ %ndarray, %compare ], [ %ndarray, %extents ]
   call void @Py_IncRef(ptr %descr)
-  %made = call ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr @pyjitc_ndarray_type, ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %data, i32 %flags, ptr null)
+  %made = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %data, i32 %flags, ptr null)
   %bad = icmp eq ptr %made, null
-  br i1 %bad, label %fail, label %base
-fail:
-  br i1 %take, label %drop, label %null
-drop:
-  call void @pyj_release(ptr %owner)
-  br label %null
-null:
-  ret ptr null
+  br i1 %bad, label %finish, label %base
 base:
-  %view = icmp eq i64 %tag, 2
-  br i1 %view, label %borrowed, label %native
+  switch i64 %tag, label %memory [ i64 2, label %borrowed ]
 borrowed:
   %parent = getelementptr i8, ptr %owner, i64 -2
-  call void @Py_IncRef(ptr %parent)
-  %s1 = call i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr %made, ptr %parent)
-  ret ptr %made
-native:
-  %none = icmp eq ptr %owner, null
-  br i1 %none, label %done, label %count
-count:
+  br label %attach
+memory:
+  br i1 %owned, label %adopt, label %done
+adopt:
+  %known = icmp ne ptr %holder0, null
+  br i1 %known, label %attach, label %first
+first:
+  %whosep = getelementptr i8, ptr %owner, i64 16
+  %firstp = getelementptr i8, ptr %owner, i64 8
+  %memory0 = load ptr, ptr %firstp
+  %bytesp = getelementptr i8, ptr %owner, i64 24
+  %bytes0 = load i64, ptr %bytesp
+  %atstart = icmp eq ptr %memory0, %data
   %references = load atomic i64, ptr %owner acquire, align 8
   %single = icmp eq i64 %references, 1
-  %where = getelementptr i8, ptr %owner, i64 8
-  %first = load ptr, ptr %where
-  %start = icmp eq ptr %first, %data
-  %c1 = and i1 %single, %start
-  %c2 = and i1 %c1, %take
-  br i1 %c2, label %steal, label %share
-steal:
-  %fp = getelementptr i8, ptr %made, i64 {ARRAY['flags']}
+  %last = and i1 %single, %take
+  %filled = icmp eq i64 %bytes, %bytes0
+  %entire = or i1 %last, %filled
+  %own = and i1 %atstart, %entire
+  br i1 %own, label %owner_made, label %lend
+owner_made:
+  %fp = getelementptr i8, ptr %made, i64 {ARRAY["flags"]}
   %f = load i32, ptr %fp
-  %f2 = or i32 %f, {ARRAY_FLAGS['OWNDATA']}
+  %f2 = or i32 %f, {ARRAY_FLAGS["OWNDATA"]}
   store i32 %f2, ptr %fp
+  br i1 %last, label %steal, label %remember
+steal:
   call void @free(ptr %owner)
   ret ptr %made
-share:
-  %there = getelementptr i8, ptr %owner, i64 16
-  %known = load ptr, ptr %there
-  %first_time = icmp eq ptr %known, null
-  br i1 %first_time, label %own, label %attach
-own:
-  %length = getelementptr i8, ptr %owner, i64 24
-  %bytes = load i64, ptr %length
+remember:
+  call void @Py_IncRef(ptr %made)
+  store ptr %made, ptr %whosep
+  br label %finish
+lend:
   %size = alloca i64
-  store i64 %bytes, ptr %size
-  %byte = call ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}(i32 2)
-  %whole_data = call ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr @pyjitc_ndarray_type, ptr %byte, i32 1, ptr %size, ptr null, ptr %first, i32 {ARRAY_FLAGS['WRITEABLE']}, ptr null)
-  %failed = icmp eq ptr %whole_data, null
+  store i64 %bytes0, ptr %size
+  %byte = call ptr @{_FROM_TYPE}(i32 2)
+  %all = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %byte, i32 1, ptr %size, ptr null, ptr %memory0, i32 {ARRAY_FLAGS["WRITEABLE"]}, ptr null)
+  %failed = icmp eq ptr %all, null
   br i1 %failed, label %undo, label %keep
 undo:
   call void @Py_DecRef(ptr %made)
-  br label %fail
+  br label %finish
 keep:
-  %wp = getelementptr i8, ptr %whole_data, i64 {ARRAY['flags']}
+  %wp = getelementptr i8, ptr %all, i64 {ARRAY["flags"]}
   %wf = load i32, ptr %wp
-  %wf2 = or i32 %wf, {ARRAY_FLAGS['OWNDATA']}
+  %wf2 = or i32 %wf, {ARRAY_FLAGS["OWNDATA"]}
   store i32 %wf2, ptr %wp
-  store ptr %whole_data, ptr %there
+  store ptr %all, ptr %whosep
   br label %attach
 attach:
-  %holder = phi ptr [ %known, %share ], [ %whole_data, %keep ]
+  %holder = phi ptr [ %parent, %borrowed ], [ %holder0, %adopt ], [ %all, %keep ]
   call void @Py_IncRef(ptr %holder)
-  %s2 = call i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr %made, ptr %holder)
-  br i1 %take, label %used, label %done
-used:
-  call void @pyj_release(ptr %owner)
-  ret ptr %made
+  %set = call i32 @{_SET_BASE}(ptr %made, ptr %holder)
+  br label %done
 done:
-  ret ptr %made
+  br label %finish
+finish:
+  %result = phi ptr [ %ndarray, %again ], [ null, %make ], [ %made, %remember ], [ null, %undo ], [ %made, %done ]
+  br i1 %take, label %release, label %out
+release:
+  call void @pyj_release(ptr %owner)
+  br label %out
+out:
+  ret ptr %result
 }}"""
 _NEW_ERRORS = """
 define internal ptr @pyj_fetch() nounwind noinline cold {
@@ -428,14 +479,14 @@ _TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 # helper -> other helpers it calls
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header"),
-    "pyj_release": ("pyj_release_header",), 
+    "pyj_release": ("pyj_release_header",),
     "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 
 _DECLARATIONS = {
     "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)", "free": "declare void @free(ptr)",
     "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()", "Py_IncRef": "declare void @Py_IncRef(ptr)",
-    "Py_DecRef": "declare void @Py_DecRef(ptr)", "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
+    "Py_DecRef": "declare void @Py_DecRef(ptr)", "memcmp": "declare i32 @memcmp(ptr, ptr, i64)", "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
     "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()", "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
     "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)", "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
     "PyErr_NormalizeException": "declare void @PyErr_NormalizeException(ptr, ptr, ptr)",

@@ -8,6 +8,7 @@ import threading
 
 import llvmlite.binding as llvm
 
+from ..base.options import environment
 from .target import Target
 
 __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
@@ -46,6 +47,8 @@ def _machine(target: Target) -> llvm.TargetMachine:
 
 def _optimise(text: str, target: Target, level: int):
     module = llvm.parse_assembly(text)
+    if environment("PYJITC_VERIFY") not in ("", "0"):
+        module.verify()
     machine = _machine(target)
     if level:
         # Unrolling costs compile time and buys nothing measurable beside interleaving; SLP is off by default as well.

@@ -1,5 +1,6 @@
 """Typed functions by hand, compiled and made callable from Python: what every test of this room starts from."""
 import ctypes
+from types import SimpleNamespace
 
 import pytest
 
@@ -103,13 +104,18 @@ def compiled(*builders, names=None, guards=(), defaults=(), closure=(), position
     artifact = compile_module([b.fn for b in builders], spec, options=options)
     image = load(artifact.object, artifact.objects)
     self = _Leaf()
-    self._defaults, self._closure, self.image, self.artifact = tuple(defaults), tuple(closure), image, artifact
+    dispatcher.describe(self, SimpleNamespace(__defaults__=tuple(defaults), __closure__=tuple(closure)))
+    self.image, self.artifact = image, artifact
     ctypes.c_void_p.from_address(image.address(artifact.next)).value = dispatcher.slow_path(_Leaf)
     for symbol, (_, _, value) in zip(artifact.guards, guards):
         if symbol is not None:
             ctypes.c_void_p.from_address(image.address(symbol)).value = 0 if value is ABSENT else id(value)
     dispatcher.set_entry(self, image.address(artifact.entry))
     return self
+
+
+def set_defaults(call, *values):
+    dispatcher.update(call, SimpleNamespace(__defaults__=values))
 
 
 def expect(call, symbol, value):

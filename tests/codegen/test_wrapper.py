@@ -7,7 +7,7 @@ import types
 import numpy as np
 import pytest
 
-from build import ABSENT, Builder, NotTaken, compiled, expect, identity, inside, through
+from build import ABSENT, Builder, NotTaken, compiled, expect, identity, inside, set_defaults, through
 
 from pyjitc.ops import arith, exceptions, memory, structure
 from pyjitc.types import kinds as k
@@ -136,11 +136,11 @@ def test_keywords_and_defaults():
                  lambda: f(1, 2, 3, c=4), lambda: f(1, **{"".join(["z", "z"]): 2})):
         with pytest.raises(NotTaken):
             call()
-    f._defaults = (7,)
+    set_defaults(f, 7)
     assert f(1, 2) == (1, 2, 7)
     with pytest.raises(NotTaken):
         f(1)
-    f._defaults = (1, 2, 3, 4)[1:]
+    set_defaults(f, 2, 3, 4)
     assert f() == (2, 3, 4)
 
 
