@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 import sys
+import weakref
 from _blake2 import blake2b  # see cache.py
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 
@@ -142,6 +143,9 @@ def _named(module: str, qualname: str):
 
 def code_hash(code: CodeType) -> str:
     """Everything of a code object that compiled code depends on, positions for tracebacks included."""
+    known = _hashes.get(id(code))
+    if known is not None:
+        return known[1]
     digest = blake2b(digest_size=32)
 
     def add(value) -> None:
@@ -164,7 +168,13 @@ def code_hash(code: CodeType) -> str:
             digest.update(text)
 
     add(code)
-    return digest.hexdigest()
+    found = digest.hexdigest()
+    number = id(code)
+    _hashes[number] = weakref.ref(code, lambda _: _hashes.pop(number, None)), found
+    return found
+
+
+_hashes: dict[int, tuple[weakref.ref, str]] = {}  # by identity: equal code objects may differ in the file they come from
 
 
 def _stable_name(filename: str) -> str:

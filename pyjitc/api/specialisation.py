@@ -2,7 +2,8 @@
 
 An *Entry* is object code with everything said relative to the function object, so that another closure or lambda
 with the same code and equal captured values uses it too. Linking it to a function object gives a *Native*: loaded
-code with the objects and expected values of that function. Entries live as long as some Native uses them.
+code with the objects and expected values of that function. Entries live as long as some Native uses them; the last
+few of a code object as long as that, since a lambda made in a loop may die before the next one is made.
 """
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import ctypes
 import os
 import weakref
 from _thread import RLock
+from collections import deque
 
 from ..base.lazy import lazy
 from ..base.options import Options
@@ -115,12 +117,22 @@ def link(entry: Entry, roots) -> Native | None:
     return Native(entry, image, guards)
 
 
-_table: dict[tuple, list[weakref.ref]] = {}
+class _Known:
+    """The entries of one code object. entries: key -> weak references, the latest first; recent: the last ones, held."""
+
+    __slots__ = ("entries", "recent")
+
+    def __init__(self):
+        self.entries: dict[tuple, list[weakref.ref]] = {}
+        self.recent: deque[Entry] = deque(maxlen=16)
+
+
+_table: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def _memory_key(function, types, options: Options) -> tuple:
     # Equal code objects may come from different files, which tracebacks tell.
-    return (function.__code__, function.__code__.co_filename, id(function.__globals__), options._replace(cache=False),
+    return (function.__code__.co_filename, id(function.__globals__), options._replace(cache=False),
             tuple(map(portable.type_key, types)))
 
 
@@ -128,7 +140,8 @@ def find(function, types, options: Options, args) -> Native | None:
     """An existing specialisation that holds for this function object, linked; from memory, then from disk."""
     roots = (function, *args)
     key = _memory_key(function, types, options)
-    for reference in _table.get(key, ()):
+    known = _table.get(function.__code__)
+    for reference in known.entries.get(key, ()) if known is not None else ():
         entry = reference()
         native = entry and link(entry, roots)
         if native is not None:
@@ -145,7 +158,7 @@ def find(function, types, options: Options, args) -> Native | None:
                 continue
             if native is not None:
                 statistics["disk"] += 1
-                _remember(key, native.entry)
+                _remember(function.__code__, key, native.entry)
                 return native
         statistics["missed"] += 1
     return None
@@ -164,7 +177,7 @@ def make(function, types, options: Options, args) -> Native:
     native = link(entry, roots)
     if native is None:
         raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
-    _remember(_memory_key(function, types, options), entry)
+    _remember(function.__code__, _memory_key(function, types, options), entry)
     if options.cache and portable.portable((entry.objects, entry.guards)):
         with timed("cache"):
             name = cache.key_of(function, types, options)
@@ -173,12 +186,9 @@ def make(function, types, options: Options, args) -> Native:
     return native
 
 
-def _remember(key: tuple, entry: Entry) -> None:
-    def gone(reference):
-        references = _table.get(key)
-        if references and reference in references:
-            references.remove(reference)
-            if not references:
-                del _table[key]
-
-    _table.setdefault(key, []).insert(0, weakref.ref(entry, gone))
+def _remember(code, key: tuple, entry: Entry) -> None:
+    known = _table.get(code)
+    if known is None:
+        known = _table[code] = _Known()
+    known.entries[key] = [weakref.ref(entry), *(r for r in known.entries.get(key, ()) if r() is not None)]
+    known.recent.append(entry)

@@ -1,4 +1,6 @@
 """Puts the compiler of fake_compiler.py in the place of the real one."""
+import weakref
+
 import pytest
 from fake_compiler import FakeCompiler
 
@@ -10,5 +12,5 @@ def fake(monkeypatch):
     compiler = FakeCompiler()
     monkeypatch.setattr(specialisation, "compiler", compiler)
     monkeypatch.setattr("pyjitc.api.dispatch._compiler", compiler)
-    monkeypatch.setattr(specialisation, "_table", {})
+    monkeypatch.setattr(specialisation, "_table", weakref.WeakKeyDictionary())
     return compiler

@@ -157,13 +157,22 @@ def test_lambda_in_a_loop_compiles_once(fake):
     keep = []
     for i in range(20):
         f = njit(lambda x: x)
-        keep.append(f)
         assert f(float(i)) == float(i)
+        if i % 2:
+            keep.append(f)
+        del f
     assert len(fake.compiles) == 1
-    keep.clear()
-    del f
-    gc.collect()
-    assert not specialisation._table
+
+
+def test_variants_of_one_code_are_bounded(fake):
+    def make(k):
+        return njit(lambda x: x + k)
+
+    for k in range(40):
+        assert make(k)(1.0) == k + 1.0
+    alive = [r() for known in specialisation._table.values() for refs in known.entries.values() for r in refs]
+    assert len([entry for entry in alive if entry is not None]) == 16
+    assert make(39)(1.0) == 40.0 and len(fake.compiles) == 40
 
 
 def test_functions_as_arguments(fake):
