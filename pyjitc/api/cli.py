@@ -16,10 +16,9 @@ import re
 import runpy
 import sys
 import traceback
-from difflib import get_close_matches
 from typing import Callable
 
-from ..base.errors import CompileError
+from ..base.errors import CompileError, suggest
 from ..base.lazy import lazy
 from ..base.options import ENVIRONMENT, Options
 from ..types import text
@@ -228,8 +227,8 @@ def _find(module, name: str, path) -> Callable:
 
 
 def _near(name: str, candidates) -> str:
-    found = get_close_matches(name, list(candidates), n=1, cutoff=0.5)
-    return f"; did you mean {found[0]}?" if found else ""
+    found = suggest(name, candidates)
+    return f"; did you mean {found}?" if found else ""
 
 
 def _print_exception(error: BaseException, filename: str) -> None:

@@ -117,7 +117,8 @@ def counting(n, m):
     return -total
 
 
-FUNCTIONS = (get, put, add_into, add, divide, compare, attributes, views, swap, pick, make, keyword, walk, truth, counting)
+FUNCTIONS = (get, put, add_into, add, divide, compare, attributes, views, swap, pick, make, keyword, walk, truth,
+             counting)
 
 
 class Raises:
@@ -219,8 +220,8 @@ def bits(dtype):
 
 
 ARRAY_TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
-               "float64", "complex64", "complex128", "bool", "longdouble", "clongdouble", "object", "S3", "U3", "datetime64[s]",
-               "timedelta64[s]", ">f8", ">i4", ">c16", "longlong", "ulonglong", "intc")
+               "float64", "complex64", "complex128", "bool", "longdouble", "clongdouble", "object", "S3", "U3",
+               "datetime64[s]", "timedelta64[s]", ">f8", ">i4", ">c16", "longlong", "ulonglong", "intc")
 
 ARRAYS = [bits(t) for t in ARRAY_TYPES] + [
     readonly, unaligned, lambda: unaligned(np.int32), lambda: unaligned(np.complex128),
@@ -238,8 +239,9 @@ ARRAYS = [bits(t) for t in ARRAY_TYPES] + [
 
 SCALARS = [lambda v=v: v for v in (
     0, 1, -1, 2, 5, 2 ** 31, 2 ** 62, 2 ** 63 - 1, -2 ** 63, 2 ** 63, -2 ** 63 - 1, 2 ** 64, 10 ** 100,
-    0.0, -0.0, 1.5, -2.5, 1e308, 5e-324, float("nan"), float("inf"), True, False, None, ..., 1j, 0j, "", "text", "\ud800",
-    b"", b"bytes", slice(1, 3), slice(None), range(3), (), (1,), (1, 2.5), ((1, 2), 3.0), (np.zeros, 1), Point(1, 2.0),
+    0.0, -0.0, 1.5, -2.5, 1e308, 5e-324, float("nan"), float("inf"), True, False, None, ..., 1j, 0j, "", "text",
+    "\ud800", b"", b"bytes", slice(1, 3), slice(None), range(3), (), (1,), (1, 2.5), ((1, 2), 3.0), (np.zeros, 1),
+    Point(1, 2.0),
     np.float64(2.5), np.float32(1.5), np.float16(0.5), np.int8(-3), np.uint8(250), np.int64(-2), np.uint64(2 ** 64 - 1),
     np.bool_(True), np.complex64(1j), np.complex128(2), np.longdouble(1), np.datetime64("2020-01-01"),
     np.timedelta64(3, "s"), np.str_("text"), np.bytes_(b"b"), np.float32("nan"), np.void(b"abc"))]
@@ -248,9 +250,9 @@ CLASSES = Raises, Lies, LiesByProperty, BadIndex, Strange, list, dict, set, obje
 OBJECTS = [lambda c=c: c() for c in CLASSES] + [
     lambda v=v: v for v in (
         MyInt(3), MyFloat(2.5), MyTuple((1, 2)), Raises, Strange, Colour.RED, Number.ONE, int, float, np.float64, np,
-        np.sin, len, print, lambda x: x, decimal.Decimal("1.5"), fractions.Fraction(1, 3), datetime.date(2020, 1, 1), sys, type,
-        NotImplemented, array.array("d", [1.0, 2.0]), memoryview(b"abc"), [1, 2, 3], {"a": 1}, {1, 2}, frozenset((1,)),
-        (1, [2]), (Colour.RED, 1), (10 ** 30, 1), np.dtype("f8"), get, (1,) * 300)]
+        np.sin, len, print, lambda x: x, decimal.Decimal("1.5"), fractions.Fraction(1, 3), datetime.date(2020, 1, 1),
+        sys, type, NotImplemented, array.array("d", [1.0, 2.0]), memoryview(b"abc"), [1, 2, 3], {"a": 1}, {1, 2},
+        frozenset((1,)), (1, [2]), (Colour.RED, 1), (10 ** 30, 1), np.dtype("f8"), get, (1,) * 300)]
 
 
 def overlapping():

@@ -1,0 +1,139 @@
+"""The rows of docs/semantics.md: where compiled code differs from the interpreter on purpose."""
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+from tests.oracle import agree, same
+
+
+def arithmetic(x, y):
+    return x + y, x - y, x * y
+
+
+def power(x, n):
+    return x ** n
+
+
+def shifted(x, n):
+    return x << n
+
+
+def factorial(n):
+    product = 1
+    for k in range(2, n + 1):
+        product *= k
+    return product
+
+
+def test_int_has_64_bits():
+    top, bottom = 2 ** 63 - 1, -2 ** 63
+    agree(arithmetic, 2 ** 61, 1)
+    agree(power, 3, 39)
+    agree(shifted, 1, 62)
+    agree(factorial, 20)
+    for function, args in [(arithmetic, (top, 1)), (arithmetic, (bottom, 1)), (arithmetic, (2 ** 32, 2 ** 31)),
+                           (power, (3, 40)), (power, (-2, 64)), (shifted, (1, 63)), (factorial, (21,)),
+                           (lambda x: -x, (bottom,)), (lambda x: abs(x), (bottom,)),
+                           (lambda x, y: x // y, (bottom, -1)), (lambda x: int(x), (1e19,))]:
+        with pytest.raises(OverflowError):
+            njit(function)(*args)
+    wrapping = njit(overflow="wrap")(factorial)
+    assert wrapping(21) == -4249290049419214848
+
+
+def test_int_argument_beyond_64_bits():
+    compiled = njit(lambda x: x)
+    assert compiled(2 ** 63 - 1) == 2 ** 63 - 1 and compiled(-2 ** 63) == -2 ** 63
+    for value in 2 ** 63, -2 ** 63 - 1, 10 ** 100:
+        with pytest.raises(OverflowError, match="64 bits"):
+            compiled(value)
+
+
+def multiply_and_divide(x, y):
+    return x * y, x / y
+
+
+@pytest.mark.parametrize("x, y", [(np.int8(100), np.int8(3)), (np.float32(1e38), np.float32(1e-30)),
+                                  (np.float64(1), np.float64(0)), (np.float64(0), np.float64(0))])
+def test_numpy_scalars_do_not_warn(x, y):
+    compiled = njit(multiply_and_divide)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        actual = compiled(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert same(actual, multiply_and_divide(x, y))
+
+
+def total(a):
+    s = 0
+    for i in range(len(a)):
+        s += a[i]
+    return s
+
+
+def test_int_constant_that_joins_a_float():
+    agree(total, np.arange(3.0))
+    assert same(total(np.zeros(0)), 0)
+    compiled = njit(total)(np.zeros(0))
+    assert compiled == 0.0 and isinstance(compiled, float)
+
+
+def depth(n):
+    return 0 if n == 0 else 1 + depth(n - 1)
+
+
+def test_recursion_goes_deeper():
+    n = sys.getrecursionlimit() + 1000
+    with pytest.raises(RecursionError):
+        depth(n)
+    assert njit(depth)(n) == n
+    with pytest.raises(RecursionError):
+        njit(depth)(10 ** 12)
+
+
+class MyFloat(float):
+    pass
+
+
+class MyInt(int):
+    pass
+
+
+class MyArray(np.ndarray):
+    pass
+
+
+@pytest.mark.parametrize("value", [MyFloat(1.5), MyInt(3), np.zeros(3).view(MyArray), np.matrix([[1]])])
+def test_subclasses_are_refused(value):
+    with pytest.raises(TypeError) as caught:
+        njit(lambda x: x)(value)
+    assert type(value).__name__ in str(caught.value)
+
+
+def inner(x):
+    return x + 1
+
+
+def outer(x):
+    return inner(x) * 2
+
+
+def test_tracing_does_not_see_inside():
+    compiled = njit(outer)
+    compiled(1)
+    seen = []
+
+    def trace(frame, event, argument):
+        seen.append(frame.f_code.co_name)
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        assert compiled(1) == 4
+    finally:
+        sys.settrace(before)
+    assert "inner" not in seen and "outer" not in seen

@@ -1,0 +1,46 @@
+"""What the documents say is there: links, tests named in the table of deviations, programs, environment variables."""
+import ast
+import pathlib
+import re
+
+import pytest
+
+from pyjitc.api.cli import STAGES
+from pyjitc.base.options import ENVIRONMENT
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_every_deviation_has_a_test():
+    rows = [line for line in (ROOT / "docs" / "semantics.md").read_text().splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 5
+    for row in rows:
+        file, name = re.search(r"`(tests/[\w/]+\.py)::(\w+)`", row).groups()
+        names = {node.name for node in ast.parse((ROOT / file).read_text()).body if isinstance(node, ast.FunctionDef)}
+        assert name in names, row
+
+
+def test_programs_in_the_readme_run():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert blocks
+    for block in blocks:
+        exec(block, {"__name__": "readme"})
+
+
+def test_environment_variables_are_documented():
+    text = (ROOT / "docs" / "debugging.md").read_text()
+    assert set(ENVIRONMENT) <= set(re.findall(r"PYJITC_\w+", text))
+    for page in PAGES:
+        assert set(re.findall(r"PYJITC_\w+", page.read_text())) <= set(ENVIRONMENT), page.name
+
+
+def test_stages_are_documented():
+    text = (ROOT / "docs" / "debugging.md").read_text()
+    assert all(f"| `{stage}` |" in text for stage in STAGES)
