@@ -1,0 +1,46 @@
+"""Imports point down: a module imports only its own room and rooms before it, and only at its top.
+
+That nothing is imported for its effect is for the linter to see: an unused import.
+"""
+import ast
+import pathlib
+
+import pytest
+
+ROOMS = ("base", "types", "runtime", "ir", "ops", "front", "infer", "passes", "lib", "codegen", "api")
+PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "pyjitc"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(path):
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else "api"  # the package's own files stand above the rooms
+
+
+def test_rooms_are_all_there():
+    assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(ROOMS)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_point_down(path):
+    tree = ast.parse(path.read_text())
+    at_top = {id(node) for node in tree.body}
+    for node in tree.body:  # `if TYPE_CHECKING`, `try` around an import
+        if isinstance(node, (ast.If, ast.Try)):
+            at_top |= {id(inner) for inner in ast.walk(node)}
+    allowed = ROOMS[:ROOMS.index(room_of(path)) + 1]
+    depth = len(path.relative_to(PACKAGE).parts)
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        where = f"{path.name}:{node.lineno}"
+        assert id(node) in at_top, f"{where}: import inside a function"
+        names = [alias.name for alias in node.names]
+        if isinstance(node, ast.Import):
+            assert not any(name.split(".")[0] == "pyjitc" for name in names), f"{where}: write a relative import"
+            continue
+        assert "*" not in names, f"{where}: star import"
+        assert node.level or node.module.split(".")[0] != "pyjitc", f"{where}: write a relative import"
+        if node.level == depth:  # from the top of the package
+            for room in [node.module.split(".")[0]] if node.module else names:
+                assert room in allowed, f"{where}: {room_of(path)} imports from {room}"
