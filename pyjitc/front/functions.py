@@ -1,0 +1,40 @@
+"""Functions as the compiler sees them: code, where its globals live, and whether it belongs to the library."""
+from __future__ import annotations
+
+from types import CodeType, FunctionType
+
+__all__ = ["Prototype", "prototype_of", "nested"]
+
+
+class Prototype:
+    """A function's code and its globals. Interned: a lambda made anew in a loop gives the same Prototype, because equal
+    code objects compare equal. `library`: a function of pyjitc.lib, hidden from tracebacks."""
+
+    __slots__ = ("code", "globals", "qualname", "library")
+
+    def __init__(self, code: CodeType, space: dict, qualname: str):
+        self.code = code
+        self.globals = space
+        self.qualname = qualname
+        self.library = str(space.get("__name__", "")).startswith("pyjitc.lib")
+
+    def __repr__(self):
+        return self.qualname
+
+
+_interned: dict[tuple, Prototype] = {}
+
+
+def _intern(code: CodeType, space: dict, qualname: str) -> Prototype:
+    key = (code, code.co_filename, id(space))  # equal code in two files has two tracebacks
+    found = _interned.get(key)
+    return found if found is not None else _interned.setdefault(key, Prototype(code, space, qualname))
+
+
+def prototype_of(function: FunctionType) -> Prototype:
+    return _intern(function.__code__, function.__globals__, function.__qualname__)
+
+
+def nested(outer: Prototype, code: CodeType, qualname: str) -> Prototype:
+    """The Prototype of a function whose code is a constant of `outer`'s."""
+    return _intern(code, outer.globals, qualname)

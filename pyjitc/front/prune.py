@@ -1,0 +1,89 @@
+"""Remove block parameters that always get the same value, and unreachable blocks; reverse post-order.
+
+Construction makes every live local and stack slot a parameter; most of them are copies. A worklist follows the
+parameters whose arguments changed. Source: Braun et al., "Simple and efficient construction of SSA form" (2013).
+Needs: SSA with block parameters.  Keeps: everything else.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+
+__all__ = ["prune"]
+
+
+def prune(fn: ir.Function) -> None:
+    fn.blocks = _reverse_postorder(fn.blocks[0])
+    incoming: dict[ir.Block, list[ir.Edge]] = {block: [] for block in fn.blocks}
+    for block in fn.blocks:
+        for edge in block.edges():
+            incoming[edge.block].append(edge)
+    replaced: dict[ir.Value, ir.Value] = {}
+
+    def find(value):
+        root = value
+        while root in replaced:
+            root = replaced[root]
+        while value in replaced and replaced[value] is not root:
+            replaced[value], value = root, replaced[value]
+        return root
+
+    owner = {p: (block, k) for block in fn.blocks[1:] for k, p in enumerate(block.params)}
+    readers: dict[ir.Value, list[ir.Value]] = {}
+    for p, (block, k) in owner.items():
+        for edge in incoming[block]:
+            readers.setdefault(edge.args[k], []).append(p)
+    work = list(owner)
+    queued = set(work)
+    while work:
+        p = work.pop()
+        queued.discard(p)
+        if p in replaced:
+            continue
+        block, k = owner[p]
+        same = None
+        for edge in incoming[block]:
+            value = find(edge.args[k])
+            if value is p or value is same:
+                continue
+            if same is not None:
+                same = None
+                break
+            same = value
+        else:
+            if same is not None:
+                replaced[p] = same
+                if not same.name:
+                    same.name = p.name
+                for reader in readers.get(p, ()):
+                    readers.setdefault(same, []).append(reader)
+                    if reader not in queued:
+                        queued.add(reader)
+                        work.append(reader)
+    for block in fn.blocks:
+        gone = [k for k, p in enumerate(block.params) if p in replaced]
+        if gone:
+            kept = [k for k in range(len(block.params)) if k not in set(gone)]
+            block.params = [block.params[k] for k in kept]
+            for edge in incoming[block]:
+                edge.args = [edge.args[k] for k in kept]
+        for inst in block.insts:
+            inst.args = [find(v) for v in inst.args]
+    for edges in incoming.values():
+        for edge in edges:
+            edge.args = [find(v) for v in edge.args]
+
+
+def _reverse_postorder(entry: ir.Block) -> list[ir.Block]:
+    order, seen = [], {entry}
+    stack = [(entry, iter([e.block for e in entry.edges()]))]
+    while stack:
+        block, rest = stack[-1]
+        for following in rest:
+            if following not in seen:
+                seen.add(following)
+                stack.append((following, iter([e.block for e in following.edges()])))
+                break
+        else:
+            stack.pop()
+            order.append(block)
+    return order[::-1]

@@ -1,0 +1,234 @@
+"""What differs between CPython 3.10 and 3.13 in the bytecode of plain functions.
+
+Each fact stands with the versions it holds for; the abstract interpreter in `build.py` asks here.
+"""
+from __future__ import annotations
+
+import dis
+
+from ..ops import generic
+from .bytecode import VERSION
+
+__all__ = ["CONSTRUCTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary", "comparison", "push_callable",
+           "enter_handler", "plain_cells", "accesses", "block_stacks"]
+
+# Opcodes that are not compiled -> how a person calls them.
+CONSTRUCTS = {
+    **dict.fromkeys(("SETUP_WITH", "BEFORE_WITH", "WITH_EXCEPT_START", "LOAD_SPECIAL"), "a `with` statement"),
+    **dict.fromkeys(("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "GET_AWAITABLE", "GET_AITER", "GET_ANEXT", "END_ASYNC_FOR"), "async code"),
+    **dict.fromkeys(("YIELD_FROM", "GET_YIELD_FROM_ITER", "SEND"), "`yield from`"),
+    **dict.fromkeys(("LOAD_BUILD_CLASS",), "a class definition"), "IMPORT_STAR": "`import *`",
+    **dict.fromkeys(("LOAD_SUPER_ATTR",), "super()"), "SET_UPDATE": "a set", "CHECK_EG_MATCH": "`except*`",
+    "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body", "DICT_UPDATE": "a dict",
+    "SETUP_ANNOTATIONS": "annotations", "LOAD_LOCALS": "locals()",
+}
+POP_JUMPS = [name for name in dis.opmap if name.startswith("POP_JUMP_")]
+NOT_JUMPS = frozenset({"SETUP_FINALLY", "SETUP_WITH", "SETUP_ASYNC_WITH"})  # 3.10: they name a handler
+
+_OLD = {"ADD": "+", "SUBTRACT": "-", "MULTIPLY": "*", "TRUE_DIVIDE": "/", "FLOOR_DIVIDE": "//", "MODULO": "%", "POWER": "**",
+        "MATRIX_MULTIPLY": "@", "LSHIFT": "<<", "RSHIFT": ">>", "AND": "&", "OR": "|", "XOR": "^"}
+OLD_BINARY = {f"{kind}_{name}": (kind == "INPLACE", symbol) for kind in ("BINARY", "INPLACE") for name, symbol in _OLD.items()}
+# BINARY_OP's argument, 3.11 and later (NB_ADD ... of Include/opcode.h); the in-place forms follow.
+_BINARY = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^")
+
+
+def binary(x) -> tuple[bool, str]:
+    """(in place, symbol) of a binary operation."""
+    if x.name == "BINARY_OP":
+        return (False, _BINARY[x.arg]) if x.arg < 13 else (True, _BINARY[x.arg - 13])
+    return OLD_BINARY[x.name]
+
+
+def comparison(arg: int) -> tuple[str, bool]:
+    """(symbol, whether the result is converted to bool) of COMPARE_OP."""
+    if VERSION >= (3, 13):
+        return dis.cmp_op[arg >> 5], bool(arg & 16)
+    return dis.cmp_op[arg >> 4 if VERSION >= (3, 12) else arg], False
+
+
+def local_name(code, arg: int) -> str:
+    """Name of a fast local; from 3.11 on cells and free variables share the numbering."""
+    if VERSION >= (3, 11):
+        return code._varname_from_oparg(arg)
+    return code.co_varnames[arg]
+
+
+def cell_name(code, arg: int) -> str:
+    if VERSION >= (3, 11):
+        return code._varname_from_oparg(arg)
+    n = len(code.co_cellvars)
+    return code.co_cellvars[arg] if arg < n else code.co_freevars[arg - n]
+
+
+def push_callable(b, value, flag) -> None:
+    """What LOAD_GLOBAL and LOAD_ATTR leave for a call: 3.13 puts the empty slot above the callable, 3.11 and 3.12 below."""
+    if not flag:
+        b.stack.append(value)
+    elif VERSION >= (3, 13):
+        b.stack += [value, None]
+    else:
+        b.stack += [None, value]
+
+
+def enter_handler(b, exc, lasti: bool, stack: list) -> None:
+    """The value stack as a handler finds it. 3.10 pushes two exceptions of three values each."""
+    if VERSION >= (3, 11):
+        if lasti:
+            stack.append(b.constant(None))
+        stack.append(exc)
+    else:
+        previous = b.emit(generic.EXC_ENTER, (exc,))
+        stack += [previous] * 3 + [exc] * 3
+
+
+_STORES = {"STORE_FAST": "store", "DELETE_FAST": "delete", "LOAD_FAST_AND_CLEAR": "delete", "LOAD_FAST": "load",
+           "LOAD_FAST_CHECK": "load", "LOAD_FAST_BORROW": "load"}
+_CELLS = {"LOAD_DEREF": "load", "STORE_DEREF": "store", "DELETE_DEREF": "delete", "LOAD_CLOSURE": "load"}
+
+
+def accesses(code, x, plain):
+    """((name, how), ...) in order, how: 'load', 'store' or 'delete'."""
+    how = _STORES.get(x.name)
+    if how is not None:
+        name = local_name(code, x.arg)
+        if name in code.co_cellvars and name not in plain:
+            return () if name not in code.co_varnames else ((name, how),)
+        return ((name, how),) if name not in code.co_freevars else ()
+    how = _CELLS.get(x.name)
+    if how is not None:
+        name = cell_name(code, x.arg)
+        return ((name, how),) if name in plain else ()
+    if x.name == "MAKE_CELL" or "_FAST_" not in x.name:
+        return ()
+    high, low = local_name(code, x.arg >> 4), local_name(code, x.arg & 15)
+    if x.name in ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"):
+        return (high, "load"), (low, "load")
+    if x.name == "STORE_FAST_LOAD_FAST":
+        return (high, "store"), (low, "load")
+    if x.name == "STORE_FAST_STORE_FAST":
+        return (high, "store"), (low, "store")
+    return ()
+
+
+def plain_cells(code, instrs) -> frozenset[str]:
+    """Cell variables that no closure can see changing: assigned once, before any closure takes them, outside loops, and
+    never by an inner function. They are ordinary values."""
+    if not code.co_cellvars:
+        return frozenset()
+    rebound = set()
+    inner = [c for c in code.co_consts if hasattr(c, "co_code")]
+    while inner:
+        c = inner.pop()
+        data = c.co_code
+        names = set(c.co_freevars)
+        if names:
+            extended = 0
+            for i in range(0, len(data), 2):
+                op, arg = data[i], data[i + 1] | extended
+                extended = arg << 8 if op == dis.EXTENDED_ARG else 0
+                if dis.opname[op] in ("STORE_DEREF", "DELETE_DEREF"):
+                    name = cell_name(c, arg)
+                    if name in names:
+                        rebound.add(name)
+        inner += [k for k in c.co_consts if hasattr(k, "co_code")]
+    loops = [(x.target, x.offset) for x in instrs if 0 <= x.target <= x.offset]
+    stores: dict[str, list[int]] = {}
+    taken: dict[str, int] = {}
+    for x in instrs:
+        if x.name in ("STORE_DEREF", "DELETE_DEREF"):
+            stores.setdefault(cell_name(code, x.arg), []).append(x.offset)
+        elif x.name == "LOAD_CLOSURE" or x.name.startswith("LOAD_FAST") and VERSION >= (3, 13) and x.name == "LOAD_FAST" and \
+                local_name(code, x.arg) in code.co_cellvars:
+            name = cell_name(code, x.arg)
+            taken.setdefault(name, x.offset)
+    plain = set()
+    nparams = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    for name in code.co_cellvars:
+        if name in rebound:
+            continue
+        places = stores.get(name, [])
+        if name in code.co_varnames[:nparams]:
+            if not places:
+                plain.add(name)
+        elif len(places) == 1 and places[0] < taken.get(name, 1 << 60) and not any(a <= places[0] <= b for a, b in loops):
+            plain.add(name)
+    return frozenset(plain)
+
+
+def block_stacks(instrs, at):
+    """3.10: the handler of each instruction, from SETUP_FINALLY and POP_BLOCK. A handler runs with an 'except' block on the
+    stack, which POP_EXCEPT takes off; an exception inside leaves it first."""
+    result = [None] * len(instrs)
+    depth_at = _stack_depths(instrs, at)
+    seen: dict[int, tuple] = {0: ()}
+    work = [0]
+    while work:
+        i = work.pop()
+        stack = seen[i]
+        while True:
+            x = instrs[i]
+            result[i] = _key(stack)
+            name = x.name
+            after = stack
+            if name == "SETUP_FINALLY":
+                depth = depth_at.get(i, 0)
+                handler = at[x.target]
+                inside = (*stack, ("except", depth))
+                if handler not in seen:
+                    seen[handler] = inside
+                    work.append(handler)
+                after = (*stack, ("finally", x.target, depth))
+            elif name == "POP_BLOCK" or name == "POP_EXCEPT":
+                after = stack[:-1]
+            elif name == "RERAISE":
+                pass
+            if x.target >= 0 and name not in NOT_JUMPS:
+                t = at[x.target]
+                if t not in seen:
+                    seen[t] = after
+                    work.append(t)
+            if name in ("RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE"):
+                break
+            i += 1
+            if i >= len(instrs) or i in seen:
+                break
+            seen[i] = stack = after
+    return result
+
+
+def _key(stack):
+    leave = []
+    for entry in reversed(stack):
+        if entry[0] == "finally":
+            return (entry[1], entry[2], False, tuple(leave))
+        leave.append(entry[1])
+    if leave:  # the exception leaves the function: the handled ones are popped, down to the stack of the outermost
+        return (None, max(leave) + 1, False, tuple(leave))
+    return None
+
+
+def _stack_depths(instrs, at):
+    """Value-stack depth before each instruction of 3.10, by CPython's own effect table."""
+    depths = {0: 0}
+    work = [0]
+    while work:
+        i = work.pop()
+        d = depths[i]
+        while i < len(instrs):
+            x = instrs[i]
+            arg = x.arg if dis.opmap[x.name] >= dis.HAVE_ARGUMENT else None
+            op = dis.opmap[x.name]
+            if x.target >= 0:
+                t = at[x.target]
+                jumped = d + 6 if x.name == "SETUP_FINALLY" else d + dis.stack_effect(op, arg, jump=True)
+                if t not in depths:
+                    depths[t] = jumped
+                    work.append(t)
+            d += dis.stack_effect(op, arg, jump=False) if x.name != "SETUP_FINALLY" else 0
+            if x.name in ("RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE"):
+                break
+            i += 1
+            if i in depths:
+                break
+            depths[i] = d
+    return depths
