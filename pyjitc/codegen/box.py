@@ -102,12 +102,14 @@ def _numpy_scalar(e, t, values, inst):
 
 
 def _array(e, t, values, inst, take):
-    dims = e.alloca("i64", max(1, 2 * t.ndim))
-    for i, v in enumerate(values[2:]):
+    count = t.ndim if t.layout != "A" else 2 * t.ndim  # NumPy finds the strides of the other layouts
+    dims = e.alloca("i64", max(1, count))
+    for i, v in enumerate(values[2:2 + count]):
         where = dims if i == 0 else e.assign(f"getelementptr i64, ptr {dims}, i64 {i}")
         e.line(f"store i64 {v}, ptr {where}")
-    strides = e.assign(f"getelementptr i64, ptr {dims}, i64 {t.ndim}")
-    flags = platform.ARRAY_FLAGS["WRITEABLE"] if t.writable else 0
+    strides = e.assign(f"getelementptr i64, ptr {dims}, i64 {t.ndim}") if t.layout == "A" else "null"
+    bits = platform.ARRAY_FLAGS
+    flags = bits["WRITEABLE"] * t.writable | bits["ALIGNED"] * t.aligned | bits["F"] * (t.layout == "F")
     size = str(numpy_dtype(t.dtype).itemsize)
     for n in values[2:2 + t.ndim]:
         size = e.assign(f"mul i64 {size}, {n}")

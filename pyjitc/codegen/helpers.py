@@ -249,7 +249,8 @@ compare:
   %flags0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["flags"]}
   %flags0 = load i32, ptr %flags0p
   %write0 = and i32 %flags0, {ARRAY_FLAGS["WRITEABLE"]}
-  %c4 = icmp eq i32 %write0, %flags
+  %write = and i32 %flags, {ARRAY_FLAGS["WRITEABLE"]}
+  %c4 = icmp eq i32 %write0, %write
   %c12 = and i1 %c1, %c2
   %c34 = and i1 %c3, %c4
   %alike = and i1 %c12, %c34
@@ -259,18 +260,30 @@ extents:
   %length = mul i64 %n, 8
   %dims0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["shape"]}
   %dims0 = load ptr, ptr %dims0p
+  %d1 = call i32 @memcmp(ptr %dims0, ptr %dims, i64 %length)
+  %samedims = icmp eq i32 %d1, 0
+  br i1 %samedims, label %order, label %make
+order:
+  %contiguous = icmp eq ptr %strides, null
+  br i1 %contiguous, label %bits, label %steps
+bits:
+  %columns = and i32 %flags, {ARRAY_FLAGS["F"]}
+  %anyf = icmp ne i32 %columns, 0
+  %bit = select i1 %anyf, i32 {ARRAY_FLAGS["F"]}, i32 {ARRAY_FLAGS["C"]}
+  %has = and i32 %flags0, %bit
+  %hasbit = icmp ne i32 %has, 0
+  br i1 %hasbit, label %again, label %make
+steps:
   %strides0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["strides"]}
   %strides0 = load ptr, ptr %strides0p
-  %d1 = call i32 @memcmp(ptr %dims0, ptr %dims, i64 %length)
   %d2 = call i32 @memcmp(ptr %strides0, ptr %strides, i64 %length)
-  %d = or i32 %d1, %d2
-  %equal = icmp eq i32 %d, 0
+  %equal = icmp eq i32 %d2, 0
   br i1 %equal, label %again, label %make
 again:
   call void @Py_IncRef(ptr %ndarray)
   br label %finish
 make:
-  %holder0 = phi ptr [ null, %look ], [ null, %header ], [ %ndarray, %compare ], [ %ndarray, %extents ]
+  %holder0 = phi ptr [ null, %look ], [ null, %header ], [ %ndarray, %compare ], [ %ndarray, %extents ], [ %ndarray, %bits ], [ %ndarray, %steps ]
   call void @Py_IncRef(ptr %descr)
   %made = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %data, i32 %flags, ptr null)
   %bad = icmp eq ptr %made, null
@@ -304,6 +317,7 @@ owner_made:
   %f = load i32, ptr %fp
   %f2 = or i32 %f, {ARRAY_FLAGS["OWNDATA"]}
   store i32 %f2, ptr %fp
+  call void @pyj_handle(ptr %made)
   br i1 %last, label %steal, label %remember
 steal:
   call void @free(ptr %owner)
@@ -327,6 +341,7 @@ keep:
   %wf = load i32, ptr %wp
   %wf2 = or i32 %wf, {ARRAY_FLAGS["OWNDATA"]}
   store i32 %wf2, ptr %wp
+  call void @pyj_handle(ptr %all)
   store ptr %all, ptr %whosep
   br label %attach
 attach:
@@ -344,6 +359,13 @@ release:
   br label %out
 out:
   ret ptr %result
+}}"""
+_TEXT["pyj_handle"] = f"""
+define internal void @pyj_handle(ptr %array) nounwind {{
+  call void @Py_IncRef(ptr @pyjitc_memory_handler)
+  %where = getelementptr i8, ptr %array, i64 {ARRAY["handler"]}
+  store ptr @pyjitc_memory_handler, ptr %where
+  ret void
 }}"""
 _NEW_ERRORS = """
 define internal ptr @pyj_fetch() nounwind noinline cold {
@@ -478,7 +500,7 @@ _TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 
 # helper -> other helpers it calls
 NEEDS = {
-    "pyj_box_array": ("pyj_release", "pyj_release_header"),
+    "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",),
     "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
@@ -504,6 +526,7 @@ _DECLARATIONS = {
         f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     f"pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}":
         f"declare i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr, ptr)",
+    "pyjitc_memory_handler": "@pyjitc_memory_handler = external global i8",
     "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
 }
 

@@ -37,7 +37,7 @@ BYTES_DATA = 32
 CELL_CONTENT = 16
 DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number at every change of a dict
 SCALAR_VALUE = 16  # where a NumPy scalar keeps its value
-ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64}
+ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64, "handler": 88}
 DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28}
 ARRAY_FLAGS = {"C": 0x1, "F": 0x2, "OWNDATA": 0x4, "ALIGNED": 0x100, "WRITEABLE": 0x400}
 FUNCTION = {"globals": 16, "code": 48, "defaults": 56, "kwdefaults": 64, "closure": 72}  # of PyFunctionObject
@@ -47,6 +47,7 @@ NUMPY_API = {
     "PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282,
 }
 
+_CAPSULE = ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "PyCapsule_Type"))
 _MEMBER_DEF = 40  # PyMemberDescrObject.d_member
 _MEMBER_OFFSET = 16  # PyMemberDef.offset
 
@@ -153,6 +154,8 @@ def _check_numpy() -> None:
         _need(base == (id(x.base) if x.base is not None else None), "ndarray")
         _need(_read(pointer, x, ARRAY["descr"]) == id(x.dtype), "ndarray")
         flags, f = _read(int32, x, ARRAY["flags"]), x.flags
+        handler = _read(pointer, x, ARRAY["handler"])  # who frees the data: a capsule where the array owns it
+        _need(f.owndata == (handler is not None) and (handler is None or pointer.from_address(handler + OB_TYPE).value == _CAPSULE), "ndarray")
         for bit, expected in (("C", f.c_contiguous), ("F", f.f_contiguous), ("ALIGNED", f.aligned),
                               ("WRITEABLE", f.writeable), ("OWNDATA", f.owndata)):
             _need(bool(flags & ARRAY_FLAGS[bit]) == expected, "ndarray")

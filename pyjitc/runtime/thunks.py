@@ -1,4 +1,4 @@
-"""Two small native functions that exist before anything was compiled, as x86-64 code with addresses filled in.
+"""A few small native functions that exist before anything was compiled, as x86-64 code with addresses filled in.
 
 `slow_path` is the end of every dispatcher's chain of stubs. In C:
 
@@ -16,6 +16,9 @@ so `prepare(self, *args, **kwargs)` may either answer the call, or compile and a
 no Python frame stands between the caller and native code.
 
 `vectorcall` is PyObject_Vectorcall for Python 3.10, whose headers have it inline.
+
+`memory_handler` is what NumPy frees and resizes arrays with whose data compiled code allocated (NEP 49): libc's malloc,
+calloc, realloc and free, behind a first argument that they do not have.
 """
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ import ctypes
 import mmap
 import struct
 
-__all__ = ["slow_path", "vectorcall"]
+__all__ = ["slow_path", "vectorcall", "memory_handler"]
 
 _PUSH = "53 55 4154 4155 4156"  # push rbx, rbp, r12, r13, r14: keeps the stack aligned for calls
 _POP = "415e 415d 415c 5d 5b"
@@ -70,6 +73,34 @@ def slow_path(prepare: object, retry: object, entry: int) -> int:
 def vectorcall() -> int:
     return _place(_VECTORCALL, PyThreadState_Get=_q(_address("PyThreadState_Get")),
                   _PyObject_MakeTpCall=_q(_address("_PyObject_MakeTpCall")))
+
+
+_WITHOUT_FIRST = "4889f7 4889d6 48b8 {target} ffe0"  # mov rdi, rsi; mov rsi, rdx; jmp target
+
+
+class _Handler(ctypes.Structure):
+    """NumPy's PyDataMem_Handler."""
+
+    _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("context", ctypes.c_void_p),
+                *((name, ctypes.c_void_p) for name in ("malloc", "calloc", "realloc", "free"))]
+
+
+_handler: list = []
+
+
+def memory_handler() -> object:
+    """The capsule that NumPy wants as an array's memory handler; one for the process."""
+    if not _handler:
+        libc = ctypes.CDLL(None)
+        functions = {name: _place(_WITHOUT_FIRST, target=_q(ctypes.cast(getattr(libc, name), ctypes.c_void_p).value))
+                     for name in ("malloc", "calloc", "realloc", "free")}
+        record = _Handler(b"pyjitc", 1, None, **functions)
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        name = ctypes.c_char_p(b"mem_handler")
+        capsule = make(ctypes.addressof(record), name, None)
+        _handler.extend([capsule, record, name])
+    return _handler[0]
 
 
 def _address(name: str) -> int:
