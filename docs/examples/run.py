@@ -44,13 +44,14 @@ def work(name, folder, answer):
 
 def child(name, folder, disable):
     """(first, best, result, report) of one example, or the text of what went wrong."""
-    environment = {**os.environ, "PYJITC_DISABLE": "1" if disable else ""}
+    paths = os.pathsep.join(filter(None, (str(HERE.parents[1]), os.environ.get("PYTHONPATH"))))  # works uninstalled, too
+    environment = {**os.environ, "PYTHONPATH": paths, "PYJITC_DISABLE": "1" if disable else ""}
     with tempfile.TemporaryDirectory() as scratch:
         answer = os.path.join(scratch, "answer")
         done = subprocess.run([sys.executable, __file__, "--work", name, "--answer", answer, "--out", folder],
                               env=environment, stderr=subprocess.PIPE, text=True)
         if done.returncode:
-            return done.stderr.strip() or f"the process ended with code {done.returncode}"
+            return "\n".join(done.stderr.strip().splitlines()[-12:]) or f"the process ended with code {done.returncode}"
         with open(answer, "rb") as file:
             return pickle.load(file)
 
