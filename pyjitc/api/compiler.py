@@ -1,24 +1,94 @@
 """From a Python function and argument types to native code: the whole pipeline, in order.
 
-Loaded on the first compile only. Each stage hands its result to the next; nothing is kept but memo tables of
-things that never change (the library, the generic IR of a function).
+Loaded on the first compile only. Each stage hands its result to the next; what is kept are memo tables of things that
+never change (generic IR of a function, specialisations of library functions).
 """
 from __future__ import annotations
 
-import threading
-
+from ..base.errors import CompileError, Diagnostic
+from ..base.lazy import lazy
+from ..base.options import Options
+from ..base.trace import timed
+from ..codegen import link
+from ..codegen.box import NotBoxable
+from ..codegen.compile import Spec as Wrapper
+from ..codegen.compile import compile_module, module_text
 from ..front import functions
 from ..front.build import build
+from ..front.generators import StepPrototype, build_step
+from ..infer.meaning import UNKNOWN
 from ..infer.specialise import specialise
 from ..lib.table import Library
+from ..passes import pipeline
+from .compiled import ABSENT, Compiled, Guard
 
-__all__ = ["typed_ir"]
+__all__ = ["compile_signature", "inspect", "STAGES"]
 
-_LIBRARY = Library()
-LOCK = threading.RLock()
+disassembly = lazy("dis")  # only inspection needs these
+graph = lazy("pyjitc.ir.graph")
+show = lazy("pyjitc.ir.show")
+
+STAGES = ("bytecode", "cfg", "ir", "typed", "opt", "llvm", "asm")
+_library = Library()
+_steps: dict[StepPrototype, object] = {}
 
 
-def typed_ir(function, types, options):
-    """Typed IR before any pass: (functions, spec, dependencies). Raises CompileError."""
-    return specialise(function, types, library=_LIBRARY, build=build, prototype=functions.prototype_of,
-                      nested=functions.nested, options=options)
+def _build(proto):
+    if isinstance(proto, StepPrototype):
+        found = _steps.get(proto)
+        if found is None:
+            found = _steps[proto] = build_step(proto, build)
+        return found
+    return build(proto)
+
+
+def _typed(function, types, options: Options):
+    with timed("infer"):
+        return specialise(function, types, library=_library, build=_build, prototype=functions.prototype_of,
+                          nested=functions.nested, options=options)
+
+
+def _module(function, types, options: Options):
+    """Typed IR after the passes, the Spec of the entry, the guards' (container, key, value)."""
+    typed, spec, dependencies = _typed(function, types, options)
+    with timed("passes"):
+        module = pipeline.run(typed, options)
+    return module, spec, [(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies]
+
+
+def _spec(function, spec, guards) -> Wrapper:
+    code = function.__code__
+    return Wrapper(
+        code.co_varnames[:len(spec.args)], tuple(t for t, _ in spec.args), tuple(v is UNKNOWN for _, v in spec.args),
+        code.co_posonlyargcount, not code.co_kwonlyargcount and not code.co_flags & 12, tuple(guards))
+
+
+def compile_signature(function, types, options: Options) -> Compiled:
+    """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning."""
+    module, spec, guards = _module(function, types, options)
+    try:
+        made = compile_module(module, _spec(function, spec, guards), None, options)
+    except NotBoxable as error:
+        code = function.__code__
+        raise CompileError(Diagnostic(
+            f"the result is a value of type {error.type}, which cannot leave compiled code", code.co_filename, code.co_firstlineno,
+            function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None")) from None
+    return Compiled(made.object, made.entry, made.next, made.objects, spec.result[0] if spec.result else None,
+                    tuple(Guard(*g, symbol) for g, symbol in zip(guards, made.guards)))
+
+
+def inspect(function, types, options: Options, stage: str) -> str:
+    """Text of one stage of the compilation of `function` for `types`."""
+    if stage == "bytecode":
+        return disassembly.Bytecode(function).dis()
+    if stage in ("cfg", "ir"):
+        fn = _build(functions.prototype_of(function))
+        return graph.dot(fn) if stage == "cfg" else show.show(fn)
+    if stage == "typed":
+        return "\n".join(show.show(fn) for fn in _typed(function, types, options)[0] if not fn.library)
+    module, spec, guards = _module(function, types, options)
+    if stage == "opt":
+        return "\n".join(map(show.show, module))
+    target = link.host_target()
+    text, _, _ = module_text(module, _spec(function, spec, guards), target, options)
+    return (link.to_text if stage == "llvm" else link.to_assembly)(text, target)
