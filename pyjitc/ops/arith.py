@@ -504,19 +504,20 @@ def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=F
               partials=partials, doc=doc, eval_attrs=attrs)
 
 
+_CHECKED = "x: int, y: int -> int"
 II, FF, BB = "x: I, y: I -> I", "x: F, y: F -> F", "x: B, y: B -> B"
 
 IADD = _op("iadd", II, _integer(operator.add), llvm("add"), doc="x + y, wrapping")
 ISUB = _op("isub", II, _integer(operator.sub), llvm("sub"), doc="x - y, wrapping")
 IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="x * y, wrapping")
 INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wrapping")
-IADD_CK = _op("iadd_ck", II, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
+IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
               doc="x + y; OverflowError beyond 64 bits")
-ISUB_CK = _op("isub_ck", II, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
+ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
               doc="x - y; OverflowError beyond 64 bits")
-IMUL_CK = _op("imul_ck", II, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
+IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
               doc="x * y; OverflowError beyond 64 bits")
-INEG_CK = _op("ineg_ck", "x: I -> I", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
+INEG_CK = _op("ineg_ck", "x: int -> int", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
               doc="-x; OverflowError for the least int")
 IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
 IABS_CK = _op("iabs_ck", "x: int -> int", _abs_checked, _abs_checked_lower, effects=RAISES,

@@ -102,6 +102,24 @@ def _ldexp_lower(e, inst, x, n):
     return [result if t == "double" else e.assign(f"fptrunc double {result} to {t}")]
 
 
+def _nextafter_lower(e, inst, x, y):
+    """libm has no half: there the neighbour is one away in the bits."""
+    if e.scalar(inst.args[0].type) != "half":
+        return libcall("nextafter")(e, inst, x, y)
+    x, y = x[0], y[0]
+    bits = e.assign(f"bitcast half {x} to i16")
+    up, negative = e.assign(f"fcmp olt half {x}, {y}"), e.assign(f"icmp slt i16 {bits}, 0")
+    grows = e.assign(f"xor i1 {up}, {negative}")
+    more, less = e.assign(f"add i16 {bits}, 1"), e.assign(f"sub i16 {bits}, 1")
+    near = e.assign(f"select i1 {grows}, i16 {more}, i16 {less}")
+    sign = e.assign(f"and i16 {e.assign(f'bitcast half {y} to i16')}, -32768")
+    tiny, zero = e.assign(f"or i16 {sign}, 1"), e.assign(f"fcmp oeq half {x}, 0.0")
+    near = e.assign(f"bitcast i16 {e.assign(f'select i1 {zero}, i16 {tiny}, i16 {near}')} to half")
+    near = e.assign(f"select i1 {e.assign(f'fcmp oeq half {x}, {y}')}, half {y}, half {near}")
+    nan = e.assign(f"fcmp uno half {x}, {y}")
+    return [e.assign(f"select i1 {nan}, half {e.assign(f'fadd half {x}, {y}')}, half {near}")]
+
+
 def _complex_libcall(name):
     """A C99 complex function: a `double _Complex` travels as two doubles; complex64 is computed in doubles."""
 
@@ -223,7 +241,8 @@ POW = _binary("pow", lambda b, x, y, out: (b.fmul(y, b.pow(x, b.fsub(y, b.const(
               "C's pow: x ** y.", ufunc=np.power)
 HYPOT = _binary("hypot", lambda b, x, y, out: (b.fdiv(x, out), b.fdiv(y, out)),
                 "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot)
-NEXTAFTER = _binary("nextafter", NONDIFF, "The next float after x towards y.", ufunc=np.nextafter)
+NEXTAFTER = _binary("nextafter", NONDIFF, "The next float after x towards y.", ufunc=np.nextafter,
+                    lower=_nextafter_lower)
 REMAINDER = _binary("remainder", NONDIFF, "IEEE remainder: x less the nearest multiple of y.", c="remainder")
 LDEXP = _op("ldexp", "x: F, n: int -> F", _ldexp, _ldexp_lower, NONDIFF, "x * 2 ** n.")
 SIGNBIT = _op("signbit", "x: F -> bool", lambda x: bool(np.signbit(x)), _signbit_lower, NONDIFF,

@@ -10,6 +10,8 @@ import pytest
 from pyjitc.lib.py import cmathmod
 from tests.lib.expressions import both
 
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 RNG = random.Random(8)
 PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 1e-310, 1e-160, 709.5, -750.0, 1e160, 1.7e308, math.inf, -math.inf, math.nan]
 VALUES = [complex(x, y) for x, y in itertools.product(PARTS, repeat=2)]

@@ -12,6 +12,8 @@ from pyjitc.lib.py import conversions
 from tests.lib.expressions import both, evaluate, operands, outcome, type_of
 from tests.lib.test_number_operators import VALUES
 
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 CALLS = {**rules.CALLS, **conversions.CALLS}
 SCALARS = [v for values in VALUES.values() for v in values]
 
@@ -74,7 +76,8 @@ def test_pow_with_modulus():
 
 
 def test_round():
-    check(round, [(x,) for x in SCALARS], lambda e, g: wide(e, g) or e[0] is g[0] is TypeError)
+    check(round, [(x,) for x in SCALARS], lambda e, g: wide(e, g) or g[0] is TypeError and (
+        e[0] is TypeError or issubclass(e[0], np.complexfloating)))  # NumPy 2.2 rounds complex numbers
     rng = random.Random(2)
     floats = [v for v in VALUES[float]] + [2.675, 0.5, 1.5, -2.5, 1.005, 1e22, 123456.789, 5e-5, 2.5e-22]
     floats += [rng.uniform(-100, 100) for _ in range(200)] + [round(rng.uniform(-10, 10), 3) + 0.0005 for _ in range(200)]

@@ -9,6 +9,8 @@ import pytest
 from pyjitc.lib.py import mathmod
 from tests.lib.expressions import both
 
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 INF, NAN = math.inf, math.nan
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 1.5, -2.5, 3.0, 23.0, 171.0, 172.0, -170.5, 250.5, -250.5, 1e-21, 5e-324, 2.2e-308, 1e-310,
          710.0, -746.0, 1e22, 1e300, 1.7e308, -1.7e308, INF, -INF, NAN, 4503599627370497.5, -3.0, -20.0, 1e-9]

@@ -12,13 +12,15 @@ from pyjitc.types import kinds as k
 from tests.lib.expressions import both, evaluate, operands, outcome
 from tests.lib.test_number_operators import VALUES
 
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 FEW = {t: [v for i, v in enumerate(values) if i < 4 or i == len(values) - 1] for t, values in VALUES.items()}
 EXTRA = {float: [0.3, -2.5], np.float64: [np.float64(0.3), np.float64(2.5)], np.float32: [np.float32(0.3)], int: [5, 300],
          np.complex128: [np.complex128(0.5 - 0.25j)], np.complex64: [np.complex64(2 + 1j)], complex: [0.25 + 1j], np.int16: [np.int16(-6)]}
 for t, more in EXTRA.items():
     FEW[t] = FEW[t] + more
 APPROXIMATE = {np.exp, np.log, np.sqrt, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
-               np.arccosh, np.arctanh, np.exp2, np.expm1, np.log2, np.log10, np.log1p, np.cbrt, np.power, np.float_power, np.rint, np.arctan2,
+               np.arccosh, np.arctanh, np.exp2, np.expm1, np.log2, np.log10, np.log1p, np.cbrt, np.power, np.float_power, np.rint, np.square, np.arctan2,
                np.logaddexp, np.logaddexp2, np.hypot, np.sign, np.reciprocal, np.absolute, np.divide, np.nextafter}
 
 

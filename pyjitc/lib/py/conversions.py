@@ -18,6 +18,7 @@ __all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
 _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
 _COMPLEX_ARGUMENT = provoked(complex, ()).replace("'tuple'", "'%s'")
+_BOOL_INDEX = hasattr(np.bool_, "__index__")  # before NumPy 2.3
 _LONG = provoked(np.int64, 1e300)
 
 
@@ -81,7 +82,7 @@ def to_index(x: Expr) -> Expr:
     t = x.type
     if t is Int:
         return x
-    if t is Bool or isinstance(t, NpInt):
+    if t is Bool or isinstance(t, NpInt) or t is k.bool_ and _BOOL_INDEX:
         return to_int(x)
     raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer")
 

@@ -26,6 +26,7 @@ COMB_K = provoked(math.comb, 1, -2)
 PERM_N = provoked(math.perm, -1, 2)
 PERM_K = provoked(math.perm, 1, -2)
 TOLERANCE = provoked(lambda: math.isclose(1, 2, rel_tol=-1))
+POLE_AT_MINUS_INFINITY = sys.version_info < (3, 11)
 EXACT_NORM = sys.version_info >= (3, 12)
 
 # ---------------------------------------------------------------- integers
@@ -127,6 +128,8 @@ def power(x, y):
         if result != result or x == 0.0:
             raise ValueError(DOMAIN)
         raise OverflowError(RANGE)
+    if POLE_AT_MINUS_INFINITY and x == 0.0 and y == -INF:
+        raise ValueError(DOMAIN)
     return result
 
 

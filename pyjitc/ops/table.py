@@ -1,0 +1,29 @@
+"""All operations by name, from the explicit list of the modules that define them."""
+from __future__ import annotations
+
+from ..ir.core import Op
+from .arith import ARITH_OPS
+from .control import CONTROL_OPS
+from .exceptions import EXCEPTION_OPS
+from .generic import GENERIC_OPS
+from .math import MATH_OPS
+from .memory import MEMORY_OPS
+from .pyobject import PYOBJECT_OPS
+from .structure import STRUCTURE_OPS
+
+__all__ = ["OPS", "GENERIC"]
+
+
+def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
+    merged: dict[str, Op] = {}
+    for table in tables:
+        for name, op in table.items():
+            if merged.setdefault(name, op) is not op:
+                raise ValueError(f"two operations are called {name!r}")
+    return merged
+
+
+# Operations of typed IR, and those that only the front end emits; terminators are in both. A generic operation and a
+# typed one may share a name (exc_match): they never occur in one function.
+OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, EXCEPTION_OPS, PYOBJECT_OPS)
+GENERIC = _merged(GENERIC_OPS, CONTROL_OPS)

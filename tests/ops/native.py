@@ -1,0 +1,94 @@
+"""Compiles single operations to native code and calls them: one function per operation and operand types."""
+import ctypes
+
+import numpy as np
+
+from pyjitc.base.options import Options
+from pyjitc.codegen import emit, link
+from pyjitc.ir.core import Block, Function, Inst, Value
+from pyjitc.ops import arith, control
+from pyjitc.runtime import loader
+from pyjitc.types import kinds as k
+
+_C = {"i64": ctypes.c_int64, "i32": ctypes.c_int32, "i16": ctypes.c_int16, "i8": ctypes.c_int8, "i1": ctypes.c_uint8,
+      "double": ctypes.c_double, "float": ctypes.c_float}
+
+
+def shell(t):
+    """The type that travels: half goes through single."""
+    return k.float32 if t is k.float16 else t
+
+
+def function(name, op, types, attrs):
+    """(x...) -> op(x...), as a typed function."""
+    block = Block("entry", [Value(shell(t)) for t in types])
+    operands = []
+    for param, t in zip(block.params, types):
+        operands.append(_cast(block, param, t))
+    result = Value(op.rule(tuple(types), attrs))
+    block.insts.append(Inst(op, operands, dict(attrs), result))
+    outer = _cast(block, result, shell(result.type))
+    block.insts.append(Inst(control.RETURN, [outer]))
+    fn = Function(name, library=True)
+    fn.blocks, fn.result = [block], outer.type
+    fn.attrs["natural"] = result.type
+    return fn
+
+
+def _cast(block, value, t):
+    if value.type is t:
+        return value
+    wide = Value(t)
+    block.insts.append(Inst(arith.CAST, [value], {"type": t}, wide))
+    return wide
+
+
+def compile_all(functions):
+    """Callables in the order of `functions`: they take and give Python numbers and NumPy scalars."""
+    module = emit.Module(Options())
+    for fn in functions:
+        module.add(fn)
+    text = module.text().replace("define internal i32 @f", "define i32 @f")
+    image = loader.load(link.to_object(text, link.host_target(), 1), dict(module.objects))
+    return [_callable(image, module.symbol(fn)[1:], fn) for fn in functions]
+
+
+def _callable(image, symbol, fn):
+    inputs = [(p.type, emit.components(p.type)) for p in fn.params]
+    outputs = emit.components(fn.result)
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *[_C[c] for _, cs in inputs for c in cs])
+    native = prototype(image.symbols[symbol] if hasattr(image, "symbols") else image[symbol])
+    slots = (ctypes.c_int64 * len(outputs))()
+
+    def call(*values):
+        flat = [part for (t, _), v in zip(inputs, values) for part in parts(t, v)]
+        status = native(ctypes.addressof(slots), *flat)  # raises where the error indicator is set
+        assert status == 0
+        got = [_C[c].from_buffer(slots, 8 * i).value for i, c in enumerate(outputs)]
+        return whole(fn.attrs["natural"], got)
+
+    call.image = image
+    return call
+
+
+def parts(t, v):
+    if k.is_complex(t):
+        return [float(v.real), float(v.imag)]
+    if k.is_float(t):
+        return [float(v)]
+    if t is k.Bool or t is k.bool_:
+        return [int(v)]
+    value = int(v)
+    return [value]
+
+
+def whole(t, got):
+    if t in arith.PYTHON_CLASS:
+        return arith.PYTHON_CLASS[t](*got)
+    cls = arith.numpy_class(t)
+    with np.errstate(all="ignore"):
+        if k.is_complex(t):
+            return cls(complex(*got))
+        if isinstance(t, k.NpInt):
+            return np.array(got[0]).astype(cls)[()] if t.bits < 64 else np.array(got[0], np.int64).astype(cls)[()]
+        return cls(got[0])
