@@ -206,11 +206,11 @@ class Evaluator:
             target = t.value
             if isinstance(target, ir.Op):
                 return Apply(target, *args, **{k: _static(v, k) for k, v in kwargs.items()})
+            rule = self.library.rule_for(target)
+            if rule is not None:
+                return rule(args, kwargs)
             function = self.session.function_of(target)
             if function is not None:
-                rule = self.library.rule_for(function)
-                if rule is not None:
-                    return rule(args, kwargs)
                 proto = self.session.prototype(function)
                 operands = bind(proto, args, kwargs, *_defaults(function))
                 if proto.code.co_flags & _GENERATOR:
@@ -379,7 +379,7 @@ class Evaluator:
         if not isinstance(t, Function):
             target = t.value if isinstance(t, Singleton) else None
             function = self.session.function_of(target) if target is not None else None
-            whole = function is not None and self.library.rule_for(function) is None or self.library.takes_unions(target)
+            whole = function is not None and self.library.rule_for(target) is None or self.library.takes_unions(target)
             if not whole:
                 for x in [*args, *kwargs.values()]:
                     if type(x.type) is Union:

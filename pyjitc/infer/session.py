@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 from ..ir import core as ir
 from ..ops.control import UNBOUND
+from ..runtime.dispatcher import Callable_
 from ..types.kinds import Ellipsis_, NoneType, Singleton, Type, Unbound
 from .join import AV
 from .meaning import UNKNOWN, Mismatch
@@ -102,8 +103,9 @@ class Session:
     def function_of(target):
         """The Python function behind a callable known at compile time, or None."""
         if type(target) is pytypes.FunctionType:
-            return target
-        return getattr(type(target), "__pyjitc_function__", None) and target.py_func
+            # NumPy's Python code is not written for the compiler: its functions have rules, or are not there yet.
+            return None if str(target.__module__).startswith("numpy") else target
+        return target.py_func if isinstance(target, Callable_) else None
 
     @staticmethod
     def unbound_error(name: str, free: bool):

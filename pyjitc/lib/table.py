@@ -142,15 +142,16 @@ class Library:
 
     def __init__(self):
         self.memo: dict = {}
-        self.rules = {**RULES, intrinsics.iterate: lambda args, kwargs: self.iter(args[0]),
-                      intrinsics.advance: lambda args, kwargs: self.next(args[0])}
-        self.calls = {id(f): rule for f, rule in CALLS.items()}
+        self.calls = {id(f): rule for f, rule in [*CALLS.items(), *RULES.items()]}
+        self.calls[id(intrinsics.iterate)] = lambda args, kwargs: self.iter(args[0])
+        self.calls[id(intrinsics.advance)] = lambda args, kwargs: self.next(args[0])
         self.calls[id(iter)] = self._explicit_iter
         self.calls[id(next)] = self._explicit_next
         self.calls[id(len)] = lambda args, kwargs: self.length(args[0])
 
-    def rule_for(self, function):
-        return self.rules.get(function)
+    def rule_for(self, target):
+        """The rule that gives a call of `target` its meaning, or None."""
+        return self.calls.get(id(target))
 
     def takes_unions(self, target) -> bool:
         return target is print or isinstance(target, type) and issubclass(target, BaseException)
@@ -435,9 +436,7 @@ class Library:
     # -- calls
 
     def call(self, target, args, kwargs):
-        rule = self.calls.get(id(target))
-        if rule is not None:
-            return rule(args, kwargs)
+        """A call of something that is neither a Python function nor has a rule."""
         if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
             return _named_tuple(target, args, kwargs)
         name = getattr(target, "__qualname__", None) or getattr(target, "__name__", repr(target))

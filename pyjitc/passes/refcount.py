@@ -1,0 +1,195 @@
+"""Make reference counts explicit: who owns each reference, and where it is given up, on exceptional paths too.
+
+Runs last but for code generation, when no pass moves uses any more.
+Owners are the results of operations that allocate, of calls, and block parameters; function parameters are borrowed from
+the caller for the whole call. Every other value (an element, a view, a tuple made of others) only looks at its owners,
+so a use of it is a use of them. An owner is released after its last use, on edges where it is not needed, and, where an
+instruction may raise, in its `cleanup` or in a block on the way to the handler. Returning a value and passing it to a
+block hands the reference over, or makes one.
+Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
+Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import reverse_postorder
+from ..ops import control
+from ..ops.memory import RELEASE, RETAIN
+from ..types.kinds import is_refcounted
+
+__all__ = ["run"]
+
+
+def run(fn: ir.Function, options=None) -> None:
+    blocks = reverse_postorder(fn)
+    counted: dict = {}
+
+    def refcounted(value):
+        t = value.type
+        found = counted.get(t)
+        if found is None:
+            found = counted[t] = is_refcounted(t)
+        return found
+
+    owners: dict[ir.Value, frozenset] = {}
+    none = frozenset()
+    any_owner = False
+    for block in blocks:
+        for p in block.params:
+            if refcounted(p):
+                if block is fn.entry:
+                    owners[p] = none
+                else:
+                    owners[p] = frozenset((p,))
+                    any_owner = True
+        for inst in block.insts:
+            r = inst.result
+            if r is not None and refcounted(r):
+                if inst.op.effects & ir.ALLOCATES or inst.op is control.INVOKE:
+                    owners[r] = frozenset((r,))
+                    any_owner = True
+                else:
+                    owners[r] = none.union(*(owners.get(a, none) for a in inst.args))
+    if not any_owner and not is_refcounted(fn.result):
+        return
+    _Counting(fn, blocks, owners, refcounted).run()
+
+
+class _Counting:
+    def __init__(self, fn, blocks, owners, refcounted):
+        self.fn = fn
+        self.blocks = blocks
+        self.owners = owners
+        self.refcounted = refcounted
+        self.live_in: dict[ir.Block, set] = {}
+        self.fresh: list[ir.Block] = []
+
+    def owners_of(self, values) -> set:
+        found = set()
+        for v in values:
+            o = self.owners.get(v)
+            if o:
+                found |= o
+        return found
+
+    def edge_needs(self, edge: ir.Edge) -> set:
+        return self.live_in.get(edge.block, set()) | self.owners_of(edge.args)
+
+    def run(self) -> None:
+        self.liveness()
+        for block in self.blocks:
+            self.block(block)
+        self.fn.blocks = [*self.blocks, *self.fresh]
+
+    def liveness(self) -> None:
+        for block in self.blocks:
+            self.live_in[block] = set()
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(self.blocks):
+                live = set()
+                for inst in reversed(block.insts):
+                    for edge in inst.edges():
+                        live |= self.edge_needs(edge)
+                    if inst.result is not None:
+                        live.discard(inst.result)
+                    live |= self.owners_of(inst.args)
+                live.difference_update(block.params)
+                if live != self.live_in[block]:
+                    self.live_in[block] = live
+                    changed = True
+
+    def block(self, block: ir.Block) -> None:
+        out: list[ir.Inst] = []  # in reverse
+        live: set = set()
+        for inst in reversed(block.insts):
+            uses = self.owners_of(inst.args)
+            if inst.targets:
+                live = set(uses)
+                for edge in inst.targets:
+                    live |= self.edge_needs(edge)
+                prefix = self.leave(inst, live)
+                out.append(inst)
+                out.extend(reversed(prefix))
+                continue
+            if inst.op is control.RETURN:
+                (value,) = inst.args
+                prefix = []
+                moved = set()
+                if self.refcounted(value):
+                    if self.owners.get(value) == {value}:
+                        moved.add(value)
+                    else:
+                        prefix.append(self.count(RETAIN, value, inst.loc))
+                prefix += [self.count(RELEASE, o, inst.loc) for o in self.sorted(uses - moved)]
+                live = set(uses)
+                out.append(inst)
+                out.extend(reversed(prefix))
+                continue
+            result = inst.result
+            owned = result is not None and self.owners.get(result) == {result}
+            after = [self.count(RELEASE, result, inst.loc)] if owned and result not in live else []
+            live.discard(result)
+            before = live | uses
+            if inst.unwind is not None:
+                before |= self.edge_needs(inst.unwind)
+            after += [self.count(RELEASE, o, inst.loc) for o in self.sorted(before - live)] if not (
+                inst.op.effects & ir.TERMINATOR) else []
+            if inst.op.effects & ir.RAISES:
+                self.unwinding(inst, before)
+            out.extend(reversed(after))
+            out.append(inst)
+            live = before
+        out.reverse()
+        dead = [p for p in block.params if self.owners.get(p) == {p} and p not in live]
+        if block is self.fn.entry:
+            dead = []
+        block.insts = [self.count(RELEASE, p, out[0].loc) for p in dead] + out
+
+    @staticmethod
+    def sorted(values):
+        return sorted(values, key=lambda v: (v.name, id(v)))
+
+    @staticmethod
+    def count(op, value, loc) -> ir.Inst:
+        return ir.Inst(op, (value,), {}, None, loc)
+
+    def transfer(self, edge: ir.Edge, live: set, loc) -> list[ir.Inst]:
+        """What has to happen along `edge` when `live` is owned before it."""
+        needed = self.live_in[edge.block]
+        moved: set = set()
+        steps = []
+        for arg, param in zip(edge.args, edge.block.params):
+            if not self.refcounted(param):
+                continue
+            if self.owners.get(arg) == {arg} and arg not in needed and arg not in moved:
+                moved.add(arg)
+            else:
+                steps.append(self.count(RETAIN, arg, loc))
+        steps += [self.count(RELEASE, o, loc) for o in self.sorted(live - needed - moved)]
+        return steps
+
+    def leave(self, inst: ir.Inst, live: set) -> list[ir.Inst]:
+        """Steps before a terminator with one target; for more, blocks on the edges."""
+        if len(inst.targets) == 1:
+            return self.transfer(inst.targets[0], live, inst.loc)
+        for i, edge in enumerate(inst.targets):
+            steps = self.transfer(edge, live, inst.loc)
+            if steps:
+                inst.targets[i] = self.step("edge", steps, edge, inst.loc)
+        return []
+
+    def step(self, name, steps, edge, loc) -> ir.Edge:
+        block = ir.Block(name)
+        block.insts = [*steps, ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(edge.block, edge.args)])]
+        self.fresh.append(block)
+        return ir.Edge(block)
+
+    def unwinding(self, inst: ir.Inst, live: set) -> None:
+        if inst.unwind is None:
+            inst.cleanup = tuple(self.sorted(live))
+            return
+        steps = self.transfer(inst.unwind, live, inst.loc)
+        if steps:
+            inst.unwind = self.step("unwind", steps, inst.unwind, inst.loc)

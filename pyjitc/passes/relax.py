@@ -1,0 +1,29 @@
+"""Drop the checks that options turn off.
+
+boundscheck=False keeps what a negative index means and trusts the rest; overflow='wrap' makes 64-bit ints wrap.
+Before:  y = iadd_ck x, c          After:  y = iadd x, c
+Needs: nothing.  Keeps: everything else. Does nothing with the default options.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops.arith import IADD, IADD_CK, IMUL, IMUL_CK, INEG, INEG_CK, ISUB, ISUB_CK
+from ..ops.memory import CHECK_INDEX
+
+__all__ = ["run"]
+
+_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, INEG_CK: INEG}
+
+
+def run(fn: ir.Function, options) -> None:
+    wrap, unchecked = options.overflow == "wrap", not options.boundscheck
+    if not wrap and not unchecked:
+        return
+    for block in fn.blocks:
+        for inst in block.insts:
+            if wrap and inst.op in _WRAPPING:
+                inst.op = _WRAPPING[inst.op]
+                inst.unwind = None
+            elif unchecked and inst.op is CHECK_INDEX:
+                inst.attrs = {**inst.attrs, "unchecked": True}
+                inst.unwind = None
