@@ -44,7 +44,7 @@ def work(name, folder, answer):
 
 def child(name, folder, disable):
     """(first, best, result, report) of one example, or the text of what went wrong."""
-    paths = os.pathsep.join(filter(None, (str(HERE.parents[1]), os.environ.get("PYTHONPATH"))))  # works uninstalled, too
+    paths = os.pathsep.join(filter(None, (str(HERE.parents[1]), os.environ.get("PYTHONPATH"))))  # not installed
     environment = {**os.environ, "PYTHONPATH": paths, "PYJITC_DISABLE": "1" if disable else ""}
     with tempfile.TemporaryDirectory() as scratch:
         answer = os.path.join(scratch, "answer")

@@ -333,7 +333,7 @@ def test_for_else(n):
     agree(first_prime_from, n)
 
 
-@pytest.mark.parametrize("length, limit", [(20, 6), (2, 10), (0, 3), (50, 50)])
+@pytest.mark.parametrize("length, limit", [(20, 6), (2, 10), (1, 3), (50, 50)])
 def test_exceptions_inside_the_loop(length, limit):
     agree(catching, np.arange(length) * 1.5, limit)
 

@@ -22,7 +22,12 @@ import numpy as np
 from pyjitc import njit
 from tests.oracle import difference, plain
 
-FINE = (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError, MemoryError, RecursionError)
+
+class Hostile(Exception):
+    """What hostile objects answer with."""
+
+
+FINE = (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError, MemoryError, RecursionError, Hostile)
 
 
 @njit
@@ -93,10 +98,14 @@ def keyword(x, *, k=1, limit=3.0):
 @njit
 def walk(a):
     s = 0.0
+    n = 0
     for x in a:
+        n += 1
         s += x
         if s > 100.0:
             break
+    if n == 0:
+        return None
     return s
 
 
@@ -125,10 +134,10 @@ class Raises:
     """Every question about it is answered by an exception."""
 
     def __getattr__(self, name):
-        raise RuntimeError(f"asked for {name}")
+        raise Hostile(f"asked for {name}")
 
     def __eq__(self, other):
-        raise RuntimeError("asked for equality")
+        raise Hostile("asked for equality")
 
     __hash__ = None
 
@@ -145,18 +154,18 @@ class Lies:
 class LiesByProperty:
     @property
     def __class__(self):
-        raise RuntimeError("no class")
+        raise Hostile("no class")
 
 
 class BadIndex:
     def __index__(self):
-        raise RuntimeError("no index")
+        raise Hostile("no index")
 
     def __float__(self):
-        raise RuntimeError("no float")
+        raise Hostile("no float")
 
     def __bool__(self):
-        raise RuntimeError("no truth")
+        raise Hostile("no truth")
 
     def __len__(self):
         return -5
@@ -183,7 +192,7 @@ class MyArray(np.ndarray):
 class Meta(type):
     def __getattribute__(cls, name):
         if name in ("__mro__", "__name__", "__module__", "__qualname__"):
-            raise RuntimeError(f"asked the class for {name}")
+            raise Hostile(f"asked the class for {name}")
         return super().__getattribute__(name)
 
 
