@@ -116,6 +116,7 @@ def child(source: str, name: str = "child", environment: Mapping[str, str] = {},
         here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         paths = os.pathsep.join(p for p in (here, os.environ.get("PYTHONPATH")) if p)
         given = {"PYJITC_CACHE": "0", **os.environ, "PYTHONPATH": paths, **environment}
+        given.pop("PYTHONDONTWRITEBYTECODE", None)  # users' imports find compiled modules
         done = subprocess.run([sys.executable, path], env=given, capture_output=True, text=True, timeout=timeout)
         if done.returncode:
             raise RuntimeError(f"{name}: exit code {done.returncode}\n{done.stderr[-2000:]}")
