@@ -22,13 +22,13 @@ AV = tuple  # abstract value: (Type, constant or UNKNOWN)
 
 
 def same_constant(x, y) -> bool:
-    """Equal as constants: same class, same value, signed zeros and NaN told apart."""
+    """Equal as constants: same class, same value, signed zeros told apart, NaN like itself."""
     if x is y:
         return True
     if type(x) is not type(y):
         return False
     if isinstance(x, float):
-        return x == y and math.copysign(1.0, x) == math.copysign(1.0, y)
+        return (x == y or x != x and y != y) and math.copysign(1.0, x) == math.copysign(1.0, y)
     if isinstance(x, tuple):
         return len(x) == len(y) and all(map(same_constant, x, y))
     if isinstance(x, complex):

@@ -52,8 +52,8 @@ def _checked(function, symbol):
 
 def overflow_text(symbol: str) -> str:
     """The text of an OverflowError that CPython would not raise, as a format for the operands."""
-    left = "%d " if symbol != "-()" else ""
-    return f"integer overflow: {left}{symbol} %d does not fit in 64 bits".replace("-() ", "-")
+    shown = "-(%d)" if symbol == "-()" else f"%d {symbol} %d"
+    return f"integer overflow: {shown} does not fit in 64 bits"
 
 
 _ABS_TEXT = "integer overflow: abs(-9223372036854775808) does not fit in 64 bits"

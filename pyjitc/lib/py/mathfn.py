@@ -316,45 +316,102 @@ def squares_ratio(values, top, i, total, fraction):
 
 # ---------------------------------------------------------------- gamma (Lanczos, as CPython's own)
 
-LANCZOS_NUM = (
-    23531376880.410759688572007674451636754734846804940, 42919803642.649098768957899047001988850926355848959,
-    35711959237.355668049440185451547166705960488635843, 17921034426.037209699919755754458931112671403265390,
-    6039542586.3520280050642916443072979210699388420708, 1439720407.3117216736632230727949123939715485786372,
-    248874557.86205415651146038641322942321632125127801, 31426415.585400194380614231628318205362874684987640,
-    2876370.6289353724412254090516208496135991145378768, 186056.26539522349504029498971604569928220784236328,
-    8071.6720023658162106380029022722506138218516325024, 210.82427775157934587250973392071336271166969580291,
-    2.5066282746310002701649081771338373386264310793408)
-LANCZOS_DEN = (0.0, 39916800.0, 120543840.0, 150917976.0, 105258076.0, 45995730.0, 13339535.0, 2637558.0, 357423.0,
-               32670.0, 1925.0, 66.0, 1.0)
-GAMMA_INTEGRAL = tuple(float(math.factorial(i)) for i in range(23))
+# Coefficients of CPython's Lanczos approximation, numerator and denominator. Polynomials are written out: a table indexed
+# at run time would compile to a switch.
+N0, N1, N2, N3, N4, N5, N6, N7, N8, N9, N10, N11, N12 = (
+    23531376880.41076, 42919803642.6491, 35711959237.35567, 17921034426.03721, 6039542586.352028,
+    1439720407.3117216, 248874557.86205417, 31426415.585400194, 2876370.6289353725, 186056.26539522348,
+    8071.672002365816, 210.82427775157936, 2.5066282746310002)
+D0, D1, D2, D3, D4, D5, D6, D7, D8, D9, D10, D11, D12 = (
+    0.0, 39916800.0, 120543840.0, 150917976.0, 105258076.0,
+    45995730.0, 13339535.0, 2637558.0, 357423.0, 32670.0,
+    1925.0, 66.0, 1.0)
 LANCZOS_G = 6.024680040776729583740234375
 LANCZOS_G_MINUS_HALF = 5.524680040776729583740234375
 LOG_PI = 1.144729885849400174143427351353058711647
 
 
-def horner(table, x, i):
-    """table[0] + x * (table[1] + x * (...))."""
-    total = 0.0
-    k = 12
-    while k >= 0:
-        total = total * x + table[k]
-        k = k - 1
+def lanczos_numerator(x):
+    total = N12
+    total = total * x + N11
+    total = total * x + N10
+    total = total * x + N9
+    total = total * x + N8
+    total = total * x + N7
+    total = total * x + N6
+    total = total * x + N5
+    total = total * x + N4
+    total = total * x + N3
+    total = total * x + N2
+    total = total * x + N1
+    total = total * x + N0
     return total
 
 
-def horner_reverse(table, x, i):
-    total = 0.0
-    k = 0
-    while k <= 12:
-        total = FDIV(total, x) + table[k]
-        k = k + 1
+def lanczos_denominator(x):
+    total = D12
+    total = total * x + D11
+    total = total * x + D10
+    total = total * x + D9
+    total = total * x + D8
+    total = total * x + D7
+    total = total * x + D6
+    total = total * x + D5
+    total = total * x + D4
+    total = total * x + D3
+    total = total * x + D2
+    total = total * x + D1
+    total = total * x + D0
+    return total
+
+
+def lanczos_numerator_far(x):
+    total = N0
+    total = FDIV(total, x) + N1
+    total = FDIV(total, x) + N2
+    total = FDIV(total, x) + N3
+    total = FDIV(total, x) + N4
+    total = FDIV(total, x) + N5
+    total = FDIV(total, x) + N6
+    total = FDIV(total, x) + N7
+    total = FDIV(total, x) + N8
+    total = FDIV(total, x) + N9
+    total = FDIV(total, x) + N10
+    total = FDIV(total, x) + N11
+    total = FDIV(total, x) + N12
+    return total
+
+
+def lanczos_denominator_far(x):
+    total = D0
+    total = FDIV(total, x) + D1
+    total = FDIV(total, x) + D2
+    total = FDIV(total, x) + D3
+    total = FDIV(total, x) + D4
+    total = FDIV(total, x) + D5
+    total = FDIV(total, x) + D6
+    total = FDIV(total, x) + D7
+    total = FDIV(total, x) + D8
+    total = FDIV(total, x) + D9
+    total = FDIV(total, x) + D10
+    total = FDIV(total, x) + D11
+    total = FDIV(total, x) + D12
     return total
 
 
 def lanczos_sum(x):
     if x < 5.0:
-        return FDIV(horner(LANCZOS_NUM, x, 0), horner(LANCZOS_DEN, x, 0))
-    return FDIV(horner_reverse(LANCZOS_NUM, x, 0), horner_reverse(LANCZOS_DEN, x, 0))
+        return FDIV(lanczos_numerator(x), lanczos_denominator(x))
+    return FDIV(lanczos_numerator_far(x), lanczos_denominator_far(x))
+
+
+def whole_gamma(x):
+    """(x - 1)!: exact in a double up to 22!."""
+    result = 1.0
+    while x > 2.0:
+        x = x - 1.0
+        result = result * x
+    return result
 
 
 def sin_pi(x):
@@ -386,7 +443,7 @@ def gamma(x):
         if x < 0.0:
             raise ValueError(DOMAIN)
         if x <= 23.0:
-            return GAMMA_INTEGRAL[TRUNCATE(x) - 1]
+            return whole_gamma(x)
     size = FABS(x)
     if size < 1e-20:
         r = FDIV(1.0, x)

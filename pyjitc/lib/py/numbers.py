@@ -36,7 +36,7 @@ NEGATIVE_SHIFT = provoked(operator.lshift, 1, -1)
 POW_MODULUS = provoked(pow, 2, 3, 0)
 POW_INVERSE = provoked(pow, 2, -1, 4)
 ABS_OVERFLOW = provoked(abs, complex(1.7e308, 1.7e308))
-COMPLEX_RESULT = "a negative number to a fractional power is complex"
+COMPLEX_RESULT = "a negative number to a fractional power is complex: write complex(x) ** y"
 ERANGE = 34
 
 # ---------------------------------------------------------------- float
