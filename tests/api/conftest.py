@@ -2,7 +2,7 @@
 import weakref
 
 import pytest
-from fake_compiler import FakeCompiler
+from tests.api.fake_compiler import FakeCompiler
 
 from pyjitc.api import specialisation
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from fake_compiler import FakeCompiler
+from tests.api.fake_compiler import FakeCompiler
 from pyjitc import float64, int64, njit
 from pyjitc.api import specialisation
 from pyjitc.runtime.platform import ABIError

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from build import Builder, compiled, through
+from tests.codegen.build import Builder, compiled, through
 
 from pyjitc.ops import arith, memory, pyobject, structure
 from pyjitc.types import kinds as k

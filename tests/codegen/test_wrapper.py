@@ -7,7 +7,7 @@ import types
 import numpy as np
 import pytest
 
-from build import ABSENT, Builder, NotTaken, compiled, expect, identity, inside, set_defaults, through
+from tests.codegen.build import ABSENT, Builder, NotTaken, compiled, expect, identity, inside, set_defaults, through
 
 from pyjitc.ops import arith, exceptions, memory, structure
 from pyjitc.types import kinds as k

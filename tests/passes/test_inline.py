@@ -1,4 +1,4 @@
-from ir_build import Build, check, insts, run
+from tests.passes.ir_build import Build, check, insts, run
 
 from pyjitc.ir.core import PURE, RAISES, TERMINATOR, Op
 from pyjitc.ops.control import INVOKE
