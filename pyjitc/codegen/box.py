@@ -144,7 +144,7 @@ def _union(e, t, values, inst, take):
         part = values[at:at + n]
         at += n
         if i + 1 < len(t.members):
-            test = e.assign(f"icmp eq i8 {values[0]}, {i}")
+            test = e.assign(f"icmp eq i16 {values[0]}, {i}")
             this, rest = e.label("member"), e.label("other")
             e.branch(test, this, rest)
             e.start(this)
@@ -302,7 +302,8 @@ def _open_array(e, t, pointer, wrong):
         for field in ("shape", "strides"):
             table = _load(e, "ptr", pointer, platform.ARRAY[field])
             for k in range(t.ndim):
-                result.append(_load(e, "i64", table, 8 * k))
+                known = ", !range !2" if field == "shape" else ""
+                result.append(_load(e, "i64", table, 8 * k, f"8{known}"))
     return result
 
 

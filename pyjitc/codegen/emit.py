@@ -68,7 +68,7 @@ def _find(t):
     elif isinstance(t, Method):
         parts = (t.receiver,)
     elif isinstance(t, Union):
-        return ["i8"] + [c for m in t.members for c in components(m)]
+        return ["i16"] + [c for m in t.members for c in components(m)]
     else:
         raise AssertionError(f"no representation for {t}")
     return [c for p in parts for c in components(p)]
@@ -84,8 +84,9 @@ def memory_type(llvm: str) -> str:
 class Module:
     """The LLVM text of one compilation: functions, runtime helpers, declarations, strings, per-object constants."""
 
-    def __init__(self, options):
+    def __init__(self, options, nogil: bool = False):
         self.options = options
+        self.nogil = nogil  # functions run without the interpreter lock: whatever sets an error takes it
         self.declarations: dict[str, None] = {}
         self.helpers: dict[str, None] = {}
         self.strings: dict[str, str] = {}
@@ -130,7 +131,7 @@ class Module:
         self.bodies.append(_FunctionEmitter(self, fn).run())
 
     def text(self) -> str:
-        parts = [helpers.text(self.helpers, self.declarations)]
+        parts = [helpers.text(self.helpers, self.declarations, self.nogil)]
         parts += self.declarations
         parts += (f"@{name} = external global i8" for name, _ in self.objects)
         for text, name in self.strings.items():
@@ -138,7 +139,8 @@ class Module:
             escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
             parts.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{escaped}"')
         parts += self.bodies
-        parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}')
+        parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
+                     f"!2 = !{{i64 0, i64 {1 << 60}}}")
         return "\n".join(parts)
 
 
@@ -285,7 +287,20 @@ class Emitter:
         """Terminates the block: raises cls(message), a format for `args` in which `%%` stands for `%`."""
         self._format_error(inst, cls, message, args)
 
+    def lock(self) -> str | None:
+        """Take the interpreter lock where it is not held; for `unlock`."""
+        if not self.module.nogil:
+            return None
+        self.declare("declare i32 @PyGILState_Ensure()")
+        return self.assign("call i32 @PyGILState_Ensure() cold")
+
+    def unlock(self, state: str | None) -> None:
+        if state is not None:
+            self.declare("declare void @PyGILState_Release(i32)")
+            self.line(f"call void @PyGILState_Release(i32 {state})")
+
     def _format_error(self, inst, cls, message, args):
+        state = self.lock()
         if isinstance(cls, str) or getattr(__builtins__, cls.__name__, None) is cls or \
                 isinstance(__builtins__, dict) and __builtins__.get(cls.__name__) is cls:
             name = cls if isinstance(cls, str) else cls.__name__
@@ -303,6 +318,7 @@ class Emitter:
         else:
             self.declare("declare void @PyErr_SetString(ptr, ptr)")
             self.line(f"call void @PyErr_SetString(ptr {kind}, ptr {self.string(message)}) cold")
+        self.unlock(state)
         self.jump(self.fail(inst))
 
     def check_status(self, status: str, inst) -> None:
@@ -362,7 +378,7 @@ class _FunctionEmitter(Emitter):
         self.values: dict[ir.Value, list[str]] = {}
         self.phis: dict[ir.Block, list] = {}
         self.names: dict[ir.Block, str] = {}
-        self.fails: dict[ir.Inst, str] = {}
+        self.fails: dict[tuple, str] = {}
         self.arrivals: dict[ir.Block, list] = {}
 
     def run(self) -> str:
@@ -394,7 +410,10 @@ class _FunctionEmitter(Emitter):
             bodies.append(self.lines)
         out = [f"define internal i32 {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{", "start:"]
         out += self.entry
-        out.append(f"  br label %{self.names[blocks[0]]}")
+        if fn.attrs.get("recursive"):
+            out += self.stack_check(self.names[blocks[0]])
+        else:
+            out.append(f"  br label %{self.names[blocks[0]]}")
         for block, body in zip(blocks, bodies):
             out.append(f"{self.names[block]}:")
             if block is not blocks[0]:
@@ -510,28 +529,44 @@ class _FunctionEmitter(Emitter):
     # -- failure
 
     def fail(self, inst: ir.Inst) -> str:
-        """The cold exit of an instruction: made once, after the body."""
-        found = self.fails.get(inst)
-        if found is not None:
-            return found
-        label = self.fails[inst] = self.label("fail")
+        """The cold exit of an instruction: made once for all that leave in the same way."""
+        unwind, fn = inst.unwind, self.fn
+        line = inst.loc.line or fn.firstlineno
+        if fn.library or inst.op is control.RERAISE:  # library frames are hidden; what is raised again has its entry
+            line = None
+        key = (line, inst.cleanup, unwind and (unwind.block, tuple(unwind.args)))
+        label = self.fails.get(key)
+        if label is not None:
+            return label
+        label = self.fails[key] = self.label("fail")
         saved, self.lines, here = self.lines, [], self.current
         self.start(label)
-        fn = self.fn
-        if not fn.library and inst.op is not control.RERAISE:
+        if line is not None:
+            state = self.lock()
             self.declare("declare void @_PyTraceback_Add(ptr, ptr, i32)")
             self.line(f"call void @_PyTraceback_Add(ptr {self.string(fn.qualname.rpartition('.')[2])}, ptr {self.string(fn.filename)}, "
-                      f"i32 {inst.loc.line or fn.firstlineno}) cold")
+                      f"i32 {line}) cold")
+            self.unlock(state)
         for value in inst.cleanup:
             count_references(self, value.type, self.values[value], "release")
-        if inst.unwind is not None:
-            self.arrive(inst.unwind, self.current)
-            self.jump(self.names[inst.unwind.block])
+        if unwind is not None:
+            self.arrive(unwind, self.current)
+            self.jump(self.names[unwind.block])
         else:
             self.line("ret i32 1")
         self.cold += self.lines
         self.lines, self.current = saved, here
         return label
+
+    def stack_check(self, body: str) -> list[str]:
+        """What a recursive function does first: RecursionError where the stack of this thread is nearly used up."""
+        for word in ("low", "span"):  # the stack seen last; another thread's looks like none
+            self.declare(f"@pyjitc_stack_{word} = internal global i64 0")
+        return ["  %probe = alloca i8", "  %at = ptrtoint ptr %probe to i64", "  %low = load i64, ptr @pyjitc_stack_low",
+                "  %span = load i64, ptr @pyjitc_stack_span", "  %above = sub i64 %at, %low", "  %room = icmp ult i64 %above, %span",
+                f"  br i1 %room, label %{body}, label %deep, !prof !0", "deep:",
+                f"  %checked = call i32 {self.helper('pyj_stack')}(i64 %at)", "  %enough = icmp eq i32 %checked, 0",
+                f"  br i1 %enough, label %{body}, label %exhausted", "exhausted:", "  ret i32 1"]
 
 
 _F = _FunctionEmitter

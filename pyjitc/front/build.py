@@ -297,7 +297,7 @@ class _Builder:
         handler = self.handler
         landing = handler.block
         names = sorted(handler.target.live) if handler.target is not None else []
-        kept = self.stack[:handler.depth]
+        kept = self.stack[:max([handler.depth, *(d + 1 for d in handler.leave)])]
         if landing is None:
             landing = handler.block = ir.Block("handler")
             self.fresh.append(landing)
@@ -307,9 +307,9 @@ class _Builder:
             landing.params = [*params.values(), *(v for v in slots if v is not NULL)]
             self.block, self.handler, self.locals = landing, None, params
             exc = self.emit(generic.CATCH, ())
-            self.stack = slots
             for depth in handler.leave:
                 self.do(generic.EXC_LEAVE, (slots[depth],))
+            self.stack = slots[:handler.depth]
             if handler.target is None:
                 self.terminate(control.RERAISE, (exc,), ())
             else:

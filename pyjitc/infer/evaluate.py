@@ -126,6 +126,8 @@ class Evaluator:
     def settle(self, meaning):
         """Resolve the calls inside an expression; gives (meaning, its abstract value or None)."""
         kind = type(meaning)
+        if kind is Split:
+            return meaning, meaning_av(meaning)
         if kind is Throw:
             return meaning, None
         if kind is CallValue:

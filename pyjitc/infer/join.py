@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ..types.kinds import (
-    Array, Bool, Exception_, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Tuple, Type, Undefined, Union, union_of,
+    Array, Bool, Exception_, Float, Function, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Singleton, Tuple, Type, Undefined, Union, union_of,
 )
 from .meaning import UNKNOWN
 
@@ -119,7 +119,9 @@ def join_types(tx: Type, ty: Type) -> Type:
                     break
         else:
             members.append(new)
-    return Object if len(members) > MAX_UNION else union_of(members)
+    if len(members) > MAX_UNION and not all(isinstance(m, (Singleton, Function)) for m in members):
+        return Object
+    return union_of(members)
 
 
 def _join_arrays(x: Array, y: Array):

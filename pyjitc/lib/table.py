@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import difflib
+import operator
 
 import numpy as np
 
@@ -36,6 +37,21 @@ def _print(args, kwargs):
 
 def _boxed(x: Expr) -> Expr:
     return x if x.type is Object else Apply(pyobject.PY_BOX, x)
+
+
+def _python(function, *operands):
+    """The operation as the interpreter does it, on Python objects."""
+    return Apply(pyobject.PY_CALL, Const(Object, function), *map(_boxed, operands))
+
+
+def _text(of):
+    def rule(args, kwargs):
+        if len(args) == 1 and not kwargs and (args[0].type is Object or isinstance(args[0].type, (Exception_,)) or args[0].type is Str
+                                              or is_number(args[0].type)):
+            return Apply(pyobject.PY_UNBOX, _python(of, args[0]), type=Str)
+        raise Mismatch(f"{of.__name__}() of this value is not compiled yet", "use an f-string in print or in an exception")
+
+    return rule
 
 
 def _range(args, kwargs):
@@ -125,7 +141,7 @@ def _fail(args, kwargs):
 # Python callable -> rule (args, kwargs) -> Expr. Library functions stand for themselves.
 CALLS = {
     **py_builtins.CALLS, **conversions.CALLS, **mathmod.CALLS, **cmathmod.CALLS, **np_scalars.CALLS, **creation.CALLS,
-    print: _print, range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed, sum: _sum, tuple: _tuple, slice: _slice,
+    str: _text(str), repr: _text(repr), print: _print, range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed, sum: _sum, tuple: _tuple, slice: _slice,
     max: _extreme("max", iteration.max_of), min: _extreme("min", iteration.min_of),
     any: lambda args, kwargs: Call(iteration.any_, *args), all: lambda args, kwargs: Call(iteration.all_, *args),
     map: lambda args, kwargs: Call(iteration.map_iterate, *args), filter: lambda args, kwargs: Call(iteration.filter_iterate, *args),
@@ -159,6 +175,8 @@ class Library:
     # -- operators
 
     def binary(self, op, x, y, inplace=False):
+        if x.type is Object or y.type is Object:
+            return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
             raise Mismatch(f"{op} on whole arrays is not compiled yet", "write the loop over the elements")
         if isinstance(x.type, Tuple) or isinstance(y.type, Tuple):
@@ -175,6 +193,8 @@ class Library:
             if truth.type is not None and truth.known:
                 return Const(Bool, not truth.value)
             return Apply(BNOT, truth)
+        if x.type is Object:
+            return _python({"-": operator.neg, "+": operator.pos, "~": operator.invert}[op], x)
         if isinstance(x.type, Array):
             raise Mismatch(f"{op} on a whole array is not compiled yet", "write the loop over the elements")
         return operators.unary(op, x)
@@ -185,6 +205,8 @@ class Library:
         if op in ("in", "not in"):
             found = self._contains(x, y)
             return found if op == "in" else Apply(BNOT, found)
+        if x.type is Object or y.type is Object:
+            return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
             raise Mismatch(f"{op} on whole arrays is not compiled yet", "write the loop over the elements")
         if isinstance(x.type, Tuple) and isinstance(y.type, Tuple):
@@ -259,6 +281,8 @@ class Library:
 
     def truth(self, x):
         t = x.type
+        if t is Object:
+            return Apply(pyobject.PY_UNBOX, _python(bool, x), type=Bool)
         if x.known:
             try:
                 return Const(Bool, bool(x.value))
@@ -293,6 +317,8 @@ class Library:
 
     def getattr(self, x, name):
         t = x.type
+        if t is Object or isinstance(t, Exception_):
+            return Apply(pyobject.PY_GETATTR, _boxed(x), name=name)
         if isinstance(t, Tuple) and t.cls is not None and name in t.cls._fields:
             return Apply(structure.TUPLE_GET, x, index=t.cls._fields.index(name))
         if isinstance(t, Array):
@@ -323,6 +349,8 @@ class Library:
 
     def getitem(self, x, i):
         t = x.type
+        if t is Object:
+            return _python(operator.getitem, x, i)
         if isinstance(t, Array):
             return views.getitem(x, i)
         if isinstance(t, Tuple):

@@ -32,7 +32,7 @@ def _call_lower(e, inst, callee, *operands):
     return [e.python_call(inst, callee[0], args, inst.attrs.get("kwnames") or ())]
 
 
-def _format_lower(e, inst, x, spec):
+def _format_lower(e, inst, x, spec=()):
     """str of one part of an f-string: conversion first, then format(value, spec)."""
     convert = {"": None, "s": "PyObject_Str", "r": "PyObject_Repr", "a": "PyObject_ASCII"}[inst.attrs.get("conversion") or ""]
     value = x[0]

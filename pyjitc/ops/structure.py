@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..ir.core import PURE, Op
-from ..types.kinds import Bool, Int, Method, NoneType, Range, Slice, Struct, Tuple, Type
+from ..types.kinds import Bool, Int, Method, NoneType, Range, Slice, Struct, Tuple, Type, Union, union_of
 from .effects import NONDIFF, STRUCTURAL
 
 __all__ = ["STRUCTURE_OPS"]
@@ -16,6 +16,39 @@ def _tuple_get(types, attrs):
     if not isinstance(types[0], Tuple):
         raise TypeError(f"tuple_get of {types[0]}")
     return types[0].elements[attrs["index"]]
+
+
+def _tuple_at(types, attrs):
+    """One type, or the union of all element types as they are."""
+    return union_of(types[0].elements)
+
+
+def _tuple_at_lower(e, inst, x, i):
+    """A switch over the index, with the components of each element (as a member of the union) joined behind it."""
+    elements, result = inst.args[0].type.elements, inst.result.type
+    done = e.label("picked")
+    labels = [e.label("element") for _ in elements]
+    cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels[1:], 1))
+    e.line(f"switch i64 {i[0]}, label %{labels[0]} [{cases}]")
+    arms, at = [], 0
+    for t, label in zip(elements, labels):
+        n = len(e.components(t))
+        part = x[at:at + n]
+        at += n
+        e.start(label)
+        e.jump(done)
+        arms.append((_as_member(e, result, t, part), label))
+    e.start(done)
+    return [e.phi(c, [(values[k], label) for values, label in arms]) for k, c in enumerate(e.components(result))]
+
+
+def _as_member(e, union, t, part):
+    if not isinstance(union, Union):
+        return part
+    values = [str(union.members.index(t))]
+    for m in union.members:
+        values += part if m is t else e.zeros(m)
+    return values
 
 
 def _field(types, attrs):
@@ -59,11 +92,7 @@ def _slice_get_lower(e, inst, x):
 
 
 def _union_make_lower(e, inst, x):
-    union, member = inst.attrs["type"], inst.args[0].type
-    result = [str(union.members.index(member))]
-    for t in union.members:
-        result += x if t is member else e.zeros(t)
-    return result
+    return _as_member(e, inst.attrs["type"], inst.args[0].type, x)
 
 
 def _member(e, union, member, x):
@@ -77,7 +106,7 @@ def _member(e, union, member, x):
 
 
 def _union_is_lower(e, inst, x):
-    return [e.assign(f"icmp eq i8 {x[0]}, {inst.args[0].type.members.index(inst.attrs['type'])}")]
+    return [e.assign(f"icmp eq i16 {x[0]}, {inst.args[0].type.members.index(inst.attrs['type'])}")]
 
 
 def _union_get_lower(e, inst, x):
@@ -106,8 +135,8 @@ def _union_cast_lower(e, inst, x):
     tag = "0"
     for i, j in tags.items():
         if j is not None:
-            is_i = e.assign(f"icmp eq i8 {x[0]}, {i}")
-            tag = e.assign(f"select i1 {is_i}, i8 {j}, i8 {tag}")
+            is_i = e.assign(f"icmp eq i16 {x[0]}, {i}")
+            tag = e.assign(f"select i1 {is_i}, i16 {j}, i16 {tag}")
     result = [tag]
     for m in target:
         same = next((s for s in source if _same_kind(s, m)), None)
@@ -142,6 +171,8 @@ TUPLE_MAKE = Op("tuple_make", _tuple, PURE, eval=lambda *xs, cls=None: xs if cls
                 doc="tuple of the operands; {cls}: the namedtuple class or None", **_TUPLES)
 TUPLE_GET = Op("tuple_get", _tuple_get, PURE, eval=lambda t, *, index: t[index], lower=_tuple_get_lower,
                doc="element {index} of a tuple", **_TUPLES)
+TUPLE_AT = Op("tuple_at", _tuple_at, PURE, eval=lambda t, i: t[i], lower=_tuple_at_lower, partials=STRUCTURAL,
+              doc="element i of a tuple, for an index known to be in range; a union where the elements differ")
 STRUCT_MAKE = Op("struct_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL, doc="struct of {type} from its members")
 STRUCT_GET = Op("struct_get", _field, PURE, lower=_struct_get_lower, partials=STRUCTURAL, doc="member {field} of a struct")
 PACK = Op("pack", _pack, PURE, lower=_concatenate, partials=STRUCTURAL, doc="struct called {name} of members '0', '1', ...")

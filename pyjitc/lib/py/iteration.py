@@ -7,7 +7,7 @@ import sys
 
 from ...ops.arith import IADD, IFLOORDIV, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
-from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_MAKE
+from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
 from ..intrinsics import NOTHING, advance, is_python_float, iterate
 
 __all__ = ["STEPS"]
@@ -91,17 +91,8 @@ def tuple_step(s):
     t = STRUCT_GET(s, field="0")
     i = STRUCT_GET(s, field="1")
     if i < len(t):
-        return True, tuple_pick(t, i, 0), PACK(t, IADD(i, 1), name="tuple_iterator")
+        return True, TUPLE_AT(t, i), PACK(t, IADD(i, 1), name="tuple_iterator")
     return False, NOTHING, s
-
-
-def tuple_pick(t, i, k):
-    """t[i] for an index known to be in range: a chain of comparisons that LLVM turns into a switch."""
-    if k == len(t) - 1:
-        return t[k]
-    if i == k:
-        return t[k]
-    return tuple_pick(t, i, k + 1)
 
 
 def empty_step(s):

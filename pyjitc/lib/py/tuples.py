@@ -1,5 +1,5 @@
 """Tuples in the compiled subset: run-time indexing, comparison, searching, repetition."""
-from .iteration import tuple_pick
+from ...ops.structure import TUPLE_AT
 
 __all__ = ["item", "equal", "ordered", "contains", "count", "index", "repeat"]
 
@@ -10,7 +10,7 @@ def item(t, i):
         i += n
     if i < 0 or i >= n:
         raise IndexError("tuple index out of range")
-    return tuple_pick(t, i, 0)
+    return TUPLE_AT(t, i)
 
 
 def equal(a, b, k=0):
