@@ -155,10 +155,10 @@ define internal void @pyj_throw(ptr %exc) nounwind noinline cold {
   call void @PyErr_SetObject(ptr %class, ptr %exc)
   ret void
 }""",
-    # x / y of Python ints beyond 2**53, correctly rounded: long division to 55 bits, the rest sticky. y is not 0.
+    # x / y of Python ints beyond 2**53, correctly rounded: long division to 55 bits, the rest sticky.
     "pyj_int_truediv": """
 define internal double @pyj_int_truediv(i64 %x, i64 %y) nounwind noinline cold {
-  %mixed = xor i64 %x, %y
+  %mixed = xor i64 %x, %y  ; y == 0 counts as positive
   %negative = icmp slt i64 %mixed, 0
   %xs = icmp slt i64 %x, 0
   %xm = sub i64 0, %x
@@ -194,7 +194,8 @@ done:
   %sticky = zext i1 %rest to i64
   %qs = or i64 %q, %sticky
   %f = uitofp i64 %qs to double
-  %size = fmul double %f, %unit
+  %finite = fmul double %f, %unit
+  %size = select i1 %none, double 0x7FF0000000000000, double %finite
   %minus = fneg double %size
   %result = select i1 %negative, double %minus, double %size
   ret double %result
@@ -493,6 +494,39 @@ nothing:
   ret void
 }""",
 }
+# Finds the limits of this thread's stack; the last 256 KiB are left to what runs on top of compiled code.
+_TEXT["pyj_stack"] = """
+define internal i32 @pyj_stack(i64 %at) nounwind noinline cold {
+  %attr = alloca [16 x i64]
+  %address = alloca i64
+  %size = alloca i64
+  store i64 0, ptr %address
+  store i64 0, ptr %size
+  %thread = call i64 @pthread_self()
+  %s1 = call i32 @pthread_getattr_np(i64 %thread, ptr %attr)
+  %unknown = icmp ne i32 %s1, 0
+  br i1 %unknown, label %fine, label %known
+known:
+  %s2 = call i32 @pthread_attr_getstack(ptr %attr, ptr %address, ptr %size)
+  %s3 = call i32 @pthread_attr_destroy(ptr %attr)
+  %end = load i64, ptr %address
+  %length = load i64, ptr %size
+  %low = add i64 %end, 262144
+  %span = sub i64 %length, 262144
+  store i64 %low, ptr @pyjitc_stack_low
+  store i64 %span, ptr @pyjitc_stack_span
+  %above = sub i64 %at, %low
+  %room = icmp ult i64 %above, %span
+  br i1 %room, label %fine, label %full
+fine:
+  ret i32 0
+full:
+  %class = load ptr, ptr @PyExc_RecursionError
+  call void @PyErr_SetString(ptr %class, ptr @pyj_deep)
+  ret i32 1
+}
+@pyj_deep = private unnamed_addr constant [33 x i8] c"maximum recursion depth exceeded\\00"
+"""
 _TEXT["pyj_no_active"] = '@pyj_no_active = private unnamed_addr constant [31 x i8] c"No active exception to reraise\\00"'
 _TEXT["pyj_fetch"] = _NEW_ERRORS if sys.version_info >= (3, 12) else _OLD_FETCH
 _TEXT["pyj_rethrow"] = _NEW_RETHROW if sys.version_info >= (3, 12) else _OLD_RETHROW
@@ -519,6 +553,10 @@ _DECLARATIONS = {
     "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
     "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)", "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
     "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)", "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
+    "PyExc_RecursionError": "@PyExc_RecursionError = external global i8", "pthread_self": "declare i64 @pthread_self()",
+    "pthread_getattr_np": "declare i32 @pthread_getattr_np(i64, ptr)",
+    "pthread_attr_getstack": "declare i32 @pthread_attr_getstack(ptr, ptr, ptr)",
+    "pthread_attr_destroy": "declare i32 @pthread_attr_destroy(ptr)",
     "_Py_NoneStruct": "@_Py_NoneStruct = external global i8",
     f"pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}":
         f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}(i32)",
@@ -531,13 +569,33 @@ _DECLARATIONS = {
 }
 
 
-def text(names, declarations: dict[str, None]) -> str:
-    """Definitions of the helpers `names`; adds what they refer to to `declarations`."""
+# The calls that need the interpreter lock, in helpers that functions without it use.
+_LOCKED = {
+    "PyErr_NoMemory": ("ptr", ""), "PyErr_CheckSignals": ("i32", ""), "PyErr_SetString": ("void", "ptr %a, ptr %b"),
+}
+
+
+def text(names, declarations: dict[str, None], nogil: bool = False) -> str:
+    """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter lock."""
     parts = []
+    locked = set()
     for name in names:
         body = _TEXT[name]
-        parts.append(body)
         for symbol, declaration in _DECLARATIONS.items():
-            if f"@{symbol}" in body and declaration not in declarations:
+            if f"@{symbol}" in body:
                 declarations[declaration] = None
+                if nogil and symbol in _LOCKED:
+                    locked.add(symbol)
+                    body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
+        parts.append(body)
+    for symbol in sorted(locked):
+        result, args = _LOCKED[symbol]
+        parts.append(f"""
+define internal {result} @pyj_locked_{symbol}({args}) nounwind noinline cold {{
+  %state = call i32 @PyGILState_Ensure()
+  {'' if result == 'void' else '%result = '}call {result} @{symbol}({args})
+  call void @PyGILState_Release(i32 %state)
+  ret {result}{'' if result == 'void' else ' %result'}
+}}""")
+        declarations["declare i32 @PyGILState_Ensure()"] = declarations["declare void @PyGILState_Release(i32)"] = None
     return "\n".join(parts)

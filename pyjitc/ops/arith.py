@@ -108,7 +108,7 @@ def _shl_checked(x, y):
 
 
 def _truediv(x, y):
-    return x / y if y else float("nan")
+    return x / y if y else FDIV(float(x), 0.0)
 
 
 def _neg_bool(x):
@@ -528,7 +528,7 @@ IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, 
                    effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
 IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="x % y with the sign of y; 0 where y is 0")
 ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
-               doc="x / y correctly rounded; y is not 0")
+               doc="x / y correctly rounded; inf or nan where y is 0")
 IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
 IOR = _op("ior", II, _integer(operator.or_), llvm("or"), doc="x | y")
 IXOR = _op("ixor", II, _integer(operator.xor), llvm("xor"), doc="x ^ y")

@@ -1,28 +1,36 @@
 """Drop the checks that options turn off.
 
-boundscheck=False keeps what a negative index means and trusts the rest; overflow='wrap' makes 64-bit ints wrap.
+boundscheck=False keeps what a negative index means and trusts the rest; overflow='wrap' makes 64-bit ints wrap;
+error_model='numpy' lets Python numbers be divided by zero.
 Before:  y = iadd_ck x, c          After:  y = iadd x, c
 Needs: nothing.  Keeps: everything else. Does nothing with the default options.
 """
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ops.arith import IADD, IADD_CK, IMUL, IMUL_CK, INEG, INEG_CK, ISUB, ISUB_CK
+from ..ops.arith import (
+    CHECK_NONZERO, IABS, IABS_CK, IADD, IADD_CK, IFLOORDIV, IFLOORDIV_CK, IMUL, IMUL_CK, INEG, INEG_CK, ISHL, ISHL_CK, ISUB, ISUB_CK,
+)
 from ..ops.memory import CHECK_INDEX
+from ..ops.structure import RETYPE
 
 __all__ = ["run"]
 
-_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, INEG_CK: INEG}
+_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, INEG_CK: INEG, IABS_CK: IABS, IFLOORDIV_CK: IFLOORDIV, ISHL_CK: ISHL}
 
 
 def run(fn: ir.Function, options) -> None:
     wrap, unchecked = options.overflow == "wrap", not options.boundscheck
-    if not wrap and not unchecked:
+    divides = options.error_model == "numpy"
+    if not wrap and not unchecked and not divides:
         return
     for block in fn.blocks:
         for inst in block.insts:
             if wrap and inst.op in _WRAPPING:
                 inst.op = _WRAPPING[inst.op]
+                inst.unwind = None
+            elif divides and inst.op is CHECK_NONZERO:
+                inst.op, inst.attrs = RETYPE, {"type": inst.result.type}
                 inst.unwind = None
             elif unchecked and inst.op is CHECK_INDEX:
                 inst.attrs = {**inst.attrs, "unchecked": True}

@@ -126,3 +126,40 @@ def test_numpy_functions_of_two():
             source.startswith(("np.log", "np.arctan")) and e[1] != "nan" != g[1] and math.isclose(e[1][0], g[1][0], rel_tol=1e-15)))
     for source in ("np.gcd(x, y)", "np.lcm(x, y)", "np.power(x, y)", "np.fmod(x, y)", "np.bitwise_xor(x, y)", "np.maximum(x, y)"):
         compare(source, product(np.int32, np.int32))
+
+
+# ---------------------------------------------------------------- the rows of docs/semantics.md about numbers
+
+
+def test_fractional_power_of_a_negative_float_raises():
+    f = njit(make("x ** y", 2))
+    with pytest.raises(ValueError, match=r"complex: write complex\(x\) \*\* y"):
+        f(-8.0, 1 / 3)
+    assert njit(make("complex(x) ** y", 2))(-8.0, 1 / 3) == complex(-8.0) ** (1 / 3)
+
+
+def test_hash_of_nan_is_fixed():
+    assert njit(make("hash(x)", 1))(math.nan) == 0
+
+
+def test_phase_of_a_tiny_angle_is_zero():
+    assert njit(make("cmath.phase(x)", 1))(complex(1.7e308, 1e-310)) == 0.0
+
+
+def test_greater_zero_of_two_may_have_either_sign():
+    result = njit(make("np.maximum(x, y)", 2))(np.float64(0.0), np.float64(-0.0))
+    assert type(result) is np.float64 and result == 0.0
+
+
+def test_numpy_functions_are_the_c_librarys():
+    for name in ("sin", "cos", "exp", "log", "tanh", "cbrt"):
+        f = njit(make(f"np.{name}(x)", 1))
+        for x in np.linspace(0.1, 3.0, 50):
+            assert abs(f(x) - getattr(np, name)(x)) <= 4 * np.spacing(abs(f(x)))
+
+
+def test_options_of_arithmetic():
+    wrapping = njit(overflow="wrap")(make("(x + y, x * y, abs(x), -x, x << 3, x // y)", 2))
+    assert wrapping(-(2**63), -1) == (2**63 - 1, -(2**63), -(2**63), -(2**63), 0, -(2**63))
+    dividing = njit(error_model="numpy")(make("x / y", 2))
+    assert dividing(1.0, 0.0) == math.inf and dividing(-1, 0) == -math.inf and math.isnan(dividing(0, 0)) and dividing(2**60, 0) == math.inf
