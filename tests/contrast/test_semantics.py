@@ -107,7 +107,7 @@ class MyArray(np.ndarray):
     pass
 
 
-@pytest.mark.parametrize("value", [MyFloat(1.5), MyInt(3), np.zeros(3).view(MyArray), np.ma.zeros(3)])
+@pytest.mark.parametrize("value", [MyFloat(1.5), MyInt(3), np.zeros(3).view(MyArray)])
 def test_subclasses_are_refused(value):
     with pytest.raises(TypeError) as caught:
         njit(lambda x: x)(value)
