@@ -81,7 +81,10 @@ def provoked(function, *args) -> str:
 
 def sample(t: k.Type):
     """Some value of number type t."""
-    return {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}.get(t) if k.is_python_number(t) else dtype_of(t).type(1)
+    return _SAMPLES[t] if t in _SAMPLES else dtype_of(t).type(1)
+
+
+_SAMPLES = {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}
 
 
 def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:

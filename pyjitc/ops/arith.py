@@ -547,7 +547,8 @@ IGT = _op("igt", _RELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt")
 IGE = _op("ige", _RELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
 
 FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)), "x + y")
-FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)), "x - y")
+FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)),
+           "x - y")
 FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y")
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
            lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0")
@@ -569,11 +570,11 @@ BXOR = _op("bxor", BB, operator.xor, llvm("xor"), doc="x ^ y of bools")
 BNOT = _op("bnot", "x: B -> B", _neg_bool, lambda e, inst, x: [e.assign(f"xor i1 {x[0]}, true")], doc="not x")
 
 CAST = _op("cast", "x: N -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
-           doc="cast {type} (x): x converted as astype does: integers wrap, floats truncate, complex drops its imaginary part")
+           doc="cast {type} (x): x as astype converts it: integers wrap, floats truncate, of complex the real part")
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
-               doc="truncate {message, optional} (x): int(x); ValueError for nan, OverflowError for inf and beyond 64 bits")
+               doc="truncate {message, optional} (x): int(x); ValueError for nan, OverflowError beyond 64 bits")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,
@@ -594,7 +595,8 @@ def _part_rule(types, attrs):
 
 _COMPLEX_OF = {k.Float: k.Complex, k.float32: k.complex64, k.float64: k.complex128}
 _PART_OF = {c: f for f, c in _COMPLEX_OF.items()}
-COMPLEX_MAKE = _op("complex_make", _complex_rule, _complex_make, _complex_make_lower, STRUCTURAL, "complex of two floats")
+COMPLEX_MAKE = _op("complex_make", _complex_rule, _complex_make, _complex_make_lower, STRUCTURAL,
+                   "complex of two floats")
 REAL = _op("real", _part_rule, lambda x: x.real, lambda e, inst, x: [x[0]], STRUCTURAL, "real part of a complex")
 IMAG = _op("imag", _part_rule, lambda x: x.imag, lambda e, inst, x: [x[1]], STRUCTURAL, "imaginary part of a complex")
 

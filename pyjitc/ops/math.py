@@ -128,7 +128,8 @@ def _complex_libcall(name):
         parts = [c for x in operands for c in x]
         if short:
             parts = [e.assign(f"fpext float {c} to double") for c in parts]
-        e.declare(f"declare {{double, double}} @{name}({', '.join(['double'] * len(parts))}) nounwind willreturn memory(none)")
+        kinds = ", ".join(["double"] * len(parts))
+        e.declare(f"declare {{double, double}} @{name}({kinds}) nounwind willreturn memory(none)")
         pair = e.assign(f"call {{double, double}} @{name}({', '.join(f'double {c}' for c in parts)})")
         result = [e.assign(f"extractvalue {{double, double}} {pair}, {i}") for i in (0, 1)]
         return [e.assign(f"fptrunc double {c} to float") for c in result] if short else result
@@ -146,7 +147,8 @@ def _signbit_lower(e, inst, x):
 def _round_digits_lower(e, inst, x, n):
     """The interpreter's own float.__round__: only near ties and at the ends of the range get here."""
     for name, result, parameters in (("PyFloat_FromDouble", "ptr", "double"), ("PyFloat_AsDouble", "double", "ptr"),
-                                     ("PyObject_CallMethod", "ptr", "ptr, ptr, ptr, ..."), ("Py_DecRef", "void", "ptr")):
+                                     ("PyObject_CallMethod", "ptr", "ptr, ptr, ptr, ..."),
+                                     ("Py_DecRef", "void", "ptr")):
         e.declare(f"declare {result} @{name}({parameters})")
     boxed = e.assign(f"call ptr @PyFloat_FromDouble(double {x[0]})")
     e.check_null(boxed, inst)
@@ -196,11 +198,13 @@ SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square ro
               ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"))
 FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
               ufunc=np.fabs, lower=intrinsic("llvm.fabs"))
-FLOOR = _unary("floor", NONDIFF, "Greatest whole number not above x, a float.", ufunc=np.floor, lower=intrinsic("llvm.floor"))
+FLOOR = _unary("floor", NONDIFF, "Greatest whole number not above x, a float.", ufunc=np.floor,
+               lower=intrinsic("llvm.floor"))
 CEIL = _unary("ceil", NONDIFF, "Least whole number not below x, a float.", ufunc=np.ceil, lower=intrinsic("llvm.ceil"))
 TRUNC = _unary("trunc", NONDIFF, "x without its fraction, a float.", ufunc=np.trunc, lower=intrinsic("llvm.trunc"))
 RINT = _unary("rint", NONDIFF, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"))
-ROUND = _unary("round_away", NONDIFF, "Nearest whole number, ties away from 0.", c="round", lower=intrinsic("llvm.round"))
+ROUND = _unary("round_away", NONDIFF, "Nearest whole number, ties away from 0.", c="round",
+               lower=intrinsic("llvm.round"))
 COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
 FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
@@ -230,8 +234,10 @@ EXP = _unary("exp", lambda b, x, out: (out,), "e ** x.", ufunc=np.exp)
 EXP2 = _unary("exp2", lambda b, x, out: (b.fmul(out, b.const(math.log(2.0))),), "2 ** x.", ufunc=np.exp2)
 EXPM1 = _unary("expm1", lambda b, x, out: (b.fadd(out, b.const(1.0)),), "e ** x - 1, exact near 0.", ufunc=np.expm1)
 LOG = _unary("log", lambda b, x, out: (b.fdiv(b.const(1.0), x),), "Natural logarithm.", ufunc=np.log)
-LOG2 = _unary("log2", lambda b, x, out: (b.fdiv(b.const(1.0 / math.log(2.0)), x),), "Logarithm to base 2.", ufunc=np.log2)
-LOG10 = _unary("log10", lambda b, x, out: (b.fdiv(b.const(1.0 / math.log(10.0)), x),), "Logarithm to base 10.", ufunc=np.log10)
+LOG2 = _unary("log2", lambda b, x, out: (b.fdiv(b.const(1.0 / math.log(2.0)), x),), "Logarithm to base 2.",
+              ufunc=np.log2)
+LOG10 = _unary("log10", lambda b, x, out: (b.fdiv(b.const(1.0 / math.log(10.0)), x),), "Logarithm to base 10.",
+               ufunc=np.log10)
 LOG1P = _unary("log1p", lambda b, x, out: (b.fdiv(b.const(1.0), b.fadd(x, b.const(1.0))),), "log(1 + x), exact near 0.",
                ufunc=np.log1p)
 CBRT = _unary("cbrt", lambda b, x, out: (b.fdiv(b.const(1.0 / 3.0), b.fmul(out, out)),), "Cube root.", ufunc=np.cbrt)
@@ -249,14 +255,16 @@ SIGNBIT = _op("signbit", "x: F -> bool", lambda x: bool(np.signbit(x)), _signbit
               "Whether the sign bit is set, for -0.0 and nan too.")
 BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitcast double {x[0]} to i64")], NONDIFF,
            "The 64 bits of a double as an int.")
-FROM_BITS = _op("from_bits", "n: int -> float", _from_bits, lambda e, inst, n: [e.assign(f"bitcast i64 {n[0]} to double")],
+FROM_BITS = _op("from_bits", "n: int -> float", _from_bits,
+                lambda e, inst, n: [e.assign(f"bitcast i64 {n[0]} to double")],
                 NONDIFF, "The double with these 64 bits.")
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,
                    "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
 CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, NONDIFF,
                    "check_domain {message} (r, x): r; ValueError where r is nan and x is not", RAISES, attrs=True)
 CHECK_RANGE = _op("check_range", "r: float, x: float -> float", _check_range, _check_range_lower, NONDIFF,
-                  "check_range {cls, message} (r, x): r; raises cls where r is infinite and x is finite", RAISES, attrs=True)
+                  "check_range {cls, message} (r, x): r; raises cls where r is infinite and x is finite", RAISES,
+                  attrs=True)
 
 
 

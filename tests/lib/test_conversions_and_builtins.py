@@ -45,7 +45,8 @@ def test_one_argument(function):
 def test_numpy_classes(cls):
     check(cls, [()])
     skipped = (1e300, math.inf)  # float('inf') to an integer class: same class and text, by another path
-    check(cls, [(x,) for x in SCALARS if x not in skipped or not issubclass(cls, np.integer)] + [(2.5,), (-1.5,), (300.7,), (1e19,)],
+    check(cls, [(x,) for x in SCALARS if x not in skipped or not issubclass(cls, np.integer)]
+          + [(2.5,), (-1.5,), (300.7,), (1e19,)],
           lambda e, g: wide(e, g) or cls is np.uint64 and e[0] is g[0] is OverflowError)
 
 
@@ -54,7 +55,8 @@ def test_complex_of_two():
 
 
 def test_parsed_constants():
-    for function, text in [(float, "inf"), (float, " -nan "), (int, "42"), (complex, "1+2j"), (float, "x"), (int, "1.5")]:
+    for function, text in [(float, "inf"), (float, " -nan "), (int, "42"), (complex, "1+2j"), (float, "x"),
+                           (int, "1.5")]:
         expr = lambda *xs: CALLS[function](list(xs), {})  # noqa: E731
         from pyjitc.infer.meaning import Operand
         from pyjitc.types import kinds as k
@@ -63,7 +65,8 @@ def test_parsed_constants():
 
 
 def test_divmod():
-    reals = [v for t, values in VALUES.items() for v in values[::2] if t is not complex and not issubclass(t, np.complexfloating)]
+    reals = [v for t, values in VALUES.items() for v in values[::2] if t is not complex
+             and not issubclass(t, np.complexfloating)]
     check(divmod, itertools.product(reals, reals))
     check(divmod, [(1j, 2), (1, 2j)])
 
@@ -71,7 +74,8 @@ def test_divmod():
 def test_pow_with_modulus():
     rng = random.Random(1)
     numbers = [0, 1, -1, 2, 7, -12, 2**31, 2**62 + 1, -(2**63), 2**63 - 1] + [rng.getrandbits(62) for _ in range(4)]
-    check(pow, itertools.product(numbers[:10], [0, 1, 5, 63, -1, -3, 2**40 + 1], [0, 1, -1, 2, 7, -7, 10**9 + 7, 2**61 - 1, -(2**62), -(2**63), 2**63 - 1]))
+    check(pow, itertools.product(numbers[:10], [0, 1, 5, 63, -1, -3, 2**40 + 1],
+                                 [0, 1, -1, 2, 7, -7, 10**9 + 7, 2**61 - 1, -(2**62), -(2**63), 2**63 - 1]))
     check(pow, [(2, 3), (2.0, 3), (2, -1), (2.0, 1, 1), (1j, 2, 3), (True, True, 2)])
 
 
@@ -80,11 +84,13 @@ def test_round():
         e[0] is TypeError or issubclass(e[0], np.complexfloating)))  # NumPy 2.2 rounds complex numbers
     rng = random.Random(2)
     floats = [v for v in VALUES[float]] + [2.675, 0.5, 1.5, -2.5, 1.005, 1e22, 123456.789, 5e-5, 2.5e-22]
-    floats += [rng.uniform(-100, 100) for _ in range(200)] + [round(rng.uniform(-10, 10), 3) + 0.0005 for _ in range(200)]
+    floats += [rng.uniform(-100, 100) for _ in range(200)] + [round(rng.uniform(-10, 10), 3) + 0.0005
+                                                              for _ in range(200)]
     check(round, itertools.product(floats, [0, 1, 2, 3, 5, 15, 22, 23, 400, -1, -2, -400]))
     ints = [0, 5, 15, 25, -5, -15, 149, 150, 151, 2**63 - 1, -(2**63), 10**18 * 5, -5 * 10**18]
     check(round, itertools.product(ints, [0, 3, -1, -2, -3, -18, -19, -20, -400]))
-    check(round, itertools.product([np.float64(2.675), np.float32(2.675), np.float64(1234.5), np.float64(np.inf)], [0, 1, 2, -2]))
+    check(round, itertools.product([np.float64(2.675), np.float32(2.675), np.float64(1234.5), np.float64(np.inf)],
+                                   [0, 1, 2, -2]))
     for x, n in itertools.product([np.int8(37), np.int64(2**62), np.uint8(251), np.int32(-15)], [0, 1, -1, -2]):
         got = outcome(lambda: evaluate(CALLS[round](operands((x, n), True), {}), (x, n)))
         assert got == outcome(round, x, n), (x, n)
@@ -104,7 +110,8 @@ def test_hash():
 
 def test_classes():
     for value in [1, True, 1.5, 1j, None, (1, 2), np.float64(1), np.int8(1), np.bool_(1), np.complex128(1)]:
-        for cls in [int, bool, float, complex, tuple, object, np.floating, np.integer, np.generic, np.float64, type(None), (int, float),
+        for cls in [int, bool, float, complex, tuple, object, np.floating, np.integer, np.generic, np.float64,
+                    type(None), (int, float),
                     (str, (complex,)), int | None]:
             assert isinstance_rule(value, cls) is isinstance(value, cls)
     check(callable, [(1,), (1.5,)])

@@ -17,8 +17,10 @@ INF, NAN = float("inf"), float("nan")
 BIG = 2**63 - 1
 VALUES = {
     bool: [False, True],
-    int: [0, 1, -1, 2, 3, -3, 7, 64, 100, 127, 128, 300, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, BIG, -BIG - 1, 1 - 2**62],
-    float: [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.5, 3.0, 1e-308, 5e-324, 1e308, 2.0**53, 2.0**63, -(2.0**63), INF, -INF, NAN],
+    int: [0, 1, -1, 2, 3, -3, 7, 64, 100, 127, 128, 300, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, BIG, -BIG - 1,
+          1 - 2**62],
+    float: [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.5, 3.0, 1e-308, 5e-324, 1e308, 2.0**53, 2.0**63, -(2.0**63), INF, -INF,
+            NAN],
     complex: [0j, 1j, 1 + 2j, complex(-0.0, 3.0), complex(INF, 1.0), complex(1.0, NAN), 1e200 + 1e200j, -2 + 0j],
 }
 for t in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
@@ -46,7 +48,7 @@ def is_documented(op, expected, got):
     """The deviations of docs/semantics: ints beyond 64 bits, and a complex power of a float."""
     if expected[0] is int and isinstance(expected[1], int) and not -BIG - 1 <= expected[1] <= BIG:
         return got[0] is OverflowError
-    if expected[0] is OverflowError or expected[0] is MemoryError or expected[0] is ValueError and "digits" in str(expected[1]):
+    if expected[0] in (OverflowError, MemoryError):
         return got[0] is OverflowError and op in ("**", "<<")
     if op == "**" and expected[0] is complex:
         return got[0] is ValueError and "complex" in got[1][0]
@@ -97,7 +99,8 @@ def test_compare(op, s):
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong[:20])
 
 
-@pytest.mark.parametrize("op, function", [("-", operator.neg), ("+", operator.pos), ("~", operator.invert), ("not", operator.not_)])
+@pytest.mark.parametrize("op, function", [("-", operator.neg), ("+", operator.pos), ("~", operator.invert),
+                                          ("not", operator.not_)])
 def test_unary(op, function):
     wrong = []
     for values in VALUES.values():
@@ -140,7 +143,8 @@ def test_complex_power():
 
 def test_numpy_complex_power_is_near():
     rng = random.Random(6)
-    for x in VALUES[np.complex128] + [np.complex128(complex(rng.uniform(-3, 3), rng.uniform(-3, 3))) for _ in range(10)]:
+    for x in VALUES[np.complex128] + [np.complex128(complex(rng.uniform(-3, 3), rng.uniform(-3, 3)))
+                                      for _ in range(10)]:
         for y in (0, 1, 2, 3, -2, 0.5, 7, 1j, np.complex128(2 + 1j), np.complex64(3)):
             from tests.lib.expressions import evaluate, operands
             got = outcome(lambda: evaluate(operators.binary("**", *operands((x, y))), (x, y)))

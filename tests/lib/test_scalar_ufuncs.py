@@ -15,12 +15,16 @@ from tests.lib.test_number_operators import VALUES
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 FEW = {t: [v for i, v in enumerate(values) if i < 4 or i == len(values) - 1] for t, values in VALUES.items()}
-EXTRA = {float: [0.3, -2.5], np.float64: [np.float64(0.3), np.float64(2.5)], np.float32: [np.float32(0.3)], int: [5, 300],
-         np.complex128: [np.complex128(0.5 - 0.25j)], np.complex64: [np.complex64(2 + 1j)], complex: [0.25 + 1j], np.int16: [np.int16(-6)]}
+EXTRA = {float: [0.3, -2.5], np.float64: [np.float64(0.3), np.float64(2.5)], np.float32: [np.float32(0.3)],
+         int: [5, 300],
+         np.complex128: [np.complex128(0.5 - 0.25j)], np.complex64: [np.complex64(2 + 1j)], complex: [0.25 + 1j],
+         np.int16: [np.int16(-6)]}
 for t, more in EXTRA.items():
     FEW[t] = FEW[t] + more
-APPROXIMATE = {np.exp, np.log, np.sqrt, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
-               np.arccosh, np.arctanh, np.exp2, np.expm1, np.log2, np.log10, np.log1p, np.cbrt, np.power, np.float_power, np.rint, np.square, np.arctan2,
+APPROXIMATE = {np.exp, np.log, np.sqrt, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh,
+               np.tanh, np.arcsinh,
+               np.arccosh, np.arctanh, np.exp2, np.expm1, np.log2, np.log10, np.log1p, np.cbrt, np.power,
+               np.float_power, np.rint, np.square, np.arctan2,
                np.logaddexp, np.logaddexp2, np.hypot, np.sign, np.reciprocal, np.absolute, np.divide, np.nextafter}
 
 
@@ -35,7 +39,7 @@ def close(ufunc):
     def deviation(expected, got):
         if issubclass(expected[0], TypeError) and got[0] is TypeError:
             return True  # the text names the signature
-        if ufunc in ZEROS and expected[0] is got[0] and expected[1] != "nan" != got[1] and expected[1][0] == got[1][0] == 0.0:
+        if ufunc in ZEROS and expected[0] is got[0] and expected[1:] in (((0.0, 1.0),), ((0.0, -1.0),)) and not got[1][0]:
             return True  # which zero depends on the instruction set
         if ufunc is np.spacing and got[0] is np.float16:
             return True
@@ -44,7 +48,8 @@ def close(ufunc):
         a, b = number_of(expected[1:]), number_of(got[1:])
         short = got[0] in (np.float32, np.complex64, np.float16)
         tolerance = 2e-3 if got[0] is np.float16 else 1e-5 if short else 1e-13
-        return bool(np.isclose(a, b, rtol=tolerance, atol=tolerance if issubclass(got[0], np.complexfloating) else 0, equal_nan=True)) or (
+        return bool(np.isclose(a, b, rtol=tolerance, atol=tolerance if issubclass(got[0], np.complexfloating) else 0,
+                               equal_nan=True)) or (
             issubclass(got[0], np.complexfloating) and not np.isfinite(a))
 
     return deviation
@@ -60,8 +65,10 @@ def test_ufunc(ufunc):
     if ufunc.nin == 1:
         cases = [(x,) for values in VALUES.values() for x in values]
     else:
-        cases = [(x, y) for s, t in itertools.product(FEW, repeat=2) if s is t or (s in (int, float, bool, complex)) != (t in (
-            int, float, bool, complex)) or s is np.float64 or t is np.int8 for x, y in itertools.product(FEW[s], FEW[t])]
+        cases = [(x, y) for s, t in itertools.product(FEW, repeat=2) if s is t
+                 or (s in (int, float, bool, complex)) != (t in (
+            int, float, bool, complex)) or s is np.float64 or t is np.int8 for x,
+            y in itertools.product(FEW[s], FEW[t])]
     for case in cases:
         found = both(rule(ufunc), ufunc, case, close(ufunc))
         if found:
@@ -83,12 +90,18 @@ def call(function, *args, **kwargs):
 
 
 def test_functions():
-    cases = [(np.round, (2.567, 1)), (np.round, (np.float32(2.567), 2)), (np.round, (3,)), (np.round, (np.int8(37), -1)),
-             (np.clip, (5, 1, 3)), (np.clip, (np.float32(0.5), 0, 1)), (np.clip, (np.int8(5), 1.5, 3)), (np.clip, (math.nan, 0, 1)),
-             (np.real, (1j,)), (np.imag, (1j,)), (np.real, (2,)), (np.imag, (2.5,)), (np.real, (np.complex64(1j),)), (np.imag, (np.int8(3),)),
-             (np.angle, (1j,)), (np.angle, (-2,)), (np.angle, (np.float32(2),)), (np.isclose, (1, 1.0)), (np.isclose, (1.0, 1.0 + 1e-6)),
-             (np.isclose, (math.inf, -math.inf)), (np.isclose, (math.nan, math.nan)), (np.sinc, (0.5,)), (np.sinc, (0,)), (np.fix, (2.5,)),
-             (np.fix, (-2.5,)), (np.nan_to_num, (math.nan,)), (np.nan_to_num, (-math.inf,)), (np.nan_to_num, (np.float32(3),)), (np.isscalar, (1,))]
+    cases = [(np.round, (2.567, 1)), (np.round, (np.float32(2.567), 2)), (np.round, (3,)),
+             (np.round, (np.int8(37), -1)),
+             (np.clip, (5, 1, 3)), (np.clip, (np.float32(0.5), 0, 1)), (np.clip, (np.int8(5), 1.5, 3)),
+             (np.clip, (math.nan, 0, 1)),
+             (np.real, (1j,)), (np.imag, (1j,)), (np.real, (2,)), (np.imag, (2.5,)), (np.real, (np.complex64(1j),)),
+             (np.imag, (np.int8(3),)),
+             (np.angle, (1j,)), (np.angle, (-2,)), (np.angle, (np.float32(2),)), (np.isclose, (1, 1.0)),
+             (np.isclose, (1.0, 1.0 + 1e-6)),
+             (np.isclose, (math.inf, -math.inf)), (np.isclose, (math.nan, math.nan)), (np.sinc, (0.5,)),
+             (np.sinc, (0,)), (np.fix, (2.5,)),
+             (np.fix, (-2.5,)), (np.nan_to_num, (math.nan,)), (np.nan_to_num, (-math.inf,)),
+             (np.nan_to_num, (np.float32(3),)), (np.isscalar, (1,))]
     for function, args in cases:
         want = outcome(function, *args)
         assert call(function, *args) == want, (function, args, want, call(function, *args))
@@ -97,16 +110,22 @@ def test_functions():
 
 
 def test_attributes_and_methods():
-    for value in [np.float64(1.5), np.float32(-2), np.int8(-5), np.uint64(7), np.bool_(True), np.complex64(1 - 2j), np.float64(np.inf)]:
+    for value in [np.float64(1.5), np.float32(-2), np.int8(-5), np.uint64(7), np.bool_(True), np.complex64(1 - 2j),
+                  np.float64(np.inf)]:
         for name in ("real", "imag", "dtype", "ndim", "size", "itemsize", "shape", "numerator", "denominator"):
             if hasattr(value, name):
-                assert both(lambda x: scalars.attribute(x, name), lambda x: getattr(x, name), (value,)) is None, (value, name)
-        for name in ("item", "conjugate", "conj", "is_integer", "as_integer_ratio", "bit_count", "sum", "mean", "max", "round"):
+                assert both(lambda x: scalars.attribute(x, name), lambda x: getattr(x, name),
+                            (value,)) is None, (value, name)
+        for name in ("item", "conjugate", "conj", "is_integer", "as_integer_ratio", "bit_count", "sum", "mean", "max",
+                     "round"):
             if hasattr(value, name):
-                found = both(lambda x: scalars.method(x, name, [], {}), lambda x: getattr(x, name)(), (value,), lambda e, g: (
-                    g[0] in (AttributeError, TypeError, OverflowError) and name in ("as_integer_ratio", "round", "is_integer")))
+                found = both(lambda x: scalars.method(x, name, [], {}), lambda x: getattr(x, name)(), (value,),
+                             lambda e, g: (
+                    g[0] in (AttributeError, TypeError, OverflowError)
+                    and name in ("as_integer_ratio", "round", "is_integer")))
                 assert found is None, (name, found)
     (x,) = operands((np.float64(2.7),))
-    assert evaluate(scalars.method(x, "astype", [Const(k.Singleton(np.int8), np.int8)], {}), (np.float64(2.7),)) == np.int8(2)
+    assert evaluate(scalars.method(x, "astype", [Const(k.Singleton(np.int8), np.int8)], {}),
+                    (np.float64(2.7),)) == np.int8(2)
     with pytest.raises(Mismatch, match="'numpy.float64' object has no attribute 'foo'"):
         scalars.attribute(x, "foo")

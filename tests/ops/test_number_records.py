@@ -38,7 +38,8 @@ def cases():
                 for t in NUMBERS if op is arith.CAST else [x for x in INTEGERS if x is not k.Int]:
                     yield op, (s,), {"type": t}
             continue
-        attrs = {"message": "some text: 100%"} if op in (arith.CHECK_NONZERO, arith.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE) else {}
+        attrs = {"message": "some text: 100%"} if op in (arith.CHECK_NONZERO, arith.CHECK_NONNEG, m.CHECK_DOMAIN,
+                                                         m.CHECK_RANGE) else {}
         if op is m.CHECK_RANGE:
             attrs["cls"] = OverflowError
         for t in NUMBERS:
@@ -72,12 +73,14 @@ def near(expected, got, digits):
         if "nan" in (a, b) or not all(map(math.isfinite, (a[0], b[0]))):
             if a != b and not issubclass(got[0], (complex, np.complexfloating)):
                 return False
-        elif not math.isclose(a[0], b[0], rel_tol=digits, abs_tol=digits if issubclass(got[0], (complex, np.complexfloating)) else 1e-300):
+        elif not math.isclose(a[0], b[0], rel_tol=digits, abs_tol=digits
+                              if issubclass(got[0], (complex, np.complexfloating)) else 1e-300):
             return False
     return True
 
 
-TOLERANCE = {np.float16: 2e-3, np.float32: 4e-7, np.complex64: 1e-5, np.float64: 1e-15, np.complex128: 1e-13, complex: 1e-13, float: 0.0}
+TOLERANCE = {np.float16: 2e-3, np.float32: 4e-7, np.complex64: 1e-5, np.float64: 1e-15, np.complex128: 1e-13,
+             complex: 1e-13, float: 0.0}
 
 
 @pytest.mark.parametrize("name", [op.name for op in (*arith.ARITH_OPS.values(), *m.MATH_OPS.values())])
@@ -123,7 +126,8 @@ def test_true_division_beyond_double_precision(compiled):
 
 
 @pytest.mark.parametrize("record, reference", [
-    (arith.IADD, operator.add), (arith.ISUB, operator.sub), (arith.IMUL, operator.mul), (arith.IFLOORDIV, operator.floordiv),
+    (arith.IADD, operator.add), (arith.ISUB, operator.sub), (arith.IMUL, operator.mul),
+    (arith.IFLOORDIV, operator.floordiv),
     (arith.IMOD, operator.mod), (arith.IAND, operator.and_), (arith.IOR, operator.or_), (arith.IXOR, operator.xor)],
     ids=lambda x: getattr(x, "name", ""))
 def test_eval_wraps_as_numpy(record, reference):

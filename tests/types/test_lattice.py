@@ -33,8 +33,10 @@ def test_inexact_is_what_sqrt_computes_in():
 
 
 @pytest.mark.parametrize("value, t, answer", [
-    (127, k.int8, True), (128, k.int8, False), (-1, k.uint64, False), (2**64 - 1, k.uint64, True), (2**24 + 1, k.float32, False),
-    (0.5, k.float16, True), (0.1, k.float32, False), (float("nan"), k.float32, True), (1.0, k.int8, False), (True, k.bool_, True),
+    (127, k.int8, True), (128, k.int8, False), (-1, k.uint64, False), (2**64 - 1, k.uint64, True),
+    (2**24 + 1, k.float32, False),
+    (0.5, k.float16, True), (0.1, k.float32, False), (float("nan"), k.float32, True), (1.0, k.int8, False),
+    (True, k.bool_, True),
     (True, k.int8, False), (1j, k.complex64, True), (1j, k.float64, False), (2**63, k.Int, False)])
 def test_constants_fit_where_they_are_exact(value, t, answer):
     assert lattice.fits(value, t) is answer

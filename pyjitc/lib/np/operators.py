@@ -84,7 +84,8 @@ _INTEGER = {
 # kind of the common type -> operator -> rule for two operands of that type
 BINARY: dict[str, dict[str, Rule]] = {
     "b": {"+": _of(BOR), "*": _of(BAND), "/": _in(k.float64, FDIV), "//": _in(_BYTE, IFLOORDIV), "%": _in(_BYTE, IMOD),
-          "**": _bool_pow, "<<": _in(_BYTE, ISHL), ">>": _in(_BYTE, ISHR), "&": _of(BAND), "|": _of(BOR), "^": _of(BXOR)},
+          "**": _bool_pow, "<<": _in(_BYTE, ISHL), ">>": _in(_BYTE, ISHR), "&": _of(BAND), "|": _of(BOR),
+          "^": _of(BXOR)},
     "i": _INTEGER,
     "u": _INTEGER,
     "f": {"+": _of(FADD), "-": _of(FSUB), "*": _of(FMUL), "/": _of(FDIV),

@@ -9,7 +9,7 @@ from ...ops.arith import FEQ, FNE, IMAG, REAL
 from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
-from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
+from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote, type_of_dtype
 from ..build import apply, cast, convert, number, type_name
 from ..py import builtins, conversions, numbers as py_numbers, operators
 from . import numbers
@@ -17,7 +17,8 @@ from .ufuncs import RULES, constant, loop
 
 __all__ = ["CALLS", "attribute", "method", "ufunc_call"]
 
-_RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">="}
+_RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">",
+              np.greater_equal: ">="}
 
 
 def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
@@ -25,10 +26,11 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     for x in args:
         if not is_number(x.type):
             if isinstance(x.type, k.Array):
-                raise Mismatch(f"np.{ufunc.__name__} of whole arrays is not compiled yet", "write the loop over the elements")
+                raise Mismatch(f"np.{ufunc.__name__} of whole arrays is not compiled yet",
+                               "write the loop over the elements")
             raise Mismatch(f"np.{ufunc.__name__} of a {type_name(x.type)} is not compiled")
-    if ufunc in _RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):  # exact for Python ints beyond the type
-        x, y = args
+    if ufunc in _RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
+        x, y = args  # exact, for Python ints beyond the other's type too
         if is_python_number(x.type):
             x = cast(x, numpy_counterpart(x.type)) if is_python_number(y.type) else x
         result = operators.compare(_RELATIONS[ufunc], x, y)
@@ -74,7 +76,8 @@ def _round(args, kwargs):
 
 def _clip(args, kwargs):
     names = ("a", "a_min", "a_max")
-    slots = _arguments("clip", names, args, {{"min": "a_min", "max": "a_max"}.get(n, n): x for n, x in kwargs.items()}, 1)
+    renamed = {{"min": "a_min", "max": "a_max"}.get(n, n): x for n, x in kwargs.items()}
+    slots = _arguments("clip", names, args, renamed, 1)
     x, low, high = (slots.get(n) for n in names)
     types = [t.type for t in (x, low, high) if t is not None]
     common = types[0]
@@ -135,7 +138,8 @@ def _isclose(args, kwargs):
     if is_complex(a.type) or is_complex(b.type):
         raise Mismatch("np.isclose of complex numbers is not compiled yet")
     return cast(Call(numbers.isclose, cast(a, Float), cast(b, Float), cast(slots.get("rtol", number(1e-5)), Float),
-                     cast(slots.get("atol", number(1e-8)), Float), operators.truth(slots.get("equal_nan", number(False)))), k.bool_)
+                     cast(slots.get("atol", number(1e-8)), Float),
+                     operators.truth(slots.get("equal_nan", number(False)))), k.bool_)
 
 
 def _float_function(name, function):
@@ -187,8 +191,10 @@ def _isscalar(args, kwargs):
 
 CALLS = {
     **{ufunc: _ufunc(ufunc) for ufunc in RULES},
-    np.round: _round, np.around: _round, np.clip: _clip, np.real: _part("real", REAL, _real), np.imag: _part("imag", IMAG, _imag),
-    np.angle: _angle, np.isclose: _isclose, np.sinc: _float_function("sinc", numbers.sinc), np.fix: _float_function("fix", numbers.fix),
+    np.round: _round, np.around: _round, np.clip: _clip, np.real: _part("real", REAL, _real),
+    np.imag: _part("imag", IMAG, _imag),
+    np.angle: _angle, np.isclose: _isclose, np.sinc: _float_function("sinc", numbers.sinc),
+    np.fix: _float_function("fix", numbers.fix),
     np.nan_to_num: _nan_to_num, np.finfo: _limits(np.finfo), np.iinfo: _limits(np.iinfo), np.isscalar: _isscalar,
 }
 
@@ -219,8 +225,9 @@ def attribute(x: Expr, name: str) -> Expr | None:
 
 def item(x: Expr) -> Expr:
     """The Python number of a NumPy scalar."""
-    return cast(x, {"b": Bool, "i": Int, "u": Int, "f": Float, "c": Complex}[kind_of(x.type)]) if x.type is not k.uint64 else \
-        conversions.to_int(x)
+    if x.type is k.uint64:
+        return conversions.to_int(x)
+    return cast(x, {"b": Bool, "i": Int, "u": Int, "f": Float, "c": Complex}[kind_of(x.type)])
 
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
@@ -255,7 +262,7 @@ def _scalar_of(x: Expr | None) -> k.Type | None:
         return x.type.scalar
     value = x.type.value if isinstance(x.type, k.Singleton) else x.value if x.known else None
     try:
-        return k.NUMPY_SCALARS.get("bool_" if np.dtype(value).kind == "b" else np.dtype(value).name) if value is not None else None
+        return None if value is None else type_of_dtype(np.dtype(value))
     except TypeError:
         return None
 
@@ -290,7 +297,8 @@ def _mean(x):
 
 
 METHODS = {
-    "item": _plain(item), "tolist": _plain(item), "conj": _plain(builtins.conjugate), "conjugate": _plain(builtins.conjugate),
+    "item": _plain(item), "tolist": _plain(item), "conj": _plain(builtins.conjugate),
+    "conjugate": _plain(builtins.conjugate),
     "copy": _plain(lambda x: x), "squeeze": _plain(lambda x: x), "min": _plain(lambda x: x), "max": _plain(lambda x: x),
     "sum": _plain(_summed), "prod": _plain(_summed), "mean": _plain(_mean),
     "is_integer": _plain(_is_whole, lambda t: is_float(t) or _integral(t)),

@@ -13,8 +13,8 @@ import numpy as np
 from ...infer.meaning import Call, Const, Expr, Mismatch
 from ...ops import math as m
 from ...ops.arith import (
-    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG, FREM, FSUB, IABS, IGE, IGT, ILE,
-    ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IEQ, ISUB, REAL,
+    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG, FREM, FSUB, IABS, IGE,
+    IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IEQ, ISUB, REAL,
 )
 from ...ops.structure import SELECT
 from ...types import kinds as k
@@ -27,7 +27,8 @@ __all__ = ["Loop", "loop", "RULES", "constant"]
 
 
 class Loop(NamedTuple):
-    """inputs, outputs: NumPy scalar types; rule: expressions of the input types -> expression (a tuple for two outputs)."""
+    """inputs, outputs: NumPy scalar types; rule: expressions of the input types -> expression (a tuple where there
+    are two outputs)."""
 
     inputs: tuple[k.Type, ...]
     outputs: tuple[k.Type, ...]
@@ -49,7 +50,8 @@ def loop(ufunc: np.ufunc, types: tuple[k.Type, ...]) -> Loop:
 
 def _find(ufunc, types):
     if len(types) != ufunc.nin:
-        raise Mismatch(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(types)} were given")
+        raise Mismatch(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments "
+                       f"but {len(types)} were given")
     if all(map(k.is_python_number, types)):
         types = tuple(map(numpy_counterpart, types))
     asked = [_WEAK.get(t) or dtype_of(t) for t in types]
@@ -291,24 +293,31 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.invert: {"b": _of(BNOT), "i": _of(INOT)},
     np.negative: {"i": _of(INEG), "f": _of(FNEG), "c": scalar_operators.UNARY["c"]["-"]},
     np.positive: {"i": _same, "f": _same, "c": _same},
-    np.absolute: {"b": _same, "i": _of(IABS), "f": _of(m.FABS), "c": lambda x: apply(m.HYPOT, apply(REAL, x), apply(IMAG, x))},
+    np.absolute: {"b": _same, "i": _of(IABS), "f": _of(m.FABS),
+                  "c": lambda x: apply(m.HYPOT, apply(REAL, x), apply(IMAG, x))},
     np.fabs: _floats(m.FABS), np.sign: {"i": _sign, "f": _sign, "c": _called(numbers.complex_sign)},
-    np.square: {"i": lambda x: apply(IMUL, x, x), "f": lambda x: apply(FMUL, x, x), "c": lambda x: Call(numbers.complex_mul, x, x)},
+    np.square: {"i": lambda x: apply(IMUL, x, x), "f": lambda x: apply(FMUL, x, x),
+                "c": lambda x: Call(numbers.complex_mul, x, x)},
     np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
-    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _floats(m.EXP, m.CEXP), 
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _floats(m.EXP, m.CEXP),
     np.exp2: {"f": _of(m.EXP2), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
     np.expm1: {"f": _of(m.EXPM1), "c": _complex_expm1}, np.log: _floats(m.LOG, m.CLOG),
     np.log2: {"f": _of(m.LOG2), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
     np.log10: {"f": _of(m.LOG10), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
-    np.log1p: {"f": _of(m.LOG1P), "c": _complex_log1p}, np.sin: _floats(m.SIN, m.CSIN), np.cos: _floats(m.COS, m.CCOS), np.tan: _floats(m.TAN, m.CTAN),
+    np.log1p: {"f": _of(m.LOG1P), "c": _complex_log1p}, np.sin: _floats(m.SIN, m.CSIN), np.cos: _floats(m.COS, m.CCOS),
+    np.tan: _floats(m.TAN, m.CTAN),
     np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS), np.arctan: _floats(m.ATAN, m.CATAN),
     np.sinh: _floats(m.SINH, m.CSINH), np.cosh: _floats(m.COSH, m.CCOSH), np.tanh: _floats(m.TANH, m.CTANH),
-    np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH), np.arctanh: _floats(m.ATANH, m.CATANH),
-    np.arctan2: _floats(m.ATAN2), np.hypot: _floats(m.HYPOT), np.copysign: _floats(m.COPYSIGN), np.nextafter: _floats(m.NEXTAFTER),
+    np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH),
+    np.arctanh: _floats(m.ATANH, m.CATANH),
+    np.arctan2: _floats(m.ATAN2), np.hypot: _floats(m.HYPOT), np.copysign: _floats(m.COPYSIGN),
+    np.nextafter: _floats(m.NEXTAFTER),
     np.logaddexp: {"f": _in_single(numbers.logaddexp)}, np.logaddexp2: {"f": _in_single(numbers.logaddexp2)},
-    np.degrees: {"f": _scaled(lambda t: t(180.0) / t(np.pi))}, np.radians: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
-    np.rad2deg: {"f": _scaled(lambda t: t(180.0) / t(np.pi))}, np.deg2rad: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
+    np.degrees: {"f": _scaled(lambda t: t(180.0) / t(np.pi))},
+    np.radians: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
+    np.rad2deg: {"f": _scaled(lambda t: t(180.0) / t(np.pi))},
+    np.deg2rad: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
     np.floor: {"f": _of(m.FLOOR), "i": _same, "b": _same}, np.ceil: {"f": _of(m.CEIL), "i": _same, "b": _same},
     np.trunc: {"f": _of(m.TRUNC), "i": _same, "b": _same}, np.rint: {"f": _of(m.RINT), "c": _each_part(_of(m.RINT))},
     np.isnan: _test(_isnan, False, BOR), np.isinf: _test(_isinf, False, BOR), np.isfinite: _test(_isfinite, True, BAND),
@@ -319,9 +328,11 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.ldexp: {"f": lambda x, n: apply(m.LDEXP, x, cast(n, k.Int))},
     np.maximum: _extreme(">=", IGE, FGT, BOR, True), np.minimum: _extreme("<=", ILE, FLT, BAND, True),
     np.fmax: _extreme(">=", IGE, FGE, BOR, False), np.fmin: _extreme("<=", ILE, FLE, BAND, False),
-    np.logical_and: _logical(BAND), np.logical_or: _logical(BOR), np.logical_xor: _logical(BXOR), np.logical_not: _logical(BNOT),
+    np.logical_and: _logical(BAND), np.logical_or: _logical(BOR), np.logical_xor: _logical(BXOR),
+    np.logical_not: _logical(BNOT),
     np.equal: _relation("==", IEQ, FEQ), np.not_equal: _relation("!=", INE, FNE), np.less: _relation("<", ILT, FLT),
-    np.less_equal: _relation("<=", ILE, FLE), np.greater: _relation(">", IGT, FGT), np.greater_equal: _relation(">=", IGE, FGE),
+    np.less_equal: _relation("<=", ILE, FLE), np.greater: _relation(">", IGT, FGT),
+    np.greater_equal: _relation(">=", IGE, FGE),
     np.gcd: {"i": _unsigned(numbers.gcd)}, np.lcm: {"i": _unsigned(numbers.lcm)},
 }
 if hasattr(np, "bitwise_count"):  # NumPy 2.0

@@ -1,4 +1,4 @@
-"""Built-in functions of numbers and types, the functions of `operator`, and attributes and methods of Python numbers."""
+"""Built-in functions of numbers and types, functions of `operator`, attributes and methods of Python numbers."""
 from __future__ import annotations
 
 import operator
@@ -137,7 +137,8 @@ def _extreme(name, symbol):
 
     def rule(args, kwargs):
         if kwargs:
-            raise Mismatch(f"{name}() with {', '.join(kwargs)}= is not compiled for separate arguments", "write the comparison out")
+            raise Mismatch(f"{name}() with {', '.join(kwargs)}= is not compiled for separate arguments",
+                           "write the comparison out")
         if len(args) < 2:
             raise Mismatch(f"{name} expected at least 1 argument, got 0" if not args else
                            f"'{type_name(args[0].type)}' object is not iterable")
@@ -287,7 +288,8 @@ def _unary(name, symbol):
 
 
 CALLS = {
-    abs: _abs, divmod: _divmod, pow: _pow, round: _round, min: _extreme("min", "<"), max: _extreme("max", ">"), hash: _hash,
+    abs: _abs, divmod: _divmod, pow: _pow, round: _round, min: _extreme("min", "<"), max: _extreme("max", ">"),
+    hash: _hash,
     isinstance: _isinstance, issubclass: _issubclass, type: _type, callable: _callable, id: _id, operator.abs: _abs,
     **{function: _binary(symbol) for symbol, function in SYMBOLS.items()},
     operator.neg: _unary("neg", "-"), operator.pos: _unary("pos", "+"), operator.invert: _unary("invert", "~"),

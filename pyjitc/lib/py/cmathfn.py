@@ -172,7 +172,8 @@ def asinh_finite(z):
         return COMPLEX_MAKE(-COPYSIGN(size, -x), ATAN2(y, FABS(x)))
     s1 = sqrt_finite(COMPLEX_MAKE(1.0 + y, -x))
     s2 = sqrt_finite(COMPLEX_MAKE(1.0 - y, x))
-    return COMPLEX_MAKE(ASINH(REAL(s1) * IMAG(s2) - REAL(s2) * IMAG(s1)), ATAN2(y, REAL(s1) * REAL(s2) - IMAG(s1) * IMAG(s2)))
+    return COMPLEX_MAKE(ASINH(REAL(s1) * IMAG(s2) - REAL(s2) * IMAG(s1)),
+                        ATAN2(y, REAL(s1) * REAL(s2) - IMAG(s1) * IMAG(s2)))
 
 
 def asin(z, function):
@@ -301,4 +302,5 @@ def isclose(a, b, relative, absolute):
     if FABS(REAL(a)) == INF or FABS(IMAG(a)) == INF or FABS(REAL(b)) == INF or FABS(IMAG(b)) == INF:
         return False
     distance = HYPOT(REAL(a) - REAL(b), IMAG(a) - IMAG(b))
-    return distance <= relative * HYPOT(REAL(b), IMAG(b)) or distance <= relative * HYPOT(REAL(a), IMAG(a)) or distance <= absolute
+    sizes = relative * HYPOT(REAL(a), IMAG(a)), relative * HYPOT(REAL(b), IMAG(b))
+    return distance <= sizes[0] or distance <= sizes[1] or distance <= absolute

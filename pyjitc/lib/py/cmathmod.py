@@ -79,7 +79,8 @@ def _isclose(args, kwargs):
 
 CALLS = {
     **{getattr(cmath, name): _one(name) for name in (
-        "sqrt", "exp", "log10", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "sin", "sinh", "tan", "tanh")},
+        "sqrt", "exp", "log10", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "sin", "sinh", "tan",
+        "tanh")},
     cmath.log: _log, cmath.phase: _phase, cmath.polar: _polar, cmath.rect: _rect, cmath.isclose: _isclose,
     cmath.isnan: _test("isnan", lambda x: apply(BNOT, apply(FEQ, x, x)), BOR),
     cmath.isinf: _test("isinf", lambda x: apply(FEQ, apply(FABS, x), _INF), BOR),

@@ -8,7 +8,9 @@ import numpy as np
 from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import COMPLEX_MAKE, FADD, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...types import kinds as k
-from ...types.kinds import Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar
+from ...types.kinds import (
+    Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar,
+)
 from ...types.lattice import dtype_of
 from ..build import apply, cast, convert, number, provoked, type_name
 from . import numbers, operators
@@ -155,8 +157,8 @@ def _complex(args, kwargs):
     x, y = slots.get("real", number(0.0)), slots["imag"]
     for place, part in (("first", x), ("second", y)):
         if not is_number(part.type):
-            raise Mismatch(provoked(complex, (), 1).replace("'tuple'", f"'{type_name(part.type)}'") if place == "first" else
-                           provoked(complex, 1, ()).replace("'tuple'", f"'{type_name(part.type)}'"))
+            text = provoked(complex, (), 1) if place == "first" else provoked(complex, 1, ())
+            raise Mismatch(text.replace("'tuple'", f"'{type_name(part.type)}'"))
     real, imag = to_float(_real(x)), to_float(_real(y))
     if y.type is Complex or y.type is k.complex128:  # the subclasses of complex
         real = apply(FSUB, real, to_float(apply(IMAG, y)))
@@ -184,7 +186,8 @@ def _constructor(t):
 
 
 CALLS = {
-    int: _one("int", to_int, 0), float: _one("float", to_float, 0.0), bool: _one("bool", to_bool, False), complex: _complex,
+    int: _one("int", to_int, 0), float: _one("float", to_float, 0.0), bool: _one("bool", to_bool, False),
+    complex: _complex,
     operator.index: lambda args, kwargs: to_index(*take("index", args, kwargs, 1, 1)),
     operator.truth: lambda args, kwargs: to_bool(*take("truth", args, kwargs, 1, 1)),
     **{dtype_of(t).type: _constructor(t) for t in k.NUMPY_SCALARS.values()},

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import sys
 
-from ...ops.arith import CAST, FDIV, FREM, IABS_CK, IFLOORDIV, IMOD, IMUL_CK, TRUNCATE
+from ...ops.arith import CAST, FDIV, FREM, IABS_CK, IFLOORDIV, IMUL_CK, TRUNCATE
 from ...ops.math import (
     COPYSIGN, EXP, FABS, FLOOR, FMA, LDEXP, LOG, NEXTAFTER, POW, REMAINDER, ROUND, SIN, COS, SQRT, TRUNC,
 )
@@ -316,8 +316,8 @@ def squares_ratio(values, top, i, total, fraction):
 
 # ---------------------------------------------------------------- gamma (Lanczos, as CPython's own)
 
-# Coefficients of CPython's Lanczos approximation, numerator and denominator. Polynomials are written out: a table indexed
-# at run time would compile to a switch.
+# Coefficients of CPython's Lanczos approximation, numerator and denominator. Polynomials are written out: a table
+# indexed at run time would compile to a switch.
 N0, N1, N2, N3, N4, N5, N6, N7, N8, N9, N10, N11, N12 = (
     23531376880.41076, 42919803642.6491, 35711959237.35567, 17921034426.03721, 6039542586.352028,
     1439720407.3117216, 248874557.86205417, 31426415.585400194, 2876370.6289353725, 186056.26539522348,

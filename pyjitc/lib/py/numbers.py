@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import operator
 
-from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IFLOORDIV_CK, IMAG, IMOD, IMUL, IMUL_CK, NARROW, REAL, TRUNCATE
+from ...ops.arith import (
+    CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IFLOORDIV_CK, IMAG, IMOD, IMUL, IMUL_CK, NARROW, REAL,
+    TRUNCATE,
+)
 from ...ops.math import (
     ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN,
 )

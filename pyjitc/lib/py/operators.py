@@ -10,9 +10,9 @@ from typing import Callable
 
 from ...infer.meaning import Call, Const, Expr, Mismatch
 from ...ops.arith import (
-    BAND, BNOT, BOR, BXOR, CHECK_NONNEG, CHECK_NONZERO, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
-    FSUB, IADD_CK, IAND, IEQ, IFLOORDIV, IFLOORDIV_CK, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL_CK, INE, INEG_CK, INOT, IOR,
-    ISHL_CK, ISHR, ISUB_CK, ITRUEDIV, IXOR, REAL,
+    BAND, BNOT, BOR, BXOR, CHECK_NONNEG, CHECK_NONZERO, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE,
+    FNEG, FSUB, IADD_CK, IAND, IEQ, IFLOORDIV, IFLOORDIV_CK, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL_CK, INE, INEG_CK,
+    INOT, IOR, ISHL_CK, ISHR, ISUB_CK, ITRUEDIV, IXOR, REAL,
 )
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_number
@@ -211,7 +211,8 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
 def _find_compare(op, s, t):
     if not (is_number(s) and is_number(t)):
         if op in ("==", "!=") and (_plain(s) and _plain(t)):
-            return lambda x, y: number((op == "==") == (x.known and y.known and x.type is y.type and bool(x.value == y.value)))
+            return lambda x, y: number((op == "==") == (x.known and y.known and x.type is y.type
+                                                        and bool(x.value == y.value)))
         return None
     if s is Complex and t is k.float64 and op in ("==", "!="):
         return lambda x, y: compare(op, x, cast(y, Float))
