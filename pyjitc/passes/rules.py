@@ -1,0 +1,527 @@
+"""The rule table of simplify: what an instruction is worth, given the instructions that define its operands.
+
+A rule gets the `Facts` and the instruction, and answers with a value that replaces the result, or None. Every
+rule is exact in Python's semantics: floats keep signed zeros, NaNs and rounding.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from ..ir.core import NOWHERE, PURE, RAISES, Function, Inst, Op, Value
+from ..ops import arith as a
+from ..ops import memory as m
+from ..ops import structure as s
+from ..ops.control import CONST, UNBOUND
+from ..types import kinds as k
+
+__all__ = ["Facts", "RULES", "simplify_inst", "const_key"]
+
+_TYPED = frozenset((s.STRUCT_MAKE, s.UNION_MAKE, s.UNION_GET, s.UNION_CAST, s.FUNCTION_MAKE, s.RETYPE, s.UNDEF, a.CAST))  # attrs name the type
+_SCALARS = (k.Int, k.Float, k.Bool, k.Complex, k.NpBool)
+
+
+def const_key(type: k.Type, value: Any):
+    """Equal for constants that are the same in every respect: 1, True, 1.0 and -0.0, 0.0 differ."""
+    if isinstance(value, (float, complex)):
+        return type, value.__class__, repr(value)
+    if value is None or isinstance(value, (int, str, bytes)):
+        return type, value.__class__, value
+    if isinstance(value, tuple):
+        return (type, tuple, *(const_key(None, v) for v in value))
+    if hasattr(value, "tobytes") and hasattr(value, "dtype") and not value.shape and value.dtype.kind in "biufc":
+        return type, value.__class__, value.tobytes()
+    return type, object, id(value)
+
+
+class Facts:
+    """What is known while a function is rewritten: the instruction that defines a value, and its constants, which
+    all live in the entry block, one instruction each, so that equal constants are the same value."""
+
+    def __init__(self, fn: Function):
+        self.fn = fn
+        self.defs: dict[Value, Inst] = {}
+        self.pool: dict[tuple, Value] = {}
+        self.constants: list[Inst] = []  # those of the pool: the caller puts them at the start of the entry
+        self.fresh_constants: list[Inst] = []  # constants met on the way, for the entry block
+        self.fresh: list[Inst] = []  # instructions a rule made: go in front of the one being rewritten
+
+    def constant(self, type: k.Type, value: Any) -> Value:
+        key = const_key(type, value)
+        found = self.pool.get(key)
+        if found is None:
+            found = self.pool[key] = Value(type)
+            self.defs[found] = inst = Inst(CONST, (), {"value": value}, found)
+            self.constants.append(inst)
+        return found
+
+    def unit(self, type: k.Type) -> Value | None:
+        """The only value that `type` has, if it has no representation."""
+        if type is k.NoneType:
+            return self.constant(type, None)
+        if type is k.Unbound:
+            return self.constant(type, UNBOUND)
+        return self.constant(type, type.value) if isinstance(type, k.Singleton) else None
+
+    def known(self, value: Value) -> Inst | None:
+        """The constant that defines `value`, or None."""
+        inst = self.defs.get(value)
+        return inst if inst is not None and inst.op is CONST else None
+
+    def is_const(self, value: Value, what) -> bool:
+        inst = self.defs.get(value)
+        return inst is not None and inst.op is CONST and inst.attrs["value"] == what
+
+    def made(self, value: Value, *ops: Op) -> Inst | None:
+        """The instruction that defines `value` if it is one of `ops`."""
+        inst = self.defs.get(value)
+        return inst if inst is not None and inst.op in ops else None
+
+    def make(self, op: Op, *args: Value, type: k.Type, loc=NOWHERE, **attrs) -> Value:
+        """A new instruction; simplified itself. Only for operations that cannot raise."""
+        if op in _TYPED:
+            attrs["type"] = type
+        if op is s.UNDEF or op is s.RETYPE or op is a.CAST:
+            attrs["type"] = type
+        inst = Inst(op, args, attrs, Value(type), loc)
+        better = simplify_inst(self, inst)
+        if better is not None:
+            return better
+        self.defs[inst.result] = inst
+        self.fresh.append(inst)
+        return inst.result
+
+
+def simplify_inst(facts: Facts, inst: Inst) -> Value | None:
+    """A value equal to the result of `inst`, or None."""
+    if inst.result is None:
+        return None
+    rule = RULES.get(inst.op)
+    if rule is not None:
+        better = rule(facts, inst)
+        if better is not None and better is not inst.result:
+            return better
+    return _fold(facts, inst)
+
+
+def _fold(facts: Facts, inst: Inst) -> Value | None:
+    """The Python meaning of an operation on constants; an operation that would raise is left to run time."""
+    op = inst.op
+    if op.eval is None or op.effects & ~RAISES != PURE or not inst.args:
+        return None
+    type = inst.result.type
+    if not (type in _SCALARS or isinstance(type, (k.NpInt, k.NpFloat, k.NpComplex))):
+        return None
+    values = []
+    for arg in inst.args:
+        known = facts.defs.get(arg)
+        if known is None or known.op is not CONST:
+            return None
+        values.append(known.attrs["value"])
+    try:
+        value = op(*values, **inst.attrs) if op.eval_attrs else op(*values)
+    except Exception:
+        return None
+    return facts.constant(type, value)
+
+
+# ---------------------------------------------------------------- arithmetic
+
+def _neutral(*, right=(), left=(), zero=(), same=None) -> Callable:
+    """x op c = x for c in right; c op x = x for c in left; x op c = c for c in zero; x op x = same ('x' or a value)."""
+
+    def rule(facts, inst):
+        x, y = inst.args
+        cx, cy = facts.known(x), facts.known(y)
+        if cy is not None:
+            value = cy.attrs["value"]
+            if value in right and x.type is inst.result.type:
+                return x
+            if value in zero:
+                return y
+        if cx is not None:
+            value = cx.attrs["value"]
+            if value in left and y.type is inst.result.type:
+                return y
+            if value in zero:
+                return x
+        if x is y and same is not None:
+            return x if same == "x" else facts.constant(inst.result.type, _like(inst.result.type, same))
+        return None
+
+    return rule
+
+
+def _like(type: k.Type, value: int):
+    return value if type is k.Int else bool(value) if type is k.Bool else a.numpy_class(type)(value)
+
+
+def _float_neutral(value: float, both: bool) -> Callable:
+    """x op value = x, where the sign of a zero matters."""
+    text = repr(value)
+
+    def rule(facts, inst):
+        x, y = inst.args
+        known = facts.known(y)
+        if known is not None and repr(float(known.attrs["value"])) == text:
+            return x
+        known = facts.known(x) if both else None
+        if known is not None and repr(float(known.attrs["value"])) == text:
+            return y
+        return None
+
+    return rule
+
+
+def _same(value: bool) -> Callable:
+    """A comparison of an integer with itself."""
+
+    def rule(facts, inst):
+        return facts.constant(k.Bool, value) if inst.args[0] is inst.args[1] else None
+
+    return rule
+
+
+def _equal(yes: bool) -> Callable:
+    """x == x; and b == True is b."""
+
+    def rule(facts, inst):
+        x, y = inst.args
+        if x is y:
+            return facts.constant(k.Bool, yes)
+        for value, other in ((x, y), (y, x)):
+            known = facts.known(other)
+            if known is not None and value.type is k.Bool:
+                if bool(known.attrs["value"]) is yes:
+                    return value
+                return facts.make(a.BNOT, value, type=k.Bool, loc=inst.loc)
+        return None
+
+    return rule
+
+
+def _twice(op: Op) -> Callable:
+    """op(op(x)) = x"""
+
+    def rule(facts, inst):
+        inner = facts.made(inst.args[0], op)
+        return inner.args[0] if inner is not None else None
+
+    return rule
+
+
+_OPPOSITE = {a.IEQ: a.INE, a.ILT: a.IGE, a.ILE: a.IGT}
+_OPPOSITE.update({y: x for x, y in list(_OPPOSITE.items())})
+_OPPOSITE.update({a.FEQ: a.FNE, a.FNE: a.FEQ})  # ordered comparisons of floats have no opposite: NaN
+
+
+def _bnot(facts, inst):
+    x = inst.args[0]
+    inner = facts.made(x, a.BNOT)
+    if inner is not None:
+        return inner.args[0]
+    inner = facts.defs.get(x)
+    if inner is not None and inner.op in _OPPOSITE:
+        return facts.make(_OPPOSITE[inner.op], *inner.args, type=inst.result.type, loc=inst.loc)
+    return None
+
+
+def _bxor(facts, inst):
+    x, y = inst.args
+    if x is y:
+        return facts.constant(inst.result.type, _like(inst.result.type, 0))
+    for value, other in ((x, y), (y, x)):
+        known = facts.known(other)
+        if known is not None:
+            return facts.make(a.BNOT, value, type=inst.result.type, loc=inst.loc) if known.attrs["value"] else value
+    return None
+
+
+def _unchanged_type(facts, inst):
+    """cast or retype to the type it has already; retype of a retype."""
+    x = inst.args[0]
+    if x.type is inst.result.type:
+        return x
+    if inst.op is s.RETYPE:
+        inner = facts.made(x, s.RETYPE)
+        if inner is not None:
+            source = inner.args[0]
+            if source.type is inst.result.type:
+                return source
+            return facts.make(s.RETYPE, source, type=inst.result.type, loc=inst.loc)
+    return None
+
+
+def _retype(facts, inst):
+    better = _unchanged_type(facts, inst)
+    if better is not None:
+        return better
+    known, type = facts.known(inst.args[0]), inst.result.type
+    if known is not None and k.is_number(type):
+        value = known.attrs["value"]
+        if type is k.Int or type is k.Float or type is k.Bool or type is k.Complex:
+            return facts.constant(type, a.PYTHON_CLASS[type](value))
+        return facts.constant(type, a.numpy_class(type)(value))
+    return None
+
+
+def _select(facts, inst):
+    c, x, y = inst.args
+    if x is y:
+        return x
+    known = facts.known(c)
+    if known is not None:
+        return x if known.attrs["value"] else y
+    if inst.result.type is k.Bool:
+        if facts.is_const(x, True) and facts.is_const(y, False):
+            return c
+        if facts.is_const(x, False) and facts.is_const(y, True):
+            return facts.make(a.BNOT, c, type=k.Bool, loc=inst.loc)
+    if facts.made(y, s.UNDEF):
+        return x
+    if facts.made(x, s.UNDEF):
+        return y
+    negated = facts.made(c, a.BNOT)
+    if negated is not None:
+        return facts.make(s.SELECT, negated.args[0], y, x, type=inst.result.type, loc=inst.loc)
+    return None
+
+
+def _check_nonzero(facts, inst):
+    known = facts.known(inst.args[0])
+    return inst.args[0] if known is not None and known.attrs["value"] != 0 else None
+
+
+# ---------------------------------------------------------------- projections of what was just made
+
+def _project(makes, position: Callable[[Inst, Inst], int]) -> Callable:
+    """get(make(...)) is the operand at `position(get, make)`; a choice of two such is the choice of their operands."""
+
+    def part(facts, inst, value):
+        made = facts.defs.get(value)
+        if made is None:
+            return None
+        if made.op in makes:
+            found = made.args[position(inst, made)]
+            return found if found.type is inst.result.type else None
+        if made.op is s.UNDEF:
+            return facts.make(s.UNDEF, type=inst.result.type, loc=inst.loc)
+        return None
+
+    def rule(facts, inst):
+        found = part(facts, inst, inst.args[0])
+        if found is not None:
+            return found
+        chosen = facts.made(inst.args[0], s.SELECT)
+        if chosen is None:
+            return None
+        yes = part(facts, inst, chosen.args[1])
+        no = part(facts, inst, chosen.args[2]) if yes is not None else None
+        if no is None:
+            return None
+        return facts.make(s.SELECT, chosen.args[0], yes, no, type=inst.result.type, loc=inst.loc)
+
+    return rule
+
+
+def _member(inst, made):
+    name = inst.attrs["field"]
+    return next(k for k, (field, _) in enumerate(made.result.type.members) if field == name)
+
+
+_RANGE_FIELDS = {"start": 0, "stop": 1, "step": 2}
+
+
+def _triple(inst, made):
+    return _RANGE_FIELDS[inst.attrs["field"]]
+
+
+def _tuple_get(facts, inst):
+    known = facts.known(inst.args[0])
+    if known is not None and isinstance(known.attrs["value"], tuple):
+        return facts.constant(inst.result.type, known.attrs["value"][inst.attrs["index"]])
+    return _from_tuple_make(facts, inst)
+
+
+_from_tuple_make = _project({s.TUPLE_MAKE}, lambda inst, made: inst.attrs["index"])
+
+
+def _slice_get(facts, inst):
+    if inst.result.type is k.NoneType:
+        return facts.constant(k.NoneType, None)
+    return _from_slice_make(facts, inst)
+
+
+_from_slice_make = _project({s.SLICE_MAKE}, _triple)
+
+
+def _rebuilt(get: Op, attr: str) -> Callable:
+    """make(get 0 (t), get 1 (t), ...) is t."""
+
+    def rule(facts, inst):
+        source = None
+        for position, arg in enumerate(inst.args):
+            got = facts.made(arg, get)
+            if got is None or got.attrs[attr] != _field(inst.result.type, position) or source not in (None, got.args[0]):
+                return None
+            source = got.args[0]
+        return source if source is not None and source.type is inst.result.type else None
+
+    return rule
+
+
+def _field(type: k.Type, position: int):
+    return type.members[position][0] if isinstance(type, k.Struct) else position
+
+
+def _union_is(facts, inst):
+    made = facts.made(inst.args[0], s.UNION_MAKE)
+    if made is not None:
+        return facts.constant(k.Bool, made.args[0].type is inst.attrs["type"])
+    return None
+
+
+def _union_get(facts, inst):
+    made = facts.made(inst.args[0], s.UNION_MAKE)
+    if made is None:
+        return None
+    x = made.args[0]
+    if x.type is inst.result.type:
+        return x
+    return facts.make(s.UNDEF, type=inst.result.type, loc=inst.loc)  # never reached
+
+
+def _union_cast(facts, inst):
+    if inst.args[0].type is inst.result.type:
+        return inst.args[0]
+    made = facts.made(inst.args[0], s.UNION_MAKE)
+    if made is None or made.args[0].type not in inst.result.type.members:
+        return None
+    return facts.make(s.UNION_MAKE, made.args[0], type=inst.result.type, loc=inst.loc)
+
+
+# ---------------------------------------------------------------- arrays
+
+def _array_dim(facts, inst):
+    """The extent of an array that was just made, or through a change of type."""
+    made = facts.defs.get(inst.args[0])
+    if made is None:
+        return None
+    axis = inst.attrs["axis"]
+    if made.op is m.ARRAY_NEW:
+        return made.args[axis]
+    if made.op is m.ARRAY_VIEW:
+        return made.args[2 + axis]
+    if made.op is s.RETYPE:
+        return facts.make(inst.op, made.args[0], type=k.Int, loc=inst.loc, axis=axis)
+    return None
+
+
+def _array_stride(facts, inst):
+    made = facts.defs.get(inst.args[0])
+    if made is None:
+        return None
+    axis = inst.attrs["axis"]
+    if made.op is m.ARRAY_VIEW:
+        return made.args[2 + made.result.type.ndim + axis]
+    if made.op is s.RETYPE:
+        return facts.make(inst.op, made.args[0], type=k.Int, loc=inst.loc, axis=axis)
+    return None
+
+
+def _check_index(facts, inst):
+    i, n = inst.args
+    inner = facts.made(i, m.CHECK_INDEX)
+    if inner is not None and inner.args[1] is n:
+        return i
+    low, high = facts.known(i), facts.known(n)
+    if low is not None and high is not None:
+        index, size = low.attrs["value"], high.attrs["value"]
+        if -size <= index < size:
+            return facts.constant(k.Int, index % size)
+    return None
+
+
+_plus_zero = _neutral(right=(0,), left=(0,))
+_minus_zero = _neutral(right=(0,), same=0)
+
+
+def _plus(facts, inst):
+    """x + 0; constants gather on the right: (x + c) + d = x + (c + d), c + x = x + c. Exact because both wrap."""
+    better = _plus_zero(facts, inst)
+    if better is not None or inst.result.type is not k.Int:
+        return better
+    x, y = inst.args
+    if facts.known(x) and not facts.known(y):
+        x, y = inst.args = [y, x]
+    constant = facts.known(y)
+    if constant is None:
+        minus = facts.made(x, a.ISUB)  # (z - y) + y
+        return minus.args[0] if minus is not None and minus.args[1] is y else None
+    inner = facts.made(x, a.IADD)
+    more = facts.known(inner.args[1]) if inner is not None else None
+    if more is None:
+        return None
+    total = facts.constant(k.Int, a.wrap(constant.attrs["value"] + more.attrs["value"]))
+    return facts.make(a.IADD, inner.args[0], total, type=k.Int, loc=inst.loc)
+
+
+def _minus(facts, inst):
+    """x - c = x + -c, so that only sums have constants; (x + y) - y = x."""
+    better = _minus_zero(facts, inst)
+    if better is not None or inst.result.type is not k.Int:
+        return better
+    x, y = inst.args
+    constant = facts.known(y)
+    if constant is not None and facts.known(x) is None:
+        return facts.make(a.IADD, x, facts.constant(k.Int, a.wrap(-constant.attrs["value"])), type=k.Int, loc=inst.loc)
+    inner = facts.made(x, a.IADD)
+    if inner is not None and y in inner.args:
+        return inner.args[1] if inner.args[0] is y else inner.args[0]
+    return None
+
+
+_SWAPPED = {a.IEQ: a.IEQ, a.INE: a.INE, a.ILT: a.IGT, a.IGT: a.ILT, a.ILE: a.IGE, a.IGE: a.ILE}
+
+
+def _ordered(rule: Callable) -> Callable:
+    """A comparison with a constant has it on the right."""
+
+    def both(facts, inst):
+        better = rule(facts, inst)
+        if better is None and facts.known(inst.args[0]) and not facts.known(inst.args[1]):
+            inst.op, inst.args = _SWAPPED[inst.op], inst.args[::-1]
+        return better
+
+    return both
+
+
+_times = _neutral(right=(1,), left=(1,), zero=(0,))
+_and = _neutral(zero=(0,), same="x", right=(-1,), left=(-1,))
+_or = _neutral(right=(0,), left=(0,), same="x")
+
+RULES: dict[Op, Callable] = {
+    a.IADD: _plus, a.IADD_CK: _plus_zero, a.ISUB: _minus, a.ISUB_CK: _minus_zero, a.IMUL: _times, a.IMUL_CK: _times,
+    a.IAND: _and, a.IOR: _or, a.IXOR: _neutral(right=(0,), left=(0,), same=0),
+    a.ISHL: _neutral(right=(0,)), a.ISHR: _neutral(right=(0,)), a.ISHL_CK: _neutral(right=(0,)),
+    a.IFLOORDIV: _neutral(right=(1,)), a.IFLOORDIV_CK: _neutral(right=(1,)),
+    a.INEG: _twice(a.INEG), a.INOT: _twice(a.INOT), a.FNEG: _twice(a.FNEG),
+    a.IEQ: _ordered(_equal(True)), a.INE: _ordered(_equal(False)),
+    a.ILT: _ordered(_same(False)), a.IGT: _ordered(_same(False)), a.ILE: _ordered(_same(True)), a.IGE: _ordered(_same(True)),
+    a.FADD: _float_neutral(-0.0, both=True), a.FSUB: _float_neutral(0.0, both=False),
+    a.FMUL: _float_neutral(1.0, both=True), a.FDIV: _float_neutral(1.0, both=False),
+    a.BAND: _neutral(right=(True,), left=(True,), zero=(False,), same="x"),
+    a.BOR: _neutral(right=(False,), left=(False,), zero=(True,), same="x"),
+    a.BXOR: _bxor, a.BNOT: _bnot,
+    s.DISCARD: lambda facts, inst: facts.constant(k.NoneType, None),
+    a.CAST: _unchanged_type, a.CHECK_NONZERO: _check_nonzero,
+    a.REAL: _project({a.COMPLEX_MAKE}, lambda inst, made: 0), a.IMAG: _project({a.COMPLEX_MAKE}, lambda inst, made: 1),
+    s.RETYPE: _retype, s.SELECT: _select,
+    s.TUPLE_GET: _tuple_get, s.STRUCT_GET: _project({s.STRUCT_MAKE, s.PACK}, _member),
+    s.SLICE_GET: _slice_get, s.RANGE_GET: _project({s.RANGE_MAKE}, _triple),
+    s.CAPTURE_GET: _project({s.FUNCTION_MAKE}, lambda inst, made: inst.attrs["index"]),
+    s.METHOD_SELF: _project({s.METHOD_MAKE}, lambda inst, made: 0),
+    s.UNION_IS: _union_is, s.UNION_GET: _union_get, s.UNION_CAST: _union_cast,
+    s.TUPLE_MAKE: _rebuilt(s.TUPLE_GET, "index"), s.STRUCT_MAKE: _rebuilt(s.STRUCT_GET, "field"),
+    s.PACK: _rebuilt(s.STRUCT_GET, "field"),
+    m.ARRAY_DIM: _array_dim, m.ARRAY_STRIDE: _array_stride, m.CHECK_INDEX: _check_index,
+}
