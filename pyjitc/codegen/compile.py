@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
+from ..ops.control import INVOKE
+from ..types.kinds import Array, Type, is_refcounted
 from . import link
 from .emit import Module
 from .target import Target
@@ -29,8 +31,11 @@ class Artifact(NamedTuple):
 
 def module_text(functions: list[ir.Function], spec: Spec | None, target: Target, options: Options, native: str | None = None):
     """(LLVM text, objects, guard symbols) of `functions`, the entry first. native: also export the entry under this name."""
-    module = Module(options)
-    guards = add_stub(module, functions[0], spec) if spec is not None else ()
+    for fn in recursive(functions):
+        fn.attrs["recursive"] = True
+    nogil = options.nogil and not any(map(_needs_python, functions))
+    module = Module(options, nogil)
+    guards = add_stub(module, functions[0], spec, nogil) if spec is not None else ()
     if native is not None:
         add_native(module, functions[0], native)
     for fn in functions:
@@ -51,3 +56,53 @@ def compile_module(functions: list[ir.Function], spec: Spec | None, target: Targ
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
     return Artifact(code, ENTRY, NEXT, objects, guards, text)
+
+
+def _needs_python(fn: ir.Function) -> bool:
+    """Whether a function works on Python objects, and so under the interpreter lock. Arrays it only reads and makes."""
+    return any(inst.op.effects & ir.HOST or any(_holds_object(x.type) for x in (*inst.args, inst.result) if x is not None)
+               for block in fn.blocks for inst in block.insts)
+
+
+def _holds_object(t: Type) -> bool:
+    return is_refcounted(t) and not isinstance(t, Array)
+
+
+def recursive(functions: list[ir.Function]) -> list[ir.Function]:
+    """The functions that may be on the stack more than once: those on a cycle of calls (Tarjan's algorithm)."""
+    callees = {fn: list(dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE)) for fn in functions}
+    number: dict[ir.Function, int] = {}
+    low: dict[ir.Function, int] = {}
+    path: list[ir.Function] = []
+    on_path: set[ir.Function] = set()
+    found: list[ir.Function] = []
+    for root in functions:
+        if root in number:
+            continue
+        work = [(root, iter(callees[root]))]
+        number[root] = low[root] = len(number)
+        path.append(root)
+        on_path.add(root)
+        while work:
+            fn, rest = work[-1]
+            for callee in rest:
+                if callee not in number:
+                    number[callee] = low[callee] = len(number)
+                    path.append(callee)
+                    on_path.add(callee)
+                    work.append((callee, iter(callees[callee])))
+                    break
+                if callee in on_path:
+                    low[fn] = min(low[fn], number[callee])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[fn])
+                if low[fn] == number[fn]:
+                    at = path.index(fn)
+                    group = path[at:]
+                    del path[at:]
+                    on_path.difference_update(group)
+                    if len(group) > 1 or fn in callees[fn]:
+                        found += group
+    return found

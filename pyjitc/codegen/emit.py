@@ -394,10 +394,14 @@ class _FunctionEmitter(Emitter):
                 params.append(f"{c} range(i64 0, {1 << 60}) {name}" if extent else f"{c} {name}")
             self.values[p] = names
         blocks = reverse_postorder(fn)
+        first = blocks[0]
+        looped = any(edge.block is first for block in blocks for edge in block.edges())
         for n, block in enumerate(blocks):
             self.names[block] = f"b{n}"
             self.arrivals[block] = []
-            if n:
+            if n == 0 and looped:
+                self.arrive(ir.Edge(first, first.params), "enter")
+            if n or looped:
                 for p in block.params:
                     self.count += 1
                     self.values[p] = [f"%q{self.count}.{j}" for j in range(len(components(p.type)))]
@@ -410,13 +414,16 @@ class _FunctionEmitter(Emitter):
             bodies.append(self.lines)
         out = [f"define internal i32 {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{", "start:"]
         out += self.entry
+        body = "enter" if looped else self.names[first]
         if fn.attrs.get("recursive"):
-            out += self.stack_check(self.names[blocks[0]])
+            out += self.stack_check(body)
         else:
-            out.append(f"  br label %{self.names[blocks[0]]}")
+            out.append(f"  br label %{body}")
+        if looped:
+            out += ["enter:", f"  br label %{self.names[first]}"]
         for block, body in zip(blocks, bodies):
             out.append(f"{self.names[block]}:")
-            if block is not blocks[0]:
+            if block is not first or looped:
                 for k, p in enumerate(block.params):
                     for j, c in enumerate(components(p.type)):
                         arms = ", ".join(f"[ {values[k][j]}, %{origin} ]" for origin, values in self.arrivals[block])
