@@ -3,6 +3,7 @@ import cmath
 import itertools
 import math
 import operator
+import random
 
 import numpy as np
 import pytest
@@ -111,6 +112,19 @@ def test_integers():
     compare("math.factorial(x)", [(x,) for x in (0, 1, 5, 20, 21, -1)], wide)
     compare("pow(x, y, z)", itertools.product([0, 2, -7, 2**62 + 1], [0, 5, -1, 2**40],
                                               [1, -7, 10**9 + 7, -(2**63), 0]))
+
+
+def test_remainders_are_exact():
+    rng = random.Random(11)
+    cases = [(math.ldexp(rng.uniform(-1, 1), rng.randint(-60, 60)),
+              math.ldexp(rng.uniform(-1, 1), rng.randint(-60, 10))) for _ in range(3000)]
+    cases += [(float(rng.randint(1, 10**6)) * u, u) for _ in range(1000) for u in (0.1, 1 / 3, 1e-300)]
+    cases += [(math.nextafter(n * 0.1, 0.0), 0.1) for n in range(1, 1000)]
+    for source in ("math.fmod(x, y)", "x % y", "x // y", "divmod(x, y)"):
+        compare(source, cases)
+    for source in ("x % y", "x // y"):
+        compare(source, [(np.float64(x), np.float64(y)) for x, y in cases])
+        compare(source, [(np.float32(x), np.float32(y)) for x, y in cases if abs(y) > 1e-30])
 
 
 def test_floats():

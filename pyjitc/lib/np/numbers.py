@@ -11,16 +11,26 @@ from ...types.kinds import Float, float16, float32, float64, int32, uint8, uint6
 from ..build import provoked
 from ..py.numbers import float_parts
 from ..py.numbers import float_ratio as py_float_ratio
+from ..py.numbers import float_rem as py_float_rem
 
 INF, PI = np.inf, np.pi
 NEGATIVE_POWER = provoked(operator.pow, np.int8(2), -1)
+
+
+def float_rem(x, y):
+    """C's fmod, which is exact: in double for all types."""
+    if isinstance(x, np.float64):
+        return py_float_rem(x, y)
+    if isinstance(x, np.float32):
+        return CAST(py_float_rem(CAST(x, type=float64), CAST(y, type=float64)), type=float32)
+    return FREM(x, y)
 
 
 def float_floordiv(x, y):
     """npy_floor_divide."""
     if y == 0.0:
         return FDIV(x, y)
-    mod = FREM(x, y)
+    mod = float_rem(x, y)
     div = FDIV(x - mod, y)
     if mod != 0.0 and (y < 0.0) != (mod < 0.0):
         div = div - 1.0
@@ -34,7 +44,7 @@ def float_floordiv(x, y):
 
 def float_mod(x, y):
     """npy_remainder: nan for y == 0."""
-    mod = FREM(x, y)
+    mod = float_rem(x, y)
     if y == 0.0:
         return mod
     if mod != 0.0:

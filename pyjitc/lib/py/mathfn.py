@@ -13,7 +13,7 @@ from ...ops.math import (
 )
 from ...types.kinds import Float, Int, uint64
 from ..build import provoked
-from .numbers import FLOAT_DIVISION, float_parts
+from .numbers import FLOAT_DIVISION, float_parts, float_rem
 
 INF, NAN, PI = math.inf, math.nan, math.pi
 DOMAIN = provoked(math.sqrt, -1.0)
@@ -136,7 +136,7 @@ def power(x, y):
 def fmod(x, y):
     if FABS(y) == INF and FABS(x) < INF:
         return x
-    result = FREM(x, y)
+    result = float_rem(x, y)
     if result != result and x == x and y == y:
         raise ValueError(DOMAIN)
     return result

@@ -12,7 +12,7 @@ from ...ops.arith import (
     TRUNCATE,
 )
 from ...ops.math import (
-    ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN,
+    ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FMA, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN, TRUNC,
 )
 from ...types.kinds import Float, Int, uint64
 from ..build import provoked
@@ -45,9 +45,23 @@ ERANGE = 34
 # ---------------------------------------------------------------- float
 
 
+def float_rem(x, y):
+    """C's fmod. Quotients below 2**52 leave an exact remainder in one fused multiply; their truncation may be one too
+    great, never too small."""
+    size, unit = FABS(x), FABS(y)
+    if size < unit:
+        return x
+    if size < unit * 4503599627370496.0:
+        rest = FMA(-TRUNC(FDIV(size, unit)), unit, size)
+        if rest < 0.0:
+            rest = rest + unit
+        return COPYSIGN(rest, x)
+    return FREM(x, y)
+
+
 def float_floordiv(x, y):
     """Floor of the exact quotient: x / y itself may round up to a whole number. y is not 0."""
-    mod = FREM(x, y)
+    mod = float_rem(x, y)
     div = FDIV(x - mod, y)
     if mod != 0.0 and (y < 0.0) != (mod < 0.0):
         div = div - 1.0
@@ -61,7 +75,7 @@ def float_floordiv(x, y):
 
 def float_mod(x, y):
     """x - floor(x / y) * y, with the sign of y."""
-    mod = FREM(x, y)
+    mod = float_rem(x, y)
     if mod != 0.0:
         if (y < 0.0) != (mod < 0.0):
             mod = mod + y
