@@ -209,7 +209,7 @@ def _key(stack):
 
 def _stack_depths(instrs, at):
     """Value-stack depth before each instruction of 3.10, by CPython's own effect table."""
-    depths = {0: 0}
+    depths = {0: 1 if instrs[0].name == "GEN_START" else 0}  # a generator begins with a value sent in
     work = [0]
     while work:
         i = work.pop()

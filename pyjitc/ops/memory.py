@@ -273,6 +273,76 @@ def _poll_lower(e, inst, *operands):
     return []
 
 
+def _affine_values(args, terms, limited):
+    """(lowest, highest) of the sum of the terms, whether any loop does not run."""
+    low = high = 0
+    at = 0
+    idle = False
+    for term in terms:
+        if term[0] == "value":
+            low, high = low + term[1] * args[at], high + term[1] * args[at]
+            at += 1
+        else:
+            first, trips = args[at:at + 2]
+            at += 2
+            idle |= trips <= 0
+            ends = term[1] * first, term[1] * (first + term[2] * (trips - 1))
+            low, high = low + min(ends), high + max(ends)
+    return low, high, idle
+
+
+def _affine_in_range(*args, constant, terms, limited):
+    low, high, idle = _affine_values(args, terms, limited)
+    low, high = low + constant, high + constant
+    if idle:
+        return True
+    return 0 <= low and high < args[-1] if limited else -(1 << 63) <= low and high < 1 << 63
+
+
+def _affine_lower(e, inst, *operands):
+    """In 128 bits: four terms of 64-bit values times coefficients below 2**40 cannot wrap."""
+    args = [x[0] for x in operands]
+    limited = inst.attrs["limited"]
+    low = high = str(inst.attrs["constant"])
+    idle = None
+    at = 0
+
+    def wide(x):
+        return e.assign(f"sext i64 {x} to i128")
+
+    def add(x, y):
+        return e.assign(f"add i128 {x}, {y}")
+
+    for term in inst.attrs["terms"]:
+        first = wide(args[at])
+        if term[0] == "value":
+            at += 1
+            scaled = e.assign(f"mul i128 {first}, {term[1]}")
+            low, high = add(low, scaled), add(high, scaled)
+            continue
+        trips = args[at + 1]
+        at += 2
+        none = e.assign(f"icmp sle i64 {trips}, 0")
+        idle = none if idle is None else e.assign(f"or i1 {idle}, {none}")
+        span = e.assign(f"mul i128 {e.assign(f'sub i128 {wide(trips)}, 1')}, {term[1] * term[2]}")
+        start = e.assign(f"mul i128 {first}, {term[1]}")
+        end = add(start, span)
+        if term[1] * term[2] < 0:
+            start, end = end, start
+        low, high = add(low, start), add(high, end)
+    if limited:
+        above = e.assign(f"icmp sge i128 {low}, 0")
+        below = e.assign(f"icmp slt i128 {high}, {wide(args[-1])}")
+    else:
+        above = e.assign(f"icmp sge i128 {low}, {-(1 << 63)}")
+        below = e.assign(f"icmp slt i128 {high}, {1 << 63}")
+    inside = e.assign(f"and i1 {above}, {below}")
+    return [inside if idle is None else e.assign(f"or i1 {inside}, {idle}")]
+
+
+AFFINE_IN_RANGE = Op("affine_in_range", lambda types, attrs: Bool, PURE, eval=_affine_in_range, eval_attrs=True, lower=_affine_lower,
+                     partials=NONDIFF, doc="whether {constant} + {terms} stays in 0..limit-1 ({limited}: the last operand), or in 64 "
+                     "bits, in every iteration: a term is (value, coefficient) or (counter, coefficient, step) of (start, trips)")
 CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower, partials=NONDIFF,
                  eval_attrs=True, doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
                  "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap")

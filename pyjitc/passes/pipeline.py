@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from ..ir import core as ir
-from . import inline, refcount, relax, scalars, simplify
+from . import dce, inline, polling, refcount, relax, simplify, versioning
 
 __all__ = ["run", "PASSES"]
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
-PASSES = [relax, scalars, simplify, refcount]
+PASSES = [relax, simplify, dce, versioning, polling, dce, refcount]
 
 
 def run(functions: list[ir.Function], options) -> list[ir.Function]:

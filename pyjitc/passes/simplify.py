@@ -1,202 +1,229 @@
-"""Replace instructions by what they are worth, drop those nobody reads, and straighten the control flow.
+"""Fold, flatten and straighten: one table of rules over values, and the clean-up of control flow that follows.
 
-Runs after inlining and splitting, which leave makes beside gets, jumps to jumps and parameters that are copies.
-The rules for single instructions stand in `rules.py`.
-Before:  t = tuple_make x, y ; z = tuple_get t {index: 0} ; return z          After:  return x
-Needs: SSA.  Keeps: effects, exceptions, positions.
+Runs after inlining, which leaves constants, tuples taken apart where they were made, and blocks in a row; and once
+on every library function before it is inlined anywhere.
+Before:  p = tuple_make c, x ; q = tuple_get {0} p ; branch q, a, b     After (c is True):  jump a
+- folds pure operations on constants (`eval`) and applies passes/rules.py;
+- block parameters: same value from everywhere, aggregates as their parts, values without bits;
+- branches on constants, empty blocks, blocks with one way in, unreachable blocks, branches that the way decides.
+Needs: SSA.  Keeps: SSA, effects and their order. Constants without references end up at the start of the entry.
 """
 from __future__ import annotations
 
-from ..ir import core as ir
+from typing import Any
+
 from ..ir.cfg import in_edges, reverse_postorder
-from ..ops import control
-from .rewrite import resolve, substitute
-from .rules import Facts, const_key, simplify_inst
+from ..ir.core import PURE, TERMINATOR, Block, Edge, Function, Inst, Value
+from ..ops.arith import BNOT
+from ..ops.control import BRANCH, CONST, JUMP, SWITCH
+from ..ops.structure import UNDEF
+from ..types.kinds import is_refcounted
+from . import flatten, thread
+from .rewrite import remove_unreachable, resolve, substitute
+from .rules import Facts, simplify_inst
 
 __all__ = ["run"]
 
-
-def run(fn: ir.Function, options=None) -> None:
-    for _ in range(4):  # each round can open the way for the next; loops settle in two
-        changed = _instructions(fn)
-        changed |= _parameters(fn)
-        changed |= _merge(fn)
-        if not changed:
-            break
-    _drop_dead(fn)
+ROUNDS = 12  # every round exposes work for the next; real functions need three or four
 
 
-def _instructions(fn: ir.Function) -> bool:
+def run(fn: Function, options: Any = None) -> None:
     facts = Facts(fn)
-    mapping: dict[ir.Value, ir.Value] = {}
-    fn.blocks = blocks = reverse_postorder(fn)
-    for block in blocks:
+    remove_unreachable(fn)
+    for block in fn.blocks:
         for inst in block.insts:
             if inst.result is not None:
                 facts.defs[inst.result] = inst
+    for _ in range(ROUNDS):
+        changed = _fold(fn, facts)
+        changed |= _straighten(fn)
+        changed |= _parameters(fn, facts)
+        changed |= flatten.flatten(fn, facts)
+        changed |= thread.thread(fn, facts)
+        if not changed:
+            break
+    fn.entry.insts[:0] = facts.constants
+
+
+def _fold(fn: Function, facts: Facts) -> bool:
+    """Apply the rules to every instruction, operands first."""
     changed = False
-    entry = fn.entry
-    get = mapping.get
-    for block in blocks:
-        kept: list[ir.Inst] = []
+    mapping: dict[Value, Value] = {}
+    fresh = facts.fresh
+    for block in reverse_postorder(fn):
+        kept: list[Inst] = []
         for inst in block.insts:
-            if mapping:
-                inst.args = [resolve(mapping, v) if v in mapping else v for v in inst.args]
-            if inst.op is control.CONST:
-                key = const_key(inst.result.type, inst.attrs["value"])
-                pooled = facts.pool.get(key)
-                if pooled is None:
-                    facts.pool[key] = inst.result
-                    if block is entry:
-                        kept.append(inst)
-                    else:
-                        facts.fresh_constants.append(inst)
-                elif pooled is not inst.result:
-                    mapping[inst.result] = pooled
-                else:
+            op, result = inst.op, inst.result
+            if op is CONST:
+                if is_refcounted(result.type):  # stays where it is used
                     kept.append(inst)
+                else:
+                    mapping[result] = facts.constant(result.type, inst.attrs["value"])
                 continue
-            if inst.op is control.BRANCH:
-                known = facts.known(inst.args[0])
-                if known is not None:
-                    edge = inst.targets[0 if known.attrs["value"] else 1]
-                    inst.op, inst.args, inst.targets = control.JUMP, [], [edge]
-                    changed = True
-                elif inst.targets[0].block is inst.targets[1].block and inst.targets[0].args == inst.targets[1].args:
-                    inst.op, inst.args, inst.targets = control.JUMP, [], [inst.targets[0]]
-                    changed = True
+            if inst.args:
+                inst.args = [resolve(mapping, v) if v in mapping else v for v in inst.args]
+            for edge in inst.edges():
+                if edge.args:
+                    edge.args = [resolve(mapping, v) if v in mapping else v for v in edge.args]
+            if result is None:
+                if op.effects & TERMINATOR:
+                    changed |= _terminator(facts, inst)
+                kept.append(inst)
+                continue
             better = simplify_inst(facts, inst)
-            if facts.fresh:
-                kept += facts.fresh
-                facts.fresh.clear()
-            if better is not None:
-                mapping[inst.result] = resolve(mapping, better)
+            if fresh:
+                kept += fresh
+                fresh.clear()
+            if better is not None:  # rules know operations that compute or check, and checks that hold
+                mapping[result] = better
                 changed = True
                 continue
+            unit = facts.unit(result.type)
+            if unit is not None:
+                mapping[result] = unit
+                if op.effects == PURE:
+                    continue
             kept.append(inst)
         block.insts = kept
-    if facts.fresh_constants:
-        entry.insts[:0] = facts.fresh_constants
-    substitute(blocks, mapping)
-    return changed or bool(mapping)
+    return changed
 
 
-def _parameters(fn: ir.Function) -> bool:
-    """Remove parameters that every edge gives the same value."""
-    fn.blocks = blocks = reverse_postorder(fn)
-    edges = in_edges(blocks)
-    mapping: dict[ir.Value, ir.Value] = {}
-    changed = True
-    any_change = False
-    while changed:
-        changed = False
-        for block in blocks[1:]:
-            for k, p in enumerate(block.params):
-                if p in mapping:
-                    continue
-                same = None
-                for _, _, edge in edges[block]:
-                    value = resolve(mapping, edge.args[k])
-                    if value is p or value is same:
-                        continue
-                    if same is not None:
-                        same = None
-                        break
-                    same = value
-                else:
-                    if same is not None:
-                        mapping[p] = same
-                        changed = any_change = True
-    if mapping:
-        for block in blocks[1:]:
-            gone = {k for k, p in enumerate(block.params) if p in mapping}
-            if gone:
-                block.params = [p for k, p in enumerate(block.params) if k not in gone]
-                for _, _, edge in edges[block]:
-                    edge.args = [a for k, a in enumerate(edge.args) if k not in gone]
-        substitute(blocks, mapping)
-    return any_change
+def _terminator(facts: Facts, inst: Inst) -> bool:
+    """branch and switch on what is known, or with one destination."""
+    if inst.op is BRANCH:
+        known = facts.known(inst.args[0])
+        yes, no = inst.targets
+        if known is not None:
+            _jump(inst, yes if known.attrs["value"] else no)
+        elif yes.block is no.block and yes.args == no.args:
+            _jump(inst, yes)
+        else:
+            negated = facts.made(inst.args[0], BNOT)
+            if negated is None:
+                return False
+            inst.args = [negated.args[0]]
+            inst.targets = [no, yes]
+        return True
+    if inst.op is SWITCH:
+        known = facts.known(inst.args[0])
+        if known is not None:
+            value, cases = known.attrs["value"], inst.attrs["cases"]
+            _jump(inst, inst.targets[1 + cases.index(value) if value in cases else 0])
+            return True
+    return False
 
 
-def _merge(fn: ir.Function) -> bool:
-    """Append a block to its only predecessor, and lead edges past empty blocks that only jump."""
-    changed = False
-    for block in fn.blocks:
-        for inst in block.insts:
-            for edge in inst.targets if inst.op is not control.SWITCH else ():
-                for _ in range(8):
-                    target = edge.block
-                    if len(target.insts) != 1 or target.insts[0].op is not control.JUMP or target.params or edge.args:
-                        break
-                    onward = target.insts[0].targets[0]
-                    if onward.block is target:
-                        break
-                    if inst.op is control.BRANCH and any(e is not edge and e.block is onward.block for e in inst.targets) and onward.args:
-                        break  # two edges of one branch with different arguments need a block of their own
-                    edge.block, edge.args = onward.block, list(onward.args)
-                    changed = True
-    fn.blocks = reverse_postorder(fn)
+def _jump(inst: Inst, edge: Edge) -> None:
+    inst.op, inst.args, inst.attrs, inst.targets = JUMP, [], {}, [edge]
+
+
+def _straighten(fn: Function) -> bool:
+    """Skip empty blocks, join blocks in a row, drop unreachable ones."""
+    changed = _skip_empty(fn)
+    changed |= remove_unreachable(fn)
     edges = in_edges(fn.blocks)
-    mapping: dict[ir.Value, ir.Value] = {}
-    gone: set[ir.Block] = set()
+    mapping: dict[Value, Value] = {}
+    gone: set[Block] = set()
     for block in fn.blocks:
         if block in gone:
             continue
         while True:
             last = block.insts[-1]
-            if last.op is not control.JUMP:
+            if last.op is not JUMP:
                 break
-            edge = last.targets[0]
-            target = edge.block
-            if target is block or target is fn.entry or len(edges[target]) != 1 or target in gone:
+            target = last.targets[0].block
+            if target is fn.entry or target is block or len(edges[target]) != 1 or target in gone:
                 break
-            mapping.update(zip(target.params, edge.args))
+            for param, arg in zip(target.params, last.targets[0].args):
+                mapping[param] = arg
             block.insts.pop()
             block.insts += target.insts
             gone.add(target)
-            changed = True
     if gone:
-        fn.blocks = [b for b in fn.blocks if b not in gone]
+        fn.blocks = [block for block in fn.blocks if block not in gone]
         substitute(fn.blocks, mapping)
+    return changed or bool(gone)
+
+
+def _skip_empty(fn: Function) -> bool:
+    """Edges to a block that only jumps lead to where it jumps, if nobody else reads its parameters."""
+    empty = {b for b in fn.blocks if len(b.insts) == 1 and b.insts[0].op is JUMP and b is not fn.entry
+             and b.insts[0].targets[0].block is not b}
+    if not empty:
+        return False
+    owner = {p: b for b in empty for p in b.params}
+    if owner:
+        for block in fn.blocks:
+            for inst in block.insts:
+                for values in (inst.args, *(e.args for e in inst.edges())):
+                    for v in values:
+                        home = owner.get(v)
+                        if home is not None and home is not block:
+                            empty.discard(home)
+    changed = False
+    for block in fn.blocks:
+        for inst in block.insts:
+            for edge in inst.edges():
+                seen = set()
+                while edge.block in empty and edge.block not in seen:
+                    middle = edge.block
+                    seen.add(middle)
+                    onward = middle.insts[0].targets[0]
+                    here = dict(zip(middle.params, edge.args))
+                    edge.args = [here.get(v, v) for v in onward.args]
+                    edge.block = onward.block
+                    changed = True
     return changed
 
 
-def _drop_dead(fn: ir.Function) -> None:
-    """Remove instructions without effects, and block parameters, whose result nobody reads."""
+def _parameters(fn: Function, facts: Facts) -> bool:
+    """Remove block parameters that are the same value on every way in, or have only one value."""
     edges = in_edges(fn.blocks)
-    defs: dict[ir.Value, ir.Inst] = {}
-    arrives: dict[ir.Value, tuple[ir.Block, int]] = {}
-    for block in fn.blocks:
-        if block is not fn.entry:
-            for k, p in enumerate(block.params):
-                arrives[p] = (block, k)
-        for inst in block.insts:
-            if inst.result is not None:
-                defs[inst.result] = inst
-    work = []
-    for block in fn.blocks:
-        for inst in block.insts:
-            if inst.op.effects & (ir.RAISES | ir.WRITES | ir.TERMINATOR):
-                work += inst.args
-    live: set[ir.Value] = set()
-    while work:
-        v = work.pop()
-        if v in live:
-            continue
-        live.add(v)
-        inst = defs.get(v)
-        if inst is not None:
-            if not inst.op.effects & (ir.RAISES | ir.WRITES):
-                work += inst.args
-        elif v in arrives:
-            block, k = arrives[v]
-            work += [edge.args[k] for _, _, edge in edges[block]]
-    for block in fn.blocks:
-        block.insts = [i for i in block.insts if i.result is None or i.result in live
-                       or i.op.effects & (ir.RAISES | ir.WRITES | ir.TERMINATOR)]
-        if block is not fn.entry:
-            dead = {k for k, p in enumerate(block.params) if p not in live}
+    mapping: dict[Value, Value] = {}
+    changed = True
+    while changed:
+        changed = False
+        for block in fn.blocks:
+            if not block.params or block is fn.entry:
+                continue
+            arriving = edges[block]
+            dead = []
+            for position, param in enumerate(block.params):
+                only = facts.unit(param.type) or _only(param, (e.args[position] for _, _, e in arriving), mapping, facts)
+                if only is not None:
+                    mapping[param] = only
+                    dead.append(position)
             if dead:
-                block.params = [p for k, p in enumerate(block.params) if k not in dead]
-                for _, _, edge in edges[block]:
-                    edge.args = [a for k, a in enumerate(edge.args) if k not in dead]
+                changed = True
+                remove_params(block, dead, arriving)
+    substitute(fn.blocks, mapping)
+    return bool(mapping)
+
+
+def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
+    """The one value that arrives, besides the parameter itself and values nobody reads."""
+    only = undefined = None
+    for arg in args:
+        arg = resolve(mapping, arg)
+        if arg is param or arg is only:
+            continue
+        made = facts.defs.get(arg)
+        if made is not None and made.op is UNDEF:
+            undefined = arg
+        elif only is None:
+            only = arg
+        else:
+            return None
+    if only is None:
+        return undefined
+    if undefined is not None and facts.known(only) is None and only not in facts.fn.params:
+        return None  # it need not be there on the other ways
+    return only
+
+
+def remove_params(block: Block, positions, arriving) -> None:
+    """Drop the parameters at `positions` and the arguments for them; `arriving`: the edges as in_edges gives them."""
+    gone = set(positions)
+    block.params = [p for k, p in enumerate(block.params) if k not in gone]
+    for _, _, edge in arriving:
+        edge.args = [v for k, v in enumerate(edge.args) if k not in gone]

@@ -1,0 +1,143 @@
+"""Counted loops: what the iteration over a range looks like, and indices that are affine in its counter.
+
+The header of such a loop has a parameter `left` that goes down by one on every back edge, and leaves the loop when it is
+not positive; other integer parameters that change by a constant are its induction variables:
+    header(value, left, ...):  more = igt left, 0 ; branch more -> body, exit          back edge: value + step, left - 1
+Used by versioning and polling; finds, changes nothing.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import Loop
+from ..ops import control
+from ..ops.arith import IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
+from ..types.kinds import Int
+
+__all__ = ["Counted", "find", "Affine", "affine", "Definitions"]
+
+
+class Definitions:
+    """Where values are defined: inst_of, block_of."""
+
+    def __init__(self, fn: ir.Function):
+        self.inst_of: dict[ir.Value, ir.Inst] = {}
+        self.block_of: dict[ir.Value, ir.Block] = {}
+        for block in fn.blocks:
+            for p in block.params:
+                self.block_of[p] = block
+            for inst in block.insts:
+                if inst.result is not None:
+                    self.inst_of[inst.result] = inst
+                    self.block_of[inst.result] = block
+
+    def constant(self, value: ir.Value):
+        inst = self.inst_of.get(value)
+        return inst.attrs["value"] if inst is not None and inst.op is control.CONST and value.type is Int else None
+
+
+class Counted:
+    """loop; left: the parameter that counts down; body, exit: edges of the header's branch; entry: the only edge from
+    outside; steps: induction parameter -> constant step; start: parameter -> its value on entry."""
+
+    __slots__ = ("loop", "left", "body", "exit", "entry", "steps", "start", "entry_inst", "entry_block")
+
+
+def find(loop: Loop, defs: Definitions, edges) -> Counted | None:
+    """The description of `loop` as a counted loop, or None."""
+    header = loop.header
+    branch = header.terminator
+    if branch.op is not control.BRANCH:
+        return None
+    test = defs.inst_of.get(branch.args[0])
+    if test is None or test.op is not IGT or test.args[0] not in header.params or defs.constant(test.args[1]) != 0:
+        return None
+    body, exit = branch.targets
+    if body.block not in loop.blocks or exit.block in loop.blocks:
+        return None
+    outside = [e for e in edges[header] if e[0] not in loop.blocks]
+    if len(outside) != 1:
+        return None
+    found = Counted()
+    found.loop, found.left, found.body, found.exit = loop, test.args[0], body, exit
+    found.entry_block, found.entry_inst, found.entry = outside[0]
+    if found.entry is found.entry_inst.unwind:
+        return None
+    found.steps, found.start = {}, {}
+    back = [e[2] for e in edges[header] if e[0] in loop.blocks]
+    for k, p in enumerate(header.params):
+        found.start[p] = found.entry.args[k]
+        if p.type is Int:
+            step = None
+            for edge in back:
+                one = _step(edge.args[k], p, defs)
+                if one is None or step is not None and one != step:
+                    step = None
+                    break
+                step = one
+            if step is not None:
+                found.steps[p] = step
+    return found if found.steps.get(found.left) == -1 else None
+
+
+def _step(value, p, defs):
+    """c where value is p + c, else None."""
+    inst = defs.inst_of.get(value)
+    if inst is None or len(inst.args) != 2:
+        return None
+    if inst.op is IADD or inst.op is ISUB:
+        c = defs.constant(inst.args[1])
+        if inst.args[0] is p and c is not None:
+            return c if inst.op is IADD else -c
+    return None
+
+
+class Affine:
+    """constant + sum of coefficient * value; values are Ints."""
+
+    __slots__ = ("constant", "terms")
+
+    def __init__(self, constant: int, terms: dict[ir.Value, int]):
+        self.constant = constant
+        self.terms = terms
+
+    def plus(self, other: "Affine", sign: int) -> "Affine":
+        terms = dict(self.terms)
+        for v, c in other.terms.items():
+            terms[v] = terms.get(v, 0) + sign * c
+        return Affine(self.constant + sign * other.constant, {v: c for v, c in terms.items() if c})
+
+    def times(self, factor: int) -> "Affine":
+        return Affine(self.constant * factor, {v: c * factor for v, c in self.terms.items() if c * factor})
+
+
+def affine(value: ir.Value, defs: Definitions, inside, memo: dict) -> Affine:
+    """`value` as an affine form over values that are not sums themselves; operations outside `inside` (a set of blocks)
+    are not looked into. Checked operations count as exact: the guard proves that they are."""
+    found = memo.get(value)
+    if found is not None:
+        return found
+    c = defs.constant(value)
+    if c is not None:
+        found = Affine(c, {})
+    else:
+        inst = defs.inst_of.get(value)
+        found = None
+        if inst is not None and defs.block_of[value] in inside:
+            if inst.op in (IADD, IADD_CK, ISUB, ISUB_CK):
+                sign = 1 if inst.op in (IADD, IADD_CK) else -1
+                found = affine(inst.args[0], defs, inside, memo).plus(affine(inst.args[1], defs, inside, memo), sign)
+            elif inst.op in (IMUL, IMUL_CK):
+                x, y = (affine(a, defs, inside, memo) for a in inst.args)
+                if not x.terms:
+                    found = y.times(x.constant)
+                elif not y.terms:
+                    found = x.times(y.constant)
+            elif inst.op is INEG:
+                found = affine(inst.args[0], defs, inside, memo).times(-1)
+            if found is not None and (len(found.terms) > 6 or any(abs(c) > 1 << 40 for c in found.terms.values())
+                                      or abs(found.constant) > 1 << 60):
+                found = None
+        if found is None:
+            found = Affine(0, {value: 1})
+    memo[value] = found
+    return found

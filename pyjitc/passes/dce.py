@@ -1,0 +1,64 @@
+"""Remove operations and block parameters whose value nobody reads.
+
+Runs after simplify, which leaves dead operands behind. Allocations count as unread where only their fresh reference
+is missed; operations that may raise or write stay.
+Before:  y = iadd x, c ; return x      After:  return x
+Needs: SSA, references not yet counted.  Keeps: control flow.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.cfg import in_edges
+from ..ir.core import RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
+from ..ops.memory import CELL_NEW, ITERATOR_NEW
+from .simplify import remove_params
+
+__all__ = ["run"]
+
+_ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))  # what they may raise is not missed
+
+
+def is_droppable(inst: Inst) -> bool:
+    """Whether the instruction may go when its result is not read."""
+    effects = inst.op.effects
+    if effects & (WRITES | TERMINATOR):
+        return False
+    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR
+
+
+def run(fn: Function, options: Any = None) -> None:
+    edges = in_edges(fn.blocks)
+    defs: dict[Value, Inst] = {}
+    params: dict[Value, tuple[Block, int]] = {}
+    live: set[Value] = set()
+    work: list[Value] = []
+    for block in fn.blocks:
+        if block is not fn.entry:
+            for position, param in enumerate(block.params):
+                params[param] = block, position
+        for inst in block.insts:
+            if is_droppable(inst):
+                if inst.result is not None:
+                    defs[inst.result] = inst
+            else:
+                work += inst.args
+    while work:
+        value = work.pop()
+        if value in live:
+            continue
+        live.add(value)
+        inst = defs.get(value)
+        if inst is not None:
+            work += inst.args
+        elif value in params:
+            block, position = params[value]
+            for _, _, edge in edges[block]:
+                work.append(edge.args[position])
+    for block in fn.blocks:
+        if len(defs) and any(i.result in defs and i.result not in live for i in block.insts):
+            block.insts = [i for i in block.insts if i.result not in defs or i.result in live]
+        if block is not fn.entry:
+            dead = [position for position, param in enumerate(block.params) if param not in live]
+            if dead:
+                remove_params(block, dead, edges[block])

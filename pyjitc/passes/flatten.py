@@ -1,0 +1,149 @@
+"""Pass aggregates between blocks as their parts, so that loop state becomes plain values (a step of simplify).
+
+Before:  jump loop(s)     loop(s: struct): i = struct_get {0} s
+After:   i0 = struct_get {0} s ; jump loop(i0)     loop(i): s = struct_make i
+The aggregate is made again at the start of the block; the rules for projections and dce remove what is not needed.
+A union whose member is the same on every way in is passed as that member.
+"""
+from __future__ import annotations
+
+from ..ir.cfg import in_edges
+from ..ir.core import Block, Function, Inst, Value
+from ..ops import structure as s
+from ..ops.exceptions import EXC_FETCH
+from ..types import kinds as k
+from .rules import Facts
+
+__all__ = ["flatten", "parts"]
+
+MOST = 32  # parts of one aggregate: wide tuples stay whole
+_GETS = frozenset((s.TUPLE_GET, s.STRUCT_GET, s.SLICE_GET, s.RANGE_GET, s.CAPTURE_GET, s.METHOD_SELF))
+_MAKES = frozenset((s.TUPLE_MAKE, s.STRUCT_MAKE, s.PACK, s.SLICE_MAKE, s.RANGE_MAKE, s.FUNCTION_MAKE, s.METHOD_MAKE, s.UNDEF,
+                    s.UNION_MAKE))
+_TRIPLE = ("start", "stop", "step")
+
+
+def parts(t: k.Type):
+    """(make operation, its attributes, [(get operation, its attributes, type)]) of an aggregate type, or None."""
+    if isinstance(t, k.Tuple):
+        return s.TUPLE_MAKE, {"cls": t.cls}, [(s.TUPLE_GET, {"index": n}, e) for n, e in enumerate(t.elements)]
+    if isinstance(t, k.Struct):
+        return s.STRUCT_MAKE, {}, [(s.STRUCT_GET, {"field": name}, e) for name, e in t.members]
+    if t is k.Range:
+        return s.RANGE_MAKE, {}, [(s.RANGE_GET, {"field": name}, k.Int) for name in _TRIPLE]
+    if isinstance(t, k.Slice):
+        return s.SLICE_MAKE, {}, [(s.SLICE_GET, {"field": name}, getattr(t, name)) for name in _TRIPLE]
+    if isinstance(t, k.Function):
+        return s.FUNCTION_MAKE, {}, [(s.CAPTURE_GET, {"index": n}, e) for n, e in enumerate(t.captures)]
+    if isinstance(t, k.Method):
+        return s.METHOD_MAKE, {"name": t.name}, [(s.METHOD_SELF, {}, t.receiver)]
+    return None
+
+
+def _leaves(t: k.Type) -> int:
+    found = parts(t)
+    return 1 if found is None else sum(_leaves(e) for _, _, e in found[2])
+
+
+def flatten(fn: Function, facts: Facts) -> bool:
+    wanted = [(b, p) for b in fn.blocks[1:] for p in b.params if parts(p.type) is not None or isinstance(p.type, k.Union)]
+    if not wanted:
+        return False
+    read = {inst.args[0] for b in fn.blocks for inst in b.insts if inst.op in _GETS}
+    edges = in_edges(fn.blocks)
+    before: dict[Inst, list[Inst]] = {}
+    made: dict[Block, list[Inst]] = {}
+    for block, param in wanted:
+        position = block.params.index(param)
+        arriving = edges[block]
+        if isinstance(param.type, k.Union):
+            leaf = _same_member(param, [e.args[position] for _, _, e in arriving], facts)
+            if leaf is None:
+                continue
+            new = [Value(leaf, param.name)]
+            rebuilt = Inst(s.UNION_MAKE, new, {"type": param.type}, param)
+            steps = [rebuilt]
+        else:
+            if _leaves(param.type) > MOST or not (param in read or any(
+                    _is_made(facts, e.args[position]) for _, _, e in arriving)):
+                continue
+            new, steps = [], []
+            _rebuild(param, param.type, new, steps)
+        for _, inst, edge in arriving:
+            arg = edge.args[position]
+            if isinstance(param.type, k.Union):
+                pieces = new if arg is param else [_payload(facts, arg, leaf)]
+            else:
+                pieces = new if arg is param else _take_apart(facts, arg)
+            edge.args[position:position + 1] = pieces
+            if facts.fresh:
+                before.setdefault(inst, []).extend(facts.fresh)
+                facts.fresh.clear()
+        block.params[position:position + 1] = new
+        for step in steps:
+            facts.defs[step.result] = step
+        made.setdefault(block, []).extend(steps)
+    if not made:
+        return False
+    for block in fn.blocks:
+        insts = block.insts
+        if before:
+            insts = [x for inst in insts for x in (*before.get(inst, ()), inst)]
+        if block in made:
+            at = 1 if insts[0].op is EXC_FETCH else 0
+            insts = insts[:at] + made[block] + insts[at:]
+        block.insts = insts
+    return True
+
+
+def _is_made(facts: Facts, value: Value) -> bool:
+    inst = facts.defs.get(value)
+    return inst is not None and inst.op in _MAKES
+
+
+def _take_apart(facts: Facts, value: Value) -> list[Value]:
+    found = parts(value.type)
+    if found is None:
+        return [value]
+    pieces = []
+    for op, attrs, t in found[2]:
+        pieces += _take_apart(facts, facts.make(op, value, type=t, **attrs))
+    return pieces
+
+
+def _rebuild(value: Value, t: k.Type, leaves: list[Value], steps: list[Inst]) -> None:
+    """New values for the leaves of `t`, and the instructions that make `value` of them."""
+    make, attrs, members = parts(t)
+    pieces = []
+    for n, (_, _, e) in enumerate(members):
+        piece = Value(e, f"{value.name}.{n}" if value.name else "")
+        pieces.append(piece)
+        if parts(e) is None:
+            leaves.append(piece)
+        else:
+            _rebuild(piece, e, leaves, steps)
+    if make in (s.STRUCT_MAKE, s.FUNCTION_MAKE):
+        attrs = {"type": t}
+    steps.append(Inst(make, pieces, attrs, value))
+
+
+def _same_member(param: Value, args, facts: Facts) -> k.Type | None:
+    member = None
+    for arg in args:
+        if arg is param:
+            continue
+        made = facts.made(arg, s.UNION_MAKE, s.UNDEF)
+        if made is None:
+            return None
+        if made.op is s.UNDEF:
+            continue
+        t = made.args[0].type
+        if member is not None and t is not member:
+            return None
+        member = t
+    return member
+
+
+def _payload(facts: Facts, arg: Value, t: k.Type) -> Value:
+    made = facts.made(arg, s.UNION_MAKE)
+    return made.args[0] if made is not None else facts.make(s.UNDEF, type=t)

@@ -1,0 +1,140 @@
+"""Let each way into a block that only decides go where it decides (jump threading; a step of simplify).
+
+Before:  jump join(True, x)   join(has, item): branch has, body, exit      After:  jump body, with item = x
+The deciding block is copied for such an edge, so it must be short; loop headers stay, because later passes read the
+shape of loops. Values that the block defines get block parameters where both copies arrive (`repair`).
+"""
+from __future__ import annotations
+
+from ..ir.cfg import Dominators, in_edges, predecessors, reverse_postorder
+from ..ir.core import RAISES, WRITES, Block, Edge, Function, Inst, Value
+from ..ops import arith as a
+from ..ops import structure as s
+from ..ops.control import BRANCH, SWITCH
+from .rewrite import clone_inst, remove_unreachable
+from .rules import Facts, simplify_inst
+
+__all__ = ["thread", "repair"]
+
+LONGEST = 8  # instructions of a block that is copied
+_DECIDES = frozenset((a.BNOT, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE, s.UNION_IS, s.TUPLE_GET))
+
+
+def thread(fn: Function, facts: Facts) -> bool:
+    candidates = [b for b in fn.blocks if b.params and len(b.insts) <= LONGEST and b.insts[-1].op in (BRANCH, SWITCH)
+                  and b is not fn.entry and _condition(b, facts) is not None
+                  and not any(i.op.effects & (RAISES | WRITES) for i in b.insts[:-1])]
+    if not candidates:
+        return False
+    edges = in_edges(fn.blocks)
+    if not any(_decided(b, inst, edge, facts) for b in candidates for _, inst, edge in edges[b]):
+        return False
+    dom = Dominators(fn)
+    changed = False
+    for block in candidates:
+        arriving = edges[block]
+        if any(dom.dominates(block, source) for source, _, _ in arriving):
+            continue  # a loop header
+        ways = [(inst, edge) for _, inst, edge in arriving if _decided(block, inst, edge, facts)]
+        if not ways:
+            continue
+        _split(fn, block, ways, facts)
+        changed = True
+        break  # edges and dominators are stale: simplify comes again
+    return changed
+
+
+def _condition(block: Block, facts: Facts):
+    """(parameter position, instruction between it and the branch or None) of what decides, or None."""
+    value = block.insts[-1].args[0]
+    if value in block.params:
+        return block.params.index(value), None
+    inst = facts.defs.get(value)
+    if inst is None or inst.op not in _DECIDES or inst not in block.insts:
+        return None
+    if inst.args[0] in block.params and all(facts.known(v) is not None for v in inst.args[1:]):
+        return block.params.index(inst.args[0]), inst
+    return None
+
+
+def _decided(block: Block, source: Inst, edge: Edge, facts: Facts) -> bool:
+    """Whether the branch at the end of `block` is known for control that comes along `edge`."""
+    if source.unwind is edge:
+        return False
+    position, test = _condition(block, facts)
+    arg = edge.args[position]
+    if test is None:
+        return facts.known(arg) is not None
+    trial = Inst(test.op, [arg, *test.args[1:]], test.attrs, Value(test.result.type))
+    better = simplify_inst(facts, trial)
+    facts.fresh.clear()
+    return better is not None and facts.known(better) is not None
+
+
+def _split(fn: Function, block: Block, ways, facts: Facts) -> None:
+    """Give each of `ways` a copy of `block`; what the block defines may be read anywhere behind it."""
+    defined = [*block.params, *(i.result for i in block.insts if i.result is not None)]
+    ends: dict[Value, dict[Block, Value]] = {v: {block: v} for v in defined}
+    for _, edge in ways:
+        copy = Block(block.name)
+        values = dict(zip(block.params, edge.args))
+        copy.insts = [clone_inst(inst, values, {}) for inst in block.insts]
+        for inst in copy.insts:
+            if inst.result is not None:
+                facts.defs[inst.result] = inst
+        edge.block, edge.args = copy, []
+        fn.blocks.append(copy)
+        for v in defined:
+            ends[v][copy] = values[v]
+    remove_unreachable(fn)
+    repair(fn, ends)
+
+
+def repair(fn: Function, ends: dict[Value, dict[Block, Value]]) -> None:
+    """Restore SSA for values that now have several definitions: value -> {block: what it is at the end of the block}.
+
+    Uses in other blocks are of the old value and get the one that reaches them; where several do, a new parameter.
+    The parameters are as many as could be needed; simplify removes those that were not.
+    """
+    order = reverse_postorder(fn)
+    preds = predecessors(order)
+    edges = in_edges(order)
+    reads: dict[Value, list[Block]] = {}
+    for block in order:
+        for inst in block.insts:
+            for values in (inst.args, *(e.args for e in inst.edges())):
+                for v in values:
+                    if v in ends and block not in ends[v]:
+                        found = reads.setdefault(v, [])
+                        if not found or found[-1] is not block:
+                            found.append(block)
+    for value, blocks in reads.items():
+        at_end = ends[value]
+        region: set[Block] = set()
+        work = list(blocks)
+        while work:
+            block = work.pop()
+            if block not in region and block not in at_end:
+                region.add(block)
+                work += preds[block]
+        reaching: dict[Block, Value] = {}
+        joins = []
+        for block in order:
+            if block not in region:
+                continue
+            if len(edges[block]) == 1:
+                source = preds[block][0]
+                reaching[block] = at_end[source] if source in at_end else reaching[source]
+            else:
+                reaching[block] = param = Value(value.type, value.name)
+                joins.append((block, param))
+        for block in blocks:
+            new = reaching[block]
+            for inst in block.insts:
+                inst.args = [new if v is value else v for v in inst.args]
+                for edge in inst.edges():
+                    edge.args = [new if v is value else v for v in edge.args]
+        for block, param in joins:
+            block.params.append(param)
+            for source, _, edge in edges[block]:
+                edge.args.append(at_end[source] if source in at_end else reaching[source])
