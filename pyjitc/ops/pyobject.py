@@ -4,6 +4,7 @@ from __future__ import annotations
 from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Op
 from ..types.kinds import Object, Str
 from .effects import NONDIFF
+from .memory import count_references
 
 __all__ = ["PYOBJECT_OPS"]
 
@@ -22,6 +23,7 @@ def _unbox_lower(e, inst, x):
     e.start(wrong)
     e.error(inst, "TypeError", f"a captured value is no longer a {inst.attrs['type']}")
     e.start(done)
+    count_references(e, inst.attrs["type"], values, "retain")  # the object's own reference stays with the object
     return values
 
 
