@@ -1,0 +1,164 @@
+"""Functions as text, one form for generic and typed IR; `ir.parse` reads the typed one back.
+
+    fn scale(a: float64[::1], n: int) -> float64:
+      entry(a: float64[::1], n: int):
+        c = const 2.0 : float64
+        i = check_index n, n {axis: 0} : int ! handler(c)  @3:8
+        branch t -> body(c), done(c)
+
+A value is called after the local variable it came from, with a numeric suffix where that is not unique. What follows
+an instruction: `: type`, `! edge` taken on an exception, `~ values` released when the exception leaves the function.
+"""
+from __future__ import annotations
+
+import re
+from types import CodeType
+
+import numpy as np
+
+from ..types.kinds import Type
+from .core import Edge, Function, Inst, Op
+
+__all__ = ["show", "attribute", "references"]
+
+_NOT_A_NAME = re.compile(r"\W")
+
+
+def show(fn: Function, locs: bool = False) -> str:
+    """The text of `fn`; `locs`: with line and column of every instruction."""
+    return _Text(fn, locs).text()
+
+
+class _Names:
+    """Unique names: the hint itself, then hint.1, hint.2, ... (no local variable has a dot in its name)."""
+
+    def __init__(self):
+        self.count: dict[str, int] = {}
+
+    def of(self, hint: str) -> str:
+        n = self.count.get(hint, 0)
+        self.count[hint] = n + 1
+        return f"{hint}.{n}" if n else hint
+
+
+class _Text:
+    def __init__(self, fn: Function, locs: bool):
+        self.fn = fn
+        self.locs = locs
+        self.blocks: dict = {}
+        self.values: dict = {}
+        blocks, values = _Names(), _Names()
+        for block in fn.blocks:
+            self.blocks[block] = blocks.of(_NOT_A_NAME.sub("_", block.name) or "b")
+            for value in block.params:
+                self.define(values, value)
+            for inst in block.insts:
+                if inst.result is not None:
+                    self.define(values, inst.result)
+
+    def define(self, names: _Names, value) -> None:
+        if value not in self.values:  # broken IR may define a value twice
+            self.values[value] = names.of(_NOT_A_NAME.sub("_", value.name) or "v")
+
+    def name(self, value) -> str:
+        return self.values.get(value) or f"?{value.name or 'v'}"
+
+    def params(self, values) -> str:
+        return ", ".join(self.name(v) if v.type is None else f"{self.name(v)}: {v.type}" for v in values)
+
+    def edge(self, edge: Edge) -> str:
+        return f"{self.blocks.get(edge.block) or '?' + (edge.block.name or 'b')}({', '.join(map(self.name, edge.args))})"
+
+    def text(self) -> str:
+        fn = self.fn
+        result = "" if fn.result is None else f" -> {fn.result}"
+        params = self.params(fn.params) if fn.blocks else ""
+        lines = [f"{'library ' if fn.library else ''}fn {fn.name}({params}){result}:"]
+        for block in fn.blocks:
+            lines.append(f"  {self.blocks[block]}({self.params(block.params)}):")
+            lines += [f"    {self.inst(inst)}" for inst in block.insts]
+        return "\n".join(lines) + "\n"
+
+    def inst(self, inst: Inst) -> str:
+        attrs = inst.attrs
+        text = inst.op.name
+        if inst.result is not None:
+            text = f"{self.name(inst.result)} = {text}"
+        if text.endswith("const") and len(attrs) == 1 and "value" in attrs:
+            text += " " + attribute(attrs["value"])
+            attrs = {}
+        if isinstance(attrs.get("callee"), Function):
+            text += f" @{attrs['callee'].name}"
+            attrs = {k: v for k, v in attrs.items() if k != "callee"}
+            text += f"({', '.join(map(self.name, inst.args))})"
+        elif inst.args:
+            text += " " + ", ".join(map(self.name, inst.args))
+        if attrs:
+            text += " {" + ", ".join(f"{k}: {_keyed(k, v)}" for k, v in attrs.items()) + "}"
+        if inst.targets:
+            text += " -> " + ", ".join(map(self.edge, inst.targets)) if inst.args else " " + self.edge(inst.targets[0])
+        if inst.result is not None and inst.result.type is not None:
+            text += f" : {inst.result.type}"
+        if inst.unwind is not None:
+            text += f" ! {self.edge(inst.unwind)}"
+        if inst.cleanup:
+            text += " ~ " + ", ".join(map(self.name, inst.cleanup))
+        if self.locs and inst.loc.line:
+            text += f"  @{inst.loc.line}:{inst.loc.col}"
+        return text
+
+
+def _keyed(key: str, value) -> str:
+    return str(value) if key == "type" and isinstance(value, Type) else attribute(value)
+
+
+def attribute(value) -> str:
+    """Text of an attribute: literals as in Python, `type T`, `@function`, `<object>`, NumPy scalars as `float64(2.0)`."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic):
+        return repr(value) if type(value).__module__ == "builtins" else f"<{value!r}>"
+    if isinstance(value, np.generic) and type(value).__module__ == "numpy" and not isinstance(value, (np.str_, np.bytes_)):
+        return f"{value.dtype}({value.item()!r})"
+    if isinstance(value, Type):
+        return f"type {value}"
+    if isinstance(value, Function):
+        return f"@{value.name}"
+    if type(value) is tuple:
+        return f"({', '.join(map(attribute, value))}{',' if len(value) == 1 else ''})"
+    if type(value) in (set, frozenset):
+        return "{" + ", ".join(sorted(map(attribute, value))) + "}"
+    if isinstance(value, Op):
+        return f"<op {value.name}>"
+    if isinstance(value, CodeType):
+        return f"<code {value.co_qualname if hasattr(value, 'co_qualname') else value.co_name}>"
+    if repr(value) in ("UNBOUND", "Ellipsis"):
+        return repr(value)
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    return f"<{name if isinstance(name, str) else re.sub(r' at 0x[0-9a-f]+', '', repr(value))}>"
+
+
+def references(functions) -> dict[str, object]:
+    """What the texts of `functions` name but cannot spell out: text -> type, object or function, for `ir.parse`."""
+    found: dict[str, object] = {}
+
+    def add(value):
+        if isinstance(value, Type):
+            found[str(value)] = value
+        elif isinstance(value, (tuple, set, frozenset)) and type(value) in (tuple, set, frozenset):
+            for item in value:
+                add(item)
+        else:
+            text = attribute(value)
+            if text[0] in "<@U":
+                found[text] = value
+
+    for fn in functions:
+        add(fn.result)
+        for block in fn.blocks:
+            for value in block.params:
+                add(value.type)
+            for inst in block.insts:
+                if inst.result is not None:
+                    add(inst.result.type)
+                for value in inst.attrs.values():
+                    add(value)
+    return found
