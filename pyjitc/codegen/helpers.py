@@ -587,7 +587,8 @@ def text(names, declarations: dict[str, None], nogil: bool = False) -> str:
                 if nogil and symbol in _LOCKED:
                     locked.add(symbol)
                     body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
-        parts.append(body)
+        # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
+        parts.append(body.replace(" noinline", " noinline optnone"))
     for symbol in sorted(locked):
         result, args = _LOCKED[symbol]
         parts.append(f"""

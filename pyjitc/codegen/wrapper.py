@@ -3,9 +3,9 @@
     ptr pyjitc_entry(ptr self, ptr args, i64 nargsf, ptr kwnames)
 
 A call that is not for this signature goes on to the stub whose address the dispatcher keeps in `pyjitc_next`.
-Omitted arguments come from the defaults of `self`, keywords are placed by the identity of their names. Values the
-code was compiled for are compared before the call: the dispatcher keeps what is expected in `pyjitc_guard_<i>`. A
-dictionary is looked at again only when its version tag has changed.
+Omitted arguments come from the defaults of `self`, keywords are placed by the identity of their names: `bind` of
+runtime/thunks.py. Values the code was compiled for are compared before the call: the dispatcher keeps what is expected
+in `pyjitc_guard_<i>`. A dictionary is looked at again only when its version tag has changed.
 `pyjitc_active` counts the calls that are inside, for whoever wants to unmap the code.
 """
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import CellType
 from typing import Any, NamedTuple
 
 from ..ir import core as ir
-from ..runtime import dispatcher, platform
+from ..runtime import platform
 from ..types.kinds import Type
 from . import box
 from .emit import Emitter, Module, components
@@ -71,7 +71,7 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
         slots = e.alloca("ptr", n)
         _declare_bind(module, spec.names)
         bound = e.assign(f"call i1 @pyjitc_bind(ptr %self, ptr %args, i64 {given}, ptr %kw, ptr {slots}, i64 {n}, "
-                         f"i64 {spec.positional_only})")
+                         f"i64 {spec.positional_only}, ptr @pyjitc_names)")
         e.branch(bound, "open", "miss")
         e.start("open")
         values = e.phi("ptr", [("%args", "enter"), (slots, "bind")])
@@ -178,96 +178,7 @@ def _expect(e: _Stub, value: str, symbol: str) -> None:
 def _declare_bind(module: Module, names: tuple[str, ...]) -> None:
     known = ", ".join(f"ptr {module.object(name)}" for name in names)
     module.declarations[f"@pyjitc_names = internal constant [{len(names)} x ptr] [{known}]"] = None
-    module.declarations["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"] = None
-    module.declarations["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"] = None
-    module.bodies.append(_BIND)
-
-
-# Whether the arguments of a call with keywords or omitted defaults can be placed; `slots` gets one object for each
-# parameter. Names are compared by identity: those of a call's code are interned.
-_BIND = f"""
-define internal i1 @pyjitc_bind(ptr %self, ptr %args, i64 %nargs, ptr %kw, ptr %slots, i64 %n, i64 %only) nounwind noinline optsize {{
-start:
-  %many = icmp ugt i64 %nargs, %n
-  br i1 %many, label %no, label %copy
-copy:
-  %all = mul i64 %n, 8
-  %some = mul i64 %nargs, 8
-  call void @llvm.memset.p0.i64(ptr %slots, i8 0, i64 %all, i1 false)
-  call void @llvm.memcpy.p0.p0.i64(ptr %slots, ptr %args, i64 %some, i1 false)
-  %unnamed = icmp eq ptr %kw, null
-  br i1 %unnamed, label %defaults, label %names
-names:
-  %countp = getelementptr i8, ptr %kw, i64 {platform.OB_SIZE}
-  %count = load i64, ptr %countp
-  %keys = getelementptr i8, ptr %kw, i64 {platform.TUPLE_ITEMS}
-  %extra = getelementptr ptr, ptr %args, i64 %nargs
-  br label %each
-each:
-  %j = phi i64 [ 0, %names ], [ %j1, %put ]
-  %more = icmp ult i64 %j, %count
-  br i1 %more, label %find, label %defaults
-find:
-  %keyp = getelementptr ptr, ptr %keys, i64 %j
-  %key = load ptr, ptr %keyp
-  br label %search
-search:
-  %i = phi i64 [ %only, %find ], [ %i1, %other ]
-  %left = icmp ult i64 %i, %n
-  br i1 %left, label %compare, label %no
-compare:
-  %namep = getelementptr ptr, ptr @pyjitc_names, i64 %i
-  %name = load ptr, ptr %namep
-  %hit = icmp eq ptr %name, %key
-  %i1 = add i64 %i, 1
-  br i1 %hit, label %place, label %other
-other:
-  br label %search
-place:
-  %slot = getelementptr ptr, ptr %slots, i64 %i
-  %old = load ptr, ptr %slot
-  %free = icmp eq ptr %old, null
-  br i1 %free, label %put, label %no
-put:
-  %valuep = getelementptr ptr, ptr %extra, i64 %j
-  %value = load ptr, ptr %valuep
-  store ptr %value, ptr %slot
-  %j1 = add i64 %j, 1
-  br label %each
-defaults:
-  %tablep = getelementptr i8, ptr %self, i64 {dispatcher.DEFAULTS}
-  %table = load ptr, ptr %tablep
-  %sizep = getelementptr i8, ptr %table, i64 {platform.OB_SIZE}
-  %size = load i64, ptr %sizep
-  %first = sub i64 %n, %size
-  %items = getelementptr i8, ptr %table, i64 {platform.TUPLE_ITEMS}
-  br label %fill
-fill:
-  %k = phi i64 [ 0, %defaults ], [ %k1, %filled ]
-  %rest = icmp ult i64 %k, %n
-  br i1 %rest, label %check, label %yes
-check:
-  %herep = getelementptr ptr, ptr %slots, i64 %k
-  %here = load ptr, ptr %herep
-  %k1 = add i64 %k, 1
-  %set = icmp ne ptr %here, null
-  br i1 %set, label %filled, label %missing
-missing:
-  %at = sub i64 %k, %first
-  %required = icmp slt i64 %at, 0
-  br i1 %required, label %no, label %take
-take:
-  %itemp = getelementptr ptr, ptr %items, i64 %at
-  %item = load ptr, ptr %itemp
-  store ptr %item, ptr %herep
-  br label %filled
-filled:
-  br label %fill
-yes:
-  ret i1 true
-no:
-  ret i1 false
-}}"""
+    module.declarations["declare i1 @pyjitc_bind(ptr, ptr, i64, ptr, ptr, i64, i64, ptr)"] = None
 
 
 def add_native(module: Module, fn: ir.Function, name: str) -> None:

@@ -270,6 +270,8 @@ def resolve(name: str) -> int:
         return value
     if name == "pyjitc_ndarray_type":
         value = id(np.ndarray)
+    elif name == "pyjitc_bind":
+        value = thunks.bind()
     elif name == "pyjitc_memory_handler":
         value = id(thunks.memory_handler())
     elif name.startswith("pyjitc_numpy_api_"):

@@ -17,6 +17,30 @@ no Python frame stands between the caller and native code.
 
 `vectorcall` is PyObject_Vectorcall for Python 3.10, whose headers have it inline.
 
+`bind` places the arguments of a call with keywords or omitted defaults; every stub shares it:
+
+    bool bind(Callable_ *self, PyObject **args, size_t nargs, PyObject *kwnames, PyObject **slots, size_t n, size_t only,
+              PyObject **names) {
+        if (nargs > n) return false;
+        for (size_t i = 0; i < n; i++) slots[i] = i < nargs ? args[i] : NULL;
+        for (size_t j = 0; kwnames && j < size(kwnames); j++) {     // names are compared by identity: code's are interned
+            size_t i = only;                                        // the first parameter that has a keyword
+            for (;; i++) {
+                if (i >= n) return false;
+                if (names[i] == item(kwnames, j)) break;
+            }
+            if (slots[i]) return false;
+            slots[i] = args[nargs + j];
+        }
+        for (size_t i = 0; i < n; i++)
+            if (!slots[i]) {
+                ssize_t k = i - (n - size(self->defaults));
+                if (k < 0) return false;
+                slots[i] = item(self->defaults, k);
+            }
+        return true;
+    }
+
 `memory_handler` is what NumPy frees and resizes arrays with whose data compiled code allocated (NEP 49): libc's malloc,
 calloc, realloc and free, behind a first argument that they do not have.
 """
@@ -26,7 +50,7 @@ import ctypes
 import mmap
 import struct
 
-__all__ = ["slow_path", "vectorcall", "memory_handler"]
+__all__ = ["slow_path", "vectorcall", "bind", "memory_handler"]
 
 _PUSH = "53 55 4154 4155 4156"  # push rbx, rbp, r12, r13, r14: keeps the stack aligned for calls
 _POP = "415e 415d 415c 5d 5b"
@@ -53,6 +77,19 @@ _VECTORCALL = f"""
     48b8 {{PyThreadState_Get}} ffd0
     4889c7 4889de 4889ea 4c89e1 48d1e1 48d1e9 4d89e8            # (tstate, callable, args, nargs, kwnames)
     48b8 {{_PyObject_MakeTpCall}} {_POP} ffe0
+"""
+
+_BIND = """
+    4c39ca760331c0c3                                            # nargs > n: false
+    4d85c9741c31c04839d073064c8b14c6eb034531d24d8914c048ffc04c39c872e6
+    415741565348 85c9744c 488b4110 4885c07443                   # push r15, r14, rbx; no names: to the defaults
+    4c8b5424284c8b5c2420488d14d631f6                            # the loop over names
+    488b5cf1184d89df 4d39cf736e 4d8d77014b391cfa4d89f775ee
+    4b837cf0f8007559488b1cf24b895cf0f848ffc64839c672cd
+    b0014d85c97443                                              # the defaults of `self`
+    488b5718488b4a104a8d34cd00000000488d14ca4829f24883c2184c29c931f6
+    49833cf00075104889cf4801f77812488b3cf249893cf048ffc64c39ce72e1
+    eb02 31c0 5b415e415f c3                                     # pop; return
 """
 
 _memory: list[mmap.mmap] = []
@@ -101,6 +138,11 @@ def memory_handler() -> object:
         capsule = make(ctypes.addressof(record), name, None)
         _handler.extend([capsule, record, name])
     return _handler[0]
+
+
+def bind() -> int:
+    """Address of the shared placer of arguments; its layout of `self` is that of runtime/dispatcher.py."""
+    return _place(_BIND)
 
 
 def _address(name: str) -> int:
