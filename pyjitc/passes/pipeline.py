@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from ..ir import core as ir
-from . import dce, inline, polling, refcount, relax, simplify, versioning
+from . import dce, gvn, inline, polling, refcount, relax, simplify, versioning
 
 __all__ = ["run", "PASSES"]
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
-PASSES = [relax, simplify, dce, versioning, polling, dce, refcount]
+PASSES = [relax, simplify, gvn, dce, versioning, polling, dce, refcount]
 
 
 def run(functions: list[ir.Function], options) -> list[ir.Function]:

@@ -19,7 +19,7 @@ from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import Definitions, find
 from .repair import repair
-from .rewrite import clone_inst
+from .rewrite import clone_inst, split_edge
 
 __all__ = ["run"]
 
@@ -35,7 +35,7 @@ def run(fn: ir.Function, options=None) -> None:
     defs = Definitions(fn)
     edges = in_edges(fn.blocks)
     definitions: dict = {}
-    for loop in nest.loops:
+    for loop in reversed(nest.loops):  # inner loops first
         counted = find(loop, defs, edges)
         if counted is not None:
             trips = defs.constant(counted.start[counted.left])
@@ -44,8 +44,9 @@ def run(fn: ir.Function, options=None) -> None:
             if not loop.inner and _plain(loop):
                 _strip(fn, counted, edges, definitions)
                 continue
-        for block in loop.latches:
-            _poll(block, 4)
+        for source, inst, edge in edges[loop.header]:
+            if source in loop.blocks:
+                _poll(fn, source, inst, edge)
     for block in nest.irreducible:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     if definitions:
@@ -53,13 +54,16 @@ def run(fn: ir.Function, options=None) -> None:
         repair(fn, definitions)
 
 
-def _poll(block, cost):
-    last = block.insts[-1]
-    inst = ir.Inst(POLL, (), {"cost": cost}, None, last.loc)
-    handler = next((i.unwind for i in reversed(block.insts) if i.unwind is not None), None)
-    if handler is not None:
-        inst.unwind = None  # an interrupt leaves the function: a handler here would need values as they are now
-    block.insts.insert(len(block.insts) - 1, inst)
+def _poll(fn, source, inst, edge):
+    """A poll on a back edge. An interrupt leaves the function: handlers in it would need values as they are now."""
+    poll = ir.Inst(POLL, (), {"cost": 4}, None, inst.loc)
+    if len(inst.targets) == 1:
+        source.insts.insert(source.insts.index(inst), poll)
+    else:
+        middle = split_edge(edge, "poll")
+        middle.insts.insert(0, poll)
+        middle.insts[-1].loc = inst.loc
+        fn.blocks.append(middle)
 
 
 def _plain(loop) -> bool:

@@ -27,7 +27,7 @@ _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op is CHECK_INDEX and not i.attrs.get("unchecked") or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
+    if not any(i.op is CHECK_INDEX or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
         return
     done: set[ir.Block] = set()  # headers of loops that were versioned, or given up, and of those inside them
     while True:
@@ -78,7 +78,7 @@ def _plan(loop, nest, defs, edges):
     for block in loop.blocks:
         inner = nest.of[block]
         for inst in block.insts:
-            if inst.op is CHECK_INDEX and not inst.attrs.get("unchecked"):
+            if inst.op is CHECK_INDEX:
                 limit = inst.args[1]
                 form = affine(inst.args[0], defs, loop.blocks, memo)
                 ok = defs.block_of.get(limit) not in loop.blocks and _known(form, counters, defs, loop)

@@ -7,16 +7,17 @@ import sys
 
 from ...ops.arith import IADD, IFLOORDIV, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
-from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
+from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_AT
 from ..intrinsics import NOTHING, advance, is_python_float, iterate
 
 __all__ = ["STEPS"]
 
 
 def range_length(start, stop, step):
+    # Selected, not branched: a length that does not change leaves the loop around it.
     if step > 0:
-        return IADD(IFLOORDIV(ISUB(ISUB(stop, 1), start), step), 1) if start < stop else 0
-    return IADD(IFLOORDIV(ISUB(ISUB(start, 1), stop), ISUB(0, step)), 1) if stop < start else 0
+        return SELECT(start < stop, IADD(IFLOORDIV(ISUB(ISUB(stop, 1), start), step), 1), 0)
+    return SELECT(stop < start, IADD(IFLOORDIV(ISUB(ISUB(start, 1), stop), ISUB(0, step)), 1), 0)
 
 
 def range_iterate(r):

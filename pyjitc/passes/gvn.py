@@ -1,0 +1,94 @@
+"""Compute each pure value once: move what does not change out of loops, and share what is computed twice.
+
+Runs after simplify and before versioning, which needs to see that `a.shape[0]` in the loop is the one before it.
+Only cheap operations that cannot trap are moved; the rest is left to LLVM. An index check that a dominating one
+made before is shared too.
+Before:  loop: n = array_dim a ; j = check_index i, n ; ... ; m = array_dim a ; k = check_index i, m
+After:   n = array_dim a ; loop: j = check_index i, n ; ...
+Needs: SSA.  Keeps: SSA, control flow. Source: Briggs, Cooper, Simpson, "Value numbering" (1997), dominator-based.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import Dominators, LoopNest, in_edges
+from ..ops import arith, memory, structure
+from .counted import Definitions
+from .rewrite import resolve, substitute
+
+__all__ = ["run"]
+
+_MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG, arith.CAST, structure.TUPLE_GET,
+          structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET, structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
+_SHARED_CHECKS = {memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
+
+
+def run(fn: ir.Function, options=None) -> None:
+    dom = Dominators(fn)
+    nest = LoopNest(fn, dom)
+    if nest.loops:
+        _hoist(fn, nest)
+    _share(fn, dom)
+
+
+def _hoist(fn, nest):
+    defs = Definitions(fn)
+    edges = in_edges(fn.blocks)
+    before: dict = {}
+    for loop in nest.loops:
+        outside = [e for e in edges[loop.header] if e[0] not in loop.blocks]
+        usable = len(outside) == 1 and outside[0][1] is outside[0][0].insts[-1]
+        before[loop] = outside[0][0] if usable else None
+    for block in nest.dom.order:
+        innermost = nest.of.get(block)
+        if innermost is None:
+            continue
+        kept = []
+        for inst in block.insts:
+            place = None
+            if inst.op in _MOVED:
+                loop = innermost
+                while loop is not None and before[loop] is not None and all(
+                        defs.block_of.get(a) not in loop.blocks for a in inst.args):
+                    place = before[loop]
+                    loop = loop.parent
+            if place is None:
+                kept.append(inst)
+            else:
+                place.insts.insert(len(place.insts) - 1, inst)
+                defs.block_of[inst.result] = place
+        block.insts = kept
+
+
+def _share(fn, dom):
+    edges = in_edges(fn.blocks)
+    mapping: dict[ir.Value, ir.Value] = {}
+    tables: dict[ir.Block, dict] = {}
+    for block in dom.preorder():
+        parent = dom.idom.get(block)
+        # Control may reach a handler before all of the dominating block has run: it starts afresh.
+        handler = any(edge is inst.unwind for _, inst, edge in edges[block])
+        table = {} if handler or parent is None or parent is block else dict(tables[parent])
+        kept = []
+        for inst in block.insts:
+            if mapping:
+                inst.args = [resolve(mapping, a) for a in inst.args]
+            op = inst.op
+            if inst.result is not None and (op.effects == ir.PURE or op in _SHARED_CHECKS):
+                key = (op, *map(id, inst.args), _attributes(inst.attrs), inst.result.type)
+                found = table.get(key)
+                if found is not None:
+                    mapping[inst.result] = found
+                    continue
+                table[key] = inst.result
+            kept.append(inst)
+        block.insts = kept
+        tables[block] = table
+    substitute(fn.blocks, mapping)
+
+
+def _attributes(attrs):
+    if not attrs:
+        return ()
+    return tuple((k, v if isinstance(v, (int, str, tuple)) and not isinstance(v, bool) else (type(v), id(v)))
+                 if k != "value" else (type(v), repr(v) if isinstance(v, (int, float, complex, str)) else id(v))
+                 for k, v in attrs.items())
