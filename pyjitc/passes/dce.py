@@ -12,7 +12,7 @@ from typing import Any
 from ..ir.cfg import in_edges
 from ..ir.core import RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
 from ..ops.memory import CELL_NEW, ITERATOR_NEW
-from .simplify import remove_params
+from .rewrite import remove_params
 
 __all__ = ["run"]
 

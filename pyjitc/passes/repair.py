@@ -1,57 +1,60 @@
-"""SSA again after a value got a second definition (a copied loop): uses find the one that reaches them.
+"""SSA again after values got further definitions (a copied loop, a copied branch): uses find the one that reaches them.
 
-Parameters are made where different definitions meet. Source: Braun et al., "Simple and efficient construction of SSA
-form" (2013), on demand.
+Walks back from the uses to the definitions, without recursion, and makes a parameter wherever control joins on the
+way: as many as could be needed, and simplify removes those that were not.
 Needs: every path to a use passes one of the definitions.  Keeps: everything else.
 """
 from __future__ import annotations
 
-from ..ir import core as ir
-from ..ir.cfg import in_edges
+from ..ir.cfg import in_edges, reverse_postorder
+from ..ir.core import Block, Function, Value
 
 __all__ = ["repair"]
 
 
-def repair(fn: ir.Function, definitions: dict[ir.Value, dict[ir.Block, ir.Value]]) -> None:
+def repair(fn: Function, definitions: dict[Value, dict[Block, Value]]) -> None:
     """definitions: old value -> {block: the value that holds at the end of it}. Rewrites the uses of each old value
     outside the blocks that define it."""
-    edges = in_edges(fn.blocks)
-    for old, ends in definitions.items():
-        _one(fn, old, ends, edges)
+    order = reverse_postorder(fn)
+    edges = in_edges(order)
+    reads: dict[Value, dict[Block, None]] = {}
+    for block in order:
+        for inst in block.insts:
+            for values in (inst.args, *(e.args for e in inst.edges())):
+                for v in values:
+                    if v in definitions and block not in definitions[v]:
+                        reads.setdefault(v, {})[block] = None
+    for old, blocks in reads.items():
+        _one(old, definitions[old], blocks, order, edges)
 
 
-def _one(fn, old, ends, edges):
-    at_start: dict[ir.Block, ir.Value] = {}
-
-    def at_end(block):
-        found = ends.get(block)
-        return found if found is not None else start(block)
-
-    def start(block):
-        found = at_start.get(block)
-        if found is not None:
-            return found
-        into = edges[block]
-        if len(into) == 1:
-            found = at_start[block] = at_end(into[0][0])
-            return found
-        p = at_start[block] = ir.Value(old.type, old.name)
-        block.params.append(p)
-        for source, _, edge in into:
-            edge.args.append(at_end(source))
-        return p
-
-    for block in fn.blocks:
-        if block in ends:
-            # before its own definition a block cannot read `old`; after it, the definition is `old` itself or a copy
-            new = ends[block]
-            if new is not old and old not in (i.result for i in block.insts) and old not in block.params:
-                _replace(block, old, new)
+def _one(old, ends, blocks, order, edges):
+    region: set[Block] = set()  # where the value is wanted at the start
+    work = list(blocks)
+    while work:
+        block = work.pop()
+        if block not in region and block not in ends:
+            region.add(block)
+            work += [source for source, _, _ in edges[block]]
+    start: dict[Block, Value] = {}
+    joins: list[Block] = []
+    for block in order:
+        if block not in region:
             continue
-        if any(old in i.args or any(old in e.args for e in i.edges()) for i in block.insts):
-            new = start(block)
-            if new is not old:
-                _replace(block, old, new)
+        if len(edges[block]) == 1:
+            source = edges[block][0][0]
+            start[block] = ends[source] if source in ends else start[source]
+        else:
+            start[block] = Value(old.type, old.name)
+            joins.append(block)
+    for block in blocks:
+        new = start[block]
+        if new is not old:
+            _replace(block, old, new)
+    for block in joins:
+        block.params.append(start[block])
+        for source, _, edge in edges[block]:
+            edge.args.append(ends[source] if source in ends else start[source])
 
 
 def _replace(block, old, new):

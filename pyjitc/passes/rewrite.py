@@ -5,7 +5,7 @@ from ..ir.cfg import reverse_postorder
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
-__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable"]
+__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
@@ -98,3 +98,10 @@ def remove_unreachable(fn: Function) -> bool:
         return False
     fn.blocks = [block for block in fn.blocks if block in reachable]
     return True
+
+def remove_params(block: Block, positions, arriving) -> None:
+    """Drop the parameters at `positions` and the arguments for them; `arriving`: the edges as in_edges gives them."""
+    gone = set(positions)
+    block.params = [p for k, p in enumerate(block.params) if k not in gone]
+    for _, _, edge in arriving:
+        edge.args = [v for k, v in enumerate(edge.args) if k not in gone]

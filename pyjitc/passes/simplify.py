@@ -18,8 +18,8 @@ from ..ops.arith import BNOT
 from ..ops.control import BRANCH, CONST, JUMP, SWITCH
 from ..ops.structure import UNDEF
 from ..types.kinds import is_refcounted
-from . import flatten, thread
-from .rewrite import remove_unreachable, resolve, substitute
+from . import dce, flatten, thread
+from .rewrite import remove_params, remove_unreachable, resolve, substitute
 from .rules import Facts, simplify_inst
 
 __all__ = ["run"]
@@ -40,6 +40,7 @@ def run(fn: Function, options: Any = None) -> None:
         changed |= _parameters(fn, facts)
         changed |= flatten.flatten(fn, facts)
         changed |= thread.thread(fn, facts)
+        dce.run(fn)
         if not changed:
             break
     fn.entry.insts[:0] = facts.constants
@@ -219,11 +220,3 @@ def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
     if undefined is not None and facts.known(only) is None and only not in facts.fn.params:
         return None  # it need not be there on the other ways
     return only
-
-
-def remove_params(block: Block, positions, arriving) -> None:
-    """Drop the parameters at `positions` and the arguments for them; `arriving`: the edges as in_edges gives them."""
-    gone = set(positions)
-    block.params = [p for k, p in enumerate(block.params) if k not in gone]
-    for _, _, edge in arriving:
-        edge.args = [v for k, v in enumerate(edge.args) if k not in gone]

@@ -6,15 +6,16 @@ shape of loops. Values that the block defines get block parameters where both co
 """
 from __future__ import annotations
 
-from ..ir.cfg import Dominators, in_edges, predecessors, reverse_postorder
+from ..ir.cfg import Dominators, in_edges
 from ..ir.core import RAISES, WRITES, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import structure as s
 from ..ops.control import BRANCH, SWITCH
+from .repair import repair
 from .rewrite import clone_inst, remove_unreachable
 from .rules import Facts, simplify_inst
 
-__all__ = ["thread", "repair"]
+__all__ = ["thread"]
 
 LONGEST = 8  # instructions of a block that is copied
 _DECIDES = frozenset((a.BNOT, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE, s.UNION_IS, s.TUPLE_GET))
@@ -88,53 +89,3 @@ def _split(fn: Function, block: Block, ways, facts: Facts) -> None:
             ends[v][copy] = values[v]
     remove_unreachable(fn)
     repair(fn, ends)
-
-
-def repair(fn: Function, ends: dict[Value, dict[Block, Value]]) -> None:
-    """Restore SSA for values that now have several definitions: value -> {block: what it is at the end of the block}.
-
-    Uses in other blocks are of the old value and get the one that reaches them; where several do, a new parameter.
-    The parameters are as many as could be needed; simplify removes those that were not.
-    """
-    order = reverse_postorder(fn)
-    preds = predecessors(order)
-    edges = in_edges(order)
-    reads: dict[Value, list[Block]] = {}
-    for block in order:
-        for inst in block.insts:
-            for values in (inst.args, *(e.args for e in inst.edges())):
-                for v in values:
-                    if v in ends and block not in ends[v]:
-                        found = reads.setdefault(v, [])
-                        if not found or found[-1] is not block:
-                            found.append(block)
-    for value, blocks in reads.items():
-        at_end = ends[value]
-        region: set[Block] = set()
-        work = list(blocks)
-        while work:
-            block = work.pop()
-            if block not in region and block not in at_end:
-                region.add(block)
-                work += preds[block]
-        reaching: dict[Block, Value] = {}
-        joins = []
-        for block in order:
-            if block not in region:
-                continue
-            if len(edges[block]) == 1:
-                source = preds[block][0]
-                reaching[block] = at_end[source] if source in at_end else reaching[source]
-            else:
-                reaching[block] = param = Value(value.type, value.name)
-                joins.append((block, param))
-        for block in blocks:
-            new = reaching[block]
-            for inst in block.insts:
-                inst.args = [new if v is value else v for v in inst.args]
-                for edge in inst.edges():
-                    edge.args = [new if v is value else v for v in edge.args]
-        for block, param in joins:
-            block.params.append(param)
-            for source, _, edge in edges[block]:
-                edge.args.append(at_end[source] if source in at_end else reaching[source])

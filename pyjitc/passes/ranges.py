@@ -1,0 +1,198 @@
+"""Intervals of 64-bit ints: checks that cannot fail become the plain operation.
+
+Runs after simplify and hoisting. Starts from what every value may be and narrows in a few rounds, so every state is
+sound: array extents are below 2**60, remainders below the divisor, loop counters between their ends.
+Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n      After:  m = isub n, 1 ; j = check_index i, n {nonnegative}
+Needs: SSA.  Keeps: everything else.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import LoopNest, in_edges
+from ..ops import arith as a
+from ..ops import control, memory, structure
+from ..types.kinds import Bool, Int, NpBool, NpInt
+from .counted import Definitions, find
+from .rewrite import substitute
+
+__all__ = ["run"]
+
+LOW, HIGH = -(1 << 63), (1 << 63) - 1
+FULL = (LOW, HIGH)
+_WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IFLOORDIV_CK: a.IFLOORDIV}
+_TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
+_ROUNDS = 3
+
+
+def run(fn: ir.Function, options=None) -> None:
+    if not any(i.op in _TARGETS for b in fn.blocks for i in b.insts):
+        return
+    _Ranges(fn).run()
+
+
+class _Ranges:
+    def __init__(self, fn):
+        self.fn = fn
+        self.known: dict[ir.Value, tuple[int, int]] = {}
+        nest = LoopNest(fn)
+        self.order = nest.dom.order
+        self.edges = in_edges(fn.blocks)
+        defs = Definitions(fn)
+        self.counters = {}  # parameter -> (Counted, step)
+        self.inside: dict[ir.Value, set] = {}
+        for loop in nest.loops:
+            counted = find(loop, defs, self.edges)
+            if counted is not None:
+                for p, step in counted.steps.items():
+                    self.counters[p] = (counted, step)
+                    self.inside[p] = loop.blocks - {loop.header}
+
+    def run(self):
+        for _ in range(_ROUNDS):
+            before = dict(self.known)
+            for block in self.order:
+                for k, p in enumerate(block.params):
+                    if p.type is Int and block is not self.fn.entry:
+                        self.set(p, self.parameter(p, [e.args[k] for _, _, e in self.edges[block]]))
+                for inst in block.insts:
+                    r = inst.result
+                    if r is not None and (r.type is Int or isinstance(r.type, NpInt)):
+                        self.set(r, self.result(inst, block))
+            if before == self.known:
+                break
+        mapping = {}
+        for block in self.order:
+            kept = []
+            for inst in block.insts:
+                if inst.op in _TARGETS and self.needless(inst, block):
+                    if inst.op in _WRAPPING:
+                        inst.op = _WRAPPING[inst.op]
+                        inst.unwind = None
+                    else:
+                        mapping[inst.result] = inst.args[0]
+                        continue
+                kept.append(inst)
+            block.insts = kept
+        substitute(self.order, mapping)
+
+    def set(self, v, interval):
+        old = self.known.get(v, FULL)
+        self.known[v] = (max(old[0], interval[0]), min(old[1], interval[1]))
+
+    def get(self, v, block=None):
+        """Interval of `v`, at `block`: inside its loop a counter has not taken its last step."""
+        found = self.known.get(v)
+        if found is None:
+            if isinstance(v.type, NpInt) and v.type.bits < 64:
+                return (-(1 << v.type.bits - 1), (1 << v.type.bits - 1) - 1) if v.type.signed else (0, (1 << v.type.bits) - 1)
+            if v.type is Bool or v.type is NpBool:
+                return (0, 1)
+            return FULL
+        counter = self.counters.get(v)
+        if counter is not None and block in self.inside[v]:
+            return self.counting(v, *counter, -1)
+        return found
+
+    def counting(self, p, counted, step, more):
+        """Interval of a counter over `trips + more` steps: a range ends where 64 bits do, so nothing wraps."""
+        first = self.get(counted.start[p])
+        if p is counted.left:
+            return (1 if more else 0, max(first[1], 0))
+        trips = max(self.get(counted.start[counted.left])[1] + more, 0)
+        span = step * trips
+        low, high = (first[0], first[1] + span) if step > 0 else (first[0] + span, first[1])
+        return (max(low, LOW), min(high, HIGH))
+
+    def parameter(self, p, args):
+        counter = self.counters.get(p)
+        if counter is not None:
+            return self.counting(p, *counter, 0)
+        low, high = HIGH, LOW
+        for v in args:
+            if v is p:
+                continue
+            x = self.get(v)
+            low, high = min(low, x[0]), max(high, x[1])
+        return (low, high) if low <= high else FULL
+
+    def result(self, inst, block):
+        op, args = inst.op, inst.args
+        if op is control.CONST:
+            value = inst.attrs["value"]
+            return (int(value), int(value))
+        if op is memory.ARRAY_DIM:
+            return (0, memory.MAX_BYTES)
+        if op is memory.CHECK_INDEX:
+            return (0, max(self.get(args[1], block)[1] - 1, 0))
+        exact = self.exact(inst, block)
+        if exact is not None:
+            if inst.result.type is not Int:
+                return FULL
+            if op in _WRAPPING:
+                return (max(exact[0], LOW), min(exact[1], HIGH))  # what does not fit has raised
+            return exact if LOW <= exact[0] and exact[1] <= HIGH else FULL
+        if op is a.IMOD and inst.result.type is Int:
+            x, y = self.get(args[0], block), self.get(args[1], block)
+            if y[0] > 0:
+                return (0, min(y[1] - 1, x[1]) if x[0] >= 0 else y[1] - 1)
+        elif op is a.IFLOORDIV or op is a.IFLOORDIV_CK:
+            x, y = self.get(args[0], block), self.get(args[1], block)
+            if y[0] > 0:
+                ends = [n // d for n in x for d in y]
+                return (min(ends), max(ends))
+        elif op is a.IAND:
+            x, y = self.get(args[0], block), self.get(args[1], block)
+            tops = [t[1] for t in (x, y) if t[0] >= 0]
+            if tops:
+                return (0, min(tops))
+        elif op is a.ISHR:
+            x, y = self.get(args[0], block), self.get(args[1], block)
+            if y[0] >= 0 and y[1] < 64:
+                ends = [n >> d for n in x for d in y]
+                return (min(ends), max(ends))
+        elif op is structure.SELECT:
+            x, y = self.get(args[1], block), self.get(args[2], block)
+            return (min(x[0], y[0]), max(x[1], y[1]))
+        elif op is a.CAST or op is structure.RETYPE or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG:
+            if args[0].type is Int or isinstance(args[0].type, NpInt) or args[0].type is Bool or args[0].type is NpBool:
+                x = self.get(args[0], block)
+                if inst.result.type is Int and x[1] <= HIGH:
+                    return x
+        return FULL
+
+    def exact(self, inst, block):
+        """The interval of the mathematical result of an addition, subtraction, multiplication or negation, else None."""
+        op = inst.op
+        if op is a.INEG or op is a.INEG_CK:
+            x = self.get(inst.args[0], block)
+            return (-x[1], -x[0])
+        if op not in (a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK, a.IMUL, a.IMUL_CK):
+            return None
+        x, y = (self.get(v, block) for v in inst.args)
+        if op is a.IADD or op is a.IADD_CK:
+            return (x[0] + y[0], x[1] + y[1])
+        if op is a.ISUB or op is a.ISUB_CK:
+            return (x[0] - y[1], x[1] - y[0])
+        ends = [p * q for p in x for q in y]
+        return (min(ends), max(ends))
+
+    def needless(self, inst, block) -> bool:
+        op, args = inst.op, inst.args
+        if op is memory.CHECK_INDEX:
+            i, n = self.get(args[0], block), self.get(args[1], block)
+            if i[0] >= 0:
+                inst.attrs = {**inst.attrs, "nonnegative": True}
+                return i[1] < n[0] or i[1] == 0 and n[0] > 0
+            return False
+        if op is a.CHECK_NONZERO:
+            if args[0].type is not Int and not isinstance(args[0].type, NpInt):
+                return False
+            x = self.get(args[0], block)
+            return x[0] > 0 or x[1] < 0
+        if op is a.CHECK_NONNEG:
+            return self.get(args[0], block)[0] >= 0
+        if op is a.IFLOORDIV_CK:
+            x, y = (self.get(v, block) for v in args)
+            return x[0] > LOW or y[0] > -1 or y[1] < -1
+        exact = self.exact(inst, block)
+        return exact is not None and LOW <= exact[0] and exact[1] <= HIGH
