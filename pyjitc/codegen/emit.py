@@ -11,7 +11,7 @@ import struct
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
-from ..ops.memory import count_references
+from ..ops.memory import FUEL, count_references
 from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
@@ -195,7 +195,7 @@ class Emitter:
     def fuel(self) -> str:
         if self._fuel is None:
             self._fuel = self.alloca("i64")
-            self.entry.append(f"  store i64 {1 << 20}, ptr {self._fuel}")
+            self.entry.append(f"  store i64 {FUEL}, ptr {self._fuel}")
         return self._fuel
 
     # -- module level

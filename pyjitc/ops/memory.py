@@ -11,7 +11,10 @@ from ..types.kinds import (
 )
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "count_references", "item_bytes"]
+__all__ = ["MEMORY_OPS", "FUEL", "count_references", "item_bytes"]
+
+# Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
+FUEL = 1 << 17
 
 # Sizes of arrays are below 2**60: what malloc can give, and what keeps index arithmetic from wrapping.
 MAX_BYTES = (1 << 60) - 1
@@ -265,7 +268,7 @@ def _poll_lower(e, inst, *operands):
     ask, go = e.label("poll"), e.label("go")
     e.branch(out, ask, go, likely=False)
     e.start(ask)
-    e.line(f"store i64 {1 << 20}, ptr {fuel}")
+    e.line(f"store i64 {FUEL}, ptr {fuel}")
     status = e.assign(f"call i32 {e.helper('pyj_signals')}()")
     e.check_status(status, inst)
     e.jump(go)
