@@ -41,8 +41,8 @@ def _shape(x: Expr) -> list[Expr]:
     else:
         parts = [x]
     for part in parts:
-        if not (part.type is Int or part.type is Bool or isinstance(part.type, NpInt)):
-            raise Mismatch(f"'{part.type}' object cannot be interpreted as an integer")
+        if not (part.type is Int or isinstance(part.type, NpInt)):
+            raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {part.type}")
     return [p if p.type is Int else conversions.to_int(p) for p in parts]
 
 
