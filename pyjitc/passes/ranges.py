@@ -22,6 +22,7 @@ FULL = (LOW, HIGH)
 _WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IFLOORDIV_CK: a.IFLOORDIV}
 _TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
 _ROUNDS = 3
+_STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -37,7 +38,8 @@ class _Ranges:
         nest = LoopNest(fn)
         self.order = nest.dom.order
         self.edges = in_edges(fn.blocks)
-        defs = Definitions(fn)
+        defs = self.defs = Definitions(fn)
+        self.webs: dict[ir.Value, tuple[int, int]] = {}
         self.counters = {}  # parameter -> (Counted, step)
         self.inside: dict[ir.Value, set] = {}
         for loop in nest.loops:
@@ -113,7 +115,61 @@ class _Ranges:
                 continue
             x = self.get(v)
             low, high = min(low, x[0]), max(high, x[1])
-        return (low, high) if low <= high else FULL
+        if low > high:
+            return FULL
+        if (low, high) == FULL or p in self.webs:
+            found = self.web(p)
+            if found is not None:
+                return (max(low, found[0]), min(high, found[1]))
+        return (low, high)
+
+    def web(self, p):
+        """Interval of a sum that only small constants are added to, wherever they are added: what enters it from outside, and
+        what `_STEPS` additions can make of that. None where other operations take part."""
+        members: dict[ir.Value, None] = {}
+        low, high, up, down = HIGH, LOW, 0, 0
+        work = [p]
+        while work:
+            v = work.pop()
+            if v in members:
+                continue
+            if len(members) > 80:
+                return None
+            inst = self.defs.inst_of.get(v)
+            if inst is None:
+                block = self.defs.block_of.get(v)
+                if block is None or block is self.fn.entry:
+                    outside = self.get(v)
+                else:
+                    members[v] = None
+                    k = block.params.index(v)
+                    work += [e.args[k] for _, _, e in self.edges[block]]
+                    continue
+            elif inst.op in (a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK) and v.type is Int:
+                step = self.get(inst.args[1])
+                if step[0] < -16 or step[1] > 16:
+                    outside = self.get(v)
+                else:
+                    members[v] = None
+                    if inst.op is a.ISUB or inst.op is a.ISUB_CK:
+                        step = (-step[1], -step[0])
+                    up, down = max(up, step[1]), min(down, step[0])
+                    work.append(inst.args[0])
+                    continue
+            elif inst.op is structure.SELECT:
+                members[v] = None
+                work += inst.args[1:]
+                continue
+            else:
+                outside = self.get(v)
+            low, high = min(low, outside[0]), max(high, outside[1])
+        if low > high:
+            return None
+        low, high = low + down * _STEPS, high + up * _STEPS
+        if low < LOW or high > HIGH:
+            return None
+        self.webs[p] = (low, high)
+        return low, high
 
     def result(self, inst, block):
         op, args = inst.op, inst.args
