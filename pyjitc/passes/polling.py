@@ -79,6 +79,8 @@ def _strip(fn, counted, edges, definitions):
     # `strip` repeats the header: it tests whether iterations are left, and goes on to the exit.
     values: dict = {}
     strip = ir.Block("strip")
+    whole = header.params.index(counted.left)
+    spare = _only_counts(counted)
     for p in header.params:
         values[p] = ir.Value(p.type, p.name)
         strip.params.append(values[p])
@@ -112,7 +114,44 @@ def _strip(fn, counted, edges, definitions):
         else:
             edge.block = strip
     fn.blocks += [strip, go]
+    if spare:  # what is left is known at the end of a strip: the inner loop need not count it
+        rest = ir.Value(Int)
+        go.insts.insert(len(go.insts) - 1, ir.Inst(ISUB, (left, take), {}, rest, loc))
+        del header.params[whole]
+        for source, inst, edge in edges[header]:
+            if source in loop.blocks:
+                del edge.args[whole]
+        del go.insts[-1].targets[0].args[whole]
+        inner.targets[1].args[whole] = rest
+        loose = {counted.left} | {i.result for b in loop.blocks for i in b.insts if counted.left in i.args}
+        for b in loop.blocks:
+            b.insts = [i for i in b.insts if i.result not in loose]
     for old, new in values.items():
         definitions[old] = {header: old, strip: new}
     if exit_edge.block in loop.blocks:
         raise AssertionError("a counted loop leaves through its header")
+
+
+def _only_counts(counted) -> bool:
+    """Whether `left` is read by the test and by its own decrement alone."""
+    left, loop = counted.left, counted.loop
+    derived = set()
+    for block in loop.blocks:
+        for inst in block.insts:
+            if left in inst.args:
+                if inst.result is None:
+                    return False
+                derived.add(inst.result)
+            for edge in inst.edges():
+                if left in edge.args:
+                    return False
+    k = loop.header.params.index(left)
+    for block in loop.blocks:
+        for inst in block.insts:
+            if derived.intersection(inst.args) and inst is not loop.header.terminator:
+                return False
+            for edge in inst.edges():
+                for j, v in enumerate(edge.args):
+                    if v in derived and not (edge.block is loop.header and j == k):
+                        return False
+    return True
