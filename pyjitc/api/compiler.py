@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..base.errors import CompileError, Diagnostic
 from ..base.lazy import lazy
-from ..base.options import Options
+from ..base.options import Options, environment
 from ..base.trace import timed
 from ..codegen import link
 from ..codegen.box import NotBoxable
@@ -27,6 +27,7 @@ __all__ = ["compile_signature", "inspect", "STAGES"]
 disassembly = lazy("dis")  # only inspection needs these
 graph = lazy("pyjitc.ir.graph")
 show = lazy("pyjitc.ir.show")
+verify = lazy("pyjitc.ir.verify")  # and the tests this one
 
 STAGES = ("bytecode", "cfg", "ir", "typed", "opt", "llvm", "asm")
 _library = Library()
@@ -44,15 +45,22 @@ def _build(proto):
 
 def _typed(function, types, options: Options):
     with timed("infer"):
-        return specialise(function, types, library=_library, build=_build, prototype=functions.prototype_of,
-                          nested=functions.nested, options=options)
+        found = specialise(function, types, library=_library, build=_build, prototype=functions.prototype_of,
+                           nested=functions.nested, options=options)
+    if _verified():
+        verify.verify_module(found[0], "inference")
+    return found
+
+
+def _verified() -> bool:
+    return environment("PYJITC_VERIFY") not in ("", "0")
 
 
 def _module(function, types, options: Options):
     """Typed IR after the passes, the Spec of the entry, the guards' (container, key, value)."""
     typed, spec, dependencies = _typed(function, types, options)
     with timed("passes"):
-        module = pipeline.run(typed, options)
+        module = pipeline.run(typed, options, verify.verify_module if _verified() else None)
     return module, spec, [(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies]
 
 
