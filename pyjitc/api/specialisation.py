@@ -27,6 +27,7 @@ cache = lazy("pyjitc.api.cache")
 
 LOCK = RLock()  # one compile at a time in a process; the same signature compiles once
 os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # whoever held it is not in the child
+_ATTEMPTS = 8
 statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
 
 
@@ -167,15 +168,18 @@ def find(function, types, options: Options, args) -> Native | None:
 def make(function, types, options: Options, args) -> Native:
     """Compile, remember, and link."""
     roots = (function, *args)
-    compiled: Compiled = compiler.compile_signature(function, types, options)
-    statistics["compiled"] += 1
-    paths = portable.Paths(roots, compiled.guards)
-    entry = Entry(
-        compiled.object, compiled.entry, compiled.next, str(compiled.result),
-        [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],
-        [(g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in compiled.guards])
-    native = link(entry, roots)
-    if native is None:
+    for _ in range(_ATTEMPTS):
+        compiled: Compiled = compiler.compile_signature(function, types, options)
+        statistics["compiled"] += 1
+        paths = portable.Paths(roots, compiled.guards)
+        entry = Entry(
+            compiled.object, compiled.entry, compiled.next, str(compiled.result),
+            [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],
+            [(g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in compiled.guards])
+        native = link(entry, roots)
+        if native is not None:  # else another thread changed a global in the meantime
+            break
+    else:
         raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
     _remember(function.__code__, _memory_key(function, types, options), entry)
     if options.cache and portable.portable((entry.objects, entry.guards)):
