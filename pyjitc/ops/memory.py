@@ -262,6 +262,8 @@ def _poll_lower(e, inst, *operands):
     cost = operands[0][0] if operands else str(inst.attrs.get("cost", 1))
     fuel = e.fuel()
     left = e.assign(f"load i64, ptr {fuel}")
+    if operands:  # entering a strip of no iterations costs too
+        left = e.assign(f"add i64 {left}, -4")
     now = e.assign(f"sub i64 {left}, {cost}")
     e.line(f"store i64 {now}, ptr {fuel}")
     out = e.assign(f"icmp slt i64 {now}, 0")
@@ -269,7 +271,7 @@ def _poll_lower(e, inst, *operands):
     e.branch(out, ask, go, likely=False)
     e.start(ask)
     e.line(f"store i64 {FUEL}, ptr {fuel}")
-    status = e.assign(f"call i32 {e.helper('pyj_signals')}()")
+    status = e.assign(f"call preserve_allcc i32 {e.helper('pyj_signals')}()")
     e.check_status(status, inst)
     e.jump(go)
     e.start(go)

@@ -4,8 +4,10 @@ Runs after versioning. A counted loop without other loops or calls in it is cut 
 `STRIP` iterations without a poll, so that it still vectorises; every other loop polls on its back edges. Polls share a
 counter per call and cost a subtraction until it runs out.
 Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump header(i+1, left-1)
-After:   strip(i, left): branch left > 0 -> run, exit           run: poll; take = min(left, STRIP); jump header(i, left, take)
-         header(i, left, take): branch take > 0 -> body, strip(i, left)        body: ... jump header(i+1, left-1, take-1)
+After:   strip(i, left): take = min(left, STRIP); poll; jump header(i, take)
+         header(i, take): branch take > 0 -> body, rest         body: ... jump header(i+1, take-1)
+         rest: more = left - take; branch more > 0 -> strip(i, more), exit
+A loop around it that cannot go round without polling there needs no poll of its own.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -18,8 +20,7 @@ from ..ops.memory import POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import Definitions, find
-from .repair import repair
-from .rewrite import clone_inst, split_edge
+from .rewrite import split_edge
 
 __all__ = ["run"]
 
@@ -34,24 +35,24 @@ def run(fn: ir.Function, options=None) -> None:
         return
     defs = Definitions(fn)
     edges = in_edges(fn.blocks)
-    definitions: dict = {}
+    polled: list[ir.Block] = []  # headers that are entered through a poll
     for loop in reversed(nest.loops):  # inner loops first
         counted = find(loop, defs, edges)
         if counted is not None:
             trips = defs.constant(counted.start[counted.left])
             if trips is not None and trips <= _SHORT:
                 continue
-            if not loop.inner and _plain(loop):
-                _strip(fn, counted, edges, definitions)
+            if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
+                _strip(fn, counted, edges)
+                polled.append(loop.header)
                 continue
         for source, inst, edge in edges[loop.header]:
-            if source in loop.blocks:
+            if source in loop.blocks and not any(h in loop.blocks and h is not loop.header and nest.dom.dominates(h, source)
+                                                 for h in polled):
                 _poll(fn, source, inst, edge)
     for block in nest.irreducible:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
-    if definitions:
-        fn.blocks = reverse_postorder(fn)
-        repair(fn, definitions)
+    fn.blocks = reverse_postorder(fn)
 
 
 def _poll(fn, source, inst, edge):
@@ -73,63 +74,54 @@ def _plain(loop) -> bool:
         not i.op.effects for i in header.insts[:-1])
 
 
-def _strip(fn, counted, edges, definitions):
+def _strip(fn, counted, edges):
     loop, header = counted.loop, counted.loop.header
-    loc = header.terminator.loc
-    # `strip` repeats the header: it tests whether iterations are left, and goes on to the exit.
-    values: dict = {}
-    strip = ir.Block("strip")
-    whole = header.params.index(counted.left)
+    branch = header.terminator
+    loc = branch.loc
+    at = header.params.index(counted.left)
     spare = _only_counts(counted)
-    for p in header.params:
-        values[p] = ir.Value(p.type, p.name)
-        strip.params.append(values[p])
-    for inst in header.insts:
-        strip.insts.append(clone_inst(inst, values, {}))
-    go = ir.Block("run")
-    branch = strip.insts[-1]
-    exit_edge = branch.targets[1]
-    branch.targets[0] = ir.Edge(go)
-    left = values[counted.left]
+    # the way in: how long the strip is, and the poll
+    strip = ir.Block("strip", [ir.Value(p.type, p.name) for p in header.params])
+    left = strip.params[at]
     limit, fewer, take = ir.Value(Int), ir.Value(Bool), ir.Value(Int, "take")
-    go.insts = [
+    passed = [p for k, p in enumerate(strip.params) if k != at or not spare]
+    strip.insts = [
         ir.Inst(control.CONST, (), {"value": STRIP}, limit, loc), ir.Inst(ILT, (left, limit), {}, fewer, loc),
         ir.Inst(SELECT, (fewer, left, limit), {}, take, loc), ir.Inst(POLL, (take,), {}, None, loc),
-        ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(header, [*strip.params, take])])]
-    # the inner loop counts the strip down
-    counter = ir.Value(Int, "take")
-    header.params.append(counter)
-    zero, more, one = ir.Value(Int), ir.Value(Bool), ir.Value(Int)
-    inner = header.insts[-1]
-    header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, loc), ir.Inst(IGT, (counter, zero), {}, more, loc), inner]
-    inner.args = [more]
-    inner.targets[1] = ir.Edge(strip, header.params[:-1])
+        ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(header, [*passed, take])])]
     for source, inst, edge in edges[header]:
-        if source in loop.blocks:
-            down = ir.Value(Int)
-            one = ir.Value(Int)
-            at = source.insts.index(inst)
-            source.insts[at:at] = [ir.Inst(control.CONST, (), {"value": 1}, one, loc), ir.Inst(ISUB, (counter, one), {}, down, loc)]
-            edge.args = [*edge.args, down]
+        if source in loop.blocks:  # the inner loop counts the strip down
+            down, one = ir.Value(Int), ir.Value(Int)
+            here = source.insts.index(inst)
+            source.insts[here:here] = [ir.Inst(control.CONST, (), {"value": 1}, one, loc)]
+            edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
+            counter_down = (source, inst, one, down)
         else:
             edge.block = strip
-    fn.blocks += [strip, go]
-    if spare:  # what is left is known at the end of a strip: the inner loop need not count it
-        rest = ir.Value(Int)
-        go.insts.insert(len(go.insts) - 1, ir.Inst(ISUB, (left, take), {}, rest, loc))
-        del header.params[whole]
-        for source, inst, edge in edges[header]:
-            if source in loop.blocks:
-                del edge.args[whole]
-        del go.insts[-1].targets[0].args[whole]
-        inner.targets[1].args[whole] = rest
-        loose = {counted.left} | {i.result for b in loop.blocks for i in b.insts if counted.left in i.args}
+    counter = ir.Value(Int, "take")
+    source, inst, one, down = counter_down
+    source.insts.insert(source.insts.index(inst), ir.Inst(ISUB, (counter, one), {}, down, loc))
+    if spare:
+        loose = {i.result for b in loop.blocks for i in b.insts if counted.left in i.args}
         for b in loop.blocks:
-            b.insts = [i for i in b.insts if i.result not in loose]
-    for old, new in values.items():
-        definitions[old] = {header: old, strip: new}
-    if exit_edge.block in loop.blocks:
-        raise AssertionError("a counted loop leaves through its header")
+            b.insts = [i for i in b.insts if i.result is None or i.result not in loose]
+        header.params.pop(at)
+    header.params.append(counter)
+    # the way out: what is left after the strip
+    zero, more = ir.Value(Int), ir.Value(Bool)
+    header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, loc), ir.Inst(IGT, (counter, zero), {}, more, loc), branch]
+    branch.args = [more]
+    after = ir.Block("rest")
+    none, rest, again = ir.Value(Int), ir.Value(Int), ir.Value(Bool)
+    carried = header.params[:-1]
+    if spare:
+        carried = [*carried[:at], rest, *carried[at:]]
+    after.insts = [
+        ir.Inst(ISUB, (left, take), {}, rest, loc), ir.Inst(control.CONST, (), {"value": 0}, none, loc),
+        ir.Inst(IGT, (rest, none), {}, again, loc),
+        ir.Inst(control.BRANCH, (again,), {"likely": False}, None, loc, [ir.Edge(strip, carried), branch.targets[1]])]
+    branch.targets[1] = ir.Edge(after)
+    fn.blocks += [strip, after]
 
 
 def _only_counts(counted) -> bool:
