@@ -85,7 +85,7 @@ class Evaluator:
         else:
             meaning = _HANDLERS[inst.op](self, inst, operands)
             return self.settle(meaning)
-        cases, total, mismatch = [], None, None
+        cases, mismatch = [], None
         for member in operands[k].type.members:
             narrowed = list(operands)
             narrowed[k] = Operand(k, member, only_value(member))
@@ -389,12 +389,13 @@ class Evaluator:
         return self.call(callee, args, kwargs)
 
     def split_call(self, on, callee, args, kwargs):
-        cases, total, mismatch = [], None, None
+        cases, mismatch = [], None
         for member in on.type.members:
             narrow = Operand(on.index, member, only_value(member))
-            pick = lambda x: narrow if x is on else x
+            given = [narrow if x is on else x for x in (callee, *args, *kwargs.values())]
             try:
-                meaning = self.whole_call(self.inst, pick(callee), [pick(x) for x in args], {k: pick(x) for k, x in kwargs.items()})
+                meaning = self.whole_call(self.inst, given[0], given[1:len(args) + 1],
+                                          dict(zip(kwargs, given[len(args) + 1:])))
                 if type(meaning) is Split:
                     av = meaning_av(meaning)
                 else:

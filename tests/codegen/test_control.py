@@ -1,5 +1,4 @@
 """Blocks, loops, switches, calls, recursion, releasing the interpreter lock; speed of emission."""
-import sys
 import threading
 import time
 

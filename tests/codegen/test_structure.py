@@ -8,7 +8,7 @@ import pytest
 from build import Builder, compiled, through
 
 from pyjitc.codegen.emit import components
-from pyjitc.ops import arith, memory, structure
+from pyjitc.ops import memory, structure
 from pyjitc.types import kinds as k
 
 Point = collections.namedtuple("Point", "x y")
