@@ -202,7 +202,7 @@ done:
 }
 """,
     "pyj_signals": """
-define internal preserve_allcc i32 @pyj_signals() nounwind noinline cold {
+define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
   %status = call i32 @PyErr_CheckSignals()
   %bad = icmp ne i32 %status, 0
   %result = zext i1 %bad to i32

@@ -271,7 +271,7 @@ def _poll_lower(e, inst, *operands):
     e.branch(out, ask, go, likely=False)
     e.start(ask)
     e.line(f"store i64 {FUEL}, ptr {fuel}")
-    status = e.assign(f"call preserve_allcc i32 {e.helper('pyj_signals')}()")
+    status = e.assign(f"call preserve_mostcc i32 {e.helper('pyj_signals')}()")
     e.check_status(status, inst)
     e.jump(go)
     e.start(go)

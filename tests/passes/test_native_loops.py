@@ -1,0 +1,87 @@
+"""Loops after every pass, natively, against NumPy: sizes around vector widths, strips and polls."""
+import numpy as np
+import pytest
+
+from pyjitc import njit
+
+
+@njit
+def matmul_ikj(a, b, c):
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            t = a[i, k]
+            for j in range(b.shape[1]):
+                c[i, j] += t * b[k, j]
+
+
+@njit
+def jacobi(a, b, rounds):
+    for _ in range(rounds):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                b[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = b[i, j]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100])
+def test_vector_registers_survive_polls(n):
+    """The counter of polls runs out inside vectorised code: what the call must keep is kept."""
+    rng = np.random.default_rng(n)
+    a, b = rng.random((n, n)), rng.random((n, n))
+    c = np.zeros((n, n))
+    matmul_ikj(a, b, c)
+    np.testing.assert_allclose(c, a @ b, rtol=1e-12)
+    x, y = a.copy(), a.copy()
+    expected, scratch = a.copy(), a.copy()
+    jacobi(x, y, 30)
+    for _ in range(30):
+        if n > 2:
+            scratch[1:-1, 1:-1] = 0.25 * (expected[:-2, 1:-1] + expected[2:, 1:-1] + expected[1:-1, :-2] + expected[1:-1, 2:])
+            expected[1:-1, 1:-1] = scratch[1:-1, 1:-1]
+    np.testing.assert_array_equal(x, expected)
+
+
+@njit
+def axpy(alpha, x, y):
+    for i in range(len(x)):
+        y[i] = alpha * x[i] + y[i]
+
+
+@njit
+def total(n):
+    s = 0
+    for i in range(n):
+        s += i
+    return s
+
+
+@pytest.mark.parametrize("n", [0, 1, 16383, 16384, 16385, 32768, 40000])
+def test_strips(n):
+    x, y = np.arange(float(n)), np.ones(n)
+    axpy(2.5, x, y)
+    np.testing.assert_array_equal(y, 2.5 * np.arange(float(n)) + 1)
+    assert total(n) == n * (n - 1) // 2
+
+
+@njit
+def shifted(a, b, k):
+    for i in range(len(a)):
+        b[i + k] = a[i] + i
+
+
+@pytest.mark.parametrize("k, reached", [(0, 8), (2, 8), (3, 7), (-1, 8), (100, 0), (2**62, 0)])
+def test_versioned_loop_fails_where_the_checked_one_does(k, reached):
+    a, b = np.arange(8.0), np.zeros(10)
+    expected = np.zeros(10)
+
+    def run(function, target):
+        try:
+            function(a, target, k)
+        except (IndexError, OverflowError) as error:
+            return type(error), str(error)
+
+    assert run(shifted, b) == run(shifted.py_func, expected)
+    np.testing.assert_array_equal(b, expected)
+    assert np.count_nonzero(expected) <= reached
