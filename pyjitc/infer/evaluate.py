@@ -85,7 +85,7 @@ class Evaluator:
         else:
             meaning = _HANDLERS[inst.op](self, inst, operands)
             return self.settle(meaning)
-        cases, mismatch = [], None
+        cases, total, mismatch = [], None, None
         for member in operands[k].type.members:
             narrowed = list(operands)
             narrowed[k] = Operand(k, member, only_value(member))
