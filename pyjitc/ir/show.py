@@ -142,7 +142,7 @@ def references(functions) -> dict[str, object]:
 
     def add(value):
         if isinstance(value, Type):
-            found[str(value)] = value
+            found[f"type {value}"] = value
         elif isinstance(value, (tuple, set, frozenset)) and type(value) in (tuple, set, frozenset):
             for item in value:
                 add(item)
