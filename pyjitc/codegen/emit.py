@@ -1,6 +1,7 @@
 """Typed IR to LLVM text. Every value is a list of LLVM scalars, its components; each operation's own lowering does the rest.
 
-A native function returns an i32 status, 0 for success; results go through a first pointer to their components. Where an
+A native function returns an i32 status, 0 for success, with up to two components of its result beside it; larger results
+go through a first pointer parameter. Where an
 instruction may raise, its failure leaves through a cold block: a traceback entry, the releases in `cleanup`, then the
 handler or the return of 1. The text names every external symbol, so that the object is relocatable.
 """
@@ -79,6 +80,15 @@ _ZERO = {"ptr": "null", "double": "0.0", "float": "0.0", "half": "0.0", "i1": "f
 
 def memory_type(llvm: str) -> str:
     return "i8" if llvm == "i1" else llvm
+
+
+def native_result(fn: ir.Function) -> tuple[str, bool]:
+    """(LLVM type that a native function returns, whether its result goes through a first pointer parameter): up to two
+    components come back in registers beside the status."""
+    types = components(fn.result) if fn.result is not None else ()
+    if 0 < len(types) <= 2:
+        return f"{{ i32, {', '.join(types)} }}", False
+    return "i32", bool(types)
 
 
 class Module:
@@ -268,6 +278,31 @@ class Emitter:
             values.append(self.assign(f"load {c}, ptr {where}, align 8"))
         return values
 
+    # -- calls
+
+    def native_call(self, fn: ir.Function, args: list[str]):
+        """Call a native function: (status, a function that gives the components of the result)."""
+        returned, in_memory = native_result(fn)
+        types = components(fn.result) if fn.result is not None else ()
+        slot = None
+        if in_memory:
+            slot = self.alloca("i64", len(types))
+            args = [f"ptr {slot}", *args]
+        status = whole = self.assign(f"call {returned} {self.module.symbol(fn)}({', '.join(args)})")
+        if returned != "i32":
+            status = self.assign(f"extractvalue {returned} {whole}, 0")
+
+        def result() -> list[str]:
+            if not in_memory:
+                return [self.assign(f"extractvalue {returned} {whole}, {i + 1}") for i in range(len(types))]
+            values = []
+            for i, c in enumerate(types):
+                where = slot if i == 0 else self.assign(f"getelementptr i8, ptr {slot}, i64 {8 * i}")
+                values.append(self.assign(f"load {c}, ptr {where}, align 8"))
+            return values
+
+        return status, result
+
     # -- failure
 
     def fail(self, inst) -> str:
@@ -383,8 +418,8 @@ class _FunctionEmitter(Emitter):
 
     def run(self) -> str:
         fn, module = self.fn, self.module
-        result = components(fn.result)
-        params = ["ptr noalias %ret"] if result else []
+        self.returned, in_memory = native_result(fn)
+        params = ["ptr noalias %ret"] if in_memory else []
         for i, p in enumerate(fn.params):
             names = []
             for j, c in enumerate(components(p.type)):
@@ -412,7 +447,7 @@ class _FunctionEmitter(Emitter):
             for inst in block.insts:
                 self.instruction(inst)
             bodies.append(self.lines)
-        out = [f"define internal i32 {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{", "start:"]
+        out = [f"define internal {self.returned} {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{", "start:"]
         out += self.entry
         body = "enter" if looped else self.names[first]
         if fn.attrs.get("recursive"):
@@ -497,11 +532,22 @@ class _FunctionEmitter(Emitter):
 
     def return_(self, inst):
         types = components(self.fn.result)
-        if types:
+        whole = "0"
+        if self.returned != "i32":
+            whole = f"{{ i32 0, {', '.join(f'{c} poison' for c in types)} }}"
+            for i, (c, v) in enumerate(zip(types, self.values[inst.args[0]]), 1):
+                whole = self.assign(f"insertvalue {self.returned} {whole}, {c} {v}, {i}")
+        elif types:
             for i, (c, v) in enumerate(zip(types, self.values[inst.args[0]])):
                 where = "%ret" if i == 0 else self.assign(f"getelementptr i8, ptr %ret, i64 {8 * i}")
                 self.line(f"store {c} {v}, ptr {where}, align 8")
-        self.line("ret i32 0")
+        self.line(f"ret {self.returned} {whole}")
+
+    def failed(self) -> str:
+        """The return that says that the error indicator is set."""
+        if self.returned == "i32":
+            return "ret i32 1"
+        return f"ret {self.returned} {{ i32 1, {', '.join(f'{c} poison' for c in components(self.fn.result))} }}"
 
     def unreachable(self, inst):
         self.line("unreachable")
@@ -515,21 +561,13 @@ class _FunctionEmitter(Emitter):
 
     def invoke(self, inst):
         callee = inst.attrs["callee"]
-        types = components(callee.result)
         args = []
-        slot = None
-        if types:
-            slot = self.alloca("i64", len(types))
-            args.append(f"ptr {slot}")
         for p, a in zip(callee.params, inst.args, strict=True):
             args += [f"{c} {v}" for c, v in zip(components(p.type), self.values[a], strict=True)]
-        status = self.assign(f"call i32 {self.module.symbol(callee)}({', '.join(args)})")
+        status, result = self.native_call(callee, args)
         if callee.attrs.get("raises", True):
             self.check_status(status, inst)
-        values = []
-        for i, c in enumerate(types):
-            where = slot if i == 0 else self.assign(f"getelementptr i8, ptr {slot}, i64 {8 * i}")
-            values.append(self.assign(f"load {c}, ptr {where}, align 8"))
+        values = result()
         if inst.result is not None:
             self.values[inst.result] = values
 
@@ -560,7 +598,7 @@ class _FunctionEmitter(Emitter):
             self.arrive(unwind, self.current)
             self.jump(self.names[unwind.block])
         else:
-            self.line("ret i32 1")
+            self.line(self.failed())
         self.cold += self.lines
         self.lines, self.current = saved, here
         return label
@@ -573,7 +611,7 @@ class _FunctionEmitter(Emitter):
                 "  %span = load i64, ptr @pyjitc_stack_span", "  %above = sub i64 %at, %low", "  %room = icmp ult i64 %above, %span",
                 f"  br i1 %room, label %{body}, label %deep, !prof !0", "deep:",
                 f"  %checked = call i32 {self.helper('pyj_stack')}(i64 %at)", "  %enough = icmp eq i32 %checked, 0",
-                f"  br i1 %enough, label %{body}, label %exhausted", "exhausted:", "  ret i32 1"]
+                f"  br i1 %enough, label %{body}, label %exhausted", "exhausted:", "  " + self.failed()]
 
 
 _F = _FunctionEmitter

@@ -99,28 +99,20 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
 
 
 def _call(e: _Stub, fn: ir.Function, passed: list[str], nogil: bool) -> None:
-    types = components(fn.result) if fn.result is not None else ()
-    slot = e.alloca("i64", len(types)) if types else None
-    if slot:
-        passed = [f"ptr {slot}", *passed]
     before = e.assign(f"load i64, ptr @{ACTIVE}, align 8")
     e.line(f"store i64 {e.assign(f'add i64 {before}, 1')}, ptr @{ACTIVE}, align 8")
     if nogil:
         e.declare("declare ptr @PyEval_SaveThread()")
         e.declare("declare void @PyEval_RestoreThread(ptr)")
         thread = e.assign("call ptr @PyEval_SaveThread()")
-    status = e.assign(f"call i32 {e.module.symbol(fn)}({', '.join(passed)})")
+    status, result_values = e.native_call(fn, passed)
     if nogil:
         e.line(f"call void @PyEval_RestoreThread(ptr {thread})")
     if fn.result is None:  # it never returns
         e.jump(e.fail(None))
         return
     e.check_status(status, None)
-    values = []
-    for i, c in enumerate(types):
-        where = slot if i == 0 else e.assign(f"getelementptr i8, ptr {slot}, i64 {8 * i}")
-        values.append(e.assign(f"load {c}, ptr {where}, align 8"))
-    result = box.box(e, fn.result, values, None, take=True)
+    result = box.box(e, fn.result, result_values(), None, take=True)
     e.lines += _leave(e)
     e.line(f"ret ptr {result}")
 
@@ -182,8 +174,12 @@ def _declare_bind(module: Module, names: tuple[str, ...]) -> None:
 
 
 def add_native(module: Module, fn: ir.Function, name: str) -> None:
-    """Export `fn` as `name`, for callers that speak its native convention (tests)."""
-    params = ["ptr %ret"] if fn.result is not None and components(fn.result) else []
-    params += [f"{c} %p{i}.{j}" for i, p in enumerate(fn.params) for j, c in enumerate(components(p.type))]
-    module.bodies.append(f"define i32 @{name}({', '.join(params)}) nounwind {{\n"
-                         f"  %status = call i32 {module.symbol(fn)}({', '.join(params)})\n  ret i32 %status\n}}")
+    """Export `fn` as `name` for callers that speak C (tests): i32 name(result pointer if there is a result, components...)."""
+    e = _Stub(module)
+    types = components(fn.result) if fn.result is not None else ()
+    params = [f"{c} %p{i}.{j}" for i, p in enumerate(fn.params) for j, c in enumerate(components(p.type))]
+    status, result = e.native_call(fn, params)
+    for i, (c, v) in enumerate(zip(types, result())):
+        e.line(f"store {c} {v}, ptr {e.assign(f'getelementptr i8, ptr %ret, i64 {8 * i}')}, align 8")
+    module.bodies.append("\n".join([f"define i32 @{name}({', '.join((['ptr %ret'] if types else []) + params)}) nounwind {{", *e.entry,
+                                    *e.lines, f"  ret i32 {status}", "}"]))

@@ -4,7 +4,7 @@ import ctypes
 import numpy as np
 
 from pyjitc.base.options import Options
-from pyjitc.codegen import emit, link
+from pyjitc.codegen import emit, link, wrapper
 from pyjitc.ir.core import Block, Function, Inst, Value
 from pyjitc.ops import arith, control
 from pyjitc.runtime import loader
@@ -46,11 +46,12 @@ def _cast(block, value, t):
 def compile_all(functions):
     """Callables in the order of `functions`: they take and give Python numbers and NumPy scalars."""
     module = emit.Module(Options())
-    for fn in functions:
+    for k, fn in enumerate(functions):
         module.add(fn)
-    text = module.text().replace("define internal i32 @f", "define i32 @f")
+        wrapper.add_native(module, fn, f"native{k}")
+    text = module.text()
     image = loader.load(link.to_object(text, link.host_target(), 1), dict(module.objects))
-    return [_callable(image, module.symbol(fn)[1:], fn) for fn in functions]
+    return [_callable(image, f"native{k}", fn) for k, fn in enumerate(functions)]
 
 
 def _callable(image, symbol, fn):
