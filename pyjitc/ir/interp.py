@@ -1,0 +1,363 @@
+"""A slow, plain meaning of typed IR: runs a module on Python values. Between CPython and native code in the tests.
+
+Scalars are Python's and NumPy's own, arrays are NumPy arrays, structs are tuples, a union is a value beside the
+member type it has (`Tagged`), cells and iterators are boxes. Reference counts and polls do nothing. Operations
+compute through `Op.eval`; what has none (control, memory, aggregates) is a method here, called by name.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..types import kinds as k
+from .core import RAISES, TERMINATOR, Edge, Function, Inst
+
+__all__ = ["run", "StepLimit", "Tagged", "Closure"]
+
+
+class StepLimit(BaseException):
+    """The program ran for more instructions than allowed."""
+
+
+class Tagged(NamedTuple):
+    """A value of union type: the member it holds, and its value."""
+
+    type: k.Type
+    value: Any
+
+
+class Closure(NamedTuple):
+    """A function value: its type and what it captured."""
+
+    type: k.Type
+    captures: tuple
+
+
+class _Box:
+    """The heap box of a cell or an iterator."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content):
+        self.content = content
+
+
+def run(functions: list[Function], args, limit: int = 1_000_000):
+    """Call functions[0] with Python values. Exceptions of the program come out; StepLimit after `limit` instructions."""
+    entry = functions[0]
+    given = [enter(x, p.type) for x, p in zip(args, entry.params, strict=True)]
+    return leave(_Machine(limit).call(entry, given), entry.result)
+
+
+# ---------------------------------------------------------------- values
+
+_CLASSES = {k.Int: int, k.Float: float, k.Bool: bool, k.Complex: complex, k.Str: str, k.Bytes: bytes, k.NoneType: type(None)}
+
+
+def _scalar(t: k.Type):
+    """NumPy's class for a scalar type."""
+    return np.dtype(t.text.rstrip("_")).type
+
+
+def fits(value, t: k.Type) -> bool:
+    """Whether a Python value may enter as `t`."""
+    if t in _CLASSES:
+        return type(value) is _CLASSES[t]
+    if k.is_numpy_scalar(t):
+        return type(value) is _scalar(t)
+    if isinstance(t, k.Array):
+        if not isinstance(value, np.ndarray) or value.ndim != t.ndim or value.dtype != np.dtype(_scalar(t.dtype)):
+            return False
+        return t.layout == "A" or value.flags.c_contiguous and t.layout == "C" or value.flags.f_contiguous and t.layout == "F"
+    if isinstance(t, k.Tuple):
+        return type(value) is (t.cls or tuple) and len(value) == len(t.elements) and all(map(fits, value, t.elements))
+    if isinstance(t, k.Exception_):
+        return isinstance(value, t.cls)
+    if isinstance(t, k.Singleton):
+        return value is t.value
+    return True
+
+
+def enter(value, t: k.Type):
+    """The interpreter's form of a Python value of type `t`."""
+    if isinstance(t, k.Union):
+        for member in t.members:
+            if fits(value, member):
+                return Tagged(member, enter(value, member))
+        raise TypeError(f"{value!r} is no {t}")
+    if t in _CLASSES and t is not k.NoneType:
+        return _CLASSES[t](value) if k.is_python_number(t) else value
+    if k.is_numpy_scalar(t):
+        return _scalar(t)(value)
+    if isinstance(t, k.Tuple):
+        items = [enter(x, e) for x, e in zip(value, t.elements, strict=True)]
+        return tuple(items) if t.cls is None else t.cls(*items)
+    return value
+
+
+def leave(value, t: k.Type):
+    """The Python value that calling code sees."""
+    if isinstance(t, k.Union):
+        return leave(value.value, value.type)
+    if isinstance(t, k.Tuple):
+        items = [leave(x, e) for x, e in zip(value, t.elements)]
+        return tuple(items) if t.cls is None else t.cls(*items)
+    return value
+
+
+def _convert(value, source: k.Type, target: k.Type):
+    """RETYPE: the same components as another type."""
+    if isinstance(target, k.Tuple):
+        items = [_convert(x, s, t) for x, s, t in zip(value, source.elements, target.elements)]
+        return tuple(items) if target.cls is None else target.cls(*items)
+    if isinstance(target, k.Struct) and isinstance(source, k.Struct):
+        return tuple(_convert(x, s, t) for x, (_, s), (_, t) in zip(value, source.members, target.members))
+    if k.is_number(target) and source is not target:
+        return enter(value, target)
+    return value
+
+
+def _member(union: k.Union, t: k.Type) -> k.Type:
+    """The member of `union` that holds what was a `t` in another union: flags may differ."""
+    if t in union.members:
+        return t
+
+    def kind(m):
+        if isinstance(m, k.Array):
+            return m.dtype, m.ndim, m.writable
+        return (len(m.elements), m.cls) if isinstance(m, k.Tuple) else isinstance(m, k.Exception_)
+
+    for m in union.members:
+        if type(m) is type(t) and kind(m) == kind(t):
+            return m
+    raise TypeError(f"no member of {union} holds a {t}")
+
+
+def _undefined(t: k.Type):
+    """A value that nobody reads: zero, where there is one."""
+    if k.is_number(t):
+        return enter(0, t)
+    if isinstance(t, k.Tuple):
+        return tuple(map(_undefined, t.elements))
+    if isinstance(t, k.Struct):
+        return tuple(_undefined(m) for _, m in t.members)
+    return Tagged(t.members[0], _undefined(t.members[0])) if isinstance(t, k.Union) else None
+
+
+class _Window:
+    """Memory of another array under a new shape. The array that NumPy makes of it keeps `owner` alive."""
+
+    def __init__(self, owner, address, dtype, shape, strides, writable):
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "data": (address, not writable), "typestr": np.dtype(dtype).str,
+                                    "shape": tuple(shape), "strides": tuple(strides)}
+
+
+# ---------------------------------------------------------------- execution
+
+
+class _Machine:
+    def __init__(self, limit: int):
+        self.left = limit
+        self.pending: BaseException | None = None  # Python's error indicator
+        self.handled: BaseException | None = None  # sys.exc_info()
+
+    def call(self, fn: Function, args):
+        values = dict(zip(fn.params, args, strict=True))
+        block = fn.entry
+        while True:
+            for inst in block.insts:
+                self.left -= 1
+                if self.left < 0:
+                    raise StepLimit
+                try:
+                    edge = self.step(inst, values)
+                except Exception as error:
+                    if not inst.op.effects & RAISES:
+                        raise AssertionError(f"{inst.op.name} raised {error!r} in {fn.name}") from error
+                    if error.__context__ is None and error is not self.handled:
+                        error.__context__ = self.handled
+                    if inst.unwind is None:
+                        raise
+                    self.pending = error
+                    edge = inst.unwind
+                if edge is not None:
+                    break
+            if not isinstance(edge, Edge):
+                return edge[0]
+            arrived = [values[v] for v in edge.args]
+            block = edge.block
+            values.update(zip(block.params, arrived))
+
+    def step(self, inst: Inst, values):
+        """Runs one instruction: the edge to take, a list of the returned value, or None to go on."""
+        args = [values[v] for v in inst.args]
+        special = getattr(self, "do_" + inst.op.name, None)
+        if special is not None:
+            result = special(inst, *args)
+        elif inst.op.eval is None:
+            raise AssertionError(f"operation {inst.op.name} has no meaning here")
+        elif inst.op.eval_attrs:
+            result = inst.op.eval(*args, **inst.attrs)
+        else:
+            result = inst.op.eval(*args)
+        if inst.op.effects & TERMINATOR:
+            return result
+        if inst.result is not None:
+            values[inst.result] = result
+        return None
+
+    # -- control
+
+    def do_const(self, inst):
+        return enter(inst.attrs["value"], inst.result.type)
+
+    def do_jump(self, inst):
+        return inst.targets[0]
+
+    def do_branch(self, inst, condition):
+        return inst.targets[0 if condition else 1]
+
+    def do_switch(self, inst, x):
+        cases = inst.attrs["cases"]
+        return inst.targets[cases.index(x) + 1 if x in cases else 0]
+
+    def do_return(self, inst, value=None):
+        return [value]
+
+    def do_unreachable(self, inst):
+        raise AssertionError("unreachable code was reached")
+
+    def do_invoke(self, inst, *args):
+        return self.call(inst.attrs["callee"], args)
+
+    # -- exceptions
+
+    def do_throw(self, inst):
+        raise inst.attrs["cls"](inst.attrs["message"])
+
+    def do_exc_new(self, inst, *args):
+        return inst.attrs["cls"](*(leave(x, v.type) for x, v in zip(args, inst.args)))
+
+    def do_exc_throw(self, inst, exc, *cause):
+        if cause:
+            exc.__cause__ = cause[0]
+        raise exc
+
+    def do_reraise(self, inst, *exc):
+        raise exc[0] if exc else self.handled
+
+    def do_exc_fetch(self, inst):
+        return self.pending
+
+    def do_exc_push(self, inst, exc):
+        previous, self.handled = self.handled, exc
+        return previous
+
+    def do_exc_pop(self, inst, previous):
+        self.handled = previous
+
+    # -- Python objects
+
+    def do_py_box(self, inst, x):
+        return leave(x, inst.args[0].type)
+
+    def do_py_unbox(self, inst, x):
+        return enter(x, inst.attrs["type"])
+
+    # -- aggregates
+
+    def do_tuple_at(self, inst, x, i):
+        element = inst.args[0].type.elements[i]
+        union = isinstance(inst.result.type, k.Union) and not isinstance(element, k.Union)
+        return Tagged(element, x[i]) if union else x[i]
+
+    def do_struct_make(self, inst, *members):
+        return members
+
+    do_pack = do_struct_make
+
+    def do_struct_get(self, inst, x):
+        return x[[name for name, _ in inst.args[0].type.members].index(inst.attrs["field"])]
+
+    def do_union_make(self, inst, x):
+        return Tagged(inst.args[0].type, x)
+
+    def do_union_is(self, inst, x):
+        return x.type is inst.attrs["type"]
+
+    def do_union_get(self, inst, x):
+        return x.value if x.type is inst.attrs["type"] else _undefined(inst.attrs["type"])
+
+    def do_union_cast(self, inst, x):
+        member = _member(inst.attrs["type"], x.type)
+        return Tagged(member, _convert(x.value, x.type, member))
+
+    def do_function_make(self, inst, *captures):
+        return Closure(inst.attrs["type"], captures)
+
+    def do_capture_get(self, inst, function):
+        return function.captures[inst.attrs["index"]]
+
+    def do_method_make(self, inst, receiver):
+        return receiver
+
+    do_method_self = do_method_make
+
+    def do_retype(self, inst, x):
+        return _convert(x, inst.args[0].type, inst.attrs["type"])
+
+    def do_undef(self, inst):
+        return _undefined(inst.attrs["type"])
+
+    # -- memory
+
+    def do_array_load(self, inst, a, *indices):
+        return a[indices]
+
+    def do_array_store(self, inst, a, *rest):
+        a[rest[:-1]] = rest[-1]
+
+    def do_array_dim(self, inst, a):
+        return a.shape[inst.attrs["axis"]]
+
+    def do_array_stride(self, inst, a):
+        return a.strides[inst.attrs["axis"]]
+
+    def do_array_data(self, inst, a):
+        return a.__array_interface__["data"][0]
+
+    def do_array_view(self, inst, a, offset, *rest):
+        t = inst.attrs["type"]
+        return np.asarray(_Window(a, a.__array_interface__["data"][0] + offset, _scalar(t.dtype), rest[:t.ndim], rest[t.ndim:],
+                                  t.writable))
+
+    def do_array_new(self, inst, *shape):
+        t = inst.attrs["type"]
+        order = "F" if t.layout == "F" else "C"
+        if inst.attrs.get("zero"):
+            return np.zeros(shape, _scalar(t.dtype), order)
+        return np.full(shape, 77, _scalar(t.dtype), order)  # what nobody wrote yet should be seen when it is read
+
+    def do_array_same(self, inst, x, y):
+        return x is y
+
+    def do_cell_new(self, inst, x):
+        return _Box(x)
+
+    do_iterator_new = do_cell_new
+
+    def do_cell_load(self, inst, box):
+        return box.content
+
+    def do_cell_store(self, inst, box, x):
+        box.content = x
+
+    def do_retain(self, inst, x):
+        pass
+
+    do_release = do_retain
+
+    def do_poll(self, inst, *cost):
+        pass
