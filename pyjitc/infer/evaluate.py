@@ -574,7 +574,7 @@ class Evaluator:
         raise Mismatch("dicts are not compiled yet", "use arrays or tuples inside compiled functions")
 
     def no_yield(self, inst, operands):
-        raise Mismatch("generators are not compiled yet", "write the loop out")
+        raise Mismatch("a generator cannot be handed to the interpreter yet", "iterate over it inside a compiled function")
 
 
 class Raise(Expr):

@@ -338,6 +338,11 @@ class Library:
             return Apply(structure.METHOD_MAKE, x, name=name)
         if isinstance(t, Tuple) and name in ("index", "count"):
             return Apply(structure.METHOD_MAKE, x, name=name)
+        if isinstance(t, Struct) and t.name in ("list", "dict"):
+            raise Mismatch(f"methods of a {t.name} are not compiled yet", "use an array (np.empty, np.zeros) or a tuple", AttributeError)
+        if t is Str or t is Bytes:
+            raise Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array",
+                           AttributeError)
         known = [*views.ATTRIBUTES, *views.METHODS] if isinstance(t, Array) else []
         near = difflib.get_close_matches(name, known, 1)
         raise Mismatch(f"{describe(t)} object has no attribute '{name}'" if not (isinstance(t, Array) and hasattr(np.ndarray, name))
@@ -472,11 +477,13 @@ class Library:
         if isinstance(target, np.ufunc):
             module = "numpy"
         full = f"{module}.{name}" if module and module != "builtins" else name
-        near = difflib.get_close_matches(name, [getattr(f, "__name__", "") for f in CALLS], 1)
+        family = _family(target, module)
+        near = difflib.get_close_matches(name, [f.__name__ for f in CALLS if hasattr(f, "__name__") and _family(f) == family], 1, 0.7)
         if not callable(target):
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
-        raise Mismatch(f"{full} is not compiled yet", f"the nearest function that is: {near[0]}" if near else
-                       "call it outside the compiled function")
+        near = (near[0] if family == "builtins" else f"{family}.{near[0]}") if near else ""
+        raise Mismatch(f"{full} is not compiled yet", f"the nearest function that is: {near}" if near else
+                       "call it outside the compiled function, or write it as a loop")
 
     def method(self, receiver, name, args, kwargs):
         t = receiver.type
@@ -488,6 +495,13 @@ class Library:
         if found is None:
             raise Mismatch(f"{describe(t)} object has no attribute '{name}'", "", AttributeError)
         return found
+
+
+def _family(target, module=None) -> str:
+    """The package a callable belongs to, as people import it."""
+    if isinstance(target, np.ufunc):
+        return "numpy"
+    return (module or getattr(target, "__module__", None) or "builtins").split(".")[0]
 
 
 def _range_truth(r):
