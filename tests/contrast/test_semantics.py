@@ -82,6 +82,20 @@ def test_int_constant_that_joins_a_float():
     assert compiled == 0.0 and isinstance(compiled, float)
 
 
+def wrong_attribute(x, n):
+    if n > 0:
+        return x.nosuch
+    return x
+
+
+def test_errors_of_types_come_early():
+    assert wrong_attribute(1, 0) == 1
+    with pytest.raises(AttributeError):
+        wrong_attribute(1, 1)
+    with pytest.raises(TypeError, match="nosuch"):
+        njit(wrong_attribute)(1, 0)
+
+
 def depth(n):
     return 0 if n == 0 else 1 + depth(n - 1)
 
