@@ -296,7 +296,7 @@ class _Reader:
                 if not depth:
                     break
                 depth -= 1
-            elif not depth and (c in ",!~@" or c == ":" and not self.line.startswith("::", self.at)):
+            elif not depth and (c in ",!~@" or c == ":" and self.at == len(self.line) - 1):
                 break
             self.at += 1
         return self.named(self.line[start:self.at].strip())

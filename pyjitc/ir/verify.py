@@ -65,10 +65,10 @@ class _Check:
             self.fail("empty block", block)
         for value in block.params:
             self.typed(value, block)
-        last = block.insts[-1]
-        for inst in block.insts:
+        last = len(block.insts) - 1
+        for at, inst in enumerate(block.insts):
             terminates = bool(inst.op.effects & TERMINATOR)
-            if terminates is not (inst is last):
+            if terminates is not (at == last):
                 self.fail("a terminator in the middle" if terminates else "no terminator at the end", block, inst)
             self.effects(block, inst)
             for edge in inst.edges():

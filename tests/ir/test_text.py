@@ -1,0 +1,99 @@
+"""Printing IR and reading it back; drawing it."""
+import numpy as np
+import pytest
+from tests.ir.functions import FUNCTIONS, applied, caught, indexed
+from tests.ir.stages import generic, optimised, typed
+
+from pyjitc.ir.graph import dot
+from pyjitc.ir.parse import parse, parse_module
+from pyjitc.ir.show import attribute, references, show
+from pyjitc.ir.verify import verify
+from pyjitc.ops.table import OPS
+from pyjitc.types import kinds as k
+
+IDS = [function.__name__ for function, _ in FUNCTIONS]
+
+
+@pytest.mark.parametrize("stage", [typed, optimised])
+@pytest.mark.parametrize("function, calls", FUNCTIONS, ids=IDS)
+def test_text_is_read_back(function, calls, stage):
+    for args in calls:
+        functions = stage(function, args).functions
+        for locs in (False, True):
+            text = "\n".join(show(fn, locs) for fn in functions)
+            again = parse_module(text, OPS, references(functions))
+            assert "\n".join(show(fn, locs) for fn in again) == text
+        if function is not applied:  # the types of its two lambdas read the same
+            for fn in again:
+                verify(fn)
+
+
+@pytest.mark.parametrize("function, calls", FUNCTIONS, ids=IDS)
+def test_generic_text_names_every_instruction(function, calls):
+    fn = generic(function)
+    lines = show(fn).splitlines()
+    assert len(lines) == 1 + len(fn.blocks) + sum(len(block.insts) for block in fn.blocks)
+    names = [line.split(" = ")[0].strip() for line in lines if " = " in line]
+    assert len(set(names)) == len(names)
+
+
+def test_text_shows_types_edges_and_lines():
+    text = show(typed(caught, (FUNCTIONS[7][1][0])).functions[0], locs=True)
+    assert text.startswith("fn caught(a: float64[::1], n: int) -> float:\n  entry(a: float64[::1], n: int):\n")
+    line = caught.__code__.co_firstlineno + 2
+    assert f" {{axis: 0}} : int ! handler()  @{line}:21\n" in text
+    assert " {classes: (<IndexError>,)} : bool" in text
+
+
+def test_callees_are_named():
+    stage = typed(indexed, FUNCTIONS[6][1][0])
+    text = show(stage.functions[0])
+    assert "= invoke @range_step(" in text
+    with pytest.raises(SyntaxError, match="no function @range_"):
+        parse(text, OPS)
+
+
+@pytest.mark.parametrize("value", [
+    None, True, 0, -5, 1.5, float("inf"), -0.0, 1e300, 2j, 1 - 2.5j, complex(float("inf"), -0.0), "a, {b} ! 'c' # \n", b"\x00'", (),
+    (1,), ("x", (2.0, None)), ..., len, ValueError])
+def test_attributes_are_read_back(value):
+    values = [value, np.float32(value)] if type(value) is float else [value, np.int8(value)] if type(value) is int else [value]
+    for each in values:
+        text = f"fn f() -> None:\n  entry():\n    v = const {attribute(each)} : object\n    return v\n"
+        fn = parse(text, OPS, {"<builtin len>": len})
+        read = fn.entry.insts[0].attrs["value"]
+        assert type(read) is type(each) and repr(read) == repr(each)
+        assert show(fn) == text
+
+
+@pytest.mark.parametrize("t", [
+    k.Int, k.Array(k.float32, 2, "F", False), k.Tuple((k.Int, k.Tuple(()), k.Tuple((k.Str,)))), k.union_of((k.Int, k.NoneType)),
+    k.Exception_(KeyError), k.Iterator(k.Range), k.Struct("pair", (("a", k.Int), ("b", k.union_of((k.Int, k.Float))))),
+    k.Method(k.Array(k.int8, 1), "sum"), k.Slice(k.Int, k.NoneType, k.NoneType), k.Singleton(len), k.DType(k.float64), k.Unbound])
+def test_types_are_read_back(t):
+    text = f"fn f(x: {t}) -> {t}:\n  entry(x: {t}):\n    return x\n"
+    fn = parse(text, OPS)
+    assert fn.result is t and fn.entry.params[0].type is t
+    assert show(fn) == text
+
+
+@pytest.mark.parametrize("line, why", [
+    ("x = nothing y : int", "unknown operation 'nothing'"), ("return y", "y is not defined"), ("jump b()", "no block b"),
+    ("x = iadd p, p : in", "unknown type 'in'"), ("x = iadd p, p : int junk", "unexpected 'junk'"), ("return p p", "unexpected text")])
+def test_mistakes_are_located(line, why):
+    with pytest.raises(SyntaxError, match=f"line 3: {why}"):
+        parse(f"fn f(p: int) -> int:\n  entry(p: int):\n    {line}\n    return p\n", OPS)
+
+
+def test_comments_are_skipped():
+    fn = parse("# a case\nfn f() -> str:\n  entry():  # here\n    v = const '# no comment' : str\n\n    return v\n", OPS)
+    assert fn.entry.insts[0].attrs["value"] == "# no comment"
+
+
+def test_graph_has_every_block_and_edge():
+    fn = typed(caught, FUNCTIONS[7][1][0]).functions[0]
+    text = dot(fn)
+    assert text.count("[label=\"") == len(fn.blocks)
+    assert text.count("style=dashed") == len({(b, i.unwind.block) for b in fn.blocks for i in b.insts if i.unwind})
+    assert text.startswith("digraph \"caught\" {") and text.endswith("}\n")
+    assert "= check_index n, " in text and "\\l" in text
