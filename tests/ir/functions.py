@@ -133,7 +133,7 @@ def sliced(a, i, j):
 
 def stored(a, v):
     a[1:3] = v
-    return a.sum()
+    return float(a[1]) + float(a[2])
 
 
 def maybe(x):

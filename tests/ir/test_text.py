@@ -41,7 +41,7 @@ def test_text_shows_types_edges_and_lines():
     text = show(typed(caught, (FUNCTIONS[7][1][0])).functions[0], locs=True)
     assert text.startswith("fn caught(a: float64[::1], n: int) -> float:\n  entry(a: float64[::1], n: int):\n")
     line = caught.__code__.co_firstlineno + 2
-    assert f" {{axis: 0}} : int ! handler()  @{line}:21\n" in text
+    assert f" {{axis: 0}} : int ! handler()  @{line}:" in text
     assert " {classes: (<IndexError>,)} : bool" in text
 
 
