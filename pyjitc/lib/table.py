@@ -17,7 +17,7 @@ from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
-    Array, Bool, DType, Exception_, Float, Function, Generator, Int, Iterator, Method, NoneType, NpInt,
+    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Int, Iterator, Method, NoneType, NpInt,
     Object, Range, Singleton, Slice, Str, Struct, Tuple, is_number, is_numpy_scalar,
 )
 from . import intrinsics

@@ -12,12 +12,14 @@ from ...ops.memory import (
 )
 from ...ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Array, Bool, DType, Ellipsis_, Int, NoneType, NpBool, NpInt, Slice, Tuple, is_integer,
+    Array, Bool, DType, Ellipsis_, Int, NoneType, NpBool, NpInt, Slice, Tuple, is_integer, uint64,
 )
+from ..py.numbers import uint64_to_int
 
 __all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
+_NO_INDEX = "slice indices must be integers or None or have an __index__ method"
 
 
 def item_bits(t) -> int:
@@ -55,7 +57,14 @@ def _index_items(a: Array, i: Expr):
 
 
 def _as_int(x: Expr) -> Expr:
-    return x if x.type is Int else Apply(CAST, x, type=Int)
+    if x.type is Int:
+        return x
+    return Call(uint64_to_int, x) if x.type is uint64 else Apply(CAST, x, type=Int)
+
+
+def _clamped(x):
+    """A uint64 as a bound of a slice: beyond any axis is beyond any axis."""
+    return 9223372036854775807 if x > 9223372036854775807 else CAST(x, type=Int)
 
 
 def slice_bounds(start, stop, step, n):
@@ -94,9 +103,19 @@ def slice_bounds(start, stop, step, n):
 def _part(s: Expr, field: str) -> Expr:
     if s.known:
         value = getattr(s.value, field)
-        return Const(NoneType, None) if value is None else Const(Int, value)
+        if value is None:
+            return Const(NoneType, None)
+        if not hasattr(type(value), "__index__"):
+            raise Mismatch(_NO_INDEX)
+        return Const(Int, max(min(int(value), 2**63 - 1), -2**63))
     x = Apply(SLICE_GET, s, field=field)
-    return x if x.type is NoneType else _as_int(x)
+    if x.type is NoneType:
+        return x
+    if x.type is uint64:
+        return Call(_clamped, x)
+    if x.type is not Int and x.type is not Bool and not isinstance(x.type, NpInt):
+        raise Mismatch(_NO_INDEX)
+    return _as_int(x)
 
 
 def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
