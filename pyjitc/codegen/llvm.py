@@ -1,0 +1,167 @@
+"""llvmlite's shared library, called directly: the twenty functions that making an object takes.
+
+Importing `llvmlite.binding` costs 35 ms of a first call's 60, two thirds of it for modules that are not needed here
+(docs/performance.md); loading the library alone costs 10. The names and signatures are those of llvmlite 0.50, which
+setup.cfg pins. A context of our own keeps other users of the library in the process apart.
+"""
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import sys
+from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
+
+__all__ = ["LLVMError", "Machine", "Module", "host", "optimise"]
+
+_P = c_void_p
+_OUT = POINTER(c_void_p)  # a string that the library allocates
+_SIGNATURES = {
+    "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),
+    "GetProcessTriple": (None, (_OUT,)), "GetHostCPUName": (None, (_OUT,)), "GetHostCPUFeatures": (c_int, (_OUT,)),
+    "GetTargetFromTriple": (_P, (c_char_p, _OUT)),
+    "CreateTargetMachine": (_P, (_P, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_char_p, c_int, c_int, c_char_p)),
+    "CreateTargetMachineData": (_P, (_P,)), "CopyStringRepOfTargetData": (None, (_P, _OUT)), "DisposeTargetData": (None, (_P,)),
+    "ParseAssembly": (_P, (_P, c_char_p, _OUT)), "DisposeModule": (None, (_P,)), "PrintModuleToString": (None, (_P, _OUT)),
+    "VerifyModule": (c_int, (_P, _OUT)), "DisposeString": (None, (_P,)),
+    "CreatePipelineTuningOptions": (_P, ()), "DisposePipelineTuningOptions": (None, (_P,)),
+    "PTOSetLoopInterleaving": (None, (_P, c_bool)), "PTOSetLoopVectorization": (None, (_P, c_bool)),
+    "PTOSetSLPVectorization": (None, (_P, c_bool)), "PTOSetLoopUnrolling": (None, (_P, c_bool)),
+    "CreatePassBuilder": (_P, (_P, _P)), "DisposePassBuilder": (None, (_P,)),
+    "buildPerModuleDefaultPipeline": (_P, (_P, c_int)), "RunNewModulePassManager": (None, (_P, _P, _P)),
+    "DisposeNewModulePassManger": (None, (_P,)),
+    "TargetMachineEmitToMemory": (_P, (_P, _P, c_int, _OUT)), "GetBufferStart": (_P, (_P,)), "GetBufferSize": (c_size_t, (_P,)),
+    "DisposeMemoryBuffer": (None, (_P,)),
+}
+
+
+class LLVMError(RuntimeError):
+    """LLVM refuses a module, or its library cannot be used: a defect of the compiler or of the installation."""
+
+
+class _Library:
+    """The functions of the library by their short names, as attributes."""
+
+    def __init__(self):
+        spec = importlib.util.find_spec("llvmlite")
+        if spec is None:
+            raise LLVMError("llvmlite is not installed; pyjitc needs llvmlite 0.50")
+        name = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}.get(sys.platform, "libllvmlite.so")
+        path = os.path.join(next(iter(spec.submodule_search_locations)), "binding", name)
+        try:
+            library = ctypes.CDLL(path)
+            for short, (result, args) in _SIGNATURES.items():
+                function = getattr(library, f"LLVMPY_{short}")
+                function.restype, function.argtypes = result, args
+                setattr(self, short, function)
+        except (OSError, AttributeError) as error:
+            raise LLVMError(f"the library of llvmlite cannot be used: {error}; pyjitc needs llvmlite 0.50") from None
+        self.InitializeNativeTarget()
+        self.InitializeNativeAsmPrinter()
+        self.context = self.ContextCreate()
+
+
+_loaded: list[_Library] = []
+
+
+def _library() -> _Library:
+    if not _loaded:
+        _loaded.append(_Library())
+    return _loaded[0]
+
+
+def _text(call, *args) -> str:
+    """What `call` writes to its last parameter."""
+    out = c_void_p()
+    call(*args, byref(out))
+    return _take(out)
+
+
+def _take(out: c_void_p) -> str:
+    if not out.value:
+        return ""
+    text = ctypes.string_at(out.value).decode("utf-8", "replace")
+    _library().DisposeString(out)
+    return text
+
+
+def host() -> tuple[str, str, str]:
+    """(triple, CPU, features) of this process."""
+    lib = _library()
+    features = ",".join(sorted(_text(lib.GetHostCPUFeatures).split(","), key=lambda f: f[1:]))
+    return _text(lib.GetProcessTriple), _text(lib.GetHostCPUName), features
+
+
+class Machine:
+    """A target machine; lives as long as the process. layout: its data layout."""
+
+    def __init__(self, triple: str, cpu: str, features: str, level: int = 2):
+        lib = _library()
+        error = c_void_p()
+        target = lib.GetTargetFromTriple(triple.encode(), byref(error))
+        if not target:
+            raise LLVMError(_take(error) or f"no target {triple}")
+        # Position-independent code reaches every external through a table or a stub, wherever the image lies.
+        self.pointer = lib.CreateTargetMachine(target, triple.encode(), cpu.encode(), features.encode(), level, b"pic", b"small",
+                                               0, 0, b"")
+        if not self.pointer:
+            raise LLVMError(f"no code can be made for {cpu}")
+        data = lib.CreateTargetMachineData(self.pointer)
+        self.layout = _text(lib.CopyStringRepOfTargetData, data)
+        lib.DisposeTargetData(data)
+
+    def emit(self, module: "Module", object_code: bool) -> bytes:
+        """Object code, or assembly text, of an optimised module."""
+        lib = _library()
+        error = c_void_p()
+        buffer = lib.TargetMachineEmitToMemory(self.pointer, module.pointer, int(object_code), byref(error))
+        if not buffer:
+            raise LLVMError(_take(error) or "no code was made")
+        try:
+            return ctypes.string_at(lib.GetBufferStart(buffer), lib.GetBufferSize(buffer))
+        finally:
+            lib.DisposeMemoryBuffer(buffer)
+
+
+class Module:
+    """A parsed module. LLVMError with LLVM's message where the text is wrong."""
+
+    def __init__(self, text: str):
+        lib = _library()
+        error = c_void_p()
+        self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
+        message = _take(error)
+        if message or not self.pointer:
+            raise LLVMError(f"LLVM IR parsing error\n{message}")
+
+    def verify(self) -> None:
+        error = c_void_p()
+        wrong = _library().VerifyModule(self.pointer, byref(error))
+        message = _take(error)
+        if wrong:
+            raise LLVMError(message)
+
+    def __str__(self) -> str:
+        return _text(_library().PrintModuleToString, self.pointer)
+
+    def __del__(self):
+        if getattr(self, "pointer", None) and _loaded:
+            _loaded[0].DisposeModule(self.pointer)
+
+
+def optimise(module: Module, machine: Machine, level: int, vectorize: bool = True) -> None:
+    """Run the default pipeline of `level` once."""
+    lib = _library()
+    tuning = lib.CreatePipelineTuningOptions()
+    lib.PTOSetLoopVectorization(tuning, vectorize)
+    lib.PTOSetLoopInterleaving(tuning, vectorize)
+    # Unrolling costs compile time and buys nothing measurable beside interleaving; SLP is off as well.
+    lib.PTOSetLoopUnrolling(tuning, False)
+    lib.PTOSetSLPVectorization(tuning, False)
+    builder = lib.CreatePassBuilder(machine.pointer, tuning)
+    # A pass manager may run once only: LLVM aborts the process otherwise.
+    passes = lib.buildPerModuleDefaultPipeline(builder, level)
+    lib.RunNewModulePassManager(passes, module.pointer, builder)
+    lib.DisposeNewModulePassManger(passes)
+    lib.DisposePassBuilder(builder)
+    lib.DisposePipelineTuningOptions(tuning)
