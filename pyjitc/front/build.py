@@ -546,12 +546,19 @@ class _Builder:
 
     # jumps
 
+    def poll(self, x):
+        """CPython looks at signals on jumps back: inside `try`, the handlers see the interrupt."""
+        if self.handler is not None and x.target <= x.offset:
+            self.do(generic.POLL, ())
+
     def jump(self, x):
+        self.poll(x)
         self.terminate(control.JUMP, (), [self.edge(self.region_.targets[-1])])
 
     def pop_jump(self, x):
         following, target = self.region_.targets
         value = self.stack.pop()
+        self.poll(x)
         if "NONE" in x.name:
             value = self.truth_of(generic.COMPARE, (value, self.constant(None)), op="is")
             jump_on = "NOT_NONE" not in x.name
@@ -639,6 +646,10 @@ class _Builder:
 
     def list_append(self, x):
         value = self.stack.pop()
+        if x.arg == 1:  # `[*a, b]`; in a comprehension the iterator lies above the list
+            value = self.emit(generic.TUPLE, (value,))
+            self.stack[-1] = self.emit(generic.LIST_EXTEND, (self.stack[-1], value))
+            return
         self.do(generic.LIST_APPEND, (self.stack[-x.arg], value))
 
     def set_add(self, x):
@@ -841,8 +852,11 @@ class _Builder:
             self.push(self.truth_of(generic.COMPARE, (found, self.constant(None)), op="is not"))
 
     def match_class(self, x):
-        self.pops(3)
-        self.unsupported("a class pattern in `match`", "test with isinstance and compare attributes")
+        subject, cls, names = self.pops(3)
+        found = self.emit(generic.MATCH_CLASS, (subject, cls), count=x.arg, kwnames=self.constants[names])
+        self.push(found)
+        if VERSION < (3, 11):
+            self.push(self.truth_of(generic.COMPARE, (found, self.constant(None)), op="is not"))
 
 
 _B = _Builder

@@ -5,16 +5,18 @@ become specialisations of their own.
 """
 from __future__ import annotations
 
+import functools
+import operator
 import types as pytypes
 
 from ..front.generators import step_of
 from ..ir import core as ir
-from ..ops import control, exceptions, generic, pyobject, structure
+from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
     Bool, Cell, Exception_, Function, Generator, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type, Unbound, Union,
 )
 from .bind import bind
-from .constants import FIXED_MODULES, constant
+from .constants import FIXED_MODULES, constant, plain_int, plain_ints
 from .join import AV, join
 from .meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Operand, Step, Throw
 from .session import only_value
@@ -48,6 +50,7 @@ class UserCall(Expr):
 
 
 # Operations that take a union whole: they move values, or box them.
+_SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)  # `case int(n)` captures the int
 _UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR, generic.MAKE_FUNCTION,
             generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE, generic.LIST_EXTEND, generic.UNSUPPORTED,
             generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
@@ -210,7 +213,16 @@ class Evaluator:
                 return Apply(target, *args, **{k: _static(v, k) for k, v in kwargs.items()})
             rule = self.library.rule_for(target)
             if rule is not None:
-                return rule(args, kwargs)
+                try:
+                    return rule(args, kwargs)
+                except Mismatch:
+                    plain = [plain_int(x) for x in args]
+                    if all(map(operator.is_, plain, args)):
+                        raise
+                    return rule(plain, kwargs)
+            if type(target) is functools.partial:
+                fixed = {k: constant(v) for k, v in target.keywords.items()}
+                return self.call(constant(target.func), [*map(constant, target.args), *args], {**fixed, **kwargs})
             function = self.session.function_of(target)
             if function is not None:
                 proto = self.session.prototype(function)
@@ -305,12 +317,17 @@ class Evaluator:
         return CellSet(operands[0], operands[1])
 
     def binary(self, inst, operands):
+        operands = plain_ints(operands)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
     def unary(self, inst, operands):
+        if inst.attrs['op'] != 'not':
+            operands = plain_ints(operands)
         return self.library.unary(inst.attrs["op"], operands[0])
 
     def compare(self, inst, operands):
+        if inst.attrs['op'] not in ('is', 'is not'):
+            operands = plain_ints(operands)
         return self.library.compare(inst.attrs["op"], *operands)
 
     def truth(self, inst, operands):
@@ -354,13 +371,13 @@ class Evaluator:
         if isinstance(x.type, Singleton) and type(x.type.value) is dict and i.known:
             config = x.type.value
             if i.value not in config:
-                return Throw(KeyError, repr(i.value))
+                return key_error(i)
             self.session.depend(config, i.value, config[i.value])
             return constant(config[i.value])
-        return self.library.getitem(x, i)
+        return self.library.getitem(x, plain_int(i))
 
     def setitem(self, inst, operands):
-        return self.library.setitem(*operands)
+        return self.library.setitem(*plain_ints(operands))
 
     def delitem(self, inst, operands):
         raise Mismatch(f"{describe(operands[0].type)} object doesn't support item deletion")
@@ -550,6 +567,37 @@ class Evaluator:
         t = operands[0].type
         return Const(Bool, isinstance(t, Tuple) or isinstance(t, Struct) and t.name == "list" or t is Range)
 
+    def match_class(self, inst, operands):
+        subject, cls = operands
+        count, names = inst.attrs["count"], inst.attrs["kwnames"]
+        if not (isinstance(cls.type, Singleton) and isinstance(cls.type.value, type)):
+            raise Mismatch("called match pattern must be a class")
+        wanted = cls.type.value
+        fits = self.library.rule_for(isinstance)([subject, cls], {})
+        if not fits.known:
+            raise Mismatch("a class pattern for an exception is not compiled yet", "use isinstance")
+        if not fits.value:
+            return Const(NoneType, None)
+        parts = []
+        if count and wanted in _SELF_MATCHING and "__match_args__" not in vars(wanted):
+            if count > 1:
+                return Throw(TypeError, f"{wanted.__name__}() accepts 1 positional sub-pattern ({count} given)")
+            parts.append(subject)
+        elif count:
+            fields = getattr(wanted, "__match_args__", ())
+            if count > len(fields):
+                return Throw(TypeError, f"{wanted.__name__}() accepts {len(fields)} positional sub-pattern"
+                             f"{'' if len(fields) == 1 else 's'} ({count} given)")
+            names = (*fields[:count], *names)
+        for name in names:
+            try:
+                parts.append(self.attribute(subject, name))
+            except Mismatch as error:
+                if error.exception is AttributeError:
+                    return Const(NoneType, None)
+                raise
+        return Apply(structure.TUPLE_MAKE, *parts, cls=None)
+
     def never_matches(self, inst, operands):
         return Const(Bool, False)
 
@@ -564,6 +612,9 @@ class Evaluator:
     def unsupported(self, inst, operands):
         raise Mismatch(f"{inst.attrs['construct']} is not supported in compiled functions", inst.attrs.get("hint", ""))
 
+    def poll(self, inst, operands):
+        return Apply(memory.POLL, cost=4)
+
     def no_list(self, inst, operands):
         raise Mismatch("lists are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
 
@@ -575,6 +626,11 @@ class Evaluator:
 
     def no_yield(self, inst, operands):
         raise Mismatch("a generator cannot be handed to the interpreter yet", "iterate over it inside a compiled function")
+
+
+def key_error(key):
+    """KeyError(key)."""
+    return Raise([Apply(exceptions.EXC_NEW, key, cls=KeyError)])
 
 
 class Raise(Expr):
@@ -732,8 +788,8 @@ _HANDLERS = {
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
-    generic.MATCH_MAPPING: E.never_matches, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.unsupported,
-    generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.YIELD: E.no_yield, generic.WITH_ENTER: E.unsupported,
+    generic.MATCH_MAPPING: E.never_matches, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.match_class,
+    generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.WITH_ENTER: E.unsupported,
     generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported, control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }
 del E

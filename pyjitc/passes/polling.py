@@ -37,6 +37,8 @@ def run(fn: ir.Function, options=None) -> None:
     edges = in_edges(fn.blocks)
     polled: list[ir.Block] = []  # headers that are entered through a poll
     for loop in reversed(nest.loops):  # inner loops first
+        if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
+            continue  # inside `try`: the front end has put one where handlers see it
         counted = find(loop, defs, edges)
         if counted is not None:
             trips = defs.constant(counted.start[counted.left])
@@ -56,7 +58,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _poll(fn, source, inst, edge):
-    """A poll on a back edge. An interrupt leaves the function: handlers in it would need values as they are now."""
+    """A poll on a back edge, outside `try` (see generic.POLL)."""
     poll = ir.Inst(POLL, (), {"cost": 4}, None, inst.loc)
     if len(inst.targets) == 1:
         source.insts.insert(source.insts.index(inst), poll)
