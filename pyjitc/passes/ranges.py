@@ -12,7 +12,7 @@ from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
 from ..types.kinds import Bool, Int, NpBool, NpInt
-from .counted import Definitions, find
+from .counted import Definitions, affine, find
 from .rewrite import substitute
 
 __all__ = ["run"]
@@ -40,6 +40,8 @@ class _Ranges:
         self.edges = in_edges(fn.blocks)
         defs = self.defs = Definitions(fn)
         self.webs: dict[ir.Value, tuple[int, int]] = {}
+        self.everywhere = set(fn.blocks)
+        self.forms: dict = {}
         self.counters = {}  # parameter -> (Counted, step)
         self.inside: dict[ir.Value, set] = {}
         for loop in nest.loops:
@@ -232,14 +234,36 @@ class _Ranges:
         ends = [p * q for p in x for q in y]
         return (min(ends), max(ends))
 
+    def follows(self, inst, block) -> bool:
+        """Whether the bounds of the loop say that an index is in range: a[i + k] for i in range(s, len(a) + c)."""
+        everywhere = self.everywhere
+        form = affine(inst.args[0], self.defs, everywhere, self.forms)
+        if len(form.terms) != 1:
+            return False
+        ((p, coefficient),) = form.terms.items()
+        counter = self.counters.get(p)
+        if counter is None or coefficient != 1 or counter[1] != 1 or block not in self.inside[p]:
+            return False
+        counted = counter[0]
+        start = self.defs.constant(counted.start[p])
+        trips = counted.start[counted.left]
+        chosen = self.defs.inst_of.get(trips)
+        if chosen is not None and chosen.op is structure.SELECT and self.defs.constant(chosen.args[2]) == 0:
+            trips = chosen.args[1]  # no iteration runs where the other one is taken
+        length = affine(trips, self.defs, everywhere, self.forms)
+        if start is None or length.terms != {inst.args[1]: 1}:
+            return False
+        return start + form.constant >= 0 and start + length.constant + form.constant <= 0
+
     def needless(self, inst, block) -> bool:
         op, args = inst.op, inst.args
         if op is memory.CHECK_INDEX:
             i, n = self.get(args[0], block), self.get(args[1], block)
             if i[0] >= 0:
                 inst.attrs = {**inst.attrs, "nonnegative": True}
-                return i[1] < n[0] or i[1] == 0 and n[0] > 0
-            return False
+                if i[1] < n[0]:
+                    return True
+            return self.follows(inst, block)
         if op is a.CHECK_NONZERO:
             if args[0].type is not Int and not isinstance(args[0].type, NpInt):
                 return False
