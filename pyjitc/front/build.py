@@ -71,7 +71,7 @@ class _Builder:
         self.constants: dict[ir.Value, object] = {}
         self.made: dict[ir.Value, tuple] = {}
         self.kwnames: tuple[str, ...] = ()
-        self.plain = quirks.plain_cells(self.code, self.instrs)
+        self.plain, self.recursive = quirks.plain_cells(self.code, self.instrs)
         self.fresh: list[ir.Block] = []
         # Names that an inlined comprehension (3.12) saves, unbound or not, and puts back: every read of them is checked.
         self.cleared = {quirks.local_name(self.code, x.arg) for x in self.instrs if x.name == "LOAD_FAST_AND_CLEAR"}
@@ -381,6 +381,10 @@ class _Builder:
         if name in self.plain:
             return self.locals.get(name) or self.constant(UNBOUND)
         return self.cells[name]
+
+    def closure(self, layout):
+        """The closure of a function that refers to itself or to functions made later."""
+        return self.emit(generic.TUPLE, [self.cell(name) if marker is None else self.constant(marker) for name, marker in layout])
 
     def constant(self, value):
         result = self.emit(control.CONST, (), value=value)
@@ -767,6 +771,9 @@ class _Builder:
         self.push(self.function(code, qualname, roles))
 
     def function(self, code, qualname, roles):
+        layout = self.recursive.get(id(code))
+        if layout is not None and "closure" in roles:
+            roles["closure"] = self.closure(layout)
         order = tuple(r for r in ("defaults", "kwdefaults", "annotations", "closure") if r in roles)
         value = self.emit(generic.MAKE_FUNCTION, [roles[r] for r in order], code=code, qualname=qualname, has=order)
         self.made[value] = (code, qualname, roles)

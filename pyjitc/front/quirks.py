@@ -7,6 +7,7 @@ from __future__ import annotations
 import dis
 
 from ..ops import generic
+from . import recursion
 from .bytecode import VERSION
 
 __all__ = ["CONSTRUCTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary", "comparison", "push_callable",
@@ -110,11 +111,11 @@ def accesses(code, x, plain):
     return ()
 
 
-def plain_cells(code, instrs) -> frozenset[str]:
+def plain_cells(code, instrs) -> tuple[frozenset[str], dict]:
     """Cell variables that no closure can see changing: assigned once, before any closure takes them, outside loops, and
-    never by an inner function. They are ordinary values."""
+    never by an inner function. They are ordinary values. Also local functions that refer to themselves: see recursion.py."""
     if not code.co_cellvars:
-        return frozenset()
+        return frozenset(), {}
     rebound = set()
     inner = [c for c in code.co_consts if hasattr(c, "co_code")]
     while inner:
@@ -133,15 +134,15 @@ def plain_cells(code, instrs) -> frozenset[str]:
         inner += [k for k in c.co_consts if hasattr(k, "co_code")]
     loops = [(x.target, x.offset) for x in instrs if 0 <= x.target <= x.offset]
     stores: dict[str, list[int]] = {}
-    taken: dict[str, int] = {}
+    takes: dict[str, list[int]] = {}
     for x in instrs:
         if x.name in ("STORE_DEREF", "DELETE_DEREF"):
             stores.setdefault(cell_name(code, x.arg), []).append(x.offset)
         elif x.name == "LOAD_CLOSURE" or x.name.startswith("LOAD_FAST") and VERSION >= (3, 13) and x.name == "LOAD_FAST" and \
                 local_name(code, x.arg) in code.co_cellvars:
             name = cell_name(code, x.arg)
-            taken.setdefault(name, x.offset)
-    plain = set()
+            takes.setdefault(name, []).append(x.offset)
+    plain, single = set(), set()
     nparams = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
     for name in code.co_cellvars:
         if name in rebound:
@@ -150,9 +151,16 @@ def plain_cells(code, instrs) -> frozenset[str]:
         if name in code.co_varnames[:nparams]:
             if not places:
                 plain.add(name)
-        elif len(places) == 1 and places[0] < taken.get(name, 1 << 60) and not any(a <= places[0] <= b for a, b in loops):
-            plain.add(name)
-    return frozenset(plain)
+        elif len(places) == 1 and not any(a <= places[0] <= b for a, b in loops):
+            if places[0] < min(takes.get(name, (1 << 60,))):
+                plain.add(name)
+            else:
+                single.add(name)
+    layouts = {}
+    if single:
+        names, layouts = recursion.find(code, instrs, stores, takes, single | plain, cell_name)
+        plain |= names
+    return frozenset(plain), layouts
 
 
 def block_stacks(instrs, at):

@@ -1,6 +1,7 @@
 """Python objects that the compiler meets (code constants, globals, captured values) as types and constants."""
 from __future__ import annotations
 
+import enum
 import sys
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..types.kinds import (
 )
 from .meaning import Apply, Const, Expr, Mismatch
 
-__all__ = ["constant", "scalar_type", "array_type", "FIXED_MODULES"]
+__all__ = ["constant", "plain_int", "plain_ints", "scalar_type", "array_type", "FIXED_MODULES"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite"}
@@ -76,3 +77,15 @@ def constant(value) -> Expr:
             return Const(value, value)
         return Const(Singleton(value), value)
     return Const(Singleton(value), value)
+
+
+def plain_int(x: Expr) -> Expr:
+    """A member of an IntEnum as the int that operators see; anything else as it is."""
+    if type(x.type) is Singleton and isinstance(x.type.value, int) and isinstance(x.type.value, enum.Enum) and not isinstance(
+            x.type.value, enum.Flag):
+        return Const(Int, int(x.type.value))
+    return x
+
+
+def plain_ints(operands):
+    return [plain_int(x) for x in operands]

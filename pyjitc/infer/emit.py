@@ -10,7 +10,7 @@ from ..ops import control, exceptions, memory, pyobject, structure
 from ..types.kinds import (
     Array, Bool, Exception_, NoneType, Tuple, Type, Unbound, Undefined, Union,
 )
-from .evaluate import Captured, CellGet, CellSet, MakeCell, Raise, Split, UserCall, meaning_av
+from .evaluate import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, meaning_av
 from .join import constant_as
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Operand, Throw
 
@@ -347,6 +347,8 @@ class _Emission:
             t = self.spec.closure[0].captures[e.role]
             part = self.add(structure.CAPTURE_GET, (self.closure,), {"index": e.role}, t)
             return self.add(structure.TUPLE_GET, (part,), {"index": e.index}, e.type)
+        if kind is OwnFunction:
+            return self.closure
         if kind is MakeCell:
             content = e.type.content
             value = self.expr(e.content)

@@ -10,6 +10,7 @@ import operator
 import types as pytypes
 
 from ..front.generators import step_of
+from ..front.recursion import SELF, Recursive
 from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
@@ -279,8 +280,7 @@ class Evaluator:
         index = spec.proto.code.co_freevars.index(name)
         if spec.closure is not None:
             role = spec.closure[0].roles.index("closure")
-            cell = spec.closure[0].captures[role].elements[index]
-            return Captured(cell, role, index)
+            return self.captured(spec.closure[0], role, index)
         cell = spec.function.__closure__[index]
         try:
             value = cell.cell_contents
@@ -291,6 +291,22 @@ class Evaluator:
             return Const(Singleton(value), value)
         return constant(value)
 
+    def captured(self, function, role, index):
+        t = function.captures[role].elements[index]
+        if isinstance(t, Singleton) and type(t.value) is Recursive:
+            return self.recursive(t.value, function, role)
+        return Captured(t, role, index)
+
+    def recursive(self, made, function, role):
+        """A function that was not made yet when the running one was: the running one itself, or built from its closure."""
+        if made.own:
+            return OwnFunction(function)
+        parts = [OwnFunction(function) if p is SELF else self.captured(function, role, p) if type(p) is int else
+                 self.recursive(p, function, role) if p in _markers(function, role) else Const(Singleton(p), p) for p in made.parts]
+        closure = Apply(structure.TUPLE_MAKE, *parts, cls=None)
+        proto = self.session.nested(self.analysis.spec.proto, made.code, made.qualname)
+        return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
+
     def make_cell(self, inst, operands):
         site = self.session.sites.get((self.analysis.spec, inst))
         if site is None:
@@ -299,6 +315,9 @@ class Evaluator:
         return MakeCell(operands[0], Cell(site))
 
     def refine(self, site, content):
+        if _holds(content, site):
+            raise Mismatch(f"the variable '{site.name}' holds a function that refers to the variable",
+                           "define the function once, before anything uses it")
         merged = content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0]
         if merged is not site.content:
             site.content = merged
@@ -652,6 +671,19 @@ class Captured(Expr):
         self.type, self.role, self.index, self.value = type, role, index, UNKNOWN
 
 
+class OwnFunction(Expr):
+    """The function value that runs."""
+
+    __slots__ = ()
+
+    def __init__(self, type):
+        self.type, self.value = type, UNKNOWN
+
+
+def _markers(function, role):
+    return [t.value for t in function.captures[role].elements if isinstance(t, Singleton)]
+
+
 class MakeCell(Expr):
     __slots__ = ("content",)
 
@@ -685,6 +717,19 @@ def _union(members):
     for m in members[1:]:
         total = join(total, (m, UNKNOWN))
     return total[0]
+
+
+def _holds(t: Type, site) -> bool:
+    """Whether a value of type `t` refers to the cell of `site`."""
+    if isinstance(t, Cell):
+        return t.site is site or t.site.content is not None and _holds(t.site.content, site)
+    if isinstance(t, Tuple):
+        return any(_holds(e, site) for e in t.elements)
+    if isinstance(t, Function):
+        return any(_holds(e, site) for e in t.captures)
+    if isinstance(t, Union):
+        return any(_holds(e, site) for e in t.members)
+    return isinstance(t, Struct) and any(_holds(e, site) for _, e in t.members)
 
 
 def meaning_av(meaning):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ..types.kinds import (
-    Array, Bool, Exception_, Float, Function, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Singleton, Tuple, Type, Undefined, Union, union_of,
+    Array, Bool, Exception_, Float, Function, Generator, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Singleton, Tuple, Type, Undefined, Union, union_of,
 )
 from .meaning import UNKNOWN
 
@@ -98,30 +98,34 @@ def join_types(tx: Type, ty: Type) -> Type:
         return tx
     if tx is Undefined:
         return ty
-    if isinstance(tx, Array) and isinstance(ty, Array):
-        merged = _join_arrays(tx, ty)
-        if merged is not None:
-            return merged
-    elif isinstance(tx, Exception_) and isinstance(ty, Exception_):
-        return Exception_(next(c for c in tx.cls.__mro__ if issubclass(ty.cls, c)))
-    elif isinstance(tx, Tuple) and isinstance(ty, Tuple):
-        if len(tx.elements) == len(ty.elements) and tx.cls is ty.cls:
-            return Tuple(tuple(map(join_types, tx.elements, ty.elements)), tx.cls)
+    merged = _merged(tx, ty)
+    if merged is not None:
+        return merged
     members = list(tx.members if isinstance(tx, Union) else (tx,))
     for new in ty.members if isinstance(ty, Union) else (ty,):
         for i, old in enumerate(members):
             if old is new:
                 break
-            if type(old) is type(new) and isinstance(old, (Array, Exception_, Tuple)):
-                merged = join_types(old, new)
-                if not isinstance(merged, Union):
-                    members[i] = merged
-                    break
+            merged = _merged(old, new)
+            if merged is not None:
+                members[i] = merged
+                break
         else:
             members.append(new)
-    if len(members) > MAX_UNION and not all(isinstance(m, (Singleton, Function)) for m in members):
+    if len(members) > MAX_UNION and not all(isinstance(m, (Singleton, Function, Generator)) for m in members):
         return Object
     return union_of(members)
+
+
+def _merged(x: Type, y: Type) -> Type | None:
+    """One type that is no union for two types of the same kind, or None."""
+    if isinstance(x, Array) and isinstance(y, Array):
+        return _join_arrays(x, y)
+    if isinstance(x, Exception_) and isinstance(y, Exception_):
+        return Exception_(next(c for c in x.cls.__mro__ if issubclass(y.cls, c)))
+    if isinstance(x, Tuple) and isinstance(y, Tuple) and len(x.elements) == len(y.elements) and x.cls is y.cls:
+        return Tuple(tuple(map(join_types, x.elements, y.elements)), x.cls)
+    return None
 
 
 def _join_arrays(x: Array, y: Array):

@@ -11,14 +11,14 @@ import operator
 
 import numpy as np
 
-from ..infer.evaluate import describe
+from ..infer.evaluate import describe, key_error
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Step, Throw
 from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
     Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Int, Iterator, Method, NoneType, NpInt,
-    Object, Range, Singleton, Slice, Str, Struct, Tuple, is_number, is_numpy_scalar,
+    Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, is_number, is_numpy_scalar,
 )
 from . import intrinsics
 from .np import creation, views
@@ -149,6 +149,7 @@ CALLS = {
 # Functions of this package whose calls have a rule instead of a body.
 RULES = {
     views.new_like: views.new_like_rule, intrinsics.fail: _fail,
+    tuples.same: lambda args, kwargs: None,  # see Library
     intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
 }
 
@@ -163,6 +164,8 @@ class Library:
         self.calls[id(intrinsics.advance)] = lambda args, kwargs: self.next(args[0])
         self.calls[id(iter)] = self._explicit_iter
         self.calls[id(next)] = self._explicit_next
+        self.calls[id(tuples.same)] = self._same_item
+        self.calls[id(bool)] = lambda args, kwargs: self.truth(*conversions.take("bool", args, kwargs, 1, 1)) if args else Const(Bool, False)
         self.calls[id(len)] = lambda args, kwargs: self.length(args[0])
 
     def rule_for(self, target):
@@ -224,6 +227,16 @@ class Library:
             return self._plain_equality(op, x, y)
         return operators.compare(op, x, y)
 
+    def _same_item(self, args, kwargs):
+        x, y = args
+        if is_number(x.type) and is_number(y.type):
+            return self.compare("==", x, y)
+        same = self._identity("is", x, y) if not (is_number(x.type) or is_number(y.type)) else Const(Bool, False)
+        if same.known and same.value:
+            return same
+        equal = self.compare("==", x, y)
+        return equal if same.known else Call(either, same, equal)
+
     def _plain_equality(self, op, x, y):
         a, b = _fixed(x), _fixed(y)
         if a is not UNKNOWN and b is not UNKNOWN:
@@ -242,6 +255,8 @@ class Library:
 
     def _identity(self, op, x, y):
         yes, no = Const(Bool, op == "is"), Const(Bool, op == "is not")
+        if x.type is Object or y.type is Object or isinstance(x.type, Exception_) and isinstance(y.type, Exception_):
+            return Apply(pyobject.PY_UNBOX, _python(operator.is_ if op == "is" else operator.is_not, x, y), type=Bool)
         a, b = _fixed(x), _fixed(y)
         if a is not UNKNOWN and b is not UNKNOWN:
             return yes if a is b else no
@@ -327,6 +342,10 @@ class Library:
                 return found
             if name in views.METHODS:
                 return Apply(structure.METHOD_MAKE, x, name=name)
+        if isinstance(t, DType):
+            found = np_scalars.dtype_attribute(t, name)
+            if found is not None:
+                return found
         if t is Range and name in ("start", "stop", "step"):
             return Apply(structure.RANGE_GET, x, field=name)
         if isinstance(t, Slice) and name in ("start", "stop", "step"):
@@ -365,7 +384,7 @@ class Library:
         if isinstance(t, Struct) and t.name == "dict" and i.known:
             if i.value in dict(t.members):
                 return Apply(structure.STRUCT_GET, x, field=i.value)
-            return Throw(KeyError, repr(i.value))
+            return key_error(i)
         if t is Range:
             return Call(iteration.range_item, x, _index(i))
         if isinstance(t, Singleton) and isinstance(t.value, type) and hasattr(t.value, "__class_getitem__"):
@@ -406,6 +425,8 @@ class Library:
             return Call(iteration.range_size, x)
         if t is Str and x.known:
             return Const(Int, len(x.value))
+        if t is Object or t is Str:
+            return Apply(pyobject.PY_UNBOX, _python(len, x), type=Int)
         raise Mismatch(f"object of type {describe(t)} has no len()")
 
     def unpack(self, x, count):
@@ -451,7 +472,9 @@ class Library:
         if isinstance(t, Generator):
             return Step(state)
         if isinstance(t, Struct):
-            return Call(iteration.empty_step if t.name == "empty_iterator" else iteration.STEPS[t.name], state)
+            if t.name == "empty_iterator":
+                return Const(Tuple((Bool, Undefined, Undefined)), (False, Undefined, Undefined))
+            return Call(iteration.STEPS[t.name], state)
         raise Mismatch(f"{describe(t)} object is not an iterator")
 
     def _explicit_iter(self, args, kwargs):
@@ -502,6 +525,10 @@ def _family(target, module=None) -> str:
     if isinstance(target, np.ufunc):
         return "numpy"
     return (module or getattr(target, "__module__", None) or "builtins").split(".")[0]
+
+
+def either(x, y):
+    return x or y
 
 
 def _range_truth(r):

@@ -5,6 +5,7 @@ with a message that says what to pass instead.
 """
 from __future__ import annotations
 
+import enum
 import types as pytypes
 from typing import Callable
 
@@ -33,7 +34,7 @@ del _name, _class
 # NumPy's type numbers of native-order dtypes.
 _BY_NUMBER = {np.dtype(cls).num: t for cls, t in _EXACT.items() if issubclass(cls, np.generic)}
 _MAX_TUPLE = 1000
-_KNOWN_CLASSES = (type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
+_KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
 
 
 def element_type(dtype: np.dtype) -> Type | None:

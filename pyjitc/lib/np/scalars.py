@@ -201,6 +201,18 @@ CALLS = {
 # ---------------------------------------------------------------- attributes and methods
 
 
+def dtype_attribute(t: k.DType, name: str) -> Expr | None:
+    """An attribute of a dtype object; None where it is not compiled."""
+    dtype = dtype_of(t.scalar)
+    if name == "type":
+        return Const(k.Singleton(dtype.type), dtype.type)
+    if name in ("itemsize", "alignment", "num", "ndim"):
+        return number(getattr(dtype, name))
+    if name in ("kind", "char", "name", "str", "byteorder"):
+        return Const(k.Str, getattr(dtype, name))
+    return None
+
+
 def attribute(x: Expr, name: str) -> Expr | None:
     """x.name of a NumPy scalar; None where it is a method."""
     t = x.type

@@ -5,7 +5,7 @@ Source of the rules: NumPy user guide, "Indexing on ndarrays", basic indexing.
 """
 from __future__ import annotations
 
-from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import CAST, IADD, IMUL, ISUB
 from ...ops.memory import (
     ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,
@@ -14,6 +14,7 @@ from ...ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
     Array, Bool, DType, Ellipsis_, Int, NoneType, NpBool, NpInt, Slice, Tuple, is_integer, uint64,
 )
+from ...types.lattice import dtype_of
 from ..py.numbers import uint64_to_int
 
 __all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits"]
@@ -195,7 +196,7 @@ def setitem(a: Expr, i: Expr, v: Expr, convert) -> Expr:
         return Apply(ARRAY_STORE, a, *_element(a, items), convert(v, a.type.dtype))
     target = view(a, items, dots)
     if isinstance(v.type, Array):
-        if v.type.ndim > target.type.ndim:
+        if v.type.ndim > target.attrs["type"].ndim:
             raise Mismatch("assigning an array with more dimensions than the place is not compiled yet", "index the source")
         return Call(copy_into, target, v)
     return Call(fill, target, convert(v, a.type.dtype))
@@ -347,7 +348,7 @@ ATTRIBUTES = {
     "size": _size,
     "itemsize": lambda a: Const(Int, item_bits(a.type.dtype) // 8),
     "nbytes": lambda a: Apply(IMUL, _size(a), Const(Int, item_bits(a.type.dtype) // 8)),
-    "dtype": lambda a: Const(DType(a.type.dtype), UNKNOWN),
+    "dtype": lambda a: Const(DType(a.type.dtype), dtype_of(a.type.dtype)),
     "T": transpose,
 }
 METHODS = {

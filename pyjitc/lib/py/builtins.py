@@ -6,9 +6,11 @@ import types as pytypes
 
 import numpy as np
 
-from ...infer.meaning import Call, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...ops.arith import COMPLEX_MAKE, FNEG, IABS, IABS_CK, IMAG, REAL, TRUNCATE
+from ...ops.exceptions import EXC_MATCH
 from ...ops.math import FABS, HYPOT, RINT
+from ...ops.pyobject import PY_BOX, PY_GETATTR
 from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
@@ -239,8 +241,7 @@ def _isinstance(args, kwargs):
     if isinstance(x.type, k.Exception_):
         if issubclass(x.type.cls, classes):
             return number(True)
-        raise Mismatch("isinstance() of an exception whose class is only known at run time is not compiled",
-                       "use one except clause for each class")
+        return Apply(EXC_MATCH, x, classes=classes if isinstance(classes, tuple) else (classes,))
     found = class_of(x.type)
     if found is None:
         raise Mismatch(f"the class of a value of type {x.type} is not known at compile time")
@@ -256,7 +257,9 @@ def _issubclass(args, kwargs):
 
 def _type(args, kwargs):
     (x,) = take("type", args, kwargs, 1, 1)
-    found = x.type.cls if isinstance(x.type, k.Exception_) else class_of(x.type)
+    if isinstance(x.type, k.Exception_):
+        return Apply(PY_GETATTR, Apply(PY_BOX, x), name="__class__")
+    found = class_of(x.type)
     if found is None:
         raise Mismatch(f"the class of a value of type {x.type} is not known at compile time")
     return Const(Singleton(found), found)

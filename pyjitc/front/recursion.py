@@ -1,0 +1,138 @@
+"""Local functions that call themselves or each other, without a cell that holds a function that holds the cell.
+
+`def f(): ... f()` inside a function makes a closure before the variable has a value. Such a variable is assigned once,
+by the function just made; so nobody needs the cell: inside, the name means the running function itself, or one built
+from what the running function has captured.
+Before:  cell odd; even = function[odd's cell]; odd = function[even's cell]
+After:   even = function[marker: odd is function[me]]; odd = function[even]
+"""
+from __future__ import annotations
+
+from .bytecode import VERSION
+
+__all__ = ["Recursive", "SELF", "find"]
+
+SELF = "self"
+_MAKING = frozenset({"LOAD_CLOSURE", "LOAD_FAST", "BUILD_TUPLE", "LOAD_CONST", "MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE",
+                     "STORE_DEREF", "STORE_FAST", "NOP", "EXTENDED_ARG"})
+
+
+class Recursive:
+    """What stands in a closure for a function that is made later. parts: one per element of that function's closure:
+    a Recursive, SELF (the function that runs) or the index of an element of the closure that holds this."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.code = None
+        self.qualname = ""
+        self.own = False  # it is the function whose closure holds it
+        self.parts: tuple = ()
+
+    def __repr__(self):
+        return f"recursive {self.name}"
+
+
+class _Made:
+    """A local function that one variable gets once. first, store: offsets of its making; names: its closure's names."""
+
+    __slots__ = ("name", "first", "store", "code", "qualname", "plain", "names", "early")
+
+    def __init__(self, name, first, store, code, qualname, plain):
+        self.name, self.first, self.store, self.code, self.qualname, self.plain = name, first, store, code, qualname, plain
+        self.names = list(code.co_freevars)
+        self.early: dict[str, Recursive] = {}
+
+
+def find(code, instrs, stores, takes, fixed, cell_name):
+    """(names that need no cell, {code of a function: [(name, Recursive or None), ...] of its closure}).
+
+    stores, takes: offsets per cell variable; fixed: cell variables that are not rebound by inner functions, not
+    assigned in a loop and no parameters; cell_name: argument -> name."""
+    made = {}
+    for i, x in enumerate(instrs):
+        if x.name == "STORE_DEREF" and cell_name(code, x.arg) in fixed and len(stores[cell_name(code, x.arg)]) == 1:
+            found = _making(code, instrs, i, cell_name(code, x.arg))
+            if found is not None:
+                made[found.name] = found
+    for m in list(made.values()):
+        for at in takes.get(m.name, ()):
+            if at < m.store and not any(o.first <= at < o.store for o in made.values()):
+                del made[m.name]
+                break
+    while True:  # a name taken early by another function: nothing else may happen in between
+        bad = {m.name for m in made.values() for at in takes.get(m.name, ())
+               if at < m.first and not (m.plain and _only_making(instrs, at, m.store, made, code, cell_name))}
+        for m in made.values():
+            m.names = list(m.code.co_freevars)
+        bad = bad or _complete(made, stores, takes)
+        if not bad:
+            break
+        for name in bad:
+            del made[name]
+    names = {m.name for m in made.values() if any(at < m.store for at in takes.get(m.name, ()))}
+    layouts = {}
+    for m in made.values():
+        m.early = {n: Recursive(n) for n in m.names if n in made and made[n].store > m.first and n in names}
+    for m in made.values():
+        for name, marker in m.early.items():
+            target = made[name]
+            marker.code, marker.qualname, marker.own = target.code, target.qualname, target is m
+            if not marker.own:
+                marker.parts = tuple(
+                    target.early[n] if n in target.early else SELF if n == m.name else m.early[n] if n in m.early else m.names.index(n)
+                    for n in target.names)
+        if m.early:
+            layouts[id(m.code)] = [(n, m.early.get(n)) for n in m.names]
+    return names, layouts
+
+
+def _making(code, instrs, i, name):
+    k = i - 1
+    plain = True
+    while instrs[k].name == "SET_FUNCTION_ATTRIBUTE":
+        plain = plain and not instrs[k].arg & 3
+        k -= 1
+    if instrs[k].name != "MAKE_FUNCTION":
+        return None
+    if VERSION < (3, 13):
+        plain = not instrs[k].arg & 3
+    qualname = code.co_consts[instrs[k - 1].arg] if VERSION < (3, 11) else None
+    k -= 2 if VERSION < (3, 11) else 1
+    inner = code.co_consts[instrs[k].arg]
+    if not hasattr(inner, "co_freevars"):
+        return None
+    first = k - 1 - len(inner.co_freevars)
+    if not inner.co_freevars or first < 0 or instrs[k - 1].name != "BUILD_TUPLE":
+        return None
+    return _Made(name, instrs[first].offset, instrs[i].offset, inner, qualname or inner.co_qualname, plain)
+
+
+def _only_making(instrs, start, end, made, code, cell_name):
+    """Whether from `start` to `end` functions are made and nothing else happens."""
+    for k, x in enumerate(instrs):
+        if start <= x.offset <= end:
+            if x.name not in _MAKING:
+                return False
+            if x.name.startswith("STORE_") and instrs[k - 1].name not in ("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE"):
+                return False
+    return True
+
+
+def _complete(made, stores, takes):
+    """Adds to each closure what the functions made later need; gives the names for which that cannot be had."""
+    changed = True
+    while changed:
+        changed = False
+        for m in made.values():
+            for name in list(m.names):
+                target = made.get(name)
+                if target is None or target is m or target.store < m.first:
+                    continue
+                for n in target.names:
+                    if n == m.name or n in m.names or n == name:
+                        continue
+                    if n not in made and any(at > m.first for at in stores.get(n, ())):
+                        return {name}
+                    m.names.append(n)
+                    changed = True
+    return set()

@@ -1,0 +1,466 @@
+"""Generators, generator expressions, and the builtins that make and take iterators."""
+import math
+
+import numpy as np
+
+from tests.language.corpus import check, corpus, each
+
+case, CASES = corpus()
+
+
+# Builtins
+
+@case((np.arange(3.0), 2),)
+def enumerates(a, start):
+    out = 0.0
+    for i, x in enumerate(a):
+        out += i * x
+    for i, x in enumerate(a, start):
+        out = out * 10 + i * x
+    for i, x in enumerate((1, 2.5), start=start):
+        out = out * 10 + i * x
+    for i, (j, x) in enumerate(enumerate(range(4))):
+        out += i * j * x
+    return out
+
+
+@case((np.arange(3.0), 5),)
+def zips(a, n):
+    out = 0.0
+    for x, i in zip(a, range(n)):
+        out = out * 10 + x * i
+    for x, y, z in zip(range(n), (1, 2, 3), a):
+        out += x * y * z
+    for (x,) in zip(range(n)):
+        out += x
+    for x, (i, y) in zip(range(n), enumerate(a)):
+        out += x * i * y
+    for _ in zip():
+        out = -1.0
+    return out
+
+
+@case((2,), (3,), (4,))
+def zip_strict(n):
+    out = 0
+    for a, b in zip(range(3), range(n), strict=True):
+        out += a * b
+    return out
+
+
+@case((4,))
+def maps(n):
+    out = 0.0
+    for x in map(lambda v: v * n, range(n)):
+        out = out * 10 + x
+    for x in map(math.sqrt, (1.0, 4.0)):
+        out += x
+    for x in map(lambda a, b: a - b, range(n), (5, 6, 7)):
+        out += x
+    return out
+
+
+@case((4,))
+def filters(n):
+    out = 0
+    for x in filter(lambda v: v % 2, range(n)):
+        out = out * 10 + x
+    for x in filter(None, (0, 1, 0, 5)):
+        out = out * 10 + x
+    return out
+
+
+@case((4,))
+def reverses(n):
+    out = 0
+    for x in reversed((1, 2, n)):
+        out = out * 10 + x
+    for x in reversed(range(n)):
+        out = out * 10 + x
+    return out
+
+
+@case((4,), (0,))
+def iter_next(n):
+    it = iter(range(n))
+    a = next(it, -1)
+    total = 0
+    for x in it:
+        total = total * 10 + x
+    return a, total, next(it, None)
+
+
+@case((4,), (1,), (0,))
+def next_runs_out(n):
+    it = iter(range(n))
+    a = next(it)
+    b = next(it)
+    return a, b
+
+
+@case(((1, 2.5, 3),))
+def iter_of_tuple(t):
+    it = iter(t)
+    a = next(it)
+    for x in it:
+        a += x
+    return a
+
+
+@case((5,))
+def iterator_passed(n):
+    def take(it):
+        return next(it) + next(it)
+
+    it = iter(range(n))
+    a = take(it)
+    return a, take(it), next(it)
+
+
+@case((6,))
+def pairs_of_one_iterator(n):
+    it = iter(range(n))
+    out = 0
+    for a in it:
+        b = next(it)
+        out = out * 100 + a * 10 + b
+    return out
+
+
+@case((np.array([3.0, 1.0, 2.0]),))
+def folds(a):
+    return min(a), max(a), sum(a), any(a), all(a), sum(a, 1.5), len(a)
+
+
+@case((5,))
+def folds_of_ranges(n):
+    return sum(range(n)), max(range(n)), min(range(1, n)), any(range(1)), all(range(1, n)), sum(range(0))
+
+
+@case((0,))
+def empty_min(n):
+    return min(range(n))
+
+
+@case((0,))
+def empty_max(n):
+    return max(x for x in range(n))
+
+
+# Generator expressions
+
+@case((5,), (1,))
+def sum_of_generator(n):
+    return sum(i * i for i in range(n)), sum(i for i in range(n) if i % 2), sum(i * 0.5 for i in range(n))
+
+
+@case((5,), (2,))
+def any_all_of_generator(n):
+    return any(i > 3 for i in range(n)), all(i < 3 for i in range(n)), any(i for i in ()), all(i for i in ())
+
+
+@case((5,))
+def extremes_of_generator(n):
+    return max(i * (4 - i) for i in range(n)), min(i * i - 3 * i for i in range(n))
+
+
+@case((4,))
+def generator_nested_loops(n):
+    return sum(i * j for i in range(n) for j in range(i) if (i + j) % 2)
+
+
+@case((4,))
+def generator_in_generator(n):
+    return sum(sum(i * j for j in range(i)) for i in range(n))
+
+
+@case((4,))
+def generator_captures(n):
+    k = n * 2
+    a = sum(i * k for i in range(n))
+    k = 0.5
+    return a, sum(i * k for i in range(n))
+
+
+@case((4,))
+def generator_in_for(n):
+    out = 0
+    for x in (i * 3 for i in range(n)):
+        out = out * 100 + x
+        if x > 5:
+            break
+    return out
+
+
+@case((np.arange(4.0),))
+def generator_over_array(a):
+    return sum(x * x for x in a), max(-x for x in a), sum(x * y for x, y in zip(a, a))
+
+
+@case((3,))
+def unpack_generator(n):
+    a, b, c = (i * i for i in range(3))
+    return a, b, c
+
+
+@case((3,), (2,), (4,))
+def unpack_generator_count(n):
+    a, b, c = (i * i for i in range(n))
+    return a, b, c
+
+
+@case((4,))
+def generator_walrus(n):
+    total = sum((last := i) for i in range(n))
+    return total, last
+
+
+@case((4,))
+def zip_of_generators(n):
+    out = 0
+    for a, b in zip((i for i in range(n)), (i * i for i in range(1, n))):
+        out = out * 10 + a * b
+    return out
+
+
+@case((4,))
+def map_over_generator(n):
+    return sum(map(lambda v: v + 1, (i * i for i in range(n)))), sum(filter(lambda v: v > 1, (i for i in range(n))))
+
+
+@case((4,))
+def enumerate_generator(n):
+    return sum(i * x for i, x in enumerate(j + 10 for j in range(n)))
+
+
+# Generator functions
+
+def count_to(n):
+    i = 0
+    while i < n:
+        yield i
+        i += 1
+
+
+def squares(n):
+    for i in range(n):
+        yield i * i
+
+
+def fibonacci(limit):
+    a, b = 0, 1
+    while a < limit:
+        yield a
+        a, b = b, a + b
+
+
+def two_kinds(n):
+    yield n
+    yield n + 0.5
+    for i in range(n):
+        yield i
+
+
+def early(n):
+    for i in range(100):
+        if i == n:
+            return
+        yield i
+
+
+def pairs(n):
+    for i in range(n):
+        for j in range(i):
+            yield i, j
+
+
+def nothing():
+    return
+    yield
+
+
+def raises_after(n):
+    for i in range(n):
+        yield i
+    raise ValueError("generator failed", n)
+
+
+def with_finally(n, a):
+    try:
+        for i in range(n):
+            yield i
+    finally:
+        a[0] += 100.0
+
+
+def with_except(n):
+    for i in range(-2, n):
+        try:
+            yield 10 // i
+        except ZeroDivisionError:
+            yield -1
+
+
+def with_default(n, step=2, *, start=1):
+    while start < n:
+        yield start
+        start += step
+
+
+@case((5,), (0,))
+def generator_functions(n):
+    out = 0
+    for x in count_to(n):
+        out = out * 10 + x
+    for x in squares(n):
+        out = out + x
+    for x in fibonacci(n * 10):
+        out += x
+    for i, j in pairs(n):
+        out += i * j
+    for _ in nothing():
+        out = -1
+    for x in early(n):
+        out += x
+    return out
+
+
+@case((3,))
+def generator_of_two_kinds(n):
+    total = 0.0
+    for x in two_kinds(n):
+        total += x
+    return total
+
+
+@case((5,))
+def generators_folded(n):
+    return sum(squares(n)), max(fibonacci(50)), any(count_to(n)), sum(with_default(10)), sum(with_default(10, 3, start=n))
+
+
+@case((5,))
+def generators_zipped(n):
+    return sum(a * b for a, b in zip(count_to(n), squares(n)))
+
+
+@case((3,))
+def generator_raises(n):
+    total = 0
+    for x in raises_after(n):
+        total += x
+    return total
+
+
+@case((3,))
+def generator_raises_caught(n):
+    total = 0
+    try:
+        for x in raises_after(n):
+            total += x
+    except ValueError as e:
+        return total, e.args
+    return -1
+
+
+@case((3, np.zeros(1)))
+def generator_finally(n, a):
+    total = 0
+    for x in with_finally(n, a):
+        total += x
+    return total, a[0]
+
+
+@case((3,))
+def generator_except(n):
+    out = 0
+    for x in with_except(n):
+        out = out * 20 + x
+    return out
+
+
+@case((4,))
+def generator_in_variable(n):
+    g = squares(n)
+    total = 0
+    for x in g:
+        total += x
+    return total
+
+
+@case((4,))
+def generator_next(n):
+    g = squares(n)
+    a = next(g)
+    b = next(g)
+    return a, b, sum(g), next(g, -1)
+
+
+@case((4,))
+def generator_expression_in_variable(n):
+    g = (i * 2 for i in range(n))
+    return next(g), next(g), sum(g)
+
+
+@case((2,))
+def generator_passed(n):
+    def take(it):
+        return next(it) * 10 + next(it)
+
+    g = count_to(9)
+    return take(g), take(g), sum(g)
+
+
+@case((4,))
+def generator_twice(n):
+    g = count_to(n)
+    return sum(g), sum(g)
+
+
+@case((4,))
+def inner_generator(n):
+    k = 3
+
+    def gen(m):
+        for i in range(m):
+            yield i * k
+
+    return sum(gen(n)), max(gen(n))
+
+
+@case((3,))
+def generator_chooses(n):
+    def gen():
+        if n > 2:
+            yield 1
+        else:
+            yield 2.5
+        yield n
+
+    total = 0
+    for x in gen():
+        total += x
+    return total
+
+
+@case((5,))
+def loop_breaks_generator(n):
+    for x in count_to(n):
+        if x == 3:
+            break
+    else:
+        return -1
+    return x
+
+
+@case((5,))
+def nested_generator_calls(n):
+    def doubled(it):
+        for x in it:
+            yield x * 2
+
+    return sum(doubled(count_to(n))), sum(doubled(doubled(range(n))))
+
+
+@each(CASES)
+def test_agrees(function, calls):
+    check(function, calls)
