@@ -31,16 +31,10 @@ verify = lazy("pyjitc.ir.verify")  # and the tests this one
 
 STAGES = ("bytecode", "cfg", "ir", "typed", "opt", "llvm", "asm")
 _library = Library()
-_steps: dict[StepPrototype, object] = {}
 
 
 def _build(proto):
-    if isinstance(proto, StepPrototype):
-        found = _steps.get(proto)
-        if found is None:
-            found = _steps[proto] = build_step(proto, build)
-        return found
-    return build(proto)
+    return build_step(proto, build) if isinstance(proto, StepPrototype) else build(proto)
 
 
 def _typed(function, types, options: Options):

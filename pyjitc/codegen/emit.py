@@ -31,7 +31,9 @@ def components(t: Type) -> tuple[str, ...]:
     """LLVM types of the scalars that represent a value of type `t`."""
     found = _components.get(t)
     if found is None:
-        found = _components[t] = tuple(_find(t))
+        found = tuple(_find(t))
+        if not t.passing:
+            _components[t] = found
     return found
 
 

@@ -17,17 +17,15 @@ from .functions import Prototype
 __all__ = ["build"]
 
 NULL = None  # an empty stack slot, as calls use
-_built: dict[Prototype, ir.Function] = {}
 _TERMINAL = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD",
                        "JUMP_BACKWARD_NO_INTERRUPT"})
 
 
 def build(proto: Prototype) -> ir.Function:
     """Generic IR of a function; made once for a Prototype."""
-    found = _built.get(proto)
-    if found is None:
-        found = _built[proto] = _Builder(proto).run()
-    return found
+    if proto.built is None:
+        proto.built = _Builder(proto).run()
+    return proto.built
 
 
 class _Region:

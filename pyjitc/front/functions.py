@@ -1,6 +1,7 @@
 """Functions as the compiler sees them: code, where its globals live, and whether it belongs to the library."""
 from __future__ import annotations
 
+import weakref
 from types import CodeType, FunctionType
 
 __all__ = ["Prototype", "prototype_of", "nested"]
@@ -8,21 +9,23 @@ __all__ = ["Prototype", "prototype_of", "nested"]
 
 class Prototype:
     """A function's code and its globals. Interned: a lambda made anew in a loop gives the same Prototype, because equal
-    code objects compare equal. `library`: a function of pyjitc.lib, hidden from tracebacks."""
+    code objects compare equal; it lives as long as somebody uses it. `library`: a function of pyjitc.lib, hidden from tracebacks."""
 
-    __slots__ = ("code", "globals", "qualname", "library")
+    __slots__ = ("code", "globals", "qualname", "library", "built", "steps", "__weakref__")
 
     def __init__(self, code: CodeType, space: dict, qualname: str):
         self.code = code
         self.globals = space
         self.qualname = qualname
+        self.built = None  # its generic IR, once made
+        self.steps: dict = {}  # step number -> StepPrototype, of a generator function
         self.library = str(space.get("__name__", "")).startswith("pyjitc.lib")
 
     def __repr__(self):
         return self.qualname
 
 
-_interned: dict[tuple, Prototype] = {}
+_interned: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 def _intern(code: CodeType, space: dict, qualname: str) -> Prototype:

@@ -19,7 +19,7 @@ __all__ = ["StepPrototype", "step_of", "build_step"]
 class StepPrototype:
     """Step `step` of the generator function `base`; stands where a Prototype stands. Interned by `step_of`."""
 
-    __slots__ = ("base", "step", "code", "globals", "qualname", "library")
+    __slots__ = ("base", "step", "code", "globals", "qualname", "library", "built")
 
     def __init__(self, base, step):
         self.base = base
@@ -28,20 +28,20 @@ class StepPrototype:
         self.globals = base.globals
         self.qualname = base.qualname
         self.library = base.library
+        self.built = None
 
     def __repr__(self):
         return f"{self.qualname}:{self.step}"
 
 
-_steps: dict = {}
-
-
 def step_of(proto, step: int) -> StepPrototype:
-    return _steps.get((proto, step)) or _steps.setdefault((proto, step), StepPrototype(proto, step))
+    return proto.steps.get(step) or proto.steps.setdefault(step, StepPrototype(proto, step))
 
 
 def build_step(proto: StepPrototype, build) -> ir.Function:
-    """The generic function of one step. build: Prototype -> ir.Function of the generator's code."""
+    """The generic function of one step, made once. build: Prototype -> ir.Function of the generator's code."""
+    if proto.built is not None:
+        return proto.built
     source = build(proto.base)
     resumes = source.attrs.get("resumes")
     if resumes is None:
@@ -51,6 +51,7 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
     entry.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(target, entry.params)]))
     fn = ir.Function(f"{source.name}.step{proto.step}", source.qualname, source.filename, source.firstlineno, source.library)
     fn.blocks = _reverse_postorder(entry)
+    proto.built = fn
     return fn
 
 

@@ -122,7 +122,7 @@ class Session:
         while self.pending:
             self.pending.pop().run()
         for spec in self.order:  # what the library's functions mean does not depend on the caller: keep it
-            if spec.proto.library and spec.error is None and spec.closure is None:
+            if spec.proto.library and spec.error is None and spec.closure is None and not any(t.passing for t, _ in spec.args):
                 spec.dependents = None
                 self.library.memo[spec.key] = spec
 

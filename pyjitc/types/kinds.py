@@ -6,6 +6,8 @@ depend on it. Every type has a text form (`str(t)`) that `types.text` reads back
 """
 from __future__ import annotations
 
+import weakref
+
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
@@ -16,24 +18,32 @@ __all__ = [
 ]
 
 _interned: dict = {}
+_passing: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class Type:
-    """Base of all types. Construct through the subclasses; equal arguments give the same object."""
+    """Base of all types. Construct through the subclasses; equal arguments give the same object.
 
-    __slots__ = ("key", "text", "__weakref__")
+    passing: the type names an object of the program (a function, a class, an allocation), itself or in its parts; it lives
+    no longer than its users."""
+
+    __slots__ = ("key", "text", "passing", "__weakref__")
     fields: tuple[str, ...] = ()
 
     def __new__(cls, *args):
         key = (cls, *args)
         found = _interned.get(key)
         if found is None:
+            found = _passing.get(key)
+        if found is None:
             found = object.__new__(cls)
             object.__setattr__(found, "key", key)
+            object.__setattr__(found, "passing", cls.__name__ in _PASSING or any(map(_passes, args)))
             for name, value in zip(cls.fields, args, strict=True):
                 object.__setattr__(found, name, value)
             object.__setattr__(found, "text", found._text())
-            found = _interned.setdefault(key, found)  # atomic: two threads may race here
+            table = _passing if found.passing else _interned
+            found = table.setdefault(key, found)  # atomic for a dict; under the compile lock for the other
         return found
 
     def _text(self) -> str:
@@ -47,6 +57,15 @@ class Type:
 
     def __reduce__(self):
         return self.key[0], self.key[1:]
+
+
+_PASSING = ("Singleton", "Function", "Cell", "Generator")
+
+
+def _passes(part) -> bool:
+    if isinstance(part, Type):
+        return part.passing
+    return type(part) is tuple and any(map(_passes, part))
 
 
 def _singleton(name: str, text: str, doc: str) -> Type:
