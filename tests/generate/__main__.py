@@ -1,0 +1,72 @@
+"""Compare CPython and compiled code on generated programs: python -m tests.generate --seconds 60 --seed 1
+
+--count N: that many programs; --refused: list what does not compile too; --show SEED: print a program and check it."""
+import argparse
+import re
+import time
+from collections import Counter
+
+from .programs import program
+from .shrink import shrink
+from .worker import Worker
+
+
+def key_of(status, text):
+    """What makes two failures the same: the text without numbers and names of variables."""
+    line = text.splitlines()[0] if text else ""
+    if status == "crash":
+        return status, ""
+    return status, re.sub(r"'?\b(?:array\(.*|[vpgh]?[-\d.+e]+|np\.\w+|nan|inf|True|False|b\d+)\b'?", "_", line)[:110]
+
+
+def rough(key):
+    """Which failures a shrunk program may have instead: the same status and the same kind of difference."""
+    return key[0], re.sub(r"\(.*|_| |in block.*", "", key[1])[:60]
+
+
+def main():
+    options = argparse.ArgumentParser(prog="tests.generate")
+    options.add_argument("--seconds", type=float, default=60.0)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--count", type=int, default=0)
+    options.add_argument("--refused", action="store_true")
+    options.add_argument("--show", type=int)
+    given = options.parse_args()
+    worker = Worker()
+    if given.show is not None:
+        print(program(given.show))
+        print(*worker.ask(program(given.show)))
+        print(worker.ask(program(given.show), explain=True)[1])
+        return worker.stop()
+    start, counts, found = time.monotonic(), Counter(), {}
+    seed = given.seed * 1_000_000
+    while (sum(counts.values()) < given.count) if given.count else time.monotonic() - start < given.seconds:
+        source = program(seed)
+        status, text = worker.ask(source)
+        counts[status] += 1
+        if status not in ("ok", "skipped") and (status != "refused" or given.refused):
+            key = key_of(status, text)
+            first = key not in found
+            found.setdefault(key, []).append(seed)
+            if first:
+                report(worker, source, seed, status, text)
+        seed += 1
+    worker.stop()
+    print(f"\n{sum(counts.values())} programs in {time.monotonic() - start:.0f} s: "
+          + ", ".join(f"{n} {status}" for status, n in counts.most_common()))
+    for key, seeds in sorted(found.items(), key=lambda item: -len(item[1])):
+        print(f"{len(seeds):5d} x  {key[0]}: {key[1]}  (seeds {', '.join(map(str, seeds[:3]))})")
+    raise SystemExit(1 if any(key[0] != "refused" for key in found) else 0)
+
+
+def report(worker, source, seed, status, text):
+    wanted = rough(key_of(status, text))
+    small = shrink(source, lambda candidate: rough(key_of(*worker.ask(candidate))) == wanted)
+    again = worker.ask(small)
+    print(f"\n# ---- seed {seed}: {again[0]}: {again[1][:600]}\n{small}", flush=True)
+    if again[0] == "wrong":
+        print("# " + worker.ask(small, explain=True)[1].replace("\n", "\n# ")[:600], flush=True)
+
+
+if __name__ == "__main__":
+    main()

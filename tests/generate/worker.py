@@ -1,0 +1,68 @@
+"""Checks programs in a child process, so that a crash or a hang of compiled code is an answer as well."""
+import json
+import os
+import select
+import subprocess
+import sys
+
+__all__ = ["Worker"]
+
+
+class Worker:
+    """A child that answers one text after the other; started anew when it dies or does not answer in time."""
+
+    def __init__(self, seconds: float = 20.0):
+        self.seconds = seconds
+        self.child = None
+
+    def ask(self, source: str, explain: bool = False) -> tuple[str, str]:
+        """(status, text) as check.check gives them, or ('crash', how), ('hang', '')."""
+        if self.child is None:
+            self.child = subprocess.Popen([sys.executable, "-X", "faulthandler", "-m", "tests.generate.worker"],
+                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                          env=os.environ | {"PYJITC_VERIFY": "1"})
+        try:
+            self.child.stdin.write(json.dumps([source, explain]).encode() + b"\n")
+            self.child.stdin.flush()
+        except BrokenPipeError:
+            return self.ended()
+        ready, _, _ = select.select([self.child.stdout], [], [], self.seconds)
+        if not ready:
+            self.stop()
+            return "hang", f"no answer in {self.seconds} s"
+        answer = self.child.stdout.readline()
+        return tuple(json.loads(answer)) if answer else self.ended()
+
+    def ended(self):
+        code = self.child.wait()
+        trace = self.child.stderr.read().decode(errors="replace")
+        self.stop()
+        lines = [line for line in trace.splitlines() if line.startswith(("Fatal", "Assertion", "LLVM ERROR"))]
+        return "crash", f"the process ended with {code}: {' '.join(lines)[:300]}"
+
+    def stop(self):
+        if self.child is not None:
+            self.child.kill()
+            self.child.wait()
+            for stream in (self.child.stdin, self.child.stdout, self.child.stderr):
+                stream.close()
+            self.child = None
+
+
+def _serve():
+    from tests.generate.check import check, explain
+
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what programs print is no answer
+    for line in sys.stdin:
+        source, wanted = json.loads(line)
+        try:
+            answer = ("explained", explain(source)) if wanted else check(source)
+        except Exception as error:
+            answer = "wrong", f"the checker failed: {error!r}"
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    _serve()
