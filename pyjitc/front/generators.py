@@ -13,7 +13,7 @@ from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import Undefined
 
-__all__ = ["StepPrototype", "step_of", "build_step"]
+__all__ = ["StepPrototype", "step_of", "build_step", "acts_on_close"]
 
 
 class StepPrototype:
@@ -166,3 +166,36 @@ def _reverse_postorder(entry):
             stack.pop()
             order.append(block)
     return order[::-1]
+
+
+def acts_on_close(source: ir.Function) -> bool:
+    """Whether the generator would do something if it were closed at a yield: a `finally`, or a handler that catches
+    GeneratorExit. A state that is dropped does nothing."""
+    found = source.attrs.get("acts_on_close")
+    if found is None:
+        found = source.attrs["acts_on_close"] = any(
+            inst.op is generic.YIELD and inst.unwind is not None and not _passes_on(inst.unwind.block)
+            for block in source.blocks for inst in block.insts)
+    return found
+
+
+_QUIET = frozenset({generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, generic.EXC_MATCH, control.CONST, generic.TUPLE,
+                    generic.GETATTR, generic.FREEVAR})
+
+
+def _passes_on(block) -> bool:
+    """Whether a handler raises GeneratorExit again without doing anything."""
+    for _ in range(100):
+        for inst in block.insts:
+            if inst.op is control.RERAISE:
+                return inst.unwind is None or _passes_on(inst.unwind.block)
+            if inst.op is control.JUMP:
+                block = inst.targets[0].block
+            elif inst.op is control.BRANCH and any(i.op is generic.EXC_MATCH and i.result is inst.args[0] for i in block.insts):
+                block = inst.targets[1].block
+            elif inst.op is generic.GLOBAL:
+                if inst.attrs["name"] in ("BaseException", "GeneratorExit"):
+                    return False
+            elif inst.op not in _QUIET:
+                return False
+    return False

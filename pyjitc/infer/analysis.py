@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 
 from ..ir import core as ir
-from ..ops import control, generic
+from ..ops import control
 from ..types.kinds import Union, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
@@ -259,16 +259,27 @@ class _Shape:
         self.idom = _dominators(fn.blocks, self.index, preds)
         self.fn = fn
 
-    def consumed_once(self, inst: ir.Inst) -> bool:
-        """Whether the result of `inst` is read by one loop or call and by nothing else."""
+    def only_reader(self, inst: ir.Inst, home: ir.Block):
+        """(instruction, its block) that alone reads the result of `inst` of block `home`, once each time that it is made;
+        or (None, None)."""
         readers = []
         for block in self.users.get(inst.result, ()):
             for other in block.insts:
-                if inst.result in other.args:
-                    readers.append(other)
+                readers += [(other, block)] * list(other.args).count(inst.result)
             if any(inst.result in edge.args for edge in block.edges()):
-                return False
-        return len(readers) == 1 and readers[0].op in (generic.ITER, generic.CALL, generic.UNPACK)
+                return None, None
+        if len(readers) != 1:
+            return None, None
+        reader, block = readers[0]
+        work, seen = [block], {home}
+        while work and block is not home:  # round a loop to the reader, without a new value?
+            for edge in work.pop().edges():
+                if edge.block is block:
+                    return None, None
+                if edge.block not in seen:
+                    seen.add(edge.block)
+                    work.append(edge.block)
+        return reader, block
 
 
 def _dominators(blocks, index, preds):

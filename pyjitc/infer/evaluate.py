@@ -9,21 +9,24 @@ import functools
 import operator
 import types as pytypes
 
-from ..front.generators import step_of
+from ..front.generators import acts_on_close, step_of
 from ..front.recursion import SELF, Recursive
 from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
-    Bool, Cell, Exception_, Function, Generator, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type, Unbound, Union,
+    Bool, Cell, Exception_, Function, Generator, Iterator, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
+    Unbound, Undefined, Union, union_of,
 )
 from .bind import bind
 from .constants import FIXED_MODULES, constant, plain_int, plain_ints
 from .join import AV, join
-from .meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Operand, Step, Throw
+from .meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Operand, Share, Step, Throw
 from .session import only_value
 
 __all__ = ["Evaluator", "Split", "UserCall", "VOID"]
 
+ENDED = Struct("empty_iterator", (("0", Tuple(())),))
+_ITERATORS = (enumerate, zip, map, filter, reversed)
 VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 
@@ -138,6 +141,9 @@ class Evaluator:
             return self.settle(self.call(meaning.callee, list(meaning.operands), meaning.keywords))
         if kind is Step:
             return self.settle(self.generator_step(meaning.state))
+        if kind is Share:
+            state, av = self.settle(meaning.state) if meaning.state.type is None else (meaning.state, meaning.state)
+            return (state, None) if av is None else self.settle(self.shared(state))
         if kind is Call:
             if meaning.resolved is None:
                 operands = []
@@ -186,10 +192,47 @@ class Evaluator:
         return self.user_call(state.type.step, [callee, *rest], closure, function)
 
     def generator(self, proto, callee, operands):
-        """The state before the first step. It is a value: two names for one generator object would not share it."""
-        if proto.library is False and not self.analysis.shape.consumed_once(self.inst):
-            raise Mismatch("a generator object that is kept in a variable is not compiled yet", "iterate over the call itself")
-        return self.generator_state(step_of(proto, 0), [callee, *operands])
+        """The state before the first step. It is a value: what may be read twice becomes an iterator object."""
+        if acts_on_close(self.session.build(proto)):
+            raise Mismatch("a generator that yields inside try/finally is not compiled yet",
+                           "do what the `finally` does where the generator is used")
+        state = self.generator_state(step_of(proto, 0), [callee, *operands])
+        return state if self.consumed_once() else Share(state)
+
+    def consumed_once(self):
+        """Whether the result of this instruction is read by one loop or one call that uses it up, and that once."""
+        analysis = self.analysis
+        if analysis.spec.proto.library:
+            return True
+        reader, block = analysis.shape.only_reader(self.inst, self.block)
+        if reader is None:
+            return False
+        if reader.op is generic.CALL:
+            av = analysis.lookup(reader.args[0], block)
+            target = av[0].value if av is not None and isinstance(av[0], Singleton) else None
+            return self.library.rule_for(target) is not None and target is not next
+        return reader.op in (generic.ITER, generic.UNPACK)
+
+    def shared(self, state):
+        if isinstance(state.type, Iterator):
+            return state
+        content = state.type
+        for _ in range(20):
+            total = content
+            for member in content.members if type(content) is Union else (content,):
+                _, av = self.settle(self.library.next(Operand(-1, member)))
+                if av is not None and av[0].elements[2] is not Undefined:
+                    total = join((total, UNKNOWN), (av[0].elements[2], UNKNOWN))[0]
+            if total is content:
+                break
+            content = total
+        else:
+            raise Mismatch("the state of this generator has too many types", "keep the type of each variable the same")
+        if not _has_generator(content):
+            return Apply(memory.ITERATOR_NEW, state)
+        content = union_of((content, ENDED))
+        return Apply(memory.ITERATOR_NEW, Apply(
+            structure.UNION_MAKE if type(state.type) is not Union else structure.UNION_CAST, state, type=content))
 
     def generator_state(self, step, parts):
         members = tuple((str(i), x.type) for i, x in enumerate(parts))
@@ -407,7 +450,14 @@ class Evaluator:
     def call_inst(self, inst, operands):
         names = inst.attrs.get("kwnames") or ()
         count = len(operands) - len(names)
-        return self.whole_call(inst, operands[0], operands[1:count], dict(zip(names, operands[count:])))
+        callee = operands[0]
+        meaning = self.whole_call(inst, callee, operands[1:count], dict(zip(names, operands[count:])))
+        if isinstance(callee.type, Singleton) and callee.type.value in _ITERATORS and not self.consumed_once():
+            if type(meaning) is Split:
+                raise Mismatch(f"{callee.type.value.__name__}() of a value of several types cannot be kept in a variable",
+                               "iterate over the call itself")
+            return Share(meaning)
+        return meaning
 
     def whole_call(self, inst, callee, args, kwargs):
         """A call whose operands may be unions: Python functions and boxing calls take them whole, rules of the library split."""
@@ -730,6 +780,12 @@ def _holds(t: Type, site) -> bool:
     if isinstance(t, Union):
         return any(_holds(e, site) for e in t.members)
     return isinstance(t, Struct) and any(_holds(e, site) for _, e in t.members)
+
+
+def _has_generator(t: Type) -> bool:
+    if isinstance(t, (Tuple, Union)):
+        return any(map(_has_generator, t.elements if isinstance(t, Tuple) else t.members))
+    return isinstance(t, Generator) or isinstance(t, Struct) and any(_has_generator(m) for _, m in t.members)
 
 
 def meaning_av(meaning):

@@ -11,7 +11,7 @@ from typing import Any, Callable
 from ..ir.core import PURE, Op
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Step", "Throw", "Mismatch"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Share", "Step", "Throw", "Mismatch"]
 
 
 class _Unknown:
@@ -129,6 +129,18 @@ class CallValue(Expr):
 
 class Step(Expr):
     """One step of a generator's state (an operand of Generator type): (has, item, next state)."""
+
+    __slots__ = ("state",)
+
+    def __init__(self, state: Expr):
+        self.state = state
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Share(Expr):
+    """An iterator object over an iteration state (an operand), for a value that several names may share. Its content has
+    the types of all states that the steps lead to."""
 
     __slots__ = ("state",)
 

@@ -4,7 +4,7 @@
 """
 from ..types.kinds import Undefined
 
-__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail"]
+__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail", "put_state"]
 
 
 def iterate(x):
@@ -14,6 +14,11 @@ def iterate(x):
 
 def advance(state):
     """(has, item, next state) of an iteration state; item and next state have no value where `has` is false."""
+    raise NotImplementedError
+
+
+def put_state(it, state):
+    """The next state of an iterator object whose states have several types."""
     raise NotImplementedError
 
 

@@ -12,13 +12,13 @@ import operator
 import numpy as np
 
 from ..infer.evaluate import describe, key_error
-from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Step, Throw
+from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, Step, Throw
 from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
     Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Int, Iterator, Method, NoneType, NpInt,
-    Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, is_number, is_numpy_scalar,
+    Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_number, is_numpy_scalar,
 )
 from . import intrinsics
 from .np import creation, views
@@ -149,6 +149,8 @@ CALLS = {
 # Functions of this package whose calls have a rule instead of a body.
 RULES = {
     views.new_like: views.new_like_rule, intrinsics.fail: _fail,
+    intrinsics.put_state: lambda args, kwargs: Apply(memory.CELL_STORE, args[0], Apply(
+        structure.UNION_MAKE, args[1], type=args[0].type.state)),
     tuples.same: lambda args, kwargs: None,  # see Library
     intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
 }
@@ -468,7 +470,7 @@ class Library:
     def next(self, state):
         t = state.type
         if isinstance(t, Iterator):
-            return Call(iteration.iterator_step, state)
+            return Call(iteration.generator_step if type(t.state) is Union else iteration.iterator_step, state)
         if isinstance(t, Generator):
             return Step(state)
         if isinstance(t, Struct):
@@ -481,11 +483,14 @@ class Library:
         (x,) = args
         if isinstance(x.type, Iterator):
             return x
-        return Apply(memory.ITERATOR_NEW, self.iter(x))
+        return Share(self.iter(x))
 
     def _explicit_next(self, args, kwargs):
         it = args[0]
         if not isinstance(it.type, Iterator):
+            if isinstance(it.type, Generator) or isinstance(it.type, Struct) and it.type.name in iteration.STEPS:
+                it = Share(it)
+                return Call(iteration.next_item, it) if len(args) == 1 else Call(iteration.next_default, it, args[1])
             raise Mismatch(f"{describe(it.type)} object is not an iterator", "call iter() on it first")
         return Call(iteration.next_item, it) if len(args) == 1 else Call(iteration.next_default, it, args[1])
 

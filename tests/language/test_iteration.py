@@ -285,14 +285,6 @@ def raises_after(n):
     raise ValueError("generator failed", n)
 
 
-def with_finally(n, a):
-    try:
-        for i in range(n):
-            yield i
-    finally:
-        a[0] += 100.0
-
-
 def with_except(n):
     for i in range(-2, n):
         try:
@@ -360,14 +352,6 @@ def generator_raises_caught(n):
     except ValueError as e:
         return total, e.args
     return -1
-
-
-@case((3, np.zeros(1)))
-def generator_finally(n, a):
-    total = 0
-    for x in with_finally(n, a):
-        total += x
-    return total, a[0]
 
 
 @case((3,))
@@ -459,6 +443,131 @@ def nested_generator_calls(n):
             yield x * 2
 
     return sum(doubled(count_to(n))), sum(doubled(doubled(range(n))))
+
+
+@case((5,))
+def iterators_in_variables(n):
+    z = zip(range(n), range(1, n))
+    first = 0
+    for a, b in z:
+        first += a * b
+        if a == 1:
+            break
+    rest = 0
+    for a, b in z:
+        rest += a * b
+    e = enumerate(range(n))
+    m = map(lambda v: v * 2, range(n))
+    f = filter(None, range(n))
+    return first, rest, next(e), next(e), next(m), sum(m), sum(m), next(f), next(reversed(range(n))), next(zip((1, 2), (3, 4)))
+
+
+@case((5,))
+def generator_used_in_a_loop(n):
+    g = count_to(n)
+    out = 0
+    for i in range(3):
+        for x in g:
+            out = out * 10 + x
+            if x % 2:
+                break
+    return out
+
+
+@case((5,))
+def generator_made_in_a_loop(n):
+    out = 0
+    for i in range(3):
+        g = count_to(n)
+        for x in g:
+            out += x * i
+    return out
+
+
+@case((5,))
+def generator_passed_twice(n):
+    def both(it):
+        a = 0
+        for x in it:
+            a += x
+            if x == 2:
+                break
+        b = 0
+        for x in it:
+            b += x
+        return a, b
+
+    return both(count_to(n)), both(range(n)), both(map(abs, range(-n, 0))), both(i * i for i in range(n))
+
+
+@case((3,))
+def generator_raises_then_ended(n):
+    g = raises_after(n)
+    total = 0
+    try:
+        for x in g:
+            total += x
+    except ValueError:
+        total += 100
+    return total, next(g, "ended")
+
+
+@case((4,))
+def zip_of_generator_objects(n):
+    g = count_to(n)
+    out = 0
+    for a, b in zip(g, g):
+        out = out * 100 + a * 10 + b
+    z = zip(squares(n), count_to(n + 1))
+    a = next(z)
+    return out, a, sum(x * y for x, y in z), next(z, None)
+
+
+@case((6,))
+def generator_states_of_many_types(n):
+    def gen():
+        yield 1
+        x = 2.5
+        yield x
+        y = (n, x)
+        yield y[0]
+        z = None
+        yield n
+        if z is None:
+            yield y[1] * 2
+        yield n
+
+    g = gen()
+    return next(g), next(g), next(g), next(g), next(g), next(g), next(g, None)
+
+
+@case((5,))
+def generator_holds_an_iterator(n):
+    def skip(it, k):
+        for x in it:
+            if x % k:
+                yield x
+
+    g = count_to(n)
+    first = next(g)
+    h = skip(g, 2)
+    return first, next(h), next(h), next(g, -1)
+
+
+@case((5, np.arange(5.0)))
+def generator_holds_an_array(n, a):
+    g = (a[i:] for i in range(n))
+    first = next(g)
+    total = 0.0
+    for v in g:
+        total += v[0]
+    return first[1], total
+
+
+@case((5,))
+def generator_chosen(n):
+    g = count_to(n) if n > 3 else squares(n)
+    return sum(g)
 
 
 @each(CASES)

@@ -8,7 +8,7 @@ import sys
 from ...ops.arith import IADD, IFLOORDIV, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_AT
-from ..intrinsics import NOTHING, advance, is_python_float, iterate
+from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state
 
 __all__ = ["STEPS"]
 
@@ -253,19 +253,28 @@ def iterator_step(it):
     return True, one[1], it
 
 
+def generator_step(it):
+    """A step of a generator object. It has ended until the step has come to the next yield."""
+    state = CELL_LOAD(it)
+    put_state(it, PACK((), name="empty_iterator"))
+    one = advance(state)
+    if not one[0]:
+        return False, NOTHING, it
+    put_state(it, one[2])
+    return True, one[1], it
+
+
 def next_item(it):
-    one = advance(CELL_LOAD(it))
+    one = advance(it)
     if not one[0]:
         raise StopIteration
-    CELL_STORE(it, one[2])
     return one[1]
 
 
 def next_default(it, default):
-    one = advance(CELL_LOAD(it))
+    one = advance(it)
     if not one[0]:
         return default
-    CELL_STORE(it, one[2])
     return one[1]
 
 
