@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..types.kinds import (
     Array, Bool, Exception_, Float, Function, Generator, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Singleton, Tuple, Type, Undefined, Union, union_of,
 )
@@ -27,11 +29,11 @@ def same_constant(x, y) -> bool:
         return True
     if type(x) is not type(y):
         return False
-    if isinstance(x, float):
+    if isinstance(x, (float, np.floating)):
         return (x == y or x != x and y != y) and math.copysign(1.0, x) == math.copysign(1.0, y)
     if isinstance(x, tuple):
         return len(x) == len(y) and all(map(same_constant, x, y))
-    if isinstance(x, complex):
+    if isinstance(x, (complex, np.complexfloating)):
         return same_constant(x.real, y.real) and same_constant(x.imag, y.imag)
     try:
         return bool(x == y)

@@ -23,11 +23,10 @@ _SHARED_CHECKS = {memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_C
 
 
 def run(fn: ir.Function, options=None) -> None:
-    dom = Dominators(fn)
-    nest = LoopNest(fn, dom)
+    nest = LoopNest(fn)
     if nest.loops:
         _hoist(fn, nest)
-    _share(fn, dom)
+    _share(fn, Dominators(fn, split=True))
 
 
 def _hoist(fn, nest):
@@ -62,27 +61,42 @@ def _hoist(fn, nest):
 def _share(fn, dom):
     edges = in_edges(fn.blocks)
     mapping: dict[ir.Value, ir.Value] = {}
-    tables: dict[ir.Block, dict] = {}
-    for block in dom.preorder():
-        parent = dom.idom.get(block)
+    root = dom.order[0]
+    # One table, undone on the way up the dominator tree; an entry of None ends a scope.
+    table: dict = {}
+    undo: list = []
+    work = [(root, False)]
+    while work:
+        block, leave = work.pop()
+        if leave:
+            while (entry := undo.pop()) is not None:
+                if entry[1] is None:
+                    table.pop(entry[0], None)
+                else:
+                    table[entry[0]] = entry[1]
+            continue
+        undo.append(None)
+        work.append((block, True))
         # Control may reach a handler before all of the dominating block has run: it starts afresh.
-        handler = any(edge is inst.unwind for _, inst, edge in edges[block])
-        table = {} if handler or parent is None or parent is block else dict(tables[parent])
+        if any(edge is inst.unwind for _, inst, edge in edges[block]):
+            undo += table.items()
+            table.clear()
         kept = []
         for inst in block.insts:
             if mapping:
-                inst.args = [resolve(mapping, a) for a in inst.args]
+                inst.args = [resolve(mapping, a) if a in mapping else a for a in inst.args]
             op = inst.op
             if inst.result is not None and (op.effects == ir.PURE or op in _SHARED_CHECKS):
-                key = (op, *map(id, inst.args), _attributes(inst.attrs), inst.result.type)
+                key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)
                 if found is not None:
                     mapping[inst.result] = found
                     continue
+                undo.append((key, None))
                 table[key] = inst.result
             kept.append(inst)
         block.insts = kept
-        tables[block] = table
+        work += [(child, False) for child in reversed(dom.children[block]) if child is not block]
     substitute(fn.blocks, mapping)
 
 

@@ -43,6 +43,8 @@ def main():
     while (sum(counts.values()) < given.count) if given.count else time.monotonic() - start < given.seconds:
         source = program(seed)
         status, text = worker.ask(source)
+        if status == "refused" and text.startswith("the int "):  # a constant beyond 64 bits
+            status = "skipped"
         counts[status] += 1
         if status not in ("ok", "skipped") and (status != "refused" or given.refused):
             key = key_of(status, text)

@@ -6,8 +6,8 @@ import random
 
 from .kinds import CLASSES, COMPARISONS, DTYPES, IN_PLACE, MAKES, SCALARS, is_python, result_of_comparison
 
-INTS = ("0", "1", "2", "3", "-1", "5", "7", "-4", "10", "63", "100", "-128", "255", "1000003", "2**31", "-2**31", "2**53 + 1", "2**62",
-        "2**63 - 1", "-2**63")
+INTS = ("0", "1", "2", "3", "(-1)", "5", "7", "(-4)", "10", "63", "100", "-128", "255", "1000003", "2**31", "(-2**31)", "(2**53 + 1)", "2**62",
+        "(2**63 - 1)", "(-2**63)")
 SMALL = ("0", "1", "2", "3", "-1", "-2", "4", "5")
 FLOATS = ("0.0", "-0.0", "1.0", "0.5", "-1.5", "2.0", "3.25", "1e10", "-7.0", "0.1", "1e308", "5e-324", "math.inf", "math.nan")
 EXCEPTIONS = ("ValueError", "IndexError", "ZeroDivisionError", "KeyError", "TypeError", "RuntimeError")
