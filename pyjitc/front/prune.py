@@ -1,7 +1,6 @@
 """Remove block parameters that always get the same value, and unreachable blocks; reverse post-order.
 
-Construction makes every live local and stack slot a parameter; most of them are copies. A worklist follows the
-parameters whose arguments changed. Source: Braun et al., "Simple and efficient construction of SSA form" (2013).
+Construction makes every live local and stack slot a parameter; most of them are copies. Source: Braun et al., "Simple and efficient construction of SSA form" (2013).
 Needs: SSA with block parameters.  Keeps: everything else.
 """
 from __future__ import annotations
@@ -27,38 +26,30 @@ def prune(fn: ir.Function) -> None:
             replaced[value], value = root, replaced[value]
         return root
 
-    owner = {p: (block, k) for block in fn.blocks[1:] for k, p in enumerate(block.params)}
-    readers: dict[ir.Value, list[ir.Value]] = {}
-    for p, (block, k) in owner.items():
-        for edge in incoming[block]:
-            readers.setdefault(edge.args[k], []).append(p)
-    work = list(owner)
-    queued = set(work)
-    while work:
-        p = work.pop()
-        queued.discard(p)
-        if p in replaced:
-            continue
-        block, k = owner[p]
-        same = None
-        for edge in incoming[block]:
-            value = find(edge.args[k])
-            if value is p or value is same:
-                continue
-            if same is not None:
+    changed = True
+    while changed:  # two or three rounds in reverse post-order
+        changed = False
+        for block in fn.blocks[1:]:
+            edges = incoming[block]
+            for k, p in enumerate(block.params):
+                if p in replaced:
+                    continue
                 same = None
-                break
-            same = value
-        else:
-            if same is not None:
-                replaced[p] = same
-                if not same.name:
-                    same.name = p.name
-                for reader in readers.get(p, ()):
-                    readers.setdefault(same, []).append(reader)
-                    if reader not in queued:
-                        queued.add(reader)
-                        work.append(reader)
+                for edge in edges:
+                    value = edge.args[k]
+                    if value in replaced:
+                        value = find(value)
+                    if value is p or value is same:
+                        continue
+                    if same is not None:
+                        same = None
+                        break
+                    same = value
+                if same is not None:
+                    replaced[p] = same
+                    changed = True
+                    if not same.name:
+                        same.name = p.name
     for block in fn.blocks:
         gone = [k for k, p in enumerate(block.params) if p in replaced]
         if gone:

@@ -59,7 +59,7 @@ def _hoist(fn, nest):
 
 
 def _share(fn, dom):
-    edges = in_edges(fn.blocks)
+    """dom: the split dominator tree."""
     mapping: dict[ir.Value, ir.Value] = {}
     root = dom.order[0]
     # One table, undone on the way up the dominator tree; an entry of None ends a scope.
@@ -67,7 +67,7 @@ def _share(fn, dom):
     undo: list = []
     work = [(root, False)]
     while work:
-        block, leave = work.pop()
+        node, leave = work.pop()
         if leave:
             while (entry := undo.pop()) is not None:
                 if entry[1] is None:
@@ -76,11 +76,11 @@ def _share(fn, dom):
                     table[entry[0]] = entry[1]
             continue
         undo.append(None)
-        work.append((block, True))
-        # Control may reach a handler before all of the dominating block has run: it starts afresh.
-        if any(edge is inst.unwind for _, inst, edge in edges[block]):
-            undo += table.items()
-            table.clear()
+        work.append((node, True))
+        work += [(child, False) for child in reversed(dom.children[node]) if child is not node]
+        if node in dom.tails:
+            continue  # handlers are reached before the block has run: its values belong to its tail
+        block = getattr(node, "block", node)
         kept = []
         for inst in block.insts:
             if mapping:
@@ -96,7 +96,6 @@ def _share(fn, dom):
                 table[key] = inst.result
             kept.append(inst)
         block.insts = kept
-        work += [(child, False) for child in reversed(dom.children[block]) if child is not block]
     substitute(fn.blocks, mapping)
 
 
