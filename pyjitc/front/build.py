@@ -128,7 +128,9 @@ class _Builder:
 
     def only_unsupported(self, construct):
         block = ir.Block("entry", [ir.Value(None, n) for n in self.code.co_varnames[:self.code.co_argcount]])
-        block.insts = [ir.Inst(generic.UNSUPPORTED, (), {"construct": construct, "hint": ""}, None, self.instrs[0].loc),
+        loc = ir.Loc(self.code.co_firstlineno, 0, -1, -1)
+        block.insts = [ir.Inst(generic.UNSUPPORTED, (), {"construct": construct, "hint": "compile the computation and await outside"},
+                               None, loc),
                        ir.Inst(control.UNREACHABLE)]
         return block
 
@@ -340,7 +342,8 @@ class _Builder:
             self.loc = x.loc
             handle = _HANDLERS.get(x.name)
             if handle is None:
-                self.unsupported(quirks.CONSTRUCTS.get(x.name, f"the bytecode {x.name}"))
+                construct = quirks.CONSTRUCTS.get(x.name, f"the bytecode {x.name}")
+                self.unsupported(construct, quirks.HINTS.get(construct, ""))
             else:
                 handle(self, x)
             if self.block is None:

@@ -10,7 +10,7 @@ from ..ops import generic
 from . import recursion
 from .bytecode import VERSION
 
-__all__ = ["CONSTRUCTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary", "comparison", "push_callable",
+__all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary", "comparison", "push_callable",
            "enter_handler", "plain_cells", "accesses", "block_stacks"]
 
 # Opcodes that are not compiled -> how a person calls them.
@@ -22,6 +22,12 @@ CONSTRUCTS = {
     **dict.fromkeys(("LOAD_SUPER_ATTR",), "super()"), "SET_UPDATE": "a set", "CHECK_EG_MATCH": "`except*`",
     "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body", "DICT_UPDATE": "a dict",
     "SETUP_ANNOTATIONS": "annotations", "LOAD_LOCALS": "locals()",
+}
+HINTS = {
+    "`yield from`": "write a `for` loop that yields each item", "a class definition": "define the class outside the function",
+    "a `with` statement": "open and close it outside the compiled function", "a set": "use an array (np.empty, np.zeros) or a tuple",
+    "super()": "call a function that takes what it needs as arguments", "`import *`": "import the names that you need",
+    "`except*`": "use `except`",
 }
 POP_JUMPS = [name for name in dis.opmap if name.startswith("POP_JUMP_")]
 NOT_JUMPS = frozenset({"SETUP_FINALLY", "SETUP_WITH", "SETUP_ASYNC_WITH"})  # 3.10: they name a handler

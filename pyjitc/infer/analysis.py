@@ -102,7 +102,7 @@ class Analysis:
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
         if count > _MAX_CHANGES:
-            raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop: {old[0]}, {av[0]}, ...",
+            raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop, to {str(av[0])[:60]}...",
                            "give the variable one type before the loop and keep it")
         self.av[value] = av
         for user in self.shape.users.get(value, ()):
@@ -115,7 +115,10 @@ class Analysis:
         for inst in block.insts:
             op = inst.op
             if op.effects & ir.TERMINATOR:
-                self.terminate(block, inst)
+                try:
+                    self.terminate(block, inst)
+                except Mismatch as error:
+                    self.errors[inst] = error
                 return
             try:
                 av = self.evaluator.evaluate(inst, block)

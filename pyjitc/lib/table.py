@@ -18,7 +18,7 @@ from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
     Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Int, Iterator, Method, NoneType, NpInt,
-    Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_number, is_numpy_scalar,
+    Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar,
 )
 from . import intrinsics
 from .np import creation, views
@@ -190,6 +190,11 @@ class Library:
                 return found
         if x.type is Str and y.type is Str and op == "+":
             return Apply(pyobject.PY_JOIN, x, y)
+        for t, other in ((x.type, y.type), (y.type, x.type)):
+            if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or t is other):
+                raise _not_yet(t)
+            if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
+                raise _not_yet(t)
         return operators.binary(op, x, y)
 
     def unary(self, op, x):
@@ -388,7 +393,11 @@ class Library:
                 return Apply(structure.STRUCT_GET, x, field=i.value)
             return key_error(i)
         if t is Range:
+            if isinstance(i.type, Slice):
+                raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
             return Call(iteration.range_item, x, _index(i))
+        if _is_text(t) or _is_container(t):
+            raise _not_yet(t)
         if isinstance(t, Singleton) and isinstance(t.value, type) and hasattr(t.value, "__class_getitem__"):
             raise Mismatch(f"'{t.value.__name__}[...]' has no meaning in compiled code")
         raise Mismatch(f"{describe(t)} object is not subscriptable")
@@ -413,6 +422,8 @@ class Library:
     def setitem(self, x, i, v):
         if isinstance(x.type, Array):
             return views.setitem(x, i, v, conversions.assign)
+        if _is_container(x.type):
+            raise _not_yet(x.type)
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
 
     def length(self, x):
@@ -530,6 +541,21 @@ def _family(target, module=None) -> str:
     if isinstance(target, np.ufunc):
         return "numpy"
     return (module or getattr(target, "__module__", None) or "builtins").split(".")[0]
+
+
+def _is_text(t):
+    return t is Str or t is Bytes
+
+
+def _is_container(t):
+    return isinstance(t, Struct) and t.name in ("list", "dict")
+
+
+def _not_yet(t):
+    """The error for what this type can do in Python, but not here yet."""
+    if _is_text(t):
+        return Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array")
+    return Mismatch(f"operations on a {t.name} are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
 
 
 def either(x, y):

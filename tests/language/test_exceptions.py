@@ -487,6 +487,17 @@ def exception_class_in_variable(k):
     raise kind("chosen", k)
 
 
+@case((0, 0), (0, 1), (1, 0), (1, 1))
+def caught_class_in_variable(k, j):
+    kind = ValueError if k else KeyError
+    try:
+        if j:
+            raise ValueError(k)
+        raise KeyError(k)
+    except kind as e:
+        return e.args
+
+
 ERRORS = (ValueError, KeyError)
 
 
