@@ -1,0 +1,375 @@
+"""Constructs that are not compiled and mistakes that CPython would certainly raise: located errors that say what to do.
+
+Each function has one wrong line, marked `# here`; the caret stands under the text given (from 3.11 on)."""
+import inspect
+import sys
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+from pyjitc.base.errors import CompileError
+
+ROWS = []
+
+
+def wrong(*args, says, at, hint=None):
+    """A function whose compile fails: `says` is in the message, the caret is under `at`; hint: part of the advice."""
+    def register(function):
+        ROWS.append(pytest.param(function, args, says, at, hint, id=function.__name__))
+        return function
+
+    return register
+
+
+@wrong(3, says="lists are not compiled", at="", hint="array")
+def list_comprehension(n):
+    a = [i for i in range(n)]  # here
+    return len(a)
+
+
+@wrong(3, says="list", at="a.append", hint="array")
+def list_append(n):
+    a = [n, 2]
+    a.append(4)  # here
+    return len(a)
+
+
+@wrong(3, says="list", at="list(range(n))")
+def list_call(n):
+    a = list(range(n))  # here
+    return len(a)
+
+
+@wrong(3, says="operations on a list are not compiled", at="a[0]")
+def list_store(n):
+    a = [n, 2]
+    a[0] = 5  # here
+    return a[0]
+
+
+@wrong(3, says="dicts are not compiled", at="{n: 1}", hint="tuples")
+def dict_literal(n):
+    d = {n: 1}  # here
+    return d[n]
+
+
+@wrong(3, says="dict", at="")
+def dict_comprehension(n):
+    d = {i: i for i in range(n)}  # here
+    return len(d)
+
+
+@wrong(3, says="dict", at="d['a']")
+def dict_store(n):
+    d = {'b': n}
+    d['a'] = 1  # here
+    return d['a']
+
+
+@wrong(3, says="set", at="{n, 1}", hint="array")
+def set_literal(n):
+    s = {n, 1}  # here
+    return len(s)
+
+
+@wrong(3, says="set", at="")
+def set_comprehension(n):
+    s = {i for i in range(n)}  # here
+    return len(s)
+
+
+@wrong(3, says="set", at="{1, 2, 3, n}")
+def set_update(n):
+    s = {1, 2, 3, n}  # here
+    return n in s
+
+
+@wrong(3, says="set", at="set()")
+def set_call(n):
+    s = set()  # here
+    return n in s
+
+
+@wrong(3, says="operations on str", at='"a" * n')
+def string_repeat(n):
+    return "a" * n  # here
+
+
+@wrong("text", says="str", at="")
+def string_method(s):
+    return s.upper()  # here
+
+
+@wrong("text", says="operations on str", at="s[0]")
+def string_index(s):
+    return s[0]  # here
+
+
+class Manager:
+    pass
+
+
+manager = Manager()
+
+
+@wrong(3, says="a `with` statement", at="")
+def with_statement(n):
+    with manager:  # here
+        return n
+
+
+@wrong(3, says="a class definition", at="")
+def class_definition(n):
+    class C:  # here
+        x = 1
+
+    return n
+
+
+@wrong(3, says="`yield from`", at="yield from range(n)", hint="for")
+def yield_from(n):
+    def gen():
+        yield from range(n)  # here
+
+    return sum(gen())
+
+
+@wrong(3, says="global", at="SOME")
+def store_global(n):
+    global SOME
+    SOME = n  # here
+    return n
+
+
+@wrong(3, says="super is not compiled", at="super()")
+def zero_argument_super(n):
+    return super().x  # here
+
+
+@wrong(3, says="async", at="")
+def async_inner(n):
+    async def f():  # here
+        return n
+
+    return f()
+
+
+@wrong(3, says="try/finally", at="gen()", hint="finally")
+def generator_with_finally(n):
+    def gen():
+        try:
+            yield n
+        finally:
+            print("closed")
+
+    return sum(gen())  # here
+
+
+@wrong(3, says="holds a function that refers to the variable", at="")
+def recursive_twice(n):
+    if n:
+        def f(k):  # here
+            return 1 if k == 0 else f(k - 1) * 2
+    else:
+        def f(k):
+            return k
+    return f(n)
+
+
+@wrong(3, says="object is not iterable", at="")
+def iterate_int(n):
+    for i in n:  # here
+        pass
+
+
+@wrong(3, says="unsupported operand type(s) for +: 'int' and 'str'", at='n + "a"')
+def add_unlike(n):
+    return n + "a"  # here
+
+
+@wrong(3, says="'int' object is not callable", at="n(1)")
+def call_int(n):
+    return n(1)  # here
+
+
+@wrong(3, says="'int' object is not subscriptable", at="n[0]")
+def index_int(n):
+    return n[0]  # here
+
+
+@wrong(3, says="object has no attribute 'foo'", at="n.foo")
+def attribute_of_int(n):
+    return n.foo  # here
+
+
+@wrong((1, 2), says="does not support item assignment", at="t[0]")
+def tuple_store(t):
+    t[0] = 1  # here
+    return t
+
+
+@wrong((1, 2), says="doesn't support item deletion", at="t[0]")
+def tuple_delete(t):
+    del t[0]  # here
+    return t
+
+
+@wrong(3, says="has no attribute 'sine'", at="np.sine")
+def attribute_of_module(n):
+    return np.sine(n)  # here
+
+
+@wrong(3, says="missing 1 required positional argument: 'b'", at="two(n)")
+def missing_argument(n):
+    return two(n)  # here
+
+
+@wrong(3, says="got an unexpected keyword argument 'c'", at="two(n, c=1)")
+def unexpected_keyword(n):
+    return two(n, c=1)  # here
+
+
+@wrong(3, says="takes 2 positional arguments but 3 were given", at="two(n, n, n)")
+def too_many_arguments(n):
+    return two(n, n, n)  # here
+
+
+@wrong(3, says="got multiple values for argument 'a'", at="two(n, a=n)")
+def twice_given(n):
+    return two(n, a=n)  # here
+
+
+def two(a, b):
+    return a, b
+
+
+@wrong(3, says="exceptions must derive from BaseException", at="raise n")
+def raise_int(n):
+    raise n  # here
+
+
+@wrong(3, says="tuple() of a value whose length is only known at run time", at="tuple(range(n))", hint="array")
+def tuple_of_range(n):
+    return tuple(range(n))  # here
+
+
+@wrong(3, says="repeated a constant number of times", at="(1, 2) * n", hint="array")
+def tuple_repeat(n):
+    return (1, 2) * n  # here
+
+
+@wrong(3, says="slices of a range", at="range(n)[1:2]")
+def range_slice(n):
+    return len(range(n)[1:2])  # here
+
+
+@wrong(3, says="not compiled", at="open('x')")
+def unknown_call(n):
+    return open('x')  # here
+
+
+@wrong(3, says="eval", at="eval('1')")
+def eval_call(n):
+    return eval('1')  # here
+
+
+@wrong(3, says="attribute", at="f.x")
+def function_attribute(n):
+    f = lambda: n  # noqa: E731
+    f.x = 1  # here
+    return f.x
+
+
+@wrong(3, says="cannot leave compiled code", at="")  # here
+def returns_function(n):
+    return lambda: n
+
+
+@wrong(3, says="keyword arguments in ** must be known", at="")
+def keywords_unknown(n):
+    return two(**n)  # here
+
+
+@wrong(np.arange(2), says="must be known at compile time to be unpacked with *", at="")
+def star_of_array(a):
+    return two(*a)  # here
+
+
+@wrong(3, says="must be known at compile time", at="", hint="tuple")
+def star_target_of_range(n):
+    a, *b = range(n)  # here
+    return a
+
+
+@wrong(3, says="dicts are not compiled", at="")
+def keyword_dict_at_run_time(n):
+    return len({**{"a": 1}, n: 2})  # here
+
+
+@wrong(3, says="no meaning in compiled code", at="n is m")
+def identity_of_ints(n):
+    m = n + 1
+    return n is m  # here
+
+
+@wrong(3, says="must be constant", at="(1, 2, 3)[n:]", hint="integers")
+def tuple_slice_at_run_time(n):
+    return (1, 2, 3)[n:]  # here
+
+
+@wrong(3, says="does not fit in 64 bits", at="")
+def huge_constant(n):
+    return n + 1180591620717411303424  # here
+
+
+
+
+@wrong(np.arange(3), says="truth of a whole array", at="", hint="len")
+def truth_of_array(a):
+    if a:  # here
+        return 1
+
+
+@pytest.mark.parametrize("function, args, says, at, hint", ROWS)
+def test_located(function, args, says, at, hint):
+    with pytest.raises(CompileError) as caught:
+        njit(function)(*args)
+    text = str(caught.value)
+    found = caught.value.diagnostic
+    lines, first = inspect.getsourcelines(function)
+    here = next(k for k, line in enumerate(lines) if "# here" in line)
+    assert says in found.message, text
+    assert found.line == first + here, text
+    assert len(text.splitlines()) <= 8, text
+    assert lines[here].strip() in text
+    if hint:
+        assert hint in found.hint, text
+    if sys.version_info >= (3, 11) and at:
+        shown = text.splitlines()
+        k = next(k for k, line in enumerate(shown) if line.strip() == lines[here].strip())
+        start = shown[k + 1].index("^")
+        assert shown[k][start:start + shown[k + 1].count("^")] == at, text
+
+
+def test_type_grows():
+    def grows(n):
+        t = ()
+        for i in range(n):
+            t = (t, i)
+        return 0
+
+    with pytest.raises(CompileError, match="the type of t grows in every round") as caught:
+        njit(grows)(3)
+    assert max(map(len, str(caught.value).splitlines())) < 250
+    assert 0 <= caught.value.diagnostic.line - inspect.getsourcelines(grows)[1] <= 4
+    assert "one type" in caught.value.diagnostic.hint
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="except* is of Python 3.11")
+def test_exception_groups():
+    space = {}
+    exec("def groups(n):\n    try:\n        n = 1 // n\n    except* ValueError:\n        n = 5\n    return n\n", space)
+    with pytest.raises(CompileError) as caught:
+        njit(space["groups"])(0)
+    assert "except*" in str(caught.value)
