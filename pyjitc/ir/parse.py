@@ -17,7 +17,7 @@ import re
 import numpy as np
 
 from ..types import text as types_text
-from ..types.kinds import Exception_, Iterator, Method, NoneType, Singleton, Struct, Tuple, Type, union_of
+from ..types.kinds import Exception_, Iterator, Method, Singleton, Struct, Tuple, Type, Undefined, union_of
 from .core import NOWHERE, Block, Edge, Function, Inst, Loc, Value
 
 __all__ = ["parse", "parse_module"]
@@ -296,7 +296,7 @@ class _Reader:
                 if not depth:
                     break
                 depth -= 1
-            elif not depth and (c in ",!~@" or c == ":" and self.at == len(self.line) - 1):
+            elif not depth and (c in ",!~@" or c == ":" and (self.at == len(self.line) - 1 or self.line[self.at - 1] == " ")):
                 break
             self.at += 1
         return self.named(self.line[start:self.at].strip())
@@ -327,7 +327,7 @@ class _Reader:
             pairs = (p.partition(":") for p in _split(members[:-1], ","))
             return Struct(name, tuple((field.strip(), self.named(t.strip())) for field, _, t in pairs))
         try:
-            return NoneType if text == "None" else types_text.parse(text)
+            return Undefined if text == "undefined" else types_text.parse(text)
         except ValueError as error:
             self.fail(str(error))
 

@@ -55,7 +55,7 @@ def test_callees_are_named():
 
 @pytest.mark.parametrize("value", [
     None, True, 0, -5, 1.5, float("inf"), -0.0, 1e300, 2j, 1 - 2.5j, complex(float("inf"), -0.0), "a, {b} ! 'c' # \n", b"\x00'", (),
-    (1,), ("x", (2.0, None)), ..., len, ValueError])
+    (1,), ("x", (2.0, None)), ..., len, ValueError, k.Undefined, k.Array(k.int8, 2, "A")])
 def test_attributes_are_read_back(value):
     values = [value, np.float32(value)] if type(value) is float else [value, np.int8(value)] if type(value) is int else [value]
     for each in values:
