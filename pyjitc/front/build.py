@@ -667,7 +667,7 @@ class _Builder:
 
     def dict_merge(self, x):
         value = self.stack.pop()
-        self.stack[-x.arg] = self.emit(generic.DICT_MERGE, (self.stack[-x.arg], value))
+        self.stack[-x.arg] = self.emit(generic.DICT_MERGE, (self.stack[-x.arg], value), unique=x.name == "DICT_MERGE")
 
     def list_to_tuple(self, x):
         self.push(self.emit(generic.LIST_TO_TUPLE, (self.stack.pop(),)))

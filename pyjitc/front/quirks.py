@@ -21,7 +21,7 @@ CONSTRUCTS = {
     **dict.fromkeys(("LOAD_BUILD_CLASS",), "a class definition"), "IMPORT_STAR": "`import *`",
     **dict.fromkeys(("LOAD_SUPER_ATTR",), "super()"), "SET_UPDATE": "a set", "CHECK_EG_MATCH": "`except*`",
     "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body", "DICT_UPDATE": "a dict",
-    "SETUP_ANNOTATIONS": "annotations", "LOAD_LOCALS": "locals()",
+    "SETUP_ANNOTATIONS": "annotations", "COPY_DICT_WITHOUT_KEYS": "a mapping pattern with **", "LOAD_LOCALS": "locals()",
 }
 HINTS = {
     "`yield from`": "write a `for` loop that yields each item", "a class definition": "define the class outside the function",

@@ -526,7 +526,12 @@ class Evaluator:
         return Apply(structure.STRUCT_MAKE, *parts, type=Struct("dict", tuple(members)))
 
     def dict_merge(self, inst, operands):
-        parts = {**_members(operands[0]), **_members(operands[1])}
+        before, more = _members(operands[0]), _members(operands[1])
+        if inst.attrs["unique"]:
+            for name in more:
+                if name in before:
+                    raise Mismatch(f"got multiple values for keyword argument '{name}'")
+        parts = {**before, **more}
         return Apply(structure.STRUCT_MAKE, *parts.values(), type=Struct("dict", tuple((k, x.type) for k, x in parts.items())))
 
     def format_(self, inst, operands):

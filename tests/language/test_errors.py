@@ -286,6 +286,11 @@ def returns_function(n):
     return lambda: n
 
 
+@wrong(3, says="got multiple values for keyword argument 'b'", at="")
+def keyword_twice(n):
+    return two(**{"a": n, "b": 1}, **{"b": 2})  # here
+
+
 @wrong(3, says="keyword arguments in ** must be known", at="")
 def keywords_unknown(n):
     return two(**n)  # here
