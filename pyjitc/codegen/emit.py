@@ -105,9 +105,17 @@ class Module:
         self.objects: list[tuple[str, object]] = []
         self._object_index: dict = {}
         self.bodies: list[str] = []
+        self.slow_loops = 0
+        self.added = False  # whether a function was: the first is the one that the stub calls
         self.symbols: dict[ir.Function, str] = {}
         fast = options.fastmath
         self.flags = "fast " if fast is True else "".join(f"{f} " for f in fast) if fast else ""
+
+    def slow_loop(self) -> int:
+        """Number of new loop metadata: no vectorising, no interleaving, no unrolling."""
+        n = 10 + self.slow_loops
+        self.slow_loops += 1
+        return n
 
     def symbol(self, fn: ir.Function) -> str:
         found = self.symbols.get(fn)
@@ -153,6 +161,9 @@ class Module:
         parts += self.bodies
         parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
                      f"!2 = !{{i64 0, i64 {1 << 60}}}")
+        if self.slow_loops:
+            parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
+            parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.slow_loops))
         return "\n".join(parts)
 
 
@@ -411,6 +422,8 @@ class _FunctionEmitter(Emitter):
 
     def __init__(self, module: Module, fn: ir.Function):
         super().__init__(module)
+        self.entry_point = not module.added
+        module.added = True
         self.fn = fn
         self.values: dict[ir.Value, list[str]] = {}
         self.phis: dict[ir.Block, list] = {}
@@ -474,6 +487,8 @@ class _FunctionEmitter(Emitter):
         size = sum(len(b.insts) for b in self.fn.blocks)
         if self.fn.attrs.get("recursive"):
             return "nounwind"
+        if self.entry_point and size > 20:  # optimised once, not again as a part of the stub
+            return "nounwind noinline"
         return "nounwind alwaysinline" if size <= 12 else "nounwind"
 
     def arrive(self, edge: ir.Edge, origin: str) -> None:
@@ -497,6 +512,12 @@ class _FunctionEmitter(Emitter):
         edge = inst.targets[0]
         self.arrive(edge, self.current)
         self.jump(self.names[edge.block])
+        self.note_loop(inst)
+
+    def note_loop(self, inst):
+        """The slow copy of a versioned loop is not worth vectorising."""
+        if inst.attrs.get("slow_loop"):
+            self.lines[-1] += f", !llvm.loop !{self.module.slow_loop()}"
 
     def branch_to(self, inst):
         yes, no = inst.targets
@@ -517,6 +538,7 @@ class _FunctionEmitter(Emitter):
             self.arrivals[yes.block].pop()
         else:
             self.branch(self.values[inst.args[0]][0], labels[0], labels[1], likely)
+        self.note_loop(inst)
 
     def switch_to(self, inst):
         t = self.scalar(inst.args[0].type)

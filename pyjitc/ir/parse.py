@@ -169,15 +169,11 @@ class _Reader:
             self.expect(")")
         elif self.peek() not in ("", "{", "-", ":", "!", "~", "@"):
             if op.name == "jump":
+                self.attributes(inst)
                 inst.targets = [self.edge()]
             else:
                 inst.args = self.operands()
-        if self.take("{"):
-            while not self.take("}"):
-                key = self.word(_NAME)
-                self.expect(":")
-                inst.attrs[key] = self.type() if key == "type" and not self.take("type ") else self.attribute()
-                self.take(",")
+        self.attributes(inst)
         if self.take("->"):
             inst.targets.append(self.edge())
             while self.take(","):
@@ -192,6 +188,14 @@ class _Reader:
         inst.loc = Loc(int(loc[1]), int(loc[1]), int(loc[2]), -1) if loc else NOWHERE
         self.end()
         return inst
+
+    def attributes(self, inst: Inst) -> None:
+        if self.take("{"):
+            while not self.take("}"):
+                key = self.word(_NAME)
+                self.expect(":")
+                inst.attrs[key] = self.type() if key == "type" and not self.take("type ") else self.attribute()
+                self.take(",")
 
     def operands(self) -> list[Value]:
         result = []

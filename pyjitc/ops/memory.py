@@ -304,11 +304,38 @@ def _affine_in_range(*args, constant, terms, limited):
     return 0 <= low and high < args[-1] if limited else -(1 << 63) <= low and high < 1 << 63
 
 
+def _unit_lower(e, args, counter, constant, limited):
+    """The usual guard, value + constant or counter + constant, in 64 bits: wide arithmetic costs LLVM milliseconds. It may
+    say no where the answer is yes, for values beyond 2**61."""
+    if not limited:
+        far = 1 << 61
+        middle = e.assign(f"add i64 {args[0]}, {far}")
+        result = e.assign(f"icmp ult i64 {middle}, {2 * far}")
+        if counter:
+            few = e.assign(f"icmp slt i64 {args[1]}, {far}")
+            result = e.assign(f"and i1 {result}, {few}")
+        return result
+    above = e.assign(f"icmp sge i64 {args[0]}, {-constant}")
+    top = args[-1] if constant == 0 else e.assign(f"sub i64 {args[-1]}, {constant}")
+    below = e.assign(f"icmp {'sle' if counter else 'slt'} i64 {args[0]}, {top}")
+    result = e.assign(f"and i1 {above}, {below}")
+    if counter:
+        room = e.assign(f"sub i64 {top}, {args[0]}")
+        fits = e.assign(f"icmp sle i64 {args[1]}, {room}")
+        result = e.assign(f"and i1 {result}, {fits}")
+        none = e.assign(f"icmp sle i64 {args[1]}, 0")
+        result = e.assign(f"or i1 {result}, {none}")
+    return result
+
+
 def _affine_lower(e, inst, *operands):
     """In 128 bits: four terms of 64-bit values times coefficients below 2**40 cannot wrap."""
     args = [x[0] for x in operands]
     limited = inst.attrs["limited"]
-    low = high = str(inst.attrs["constant"])
+    terms, constant = inst.attrs["terms"], inst.attrs["constant"]
+    if len(terms) == 1 and terms[0][1] == 1 and terms[0][2:] in ((), (1,)) and abs(constant) < 1 << 31:
+        return [_unit_lower(e, args, len(terms[0]) == 3, constant, limited)]
+    low = high = str(constant)
     idle = None
     at = 0
 
@@ -318,7 +345,7 @@ def _affine_lower(e, inst, *operands):
     def add(x, y):
         return e.assign(f"add i128 {x}, {y}")
 
-    for term in inst.attrs["terms"]:
+    for term in terms:
         first = wide(args[at])
         if term[0] == "value":
             at += 1

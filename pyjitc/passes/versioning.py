@@ -139,6 +139,11 @@ def _version(fn, loop, plan, defs):
                     used_outside.update(edge.args)
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)
+    headers = set(_headers(loop))
+    for block in order:
+        last = block.insts[-1]
+        if any(edge.block in headers and block in loop.blocks for edge in last.targets):
+            last.attrs = {**last.attrs, "slow_loop": True}
     originals = {values[i.result]: i for b in order for i in b.insts if i.result is not None}
     replaced: dict[ir.Value, ir.Value] = {}
     for block in copies.values():
