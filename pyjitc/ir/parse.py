@@ -167,12 +167,11 @@ class _Reader:
             self.expect("(")
             inst.args = self.operands()
             self.expect(")")
+        elif op.name == "jump":
+            self.attributes(inst)
+            inst.targets = [self.edge()]
         elif self.peek() not in ("", "{", "-", ":", "!", "~", "@"):
-            if op.name == "jump":
-                self.attributes(inst)
-                inst.targets = [self.edge()]
-            else:
-                inst.args = self.operands()
+            inst.args = self.operands()
         self.attributes(inst)
         if self.take("->"):
             inst.targets.append(self.edge())
