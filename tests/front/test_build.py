@@ -14,7 +14,7 @@ from tests.front.executor import run
 from tests.language.corpus import corpus, each
 from tests.oracle import difference, outcome
 
-MODULES = ("test_control_flow", "test_matching", "test_functions", "test_values", "test_iteration", "test_exceptions", "test_text")
+MODULES = ("test_control_flow", "test_matching", "test_functions", "test_values", "test_iteration", "test_exceptions", "test_text", "test_mixtures")
 ROWS = [row for name in MODULES for row in importlib.import_module(f"tests.language.{name}").CASES]
 case, CASES = corpus()
 

