@@ -9,7 +9,7 @@ import functools
 import operator
 import types as pytypes
 
-from ..front.generators import acts_on_close, step_of
+from ..front.generators import acts_on_close, returns_value, step_of
 from ..front.recursion import SELF, Recursive
 from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
@@ -197,7 +197,11 @@ class Evaluator:
             raise Mismatch("a generator that yields inside try/finally is not compiled yet",
                            "do what the `finally` does where the generator is used")
         state = self.generator_state(step_of(proto, 0), [callee, *operands])
-        return state if self.consumed_once() else Share(state)
+        if self.consumed_once():
+            return state
+        if returns_value(self.session.build(proto)):
+            raise Mismatch("a generator that returns a value is not compiled as an object", "iterate over the call itself")
+        return Share(state)
 
     def consumed_once(self):
         """Whether the result of this instruction is read by one loop or one call that uses it up, and that once."""
@@ -369,9 +373,14 @@ class Evaluator:
 
     def cell_get(self, inst, operands):
         cell = operands[0]
+        unbound = cell.type is Unbound
+        if isinstance(cell.type, Cell):
+            self.session.cell_users.setdefault(cell.type.site, set()).add((self.analysis, self.block))
+            unbound = cell.type.content is Unbound
+        if unbound:
+            return Throw(*self.session.unbound_error(inst.attrs["name"], inst.attrs.get("free", False)))
         if not isinstance(cell.type, Cell):
             return cell  # captured by value: it is never rebound
-        self.session.cell_users.setdefault(cell.type.site, set()).add((self.analysis, self.block))
         return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
 
     def cell_set(self, inst, operands):
@@ -840,6 +849,10 @@ def _class_name(t):
         return "builtin_function_or_method"
     if isinstance(t, Exception_):
         return t.cls.__name__
+    if isinstance(t, Iterator):
+        return "generator" if _has_generator(t.state) else "iterator"
+    if isinstance(t, Generator):
+        return "generator"
     if type(t).__name__ == "Array":
         return "numpy.ndarray"
     if type(t).__name__ == "Slice":

@@ -1,0 +1,74 @@
+"""The generator says the same again, covers the language, and finds nothing in a small batch; what it found before."""
+import ast
+from pathlib import Path
+
+import pytest
+from tests.generate.check import check
+from tests.generate.programs import program
+from tests.generate.shrink import shrink
+from tests.generate.worker import Worker
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
+def test_what_was_found(path):
+    assert check(path.read_text()) == ("ok", "")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_programs(seed):
+    status, text = check(program(seed))
+    assert status in ("ok", "skipped"), f"{text}\n{program(seed)}"
+
+
+def test_same_seed_same_program():
+    assert program(7) == program(7) != program(8)
+
+
+def test_constructs_occur():
+    seen = {type(node) for seed in range(300) for node in ast.walk(ast.parse(program(seed)))}
+    assert not {ast.For, ast.While, ast.If, ast.Try, ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Assert, ast.Delete, ast.Tuple,
+                ast.Lambda, ast.Nonlocal, ast.FunctionDef, ast.AugAssign, ast.Subscript, ast.Slice, ast.IfExp, ast.BoolOp, ast.Compare,
+                ast.GeneratorExp, ast.Call, ast.keyword, ast.Attribute} - seen
+
+
+WRONG = """
+@njit
+def f(x, y):
+    z = x + 1
+    if x > y:
+        for k in range(3):
+            y += helper(k)
+    return z
+
+
+def helper(k):
+    return k
+
+
+CALLS = [(5, 3), (1, 2)]
+"""
+
+
+def test_shrinking_keeps_the_failure():
+    text = shrink(WRONG, lambda text: "helper(" in text.partition("CALLS")[0].partition("def helper")[0])
+    assert len(text) < len(WRONG) / 2 and "helper(" in text and "range" not in text
+
+
+def test_difference_is_seen():
+    source = "import time\n\n\ndef f(x):\n    return time.perf_counter_ns()\n\n\nCALLS = [(1,)]\n"
+    assert check(source)[0] == "wrong"  # two calls never give the same
+    assert check("def f(x):\n    return x * 2 ** 62\n\n\nCALLS = [(5,)]\n") == ("skipped", "ints beyond 64 bits")
+    assert check("@njit\ndef f(x):\n    return [].sort\n\n\nCALLS = [(5,)]\n")[0] == "refused"
+
+
+def test_crash_and_hang_are_answers():
+    worker = Worker(seconds=8.0)
+    try:
+        assert worker.ask("import os\n\n\ndef f(x):\n    os.abort()\n\n\nCALLS = [(1,)]\n")[0] == "crash"
+        assert worker.ask("def f(x):\n    return x\n\n\nCALLS = [(1,)]\n") == ("ok", "")
+        worker.seconds = 1.0
+        assert worker.ask("def f(x):\n    while x:\n        pass\n\n\nCALLS = [(1,)]\n")[0] == "hang"
+    finally:
+        worker.stop()
