@@ -4,7 +4,7 @@ A variable keeps one kind in all of a function: that the constant 0 becomes a fl
 deviation. Loops are bounded. The same seed gives the same text."""
 import random
 
-from .kinds import CLASSES, COMPARISONS, DTYPES, IN_PLACE, MAKES, SCALARS, is_python, result_of_comparison
+from .kinds import CLASSES, COMPARISONS, DTYPES, IN_PLACE, MAKES, NUMPY, SCALARS, is_python
 
 INTS = ("0", "1", "2", "3", "(-1)", "5", "7", "(-4)", "10", "63", "100", "-128", "255", "1000003", "2**31", "(-2**31)", "(2**53 + 1)", "2**62",
         "(2**63 - 1)", "(-2**63)")
@@ -36,6 +36,8 @@ def _argument(r, kind) -> str:
         shape = [r.choice((0, 1, 2, 3, 3, 4, 5)) for _ in range(ndim)]
         rows = _elements(r, dtype, shape)
         text = f"np.array({rows}, dtype=np.{dtype})"
+        if r.random() < .15:
+            text = f"np.asfortranarray({text})" if ndim > 1 and 0 not in shape else f"{text}[::-1]"
         return text + f".reshape({', '.join(map(str, shape))})" if 0 in shape and ndim > 1 else text
     return _scalar(r, kind)
 
@@ -77,9 +79,11 @@ class _Writer:
         self.names: dict = {}
         self.maybe: dict = {}
         self.frozen: set = set()  # loop counters
+        self.mixed: list = []  # variables of two types
         self.kinds: dict = {}  # every variable of the function has one kind
         self.count = 0
         self.nested = 0
+        self.numpy_result = r.choice((None, None, "float64", "int64", "float32", "uint8"))
         kinds = ["int", "float", "bool", "int", "float"]
         if name == "f":
             kinds += [("array", r.choice(DTYPES), 1), ("array", r.choice(DTYPES), 1), ("array", r.choice(DTYPES), 2)]
@@ -132,8 +136,10 @@ class _Writer:
         if self.depth < 5:
             choices += [(5, self.if_), (4, self.for_range), (2, self.for_array), (2, self.while_), (3, self.try_),
                         (1, self.for_tuple), (1, self.optional), (1, self.with_else)]
+        if self.depth < 5:
+            choices += [(1.5, self.mix), (1, self.match), (.7, self.walrus)]
         if self.nested < 2 and self.depth < 4:
-            choices += [(1, self.closure)]
+            choices += [(1, self.closure), (1, self.generator), (1, self.recursion)]
         choices += [(1, self.assert_), (.5, self.delete), (.5, self.raise_)]
         if self.depth > 1:
             choices += [(1, self.return_)]
@@ -413,13 +419,119 @@ class _Writer:
     def return_(self):
         if self.result is not None:
             self.line(f"return {self.expression(self.result, 2)}")
+        elif self.numpy_result:  # alone: a constant would become one where they meet
+            self.line(f"return {self.expression(self.numpy_result, 2)}")
         else:
-            shown = self.r.sample(list(self.names), min(len(self.names), self.r.randint(0, 4)))
+            found = [n for n, k in self.names.items() if k not in NUMPY]
+            shown = self.r.sample(found, min(len(found), self.r.randint(0, 4)))
+            shown += self.mixed[:1]
             if self.r.random() < .6 and shown:
                 self.line(f"return {', '.join(shown)}")
+            elif self.r.random() < .2:
+                self.line(f"return {self.text()}")
             else:
-                self.line(f"return {self.expression(self.some_kind(), 2)}")
+                kind = self.some_kind()
+                self.line(f"return {self.expression('float' if kind in NUMPY else kind, 2)}")
         return True
+
+    def text(self) -> str:
+        parts = [f"{{{self.expression(self.r.choice(('int', 'float', 'bool')), 1)}{self.r.choice(('', '', '!r', '!s'))}}}"
+                 for _ in range(self.r.randint(1, 3))]
+        return "f" + repr(" ".join(parts).replace("'", '"'))
+
+    def mix(self):
+        """A variable that is one number here and another there, or None."""
+        name = self.fresh("mixed")
+        self.frozen.add(name)
+        kinds = self.r.sample(("int", "float", "bool", "None", "tuple"), 2)
+        values = ["None" if k == "None" else f"({self.expression('int', 1)}, {self.expression('float', 1)})" if k == "tuple"
+                  else self.expression(k, 2) for k in kinds]
+        if self.r.random() < .4:
+            self.line(f"{name} = {values[0]} if {self.condition()} else {values[1]}")
+        else:
+            self.line(f"{name} = {values[0]}")
+            self.line(f"if {self.condition()}:")
+            self.line(f"    {name} = {values[1]}")
+        if self.depth == 1:
+            self.mixed.append(name)
+        if not {"None", "tuple"} & set(kinds):
+            result = self.fresh("mixed")
+            self.frozen.add(result)
+            symbol = self.r.choice(("+", "-", "*", "/", "//", "%"))
+            self.line(f"{result} = {name} {symbol} {self.expression(self.r.choice(('int', 'float', 'bool')), 1)}")
+            if self.depth == 1:
+                self.mixed.append(result)
+            test = self.r.choice((f"{name} > {self.expression('int', 1)}", f"isinstance({name}, {kinds[0]})", f"{name}"))
+            self.line(f"if {test}:")
+            self.inside()
+        else:
+            self.line(f"if {name} is {self.r.choice(('', 'not '))}None:")
+            self.inside()
+
+    def generator(self):
+        """An inner generator function and a loop over it."""
+        self.nested += 1
+        name, item = f"h{self.count}", self.counter()
+        kind = self.kinds[item] = self.r.choice(("int", "float"))
+        saved, frozen, maybe, loops = dict(self.names), set(self.frozen), self.maybe, self.loops
+        self.line(f"def {name}(n):")
+        self.names["n"] = "int"
+        self.depth += 1
+        k = self.counter()
+        self.line(f"for {k} in range(n):")
+        self.names[k] = "int"
+        self.depth += 1
+        if self.r.random() < .4:
+            self.line(f"if {self.expression('bool', 1)}:")
+            self.line(f"    {self.r.choice(('continue', 'return', 'break'))}")
+        self.line(f"yield {self.expression(kind, 1)}")
+        self.depth -= 1
+        if self.r.random() < .4:
+            self.line(f"yield {self.expression(kind, 1)}")
+        self.depth -= 1
+        self.names, self.frozen, self.maybe, self.loops = saved, frozen, maybe, loops
+        if self.r.random() < .4:
+            result = self.fresh(kind)
+            self.line(f"{result} = {self.r.choice(('sum', 'max', 'min'))}({name}({self.small()}))")
+            self.kinds[result] = "mixed"
+            return
+        self.line(f"for {item} in {name}({self.small()}):")
+        self.names[item] = kind
+        self.inside(loop=True)
+        self.names = saved
+
+    def recursion(self):
+        """An inner function that calls itself."""
+        self.nested += 1
+        name, kind = f"h{self.count}", self.r.choice(("int", "float"))
+        argument, result = self.fresh(kind), self.fresh(kind)
+        saved = dict(self.names)
+        self.names = {"n": "int", argument: kind}
+        self.line(f"def {name}(n, {argument}):")
+        self.line(f"    if n <= 0{self.r.choice(('', ' or ' + self.expression('bool', 1)))}:")
+        self.line(f"        return {self.expression(kind, 1)}")
+        self.line(f"    return {name}(n - {self.r.randint(1, 2)}, {self.expression(kind, 1)}) {self.r.choice('+-*')} {self.expression(kind, 1)}")
+        self.names = saved
+        self.line(f"{result} = {name}({self.small()}, {self.expression(kind, 1)})")
+        self.names[result] = self.maybe[result] = kind
+
+    def match(self):
+        self.line(f"match {self.expression(self.r.choice(('int', 'int', 'float', 'bool')), 1)}:")
+        self.depth += 1
+        for _ in range(self.r.randint(1, 3)):
+            pattern = self.r.choice(SMALL[:5] + ("1 | 2", "0.5", "True", "None")).strip("()")
+            self.line(f"case {pattern}" + (f" if {self.condition()}:" if self.r.random() < .2 else ":"))
+            self.inside()
+        if self.r.random() < .6:
+            self.line("case _:")
+            self.inside()
+        self.depth -= 1
+
+    def walrus(self):
+        name = self.fresh("int")
+        self.line(f"if ({name} := {self.expression('int', 2)}) {self.r.choice(COMPARISONS)} {self.leaf('int')}:")
+        self.names[name] = self.maybe[name] = "int"
+        self.inside()
 
     # -- expressions
 

@@ -46,12 +46,12 @@ def _cast(block, value, t):
 def compile_all(functions):
     """Callables in the order of `functions`: they take and give Python numbers and NumPy scalars."""
     module = emit.Module(Options())
-    for k, fn in enumerate(functions):
+    for number, fn in enumerate(functions):
         module.add(fn)
-        wrapper.add_native(module, fn, f"native{k}")
+        wrapper.add_native(module, fn, f"native{number}")
     text = module.text()
     image = loader.load(link.to_object(text, link.host_target(), 1), dict(module.objects))
-    return [_callable(image, f"native{k}", fn) for k, fn in enumerate(functions)]
+    return [_callable(image, f"native{number}", fn) for number, fn in enumerate(functions)]
 
 
 def _callable(image, symbol, fn):
