@@ -13,7 +13,7 @@ from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import Undefined
 
-__all__ = ["StepPrototype", "step_of", "build_step", "acts_on_close"]
+__all__ = ["StepPrototype", "step_of", "build_step", "acts_on_close", "returns_value"]
 
 
 class StepPrototype:
@@ -177,6 +177,12 @@ def acts_on_close(source: ir.Function) -> bool:
             inst.op is generic.YIELD and inst.unwind is not None and not _passes_on(inst.unwind.block)
             for block in source.blocks for inst in block.insts)
     return found
+
+
+def returns_value(source: ir.Function) -> bool:
+    """Whether the generator may return something other than None, which only next() lets one see."""
+    nones = {inst.result for block in source.blocks for inst in block.insts if inst.op is control.CONST and inst.attrs["value"] is None}
+    return any(inst.op is control.RETURN and inst.args[0] not in nones for block in source.blocks for inst in block.insts)
 
 
 _QUIET = frozenset({generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, generic.EXC_MATCH, control.CONST, generic.TUPLE,

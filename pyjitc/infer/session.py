@@ -21,6 +21,11 @@ __all__ = ["Session", "Spec", "Dependency"]
 _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis), complex, bytes)
 
 
+_MAX_DEPTH = 30
+_MAX_SPECS = 200
+_MAX_LIBRARY_SPECS = 1200  # a tuple of 1000 items is walked by that many
+
+
 class Dependency:
     """A value that was read while compiling and that the program may change: `container[key]` of a dict (globals,
     a config dict), or the contents of a closure cell (`key` None). `value`: what it was (UNKNOWN: it did not exist)."""
@@ -74,6 +79,7 @@ class Session:
         self.sites: dict = {}
         self.cell_users: dict = {}  # Site -> {(analysis, block)} to revisit when its content grows
         self.depth = 0
+        self.counts: dict = {}  # specialisations of each function
 
     def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None, constants: bool = False) -> Spec:
         """The specialisation for these arguments, analysed as far as is possible now."""
@@ -85,18 +91,21 @@ class Session:
                id(function) if function and function.__closure__ else None)
         spec = self.specs.get(key) or self.library.memo.get(key)
         if spec is None:
-            if self.depth > 150:
-                raise Mismatch(f"compiling {proto.qualname} needs a chain of more than 150 specialisations",
+            count = self.counts[proto] = self.counts.get(proto, 0) + 1
+            most = _MAX_LIBRARY_SPECS if proto.library else _MAX_SPECS
+            if count > most:
+                raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
             spec = self.specs[key] = Spec(proto, args, closure, function)
             self.order.append(spec)
             spec.key = key
             spec.analysis = self.analysis_class(self, spec)
-            self.depth += 1
-            try:
-                spec.analysis.run()
-            finally:
-                self.depth -= 1
+            if self.depth < _MAX_DEPTH:  # else it stays pending, and its callers are looked at again when it has a result
+                self.depth += 1
+                try:
+                    spec.analysis.run()
+                finally:
+                    self.depth -= 1
         return spec
 
     @staticmethod

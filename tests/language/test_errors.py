@@ -291,6 +291,34 @@ def keyword_twice(n):
     return two(**{"a": n, "b": 1}, **{"b": 2})  # here
 
 
+@wrong(3, says="returns a value", at="gen()")
+def generator_with_result(n):
+    def gen():
+        yield n
+        return 5
+
+    g = gen()  # here
+    return next(g), next(g, 0)
+
+
+@wrong(3, says="'generator' object has no attribute 'send'", at="")
+def generator_send(n):
+    def gen():
+        yield n
+
+    g = gen()
+    next(g)
+    return g.send(5)  # here
+
+
+@wrong(3, says="combinations of argument types", at="", hint="recursion")
+def recursion_of_growing_tuples(n):
+    def f(t, k):
+        return len(t) if k == 0 else f(t + (k,), k - 1)  # here
+
+    return f((), n)
+
+
 @wrong(3, says="keyword arguments in ** must be known", at="")
 def keywords_unknown(n):
     return two(**n)  # here

@@ -66,6 +66,13 @@ def tuple_contains(x):
     return x in (1, 2, 3), x not in (1, 2, 3), x in (), x in (None, 2.0), x in (1.5, "a", 5)
 
 
+@case((1,), (299,), (300,))
+def tuple_long(x):
+    t = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) * 15 + (299,)
+    u = t[1:] + (0,)
+    return x in t, t == u, t < u, t.count(x), len(t), sum(t), max(t), t[x % 151]
+
+
 @case((1,), (7,))
 def tuple_methods(x):
     t = (1, 2, 1)

@@ -49,10 +49,11 @@ def contains(t, x, k=0):
     return contains(t, x, k + 1)
 
 
-def count(t, x, k=0, total=0):
+def count(t, x, k=0):
     if k == len(t):
-        return total
-    return count(t, x, k + 1, total + 1 if same(t[k], x) else total)
+        return 0
+    rest = count(t, x, k + 1)
+    return rest + 1 if same(t[k], x) else rest
 
 
 def index(t, x, k=0):
