@@ -69,7 +69,9 @@ class _Builder:
         self.constants: dict[ir.Value, object] = {}
         self.made: dict[ir.Value, tuple] = {}
         self.kwnames: tuple[str, ...] = ()
-        self.plain, self.recursive = quirks.plain_cells(self.code, self.instrs)
+        self.start = next((x.offset for x in self.instrs if x.name == "RESUME"), 0)  # the cells made before are made by run()
+        self.moved = quirks.moved_cells(self.code, self.instrs, self.start)
+        self.plain, self.recursive = quirks.plain_cells(self.code, self.instrs, self.moved)
         self.fresh: list[ir.Block] = []
         # Names that an inlined comprehension (3.12) saves, unbound or not, and puts back: every read of them is checked.
         self.cleared = {quirks.local_name(self.code, x.arg) for x in self.instrs if x.name == "LOAD_FAST_AND_CLEAR"}
@@ -102,13 +104,15 @@ class _Builder:
                     unbound = self.emit(control.CONST, (), value=UNBOUND)
                 self.locals[name] = unbound
         for name in code.co_cellvars:
-            if name not in self.plain:
+            if name not in self.plain and name not in code.co_freevars:
                 initial = self.locals.get(name)
                 if initial is None:
                     initial = self.emit(control.CONST, (), value=UNBOUND)
                 self.cells[name] = self.emit(generic.MAKE_CELL, (initial,), name=name)
         for name in code.co_freevars:
             self.cells[name] = self.emit(generic.FREEVAR, (), name=name)
+        for name in self.moved:
+            self.locals[name] = self.cells.pop(name)
         self.stack = []
         self.terminate(control.JUMP, (), [self.edge(first)])
         blocks = [entry]
@@ -208,7 +212,7 @@ class _Builder:
 
     def accesses(self, x):
         """((name, 'load' | 'store' | 'delete'), ...) of a local variable, cells that are plain values included."""
-        return quirks.accesses(self.code, x, self.plain)
+        return quirks.accesses(self.code, x, self.plain, self.moved)
 
     def liveness(self):
         uses, defs = {}, {}
@@ -375,13 +379,13 @@ class _Builder:
     def load_cell(self, name):
         if name in self.plain:
             return self.load_local(name)
-        return self.emit(generic.CELL_GET, (self.cells[name],), name=name, free=name in self.code.co_freevars)
+        return self.emit(generic.CELL_GET, (self.cell(name),), name=name, free=name in self.code.co_freevars)
 
     def cell(self, name):
         """What a closure captures: the cell, or the value of a variable that never changes again."""
         if name in self.plain:
             return self.locals.get(name) or self.constant(UNBOUND)
-        return self.cells[name]
+        return self.locals[name] if name in self.moved else self.cells[name]
 
     def closure(self, layout):
         """The closure of a function that refers to itself or to functions made later."""
@@ -428,7 +432,7 @@ class _Builder:
 
     def load_fast(self, x):
         name = quirks.local_name(self.code, x.arg)
-        if name in self.cells or name in self.plain and name not in self.code.co_varnames:
+        if name in self.cells or name in self.moved or name in self.plain and name not in self.code.co_varnames:
             self.push(self.cell(name))  # LOAD_CLOSURE under another name
         else:
             self.push(self.load_local(name))
@@ -485,12 +489,17 @@ class _Builder:
         if name in self.plain:
             self.store_local(name, value)
         else:
-            self.do(generic.CELL_SET, (self.cells[name], value), name=name)
+            self.do(generic.CELL_SET, (self.cell(name), value), name=name)
 
     def delete_deref(self, x):
         name = quirks.cell_name(self.code, x.arg)
         self.load_cell(name)
-        self.do(generic.CELL_SET, (self.cells[name], self.constant(UNBOUND)), name=name)
+        self.do(generic.CELL_SET, (self.cell(name), self.constant(UNBOUND)), name=name)
+
+    def make_cell(self, x):
+        name = quirks.cell_name(self.code, x.arg)
+        if name in self.moved and x.offset > self.start:
+            self.locals[name] = self.emit(generic.MAKE_CELL, (self.locals[name],), name=name)
 
     def load_closure(self, x):
         self.push(self.cell(quirks.cell_name(self.code, x.arg)))
@@ -869,14 +878,14 @@ class _Builder:
 
 _B = _Builder
 _HANDLERS = {
-    **dict.fromkeys(("NOP", "RESUME", "PRECALL", "CACHE", "GEN_START", "COPY_FREE_VARS", "MAKE_CELL", "SETUP_FINALLY", "POP_BLOCK",
+    **dict.fromkeys(("NOP", "RESUME", "PRECALL", "CACHE", "GEN_START", "COPY_FREE_VARS", "SETUP_FINALLY", "POP_BLOCK",
                      "NOT_TAKEN"), _B.nop),
     "LOAD_CONST": _B.load_const, "LOAD_FAST": _B.load_fast, "LOAD_FAST_CHECK": _B.load_fast, "LOAD_FAST_BORROW": _B.load_fast,
     "LOAD_FAST_AND_CLEAR": _B.load_fast_and_clear, "LOAD_FAST_LOAD_FAST": _B.load_fast_load_fast,
     "STORE_FAST_LOAD_FAST": _B.store_fast_load_fast, "STORE_FAST_STORE_FAST": _B.store_fast_store_fast,
     "STORE_FAST": _B.store_fast, "DELETE_FAST": _B.delete_fast, "LOAD_GLOBAL": _B.load_global, "STORE_GLOBAL": _B.store_global,
     "DELETE_GLOBAL": _B.store_global, "LOAD_DEREF": _B.load_deref, "STORE_DEREF": _B.store_deref, "DELETE_DEREF": _B.delete_deref,
-    "LOAD_CLOSURE": _B.load_closure, "BINARY_OP": _B.binary_op, "TO_BOOL": _B.to_bool, "COMPARE_OP": _B.compare_op,
+    "MAKE_CELL": _B.make_cell, "LOAD_CLOSURE": _B.load_closure, "BINARY_OP": _B.binary_op, "TO_BOOL": _B.to_bool, "COMPARE_OP": _B.compare_op,
     "IS_OP": _B.is_op, "CONTAINS_OP": _B.contains_op, "BINARY_SUBSCR": _B.subscript, "STORE_SUBSCR": _B.store_subscript,
     "DELETE_SUBSCR": _B.delete_subscript, "BINARY_SLICE": _B.binary_slice, "STORE_SLICE": _B.store_slice,
     "BUILD_SLICE": _B.build_slice, "JUMP_FORWARD": _B.jump, "JUMP_ABSOLUTE": _B.jump, "JUMP_BACKWARD": _B.jump,

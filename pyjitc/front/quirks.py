@@ -11,7 +11,7 @@ from . import recursion
 from .bytecode import VERSION
 
 __all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary", "comparison", "push_callable",
-           "enter_handler", "plain_cells", "accesses", "block_stacks"]
+           "enter_handler", "moved_cells", "plain_cells", "accesses", "block_stacks"]
 
 # Opcodes that are not compiled -> how a person calls them.
 CONSTRUCTS = {
@@ -54,9 +54,11 @@ def comparison(arg: int) -> tuple[str, bool]:
 
 
 def local_name(code, arg: int) -> str:
-    """Name of a fast local; from 3.11 on cells and free variables share the numbering."""
+    """Name of a fast local; from 3.11 on cells and free variables share the numbering. From 3.12 on the variable of an
+    inlined comprehension may have the name of a free variable: that slot is told apart by a mark."""
     if VERSION >= (3, 11):
-        return code._varname_from_oparg(arg)
+        name = code._varname_from_oparg(arg)
+        return name + "'" if name in code.co_freevars and arg < code.co_nlocals else name
     return code.co_varnames[arg]
 
 
@@ -93,18 +95,31 @@ _STORES = {"STORE_FAST": "store", "DELETE_FAST": "delete", "LOAD_FAST_AND_CLEAR"
 _CELLS = {"LOAD_DEREF": "load", "STORE_DEREF": "store", "DELETE_DEREF": "delete", "LOAD_CLOSURE": "load"}
 
 
-def accesses(code, x, plain):
+def moved_cells(code, instrs, start) -> frozenset[str]:
+    """Cell variables of inlined comprehensions (3.12): each run of one has a new cell, in a slot that is saved before and put
+    back after. The slot is a local variable that holds a cell."""
+    if VERSION < (3, 12) or not code.co_cellvars:
+        return frozenset()
+    return frozenset(cell_name(code, x.arg) for x in instrs if x.name == "MAKE_CELL" and x.offset > start)
+
+
+def accesses(code, x, plain, moved):
     """((name, how), ...) in order, how: 'load', 'store' or 'delete'."""
     how = _STORES.get(x.name)
     if how is not None:
         name = local_name(code, x.arg)
+        if name in moved:
+            return ((name, how),)
         if name in code.co_cellvars and name not in plain:
             return () if name not in code.co_varnames else ((name, how),)
         return ((name, how),) if name not in code.co_freevars else ()
     how = _CELLS.get(x.name)
     if how is not None:
         name = cell_name(code, x.arg)
-        return ((name, how),) if name in plain else ()
+        return ((name, how),) if name in plain else ((name, "load"),) if name in moved else ()
+    if x.name == "MAKE_CELL" and cell_name(code, x.arg) in moved:
+        name = cell_name(code, x.arg)
+        return (name, "load"), (name, "store")
     if x.name == "MAKE_CELL" or "_FAST_" not in x.name:
         return ()
     high, low = local_name(code, x.arg >> 4), local_name(code, x.arg & 15)
@@ -117,12 +132,12 @@ def accesses(code, x, plain):
     return ()
 
 
-def plain_cells(code, instrs) -> tuple[frozenset[str], dict]:
+def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
     """Cell variables that no closure can see changing: assigned once, before any closure takes them, outside loops, and
     never by an inner function. They are ordinary values. Also local functions that refer to themselves: see recursion.py."""
     if not code.co_cellvars:
         return frozenset(), {}
-    rebound = set()
+    rebound = set(moved)
     inner = [c for c in code.co_consts if hasattr(c, "co_code")]
     while inner:
         c = inner.pop()
@@ -142,7 +157,9 @@ def plain_cells(code, instrs) -> tuple[frozenset[str], dict]:
     stores: dict[str, list[int]] = {}
     takes: dict[str, list[int]] = {}
     for x in instrs:
-        if x.name in ("STORE_DEREF", "DELETE_DEREF"):
+        if x.name == "DELETE_DEREF":
+            rebound.add(cell_name(code, x.arg))
+        elif x.name == "STORE_DEREF":
             stores.setdefault(cell_name(code, x.arg), []).append(x.offset)
         elif x.name == "LOAD_CLOSURE" or x.name.startswith("LOAD_FAST") and VERSION >= (3, 13) and x.name == "LOAD_FAST" and \
                 local_name(code, x.arg) in code.co_cellvars:
