@@ -78,8 +78,8 @@ def comprehension_in_a_generator(n):
 
 @case()
 def deleted_before_it_is_bound():
-    del x
-    return lambda: x
+    del x  # noqa: F821
+    return lambda: x  # noqa: F821
 
 
 @case((3,))
@@ -87,7 +87,7 @@ def deleted_after_it_is_captured(n):
     functions = []
     for k in range(n):
         x = k
-        functions.append(lambda: x)
+        functions.append(lambda: x)  # noqa: F821
     first = functions[0]()
     del x
     try:

@@ -476,6 +476,7 @@ class _Writer:
         saved, frozen, maybe, loops = dict(self.names), set(self.frozen), self.maybe, self.loops
         self.line(f"def {name}(n):")
         self.names["n"] = "int"
+        self.frozen.add("n")
         self.depth += 1
         k = self.counter()
         self.line(f"for {k} in range(n):")
@@ -502,6 +503,8 @@ class _Writer:
 
     def recursion(self):
         """An inner function that calls itself."""
+        if self.loops:  # bound once in a round: refused
+            return self.assign()
         self.nested += 1
         name, kind = f"h{self.count}", self.r.choice(("int", "float"))
         argument, result = self.fresh(kind), self.fresh(kind)
