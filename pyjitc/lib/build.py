@@ -5,13 +5,13 @@ import operator
 
 import numpy as np
 
-from ..infer.meaning import UNKNOWN, Apply, Const, Expr, Mismatch
+from ..infer.meaning import UNKNOWN, Apply, CallValue, Const, Expr, Mismatch
 from ..ir.core import RAISES, Op
 from ..ops import arith
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of
 
-__all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample"]
+__all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled"]
 
 const = Const
 
@@ -35,6 +35,13 @@ def apply(op: Op, *operands: Expr, **attrs) -> Expr:
         except Exception:
             return node
     return node if value is UNKNOWN else Const(node.type, value)
+
+
+def compiled(function):
+    """The rule of a library function: its body, in the compiled subset, is the meaning; known int, bool, str and None
+    operands stay known inside it."""
+    callee = Const(k.Singleton(function), function)
+    return lambda args, kwargs: CallValue(callee, *args, keywords=kwargs)
 
 
 def _exact(x: Expr) -> Expr:

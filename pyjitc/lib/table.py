@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import difflib
 import operator
+import types as pytypes
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from ..types.kinds import (
     Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar,
 )
 from . import intrinsics
-from .np import creation, views
+from .np import creation, index, views
 from .np import scalars as np_scalars
 from .py import builtins as py_builtins
 from .py import cmathmod, conversions, iteration, mathmod, operators, tuples
@@ -172,7 +173,10 @@ class Library:
 
     def rule_for(self, target):
         """The rule that gives a call of `target` its meaning, or None."""
-        return self.calls.get(id(target))
+        rule = self.calls.get(id(target))
+        if rule is None and type(target) is not pytypes.ModuleType and (module := index.module_of(target)) is not None:
+            rule = self.calls[id(target)] = module.CALLS[target]
+        return rule
 
     def takes_unions(self, target) -> bool:
         return target is print or isinstance(target, type) and issubclass(target, BaseException)
@@ -347,7 +351,7 @@ class Library:
             found = views.getattr_(x, name)
             if found is not None:
                 return found
-            if name in views.METHODS:
+            if name in views.METHODS or index.method_module(name) is not None:
                 return Apply(structure.METHOD_MAKE, x, name=name)
         if isinstance(t, DType):
             found = np_scalars.dtype_attribute(t, name)
@@ -369,7 +373,7 @@ class Library:
         if t is Str or t is Bytes:
             raise Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array",
                            AttributeError)
-        known = [*views.ATTRIBUTES, *views.METHODS] if isinstance(t, Array) else []
+        known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()] if isinstance(t, Array) else []
         near = difflib.get_close_matches(name, known, 1)
         raise Mismatch(f"{describe(t)} object has no attribute '{name}'" if not (isinstance(t, Array) and hasattr(np.ndarray, name))
                        else f"the array attribute '{name}' is not compiled yet",
@@ -527,7 +531,8 @@ class Library:
     def method(self, receiver, name, args, kwargs):
         t = receiver.type
         if isinstance(t, Array):
-            return views.METHODS[name](receiver, *args)
+            rule = views.METHODS.get(name) or index.method_module(name).METHODS[name]
+            return rule([receiver, *args], kwargs)
         if isinstance(t, Tuple):
             return Call(tuples.count if name == "count" else tuples.index, receiver, *args)
         found = (np_scalars.method if is_numpy_scalar(t) else py_builtins.method)(receiver, name, args, kwargs)

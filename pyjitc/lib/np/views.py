@@ -15,6 +15,7 @@ from ...types.kinds import (
     Array, Bool, DType, Ellipsis_, Int, NoneType, NpBool, NpInt, Slice, Tuple, is_integer, uint64,
 )
 from ...types.lattice import dtype_of
+from ..build import compiled
 from ..py.numbers import uint64_to_int
 
 __all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits"]
@@ -352,9 +353,9 @@ ATTRIBUTES = {
     "T": transpose,
 }
 METHODS = {
-    "copy": lambda a: Call(duplicate, a),
-    "transpose": transpose,
-    "fill": lambda a, v: Call(fill, a, v),
+    "copy": compiled(duplicate),
+    "transpose": lambda args, kwargs: transpose(*args),
+    "fill": compiled(fill),
 }
 
 

@@ -1,0 +1,56 @@
+"""Where the meaning of each NumPy function is: a module of this folder, loaded by the first compile that uses it.
+
+A module listed here has `CALLS` (NumPy callable -> rule) and `METHODS` (ndarray method -> rule whose first operand is
+the array); tests/lib/test_index.py holds this list against them.
+"""
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from ...base.lazy import lazy
+
+__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module"]
+
+FUNCTIONS: dict[str, str] = {
+}
+METHODS: dict[str, str] = {
+}
+
+_modules = {name: lazy(f"{__package__}.{name}") for name in {*FUNCTIONS, *METHODS}}
+_methods = {name: module for module, names in METHODS.items() for name in names.split()}
+_found: dict[int, str] = {}
+_looked: set[str] = set()
+
+
+def _lookup(path: str):
+    """The NumPy callable `path`, or None; a part of NumPy that is not loaded has no callable in use."""
+    *parents, name = path.split(".")
+    if parents and ".".join(["numpy", *parents]) not in sys.modules:
+        return None
+    _looked.add(path)
+    found = np
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def module_of(target):
+    """The module with the rule for a NumPy callable, or None."""
+    module = _found.get(id(target))
+    if module is None and len(_looked) < sum(len(names.split()) for names in FUNCTIONS.values()):
+        for name, names in FUNCTIONS.items():
+            for path in names.split():
+                if path not in _looked:
+                    found = _lookup(path)
+                    if found is not None:
+                        _found[id(found)] = name
+        module = _found.get(id(target))
+    return module and _modules[module]
+
+
+def method_module(name: str):
+    """The module with the rule for an ndarray method, or None."""
+    module = _methods.get(name)
+    return module and _modules[module]

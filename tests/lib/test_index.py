@@ -1,0 +1,33 @@
+"""The list of NumPy functions by module says what the modules say."""
+import importlib
+
+import numpy as np
+import pytest
+
+from pyjitc.lib.np import index
+
+MODULES = sorted({*index.FUNCTIONS, *index.METHODS})
+
+
+def resolve(path):
+    found = np
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_index_is_complete(name):
+    module = importlib.import_module(f"pyjitc.lib.np.{name}")
+    listed = index.FUNCTIONS.get(name, "").split()
+    named = {getattr(f, "__name__", str(f)): f for f in module.CALLS}
+    missing = sorted(n for n, f in named.items() if not any(resolve(p) is f for p in listed))
+    assert not missing, f"add to FUNCTIONS[{name!r}]: {' '.join(missing)}"
+    assert not [p for p in listed if resolve(p) not in module.CALLS]
+    assert set(getattr(module, "METHODS", ())) == set(index.METHODS.get(name, "").split())
+
+
+def test_a_name_is_in_one_module():
+    for table in (index.FUNCTIONS, index.METHODS):
+        names = " ".join(table.values()).split()
+        assert len(names) == len(set(names))
