@@ -11,7 +11,7 @@ from ..ops import arith
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of
 
-__all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled"]
+__all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "OUTLINED"]
 
 const = Const
 
@@ -42,6 +42,15 @@ def compiled(function):
     operands stay known inside it."""
     callee = Const(k.Singleton(function), function)
     return lambda args, kwargs: CallValue(callee, *args, keywords=kwargs)
+
+
+OUTLINED: set = set()  # code objects of library functions that stay calls
+
+
+def outlined(function):
+    """Mark a library function (decorator) that stays a call: a big body, or one that is called from several places."""
+    OUTLINED.add(function.__code__)
+    return function
 
 
 def _exact(x: Expr) -> Expr:

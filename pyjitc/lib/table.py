@@ -22,6 +22,7 @@ from ..types.kinds import (
     Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar,
 )
 from . import intrinsics
+from .build import OUTLINED
 from .np import creation, index, views
 from .np import scalars as np_scalars
 from .py import builtins as py_builtins
@@ -158,7 +159,10 @@ RULES = {
 
 
 class Library:
-    """Answers inference's questions. `memo` keeps the specialisations of library functions for the process."""
+    """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
+    `outlined`: code of the library functions that are not inlined."""
+
+    outlined = OUTLINED
 
     def __init__(self):
         self.memo: dict = {}

@@ -30,7 +30,7 @@ def run(module: list[Function], options: Any = None) -> list[Function]:
 
 
 def _wanted(callee: Function) -> bool:
-    return callee.library or bool(callee.attrs.get("inline"))
+    return callee.library and "outlined" not in callee.attrs or bool(callee.attrs.get("inline"))
 
 
 def _callees(fn: Function) -> list[Function]:
