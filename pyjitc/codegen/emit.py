@@ -106,6 +106,7 @@ class Module:
         self._object_index: dict = {}
         self.bodies: list[str] = []
         self.slow_loops = 0
+        self.independent_loops = 0
         self.added = False  # whether a function was: the first is the one that the stub calls
         self.symbols: dict[ir.Function, str] = {}
         fast = options.fastmath
@@ -116,6 +117,11 @@ class Module:
         n = 10 + self.slow_loops
         self.slow_loops += 1
         return n
+
+    def independent_loop(self) -> int:
+        """Number of new loop metadata: no iteration touches what another writes."""
+        self.independent_loops += 1
+        return 10_000 + self.independent_loops
 
     def symbol(self, fn: ir.Function) -> str:
         found = self.symbols.get(fn)
@@ -160,10 +166,13 @@ class Module:
             parts.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{escaped}"')
         parts += self.bodies
         parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
-                     f"!2 = !{{i64 0, i64 {1 << 60}}}")
+                     f"!2 = !{{i64 0, i64 {1 << 60}}}\n!5 = distinct !{{}}")
         if self.slow_loops:
             parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
             parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.slow_loops))
+        if self.independent_loops:
+            parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}')
+            parts += (f"!{n} = distinct !{{!{n}, !6}}" for n in range(10_001, 10_001 + self.independent_loops))
         return "\n".join(parts)
 
 
@@ -518,6 +527,8 @@ class _FunctionEmitter(Emitter):
         """The slow copy of a versioned loop is not worth vectorising."""
         if inst.attrs.get("slow_loop"):
             self.lines[-1] += f", !llvm.loop !{self.module.slow_loop()}"
+        elif inst.attrs.get("parallel"):
+            self.lines[-1] += f", !llvm.loop !{self.module.independent_loop()}"
 
     def branch_to(self, inst):
         yes, no = inst.targets

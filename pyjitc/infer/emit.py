@@ -6,13 +6,13 @@ tests with one arm per member. Conversions that a join asked for stand on the ed
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ops import control, exceptions, memory, pyobject, structure
+from ..ops import control, exceptions, memory, nest, pyobject, structure
 from ..types.kinds import (
     Array, Bool, Exception_, NoneType, Tuple, Type, Unbound, Undefined, Union,
 )
 from .evaluate import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, meaning_av
 from .join import constant_as
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Operand, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
 
 __all__ = ["emit"]
 
@@ -172,7 +172,7 @@ class _Emission:
     def emit(self, inst):
         op = inst.op
         self.override = {}
-        self.memo: dict[Expr, ir.Value] = {}  # calls that an expression refers to more than once
+        self.memo: dict[Expr, ir.Value] = {}  # what an expression refers to more than once
         self.unwind = None
         self.args = inst.args
         if inst.unwind is not None and inst.unwind.block in self.blocks and (
@@ -325,12 +325,18 @@ class _Emission:
         if kind is Apply:
             if e.op is pyobject.PY_UNBOX and type(e.operands[0]) is Const:
                 return self.hoist(e)
+            found = self.memo.get(e)
+            if found is not None:
+                return found
             args = []
             for x in e.operands:
                 args.append(self.expr(x))
                 if self.block is None:
                     return None
-            return self.add(e.op, args, e.attrs, e.type)
+            found = self.add(e.op, args, e.attrs, e.type)
+            if found is not None:
+                self.memo[e] = found
+            return found
         if kind is Call:
             found = self.memo.get(e)
             if found is None:
@@ -338,6 +344,8 @@ class _Emission:
             return found
         if kind is UserCall:
             return self.call(e)
+        if kind is Nest:
+            return self.nest(e)
         if kind is Throw:
             self.terminate(exceptions.THROW, (), {"cls": e.exception, "message": e.message})
             return None
@@ -389,6 +397,32 @@ class _Emission:
             return None
         if spec.result[1] is not UNKNOWN:
             return self.constant(*spec.result)
+        return result
+
+    def nest(self, e):
+        found = self.memo.get(e)
+        if found is not None:
+            return found
+        if e.calls is None:
+            self.terminate(control.UNREACHABLE)
+            return None
+        template, kernel = e.calls
+        args = []
+        for x, av in zip([*e.arguments, template.operands[-1]], template.spec.args):
+            if av[1] is UNKNOWN:
+                args.append(self.expr(x))
+                if self.block is None:
+                    return None
+        count, leaves = len(args), []
+        for x, av in zip([*e.fixed, *e.operands], kernel.spec.args):
+            if av[1] is UNKNOWN:
+                leaves.append(nest.Leaf(len(leaves)))
+                args.append(self.expr(x))
+                if self.block is None:
+                    return None
+        attrs = {"template": self.shell(template.spec), "tree": nest.Node(self.shell(kernel.spec), leaves), "count": count,
+                 "shape": e.shape, "ndim": e.ndim}
+        result = self.memo[e] = self.add(nest.NEST_INTO if e.into else nest.NEST, args, attrs, e.type)
         return result
 
     def cell_get(self, e):

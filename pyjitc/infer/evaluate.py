@@ -14,13 +14,14 @@ from ..front.recursion import SELF, Recursive
 from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
-    Bool, Cell, Exception_, Function, Generator, Iterator, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
-    Unbound, Undefined, Union, union_of,
+    Array, Bool, Cell, DType, Exception_, Function, Generator, Iterator, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
+    Unbound, Undefined, Union, is_numpy_scalar, is_python_number, union_of,
 )
+from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
 from .constants import FIXED_MODULES, constant, plain_int, plain_ints
 from .join import AV, join
-from .meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Operand, Share, Step, Throw
+from .meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw
 from .session import only_value
 
 __all__ = ["Evaluator", "Split", "UserCall", "VOID"]
@@ -172,6 +173,8 @@ class Evaluator:
                         return x, None
             meaning.type, meaning.value = spec.result or (None, UNKNOWN)
             return meaning, spec.result
+        if kind is Nest:
+            return self.nest(meaning)
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:
@@ -184,6 +187,28 @@ class Evaluator:
             if meaning.type is None:
                 return meaning, VOID
         return meaning, (meaning.type or NoneType, meaning.value)
+
+    def nest(self, nest):
+        for parts in (nest.arguments, nest.operands):
+            for i, x in enumerate(parts):
+                if x.type is None:
+                    parts[i], av = self.settle(x)
+                    if av is None:
+                        return parts[i], None
+        elements = [Operand(-1, x.type.dtype) if isinstance(x.type, Array) else x for x in nest.operands]
+        kernel = self.user_call(self.session.prototype(nest.kernel), [*nest.fixed, *elements], None, nest.kernel)
+        if self.settle(kernel)[1] is None:
+            return nest, None
+        t = nest.dtype or (numpy_counterpart(kernel.type) if is_python_number(kernel.type) else kernel.type)
+        if not is_numpy_scalar(t):
+            raise Mismatch(f"an array of {describe(t)} is not compiled")
+        arguments = [Operand(-1, x.type) if isinstance(x.type, Tuple) else x for x in nest.arguments]
+        template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))], None, nest.template)
+        if self.settle(template)[1] is None:
+            return nest, None
+        nest.calls = template, kernel
+        nest.type = template.type
+        return nest, (nest.type, UNKNOWN)
 
     def generator_step(self, state):
         callee, *rest = (Apply(structure.STRUCT_GET, state, field=name) for name, _ in state.type.members)
@@ -827,7 +852,7 @@ def may_raise(meaning) -> bool:
     if kind is CellGet:
         content = meaning.cell.type.content
         return content is Unbound or type(content) is Union and Unbound in content.members
-    return kind is Throw or kind is Raise
+    return kind is Throw or kind is Raise or kind is Nest
 
 
 def describe(t: Type) -> str:
@@ -883,6 +908,8 @@ def _members(x):
 
 
 def _static(x, name):
+    if isinstance(x.type, DType):
+        return x.type.scalar
     if not x.known and not isinstance(x.type, Singleton):
         raise Mismatch(f"attribute {name} of an operation must be a constant")
     return x.type.value if isinstance(x.type, Singleton) else x.value

@@ -11,7 +11,7 @@ from typing import Any, Callable
 from ..ir.core import PURE, Op
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Share", "Step", "Throw", "Mismatch"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Share", "Step", "Nest", "Throw", "Mismatch"]
 
 
 class _Unknown:
@@ -146,6 +146,24 @@ class Share(Expr):
 
     def __init__(self, state: Expr):
         self.state = state
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Nest(Expr):
+    """A loop nest over array elements (ops/nest.py): `template(*arguments, dtype of an element)` with, in its holes,
+    `kernel(*fixed, elements of the operands)`; template and kernel are library functions.
+
+    shape: which argument is the shape of the resulting array, None where the result is none; ndim: axes of the space;
+    into: it writes into an argument; dtype: NumPy scalar type of an element, None: what the kernel gives."""
+
+    __slots__ = ("template", "arguments", "kernel", "fixed", "operands", "shape", "ndim", "into", "dtype", "calls")
+
+    def __init__(self, template: Callable, arguments, kernel: Callable, fixed, operands, *, ndim: int, shape: int | None = None,
+                 into: bool = False, dtype: Type | None = None):
+        self.template, self.arguments, self.kernel, self.fixed = template, list(arguments), kernel, list(fixed)
+        self.operands, self.shape, self.ndim, self.into, self.dtype = list(operands), shape, ndim, into, dtype
+        self.calls: tuple | None = None  # (of the template, of the kernel), when their types are known
         self.type = None
         self.value = UNKNOWN
 

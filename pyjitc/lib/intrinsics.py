@@ -4,7 +4,7 @@
 """
 from ..types.kinds import Undefined
 
-__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail", "put_state"]
+__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail", "put_state", "as_type", "store_all"]
 
 
 def iterate(x):
@@ -25,6 +25,16 @@ def put_state(it, state):
 def fail(cls, message):
     """raise cls(message), known to the compiler as certain to fail: no value."""
     raise cls(message)
+
+
+def as_type(x, dtype):
+    """A number as an element of an array of `dtype`, converted as assignment converts."""
+    raise NotImplementedError
+
+
+def store_all(target, value):
+    """target[...] = value, of no more dimensions."""
+    raise NotImplementedError
 
 
 def is_python_float(x):

@@ -12,6 +12,7 @@ import types as pytypes
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..infer.evaluate import describe, key_error
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, Step, Throw
 from ..infer.session import only_value
@@ -29,6 +30,8 @@ from .py import builtins as py_builtins
 from .py import cmathmod, conversions, iteration, mathmod, operators, tuples
 
 __all__ = ["Library"]
+
+elementwise = lazy(f"{__package__}.np.elementwise")  # functions without array expressions do not load it
 
 
 def _print(args, kwargs):
@@ -154,6 +157,8 @@ RULES = {
     intrinsics.put_state: lambda args, kwargs: Apply(memory.CELL_STORE, args[0], Apply(
         structure.UNION_MAKE, args[1], type=args[0].type.state)),
     tuples.same: lambda args, kwargs: None,  # see Library
+    intrinsics.store_all: lambda args, kwargs: elementwise.assign(*args),
+    intrinsics.as_type: lambda args, kwargs: conversions.assign(args[0], args[1].type.scalar),
     intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
 }
 
@@ -172,6 +177,8 @@ class Library:
         self.calls[id(iter)] = self._explicit_iter
         self.calls[id(next)] = self._explicit_next
         self.calls[id(tuples.same)] = self._same_item
+        for python, ufunc in ((abs, np.absolute), (divmod, np.divmod)):
+            self.calls[id(python)] = _whole_or(ufunc, CALLS[python])
         self.calls[id(bool)] = lambda args, kwargs: self.truth(*conversions.take("bool", args, kwargs, 1, 1)) if args else Const(Bool, False)
         self.calls[id(len)] = lambda args, kwargs: self.length(args[0])
 
@@ -191,7 +198,9 @@ class Library:
         if x.type is Object or y.type is Object:
             return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
-            raise Mismatch(f"{op} on whole arrays is not compiled yet", "write the loop over the elements")
+            if op == "@":
+                return index.module_of(np.matmul).CALLS[np.matmul]([x, y], {"out": x} if inplace else {})
+            return elementwise.binary(op, x, y, inplace)
         if isinstance(x.type, Tuple) or isinstance(y.type, Tuple):
             found = _tuple_binary(op, x, y)
             if found is not None:
@@ -214,7 +223,7 @@ class Library:
         if x.type is Object:
             return _python({"-": operator.neg, "+": operator.pos, "~": operator.invert}[op], x)
         if isinstance(x.type, Array):
-            raise Mismatch(f"{op} on a whole array is not compiled yet", "write the loop over the elements")
+            return elementwise.unary(op, x)
         return operators.unary(op, x)
 
     def compare(self, op, x, y):
@@ -226,7 +235,9 @@ class Library:
         if x.type is Object or y.type is Object:
             return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
-            raise Mismatch(f"{op} on whole arrays is not compiled yet", "write the loop over the elements")
+            if op in ("==", "!=") and NoneType in (x.type, y.type):
+                raise Mismatch(f"an array {op} None is not compiled", "write `is None`")
+            return elementwise.compare(op, x, y)
         if isinstance(x.type, Tuple) and isinstance(y.type, Tuple):
             if op == "==":
                 return Call(tuples.equal, x, y)
@@ -543,6 +554,17 @@ class Library:
         if found is None:
             raise Mismatch(f"{describe(t)} object has no attribute '{name}'", "", AttributeError)
         return found
+
+
+def _whole_or(ufunc, scalars):
+    """A builtin on arrays is the ufunc."""
+
+    def rule(args, kwargs):
+        if any(isinstance(x.type, Array) for x in args):
+            return elementwise.ufunc(ufunc, args, kwargs)
+        return scalars(args, kwargs)
+
+    return rule
 
 
 def _family(target, module=None) -> str:

@@ -20,6 +20,10 @@ FUEL = 1 << 17
 MAX_BYTES = (1 << 60) - 1
 
 
+# Accesses of a loop nest over elements; loops that have only such are marked with the same group (see codegen/emit.py).
+PARALLEL = ", !llvm.access.group !5"
+
+
 def item_bytes(t: Type) -> int:
     return 1 if t is NpBool else t.bits // 8
 
@@ -92,14 +96,15 @@ def _access(e, t: Array, pointer, part):
 def _load_lower(e, inst, a, *indices):
     t = inst.args[0].type
     pointer = _address(e, t, a, [x[0] for x in indices])
+    group = PARALLEL if inst.attrs.get("parallel") else ""
     result = []
     for part, ty in enumerate(e.components(t.dtype)):
         where, align = _access(e, t, pointer, part)
         if ty == "i1":
-            byte = e.assign(f"load i8, ptr {where}, align 1")
+            byte = e.assign(f"load i8, ptr {where}, align 1{group}")
             result.append(e.assign(f"icmp ne i8 {byte}, 0"))
         else:
-            result.append(e.assign(f"load {ty}, ptr {where}, align {align}"))
+            result.append(e.assign(f"load {ty}, ptr {where}, align {align}{group}"))
     return result
 
 
@@ -111,7 +116,7 @@ def _store_lower(e, inst, a, *rest):
         where, align = _access(e, t, pointer, part)
         if ty == "i1":
             v, ty = e.assign(f"zext i1 {v} to i8"), "i8"
-        e.line(f"store {ty} {v}, ptr {where}, align {align}")
+        e.line(f"store {ty} {v}, ptr {where}, align {align}{PARALLEL if inst.attrs.get('parallel') else ''}")
     return []
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
+from ..ops.nest import BROADCAST
 from .counted import Definitions
 from .rewrite import resolve, substitute
 
@@ -19,7 +20,7 @@ __all__ = ["run"]
 
 _MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG, arith.CAST, structure.TUPLE_GET,
           structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET, structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
-_SHARED_CHECKS = {memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
+_SHARED_CHECKS = {BROADCAST, memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
 
 
 def run(fn: ir.Function, options=None) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 from ..ir.cfg import reverse_postorder
 from ..ir.core import Block, Edge, Function, Inst, Value
 from ..ops.control import INVOKE, JUMP, RETURN
+from ..ops.nest import NEST, NEST_INTO
+from . import nests
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 
 __all__ = ["run"]
@@ -29,12 +31,24 @@ def run(module: list[Function], options: Any = None) -> list[Function]:
     return _reachable(module[0], state)
 
 
+def _write_out(fn: Function, state: dict[Function, bool]) -> None:
+    """Fuse the loop nests of a function that stays, write them out, and inline their kernels."""
+    if nests.has_nests(fn):
+        nests.run(fn, _splice)
+        _inline_into(fn, state)
+
+
 def _wanted(callee: Function) -> bool:
     return callee.library and "outlined" not in callee.attrs or bool(callee.attrs.get("inline"))
 
 
 def _callees(fn: Function) -> list[Function]:
-    return list(dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE))
+    found = dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE)
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is NEST or inst.op is NEST_INTO:
+                found.update(dict.fromkeys(nests.functions_of(inst)))
+    return list(found)
 
 
 def _inline(root: Function, state: dict[Function, bool]) -> None:
@@ -134,6 +148,7 @@ def _reachable(entry: Function, state: dict[Function, bool]) -> list[Function]:
     fresh: dict[Function, Function] = {entry: entry}
     found, k = [entry], 0
     while k < len(found):
+        _write_out(found[k], state)
         for block in found[k].blocks:
             for inst in block.insts:
                 if inst.op is INVOKE:

@@ -16,7 +16,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.arith import IGT, ILT, ISUB
-from ..ops.memory import POLL
+from ..ops.memory import ARRAY_STORE, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import Definitions, find
@@ -54,7 +54,21 @@ def run(fn: ir.Function, options=None) -> None:
                 _poll(fn, source, inst, edge)
     for block in nest.irreducible:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
+    for loop in nest.loops:
+        if not loop.inner:
+            _independent(loop)
     fn.blocks = reverse_postorder(fn)
+
+
+def _independent(loop) -> None:
+    """Note on the way back of a loop whose accesses to memory all come from one nest that no iteration touches what
+    another writes (see ops/nest.py)."""
+    accesses = [inst for block in loop.blocks for inst in block.insts
+                if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
+    if accesses and all(inst.attrs.get("parallel") for inst in accesses) and any(inst.op is ARRAY_STORE for inst in accesses):
+        for block in loop.latches:
+            last = block.insts[-1]
+            last.attrs = {**last.attrs, "parallel": True}
 
 
 def _poll(fn, source, inst, edge):

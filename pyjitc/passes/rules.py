@@ -12,6 +12,7 @@ from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, UNBOUND
+from ..ops.nest import BROADCAST, NEST, aligned
 from ..types import kinds as k
 
 __all__ = ["Facts", "RULES", "simplify_inst", "const_key"]
@@ -401,6 +402,15 @@ def _union_cast(facts, inst):
 
 # ---------------------------------------------------------------- arrays
 
+def _broadcast(facts, inst):
+    """Lengths that are all the same, beside those that are 1."""
+    lengths = aligned(inst.args, inst.attrs["ndims"], inst.attrs["axis"])
+    varying = {v for v in lengths if not facts.is_const(v, 1)}
+    if inst.attrs.get("into") is not None:
+        return lengths[0] if all(v is lengths[0] or facts.is_const(v, 1) for v in lengths) else None
+    return varying.pop() if len(varying) == 1 else lengths[0] if not varying else None
+
+
 def _array_dim(facts, inst):
     """The extent of an array that was just made, or through a change of type."""
     made = facts.defs.get(inst.args[0])
@@ -411,6 +421,8 @@ def _array_dim(facts, inst):
         return made.args[axis]
     if made.op is m.ARRAY_VIEW:
         return made.args[2 + axis]
+    if made.op is NEST and made.attrs["shape"] is not None:
+        return facts.make(s.TUPLE_GET, made.args[made.attrs["shape"]], type=k.Int, loc=inst.loc, index=axis)
     if made.op is s.RETYPE:
         return facts.make(inst.op, made.args[0], type=k.Int, loc=inst.loc, axis=axis)
     return None
@@ -523,5 +535,5 @@ RULES: dict[Op, Callable] = {
     s.UNION_IS: _union_is, s.UNION_GET: _union_get, s.UNION_CAST: _union_cast,
     s.TUPLE_MAKE: _rebuilt(s.TUPLE_GET, "index"), s.STRUCT_MAKE: _rebuilt(s.STRUCT_GET, "field"),
     s.PACK: _rebuilt(s.STRUCT_GET, "field"),
-    m.ARRAY_DIM: _array_dim, m.ARRAY_STRIDE: _array_stride, m.CHECK_INDEX: _check_index,
+    BROADCAST: _broadcast, m.ARRAY_DIM: _array_dim, m.ARRAY_STRIDE: _array_stride, m.CHECK_INDEX: _check_index,
 }

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Call, Const, Expr, Mismatch
 from ...ops import math as m
 from ...ops.arith import FEQ, FNE, IMAG, REAL
@@ -15,9 +16,11 @@ from ..py import builtins, conversions, numbers as py_numbers, operators
 from . import numbers
 from .ufuncs import RULES, constant, loop
 
-__all__ = ["CALLS", "attribute", "method", "ufunc_call"]
+elementwise = lazy(f"{__package__}.elementwise")
 
-_RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">",
+__all__ = ["CALLS", "attribute", "method", "ufunc_call", "RELATIONS"]
+
+RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">",
               np.greater_equal: ">="}
 
 
@@ -25,15 +28,12 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     """A ufunc of scalars."""
     for x in args:
         if not is_number(x.type):
-            if isinstance(x.type, k.Array):
-                raise Mismatch(f"np.{ufunc.__name__} of whole arrays is not compiled yet",
-                               "write the loop over the elements")
             raise Mismatch(f"np.{ufunc.__name__} of a {type_name(x.type)} is not compiled")
-    if ufunc in _RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
+    if ufunc in RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
         x, y = args  # exact, for Python ints beyond the other's type too
         if is_python_number(x.type):
             x = cast(x, numpy_counterpart(x.type)) if is_python_number(y.type) else x
-        result = operators.compare(_RELATIONS[ufunc], x, y)
+        result = operators.compare(RELATIONS[ufunc], x, y)
         return result if result.type is k.bool_ else cast(result, k.bool_)
     found = loop(ufunc, tuple([x.type for x in args]))
     return found.rule(*map(convert, args, found.inputs))
@@ -41,6 +41,8 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
 
 def _ufunc(ufunc):
     def rule(args, kwargs):
+        if any(isinstance(x.type, k.Array) for x in [*args, *kwargs.values()]):
+            return elementwise.ufunc(ufunc, args, kwargs)
         if kwargs:
             raise Mismatch(f"np.{ufunc.__name__} with {', '.join(kwargs)}= is not compiled yet")
         return ufunc_call(ufunc, args)

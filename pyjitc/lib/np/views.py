@@ -5,20 +5,23 @@ Source of the rules: NumPy user guide, "Indexing on ndarrays", basic indexing.
 """
 from __future__ import annotations
 
+import numpy as np
+
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
-from ...ops.arith import CAST, IADD, IMUL, ISUB
+from ...ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ...ops.memory import (
     ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,
 )
-from ...ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
     Array, Bool, DType, Ellipsis_, Int, NoneType, NpBool, NpInt, Slice, Tuple, is_integer, uint64,
 )
 from ...types.lattice import dtype_of
 from ..build import compiled
+from ..intrinsics import store_all
 from ..py.numbers import uint64_to_int
 
-__all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits"]
+__all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
@@ -102,6 +105,29 @@ def slice_bounds(start, stop, step, n):
     return start, step, count
 
 
+def _clamped_bound(x: Expr, n: Expr, absent: Expr) -> Expr:
+    """A bound of a slice with step 1 on an axis of length n, without branches."""
+    if x.type is NoneType:
+        return absent
+    if x.known:
+        if x.value == 0:
+            return ZERO
+        if x.value > 0:
+            return Apply(SELECT, Apply(ILT, x, n), x, n)
+        x = Apply(IADD, n, x)
+    else:
+        x = Apply(SELECT, Apply(ILT, x, ZERO), Apply(IADD, x, n), x)
+        x = Apply(SELECT, Apply(ILT, x, n), x, n)
+    return Apply(SELECT, Apply(ILT, x, ZERO), ZERO, x)
+
+
+def _unit_bounds(start, stop, n):
+    """(first index, count)"""
+    first = _clamped_bound(start, n, ZERO)
+    count = Apply(ISUB, _clamped_bound(stop, n, n), first)
+    return first, Apply(SELECT, Apply(ILT, count, ZERO), ZERO, count)
+
+
 def _part(s: Expr, field: str) -> Expr:
     if s.known:
         value = getattr(s.value, field)
@@ -142,14 +168,17 @@ def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
                 led = False
             else:
                 step = _part(x, "step")
-                bounds = Call(slice_bounds, _part(x, "start"), _part(x, "stop"), step, n)
-                first = Apply(TUPLE_GET, bounds, index=0)
-                moved = Apply(IMUL, first, stride)
-                shape.append(Apply(TUPLE_GET, bounds, index=2))
                 if step.type is NoneType or step.known and step.value == 1:
+                    first, count = _unit_bounds(_part(x, "start"), _part(x, "stop"), n)
+                    moved = Apply(IMUL, first, stride)
+                    shape.append(count)
                     strides.append(stride)
                     contiguous = contiguous and led
                 else:
+                    bounds = Call(slice_bounds, _part(x, "start"), _part(x, "stop"), step, n)
+                    first = Apply(TUPLE_GET, bounds, index=0)
+                    moved = Apply(IMUL, first, stride)
+                    shape.append(Apply(TUPLE_GET, bounds, index=2))
                     strides.append(Apply(IMUL, Apply(TUPLE_GET, bounds, index=1), stride))
                     contiguous = False
                 fortran = False
@@ -196,11 +225,19 @@ def setitem(a: Expr, i: Expr, v: Expr, convert) -> Expr:
             v = Apply(ARRAY_LOAD, v)
         return Apply(ARRAY_STORE, a, *_element(a, items), convert(v, a.type.dtype))
     target = view(a, items, dots)
-    if isinstance(v.type, Array):
-        if v.type.ndim > target.attrs["type"].ndim:
-            raise Mismatch("assigning an array with more dimensions than the place is not compiled yet", "index the source")
-        return Call(copy_into, target, v)
-    return Call(fill, target, convert(v, a.type.dtype))
+    if not isinstance(v.type, Array):
+        v = convert(v, a.type.dtype)
+    return Call(put_whole, target, v)
+
+
+def put_whole(target, value):
+    if isinstance(value, np.ndarray) and value.ndim > target.ndim:
+        if value.shape[0] != 1:
+            raise ValueError(f"could not broadcast input array from shape {shape_text(value.shape)} into shape "
+                             f"{shape_text(target.shape)}")
+        put_whole(target, value[0])
+    else:
+        store_all(target, value)
 
 
 def fill(a, value):
@@ -212,15 +249,6 @@ def fill(a, value):
     else:
         for i in range(len(a)):
             fill(a[i], value)
-
-
-def copy_into(target, source):
-    """target[...] = source, broadcast; a source that may overlap the target is copied first."""
-    check_broadcast(target, source)
-    if overlap(target, source):
-        copy_elements(target, duplicate(source))
-    else:
-        copy_elements(target, source)
 
 
 def copy_elements(target, source):
@@ -253,16 +281,6 @@ def shape_text(shape, k=0):
     if k == 0:
         return f"({shape[0]}{shape_text(shape, 1)}"
     return f",{shape[k]}{shape_text(shape, k + 1)}"
-
-
-def check_broadcast(target, source, k=0):
-    if k == source.ndim:
-        return 0
-    n = source.shape[source.ndim - 1 - k]
-    if n != 1 and n != target.shape[target.ndim - 1 - k]:
-        raise ValueError(f"could not broadcast input array from shape {shape_text(source.shape)} into shape "
-                         f"{shape_text(target.shape)}")
-    return check_broadcast(target, source, k + 1)
 
 
 def low_address(a, k, low):
@@ -332,6 +350,10 @@ def transpose(a: Expr) -> Expr:
     axes = range(n - 1, -1, -1)
     return Apply(ARRAY_VIEW, a, ZERO, *(Apply(ARRAY_DIM, a, axis=k) for k in axes),
                  *(Apply(ARRAY_STRIDE, a, axis=k) for k in axes), type=t)
+
+
+def transposed(a):
+    return a.T
 
 
 def _size(a: Expr) -> Expr:

@@ -1,0 +1,204 @@
+"""Whole-array expressions: ufuncs and operators on arrays as nests of loops that fuse (ops/nest.py).
+
+Broadcasting, dtypes and errors are NumPy's; a result of arrays that are all in Fortran order is in Fortran order.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Nest, Operand, Throw
+from ...ops.memory import ARRAY_DIM, ARRAY_LOAD
+from ...ops.nest import BROADCAST
+from ...ops.structure import TUPLE_MAKE
+from ...types import kinds as k
+from ...types.kinds import Array, DType, is_number
+from ...types.lattice import dtype_of, kind_of
+from ..build import convert, type_name
+from . import loops, views
+from .scalars import RELATIONS, ufunc_call
+from .ufuncs import loop
+
+__all__ = ["ufunc", "binary", "unary", "compare", "assign", "shape_of", "is_array"]
+
+_OPERATORS = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
+    "**": np.power, "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or,
+    "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
+    ">=": np.greater_equal,
+}
+_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
+_CAST = {1: loops.cast1, 2: loops.cast2, 3: loops.cast3}
+_APPLY = {1: loops.apply1, 2: loops.apply2, 3: loops.apply3}
+
+
+def is_array(x: Expr) -> bool:
+    return isinstance(x.type, Array)
+
+
+def constant_of(value) -> Const:
+    return Const(k.Singleton(value), value)
+
+
+def _checked(name, args):
+    for x in args:
+        if not is_array(x) and not is_number(x.type):
+            raise Mismatch(f"np.{name} of an array and a {type_name(x.type)} is not compiled",
+                           "use arrays and numbers")
+
+
+def element_type(x: Expr):
+    return x.type.dtype if is_array(x) else x.type
+
+
+def item(x: Expr) -> Expr:
+    """A 0-d array as its element."""
+    return Apply(ARRAY_LOAD, x) if is_array(x) and x.type.ndim == 0 else x
+
+
+def shape_of(args) -> list[Expr]:
+    """The broadcast shape of the arrays among the operands."""
+    arrays = [x for x in args if is_array(x)]
+    ndims = tuple(x.type.ndim for x in arrays)
+    lengths = [Apply(ARRAY_DIM, x, axis=j) for x in arrays for j in range(x.type.ndim)]
+    if len(arrays) == 1:
+        return lengths
+    return [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims) for axis in range(max(ndims) - 1, -1, -1)]
+
+
+def _tuple(parts):
+    return Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+def over(kernel, fixed, args, template=loops.mapped) -> Expr:
+    """The array of kernel(*fixed, element of each operand); at least one operand is an array."""
+    arrays = [x for x in args if is_array(x)]
+    ndim = max(x.type.ndim for x in arrays)
+    if ndim > 1 and all(x.type.ndim == ndim and x.type.layout == "F" for x in arrays):
+        turned = over(kernel, fixed, [views.transpose(x) if is_array(x) else x for x in args], template)
+        return Call(views.transposed, turned)
+    args = [item(x) for x in args]
+    shape = shape_of(args)
+    return Nest(template, [_tuple(shape)], kernel, list(fixed), args, shape=0, ndim=len(shape))
+
+
+def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
+    """A call of a ufunc where an operand is an array."""
+    kwargs = dict(kwargs or {})
+    name = function.__name__
+    out = kwargs.pop("out", None)
+    if len(args) == function.nin + 1 and function.nout == 1:
+        *args, out = args
+    if out is not None and isinstance(out.type, k.Tuple) and len(out.type.elements) == 1:
+        raise Mismatch(f"np.{name} with a tuple for out= is not compiled", "write out=array")
+    if out is not None and out.type is k.NoneType:
+        out = None
+    dtype = kwargs.pop("dtype", None)
+    if kwargs:
+        raise Mismatch(f"np.{name} with {', '.join(kwargs)}= is not compiled yet")
+    _checked(name, args)
+    if len(args) != function.nin:
+        raise Mismatch(f"{name}() takes from {function.nin} to {function.nargs} positional arguments but {len(args)} were given")
+    if dtype is not None and dtype.type is not k.NoneType:
+        if not isinstance(dtype.type, (DType, k.Singleton)) and not dtype.known:
+            raise Mismatch("the dtype must be known at compile time")
+        raise Mismatch(f"np.{name} with dtype= is not compiled yet", "convert an operand with astype")
+    if function not in RELATIONS or len(args) != 2 or not all(kind_of(element_type(x)) in "biu" for x in args):
+        found = loop(function, tuple(element_type(x) for x in args))
+        args = [x if is_array(x) or x.known else convert(x, t) for x, t in zip(args, found.inputs)]
+        outputs = found.outputs
+    else:
+        outputs = (k.bool_,)
+    callee = constant_of(function)
+    if function.nout > 1:
+        if out is not None:
+            raise Mismatch(f"np.{name} with out= is not compiled yet")
+        kernel = loops.apply1_item if function.nin == 1 else loops.apply2_item
+        return _tuple([_whole(kernel, [callee, Const(k.Int, i)], args) for i in range(function.nout)])
+    if out is not None:
+        return into(out, name, _APPLY[function.nin], [callee], args, outputs[0])
+    return _whole(_APPLY[function.nin], [callee], args)
+
+
+def _whole(kernel, fixed, args):
+    if all(not is_array(x) or x.type.ndim == 0 for x in args):
+        return Call(kernel, *fixed, *(item(x) for x in args))
+    return over(kernel, fixed, args)
+
+
+_KINDS = {"b": 0, "u": 1, "i": 2, "f": 3, "c": 4}
+
+
+def into(out: Expr, name: str, kernel, fixed, args, result: k.Type) -> Expr:
+    """out[...] = kernel(...), out: what a ufunc does with out= and an in-place operator with its left side."""
+    if not is_array(out):
+        raise Mismatch("return arrays must be of ArrayType")
+    if not np.can_cast(dtype_of(result), dtype_of(out.type.dtype), "same_kind"):
+        raise Mismatch(f"Cannot cast ufunc '{name}' output from dtype('{dtype_of(result)}') to dtype('{dtype_of(out.type.dtype)}') "
+                       "with casting rule 'same_kind'")
+    if not out.type.writable:
+        return Throw(ValueError, "output array is read-only")
+    return Call(loops.after, out, _stored(out, args, _CAST[len(args)], [*fixed, _dtype(out.type.dtype)], "output"))
+
+
+def _dtype(t: k.Type) -> Const:
+    return Const(DType(t), dtype_of(t))
+
+
+def _stored(target, args, kernel, fixed, check) -> Nest:
+    """The nest that writes the elements into `target`, after the check of shapes."""
+    others = [x for x in args if is_array(x) and x.type.ndim and not _same(x, target)]
+    shape = [Apply(ARRAY_DIM, target, axis=j) for j in range(target.type.ndim)]
+    if any(x.type.ndim > target.type.ndim for x in others):
+        raise Mismatch("an operand has more dimensions than the place for the result", exception=ValueError)
+    if others:
+        ndims = (target.type.ndim, *(x.type.ndim for x in others))
+        lengths = [*shape, *(Apply(ARRAY_DIM, x, axis=j) for x in others for j in range(x.type.ndim))]
+        shape = [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, into=check) for axis in range(target.type.ndim - 1, -1, -1)]
+    return Nest(loops.stored, [_tuple(shape), target], kernel, fixed, [item(x) for x in args], into=True, ndim=target.type.ndim,
+                dtype=target.type.dtype)
+
+
+def _same(x, y):
+    return x is y or type(x) is Operand and type(y) is Operand and x.index == y.index
+
+
+def assign(target: Expr, value: Expr) -> Expr:
+    """target[...] = value"""
+    return _stored(target, [value], loops.cast0, [_dtype(target.type.dtype)], "place")
+
+
+def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
+    for z in (x, y):
+        if not is_array(z) and not is_number(z.type):
+            raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and '{type_name(y.type)}'")
+    function = _OPERATORS[op]
+    if function is np.power and y.known and not is_array(y) and element_type(x) is not k.bool_:
+        function, y = _power(x, y)
+        if y is None:
+            return ufunc(function, [x], {"out": x} if inplace else None)
+    if inplace and is_array(x) and x.type.ndim:
+        return ufunc(function, [x, y], {"out": x})
+    return ufunc(function, [x, y])
+
+
+def _power(x, y):
+    """NumPy's short cuts for constant exponents."""
+    kind = kind_of(element_type(x))
+    if y.value == 2 and type(y.value) in (int, float) and (kind in "fc" or type(y.value) is int):
+        return np.square, None
+    if y.value == 0.5 and kind in "fc":
+        return np.sqrt, None
+    if y.value == -1 and kind in "fc":
+        return np.reciprocal, None
+    return np.power, y
+
+
+def unary(op: str, x: Expr) -> Expr:
+    return ufunc(_UNARY[op], [x])
+
+
+def compare(op: str, x: Expr, y: Expr) -> Expr:
+    for z in (x, y):
+        if not is_array(z) and not is_number(z.type):
+            raise Mismatch(f"{op} between an array and a {type_name((y if z is y else x).type)} is not compiled")
+    return ufunc(_OPERATORS[op], [x, y])

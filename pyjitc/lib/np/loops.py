@@ -1,0 +1,136 @@
+"""Templates of loop nests: how the elements of an index space are visited. Run by passes/nests.py, never by CPython.
+
+`shape`: the lengths of the space; `t`: dtype of an element; the holes (ops/nest.py) stand for the elements.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...ops.arith import IMUL
+from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, UNIT
+from ..intrinsics import as_type
+
+__all__ = ["mapped", "stored", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
+           "cast2", "cast3", "after", "as_row"]
+
+
+# -- kernels
+
+def apply1(f, x):
+    return f(x)
+
+
+def apply2(f, x, y):
+    return f(x, y)
+
+
+def apply3(f, x, y, z):
+    return f(x, y, z)
+
+
+def apply1_item(f, item, x):
+    return f(x)[item]
+
+
+def apply2_item(f, item, x, y):
+    return f(x, y)[item]
+
+
+def cast0(t, x):
+    return as_type(x, t)
+
+
+def cast1(f, t, x):
+    return as_type(f(x), t)
+
+
+def cast2(f, t, x, y):
+    return as_type(f(x, y), t)
+
+
+def cast3(f, t, x, y, z):
+    return as_type(f(x, y, z), t)
+
+
+def after(out, done):
+    """`out`, when it has been written."""
+    return out
+
+
+# -- element by element
+
+def as_row(shape, total=1, k=0):
+    """The shape (1, ..., 1, n) of as many elements."""
+    if k == len(shape) - 1:
+        return (IMUL(total, shape[k]),)
+    return (1,) + as_row(shape, IMUL(total, shape[k]), k + 1)
+
+
+def mapped(shape, t):
+    out = np.empty(shape, t)
+    put_all(out, shape, t)
+    return out
+
+
+def put_all(out, shape, t):
+    if len(shape) == 1:
+        if UNIT(*shape):
+            put_units(out, shape, (), t)
+        else:
+            put_each(out, shape, (), t)
+    elif UNIT(*shape):
+        put_units(out, as_row(shape) if FLAT(*shape) else shape, (), t)
+    else:
+        put_each(out, shape, (), t)
+
+
+def put_units(out, shape, index, t):
+    k = len(index)
+    if k == len(shape) - 1:
+        for j in range(shape[k]):
+            PUT_UNIT(out, *index, j, ELEMENT_UNIT(*index, j, type=t))
+    else:
+        for i in range(shape[k]):
+            put_units(out, shape, index + (i,), t)
+
+
+def put_each(out, shape, index, t):
+    k = len(index)
+    if k == len(shape) - 1:
+        for j in range(shape[k]):
+            PUT(out, *index, j, ELEMENT(*index, j, type=t))
+    else:
+        for i in range(shape[k]):
+            put_each(out, shape, index + (i,), t)
+
+
+def stored(shape, target, t):
+    """Write the elements into `target`; when that would change what is still to be read, by way of a copy."""
+    if len(shape) == 0:
+        PUT(target, ELEMENT(type=t))
+    elif OVERLAPS(target):
+        fresh = np.empty(shape, t)
+        put_all(fresh, shape, t)
+        copy_all(target, fresh, shape, ())
+    elif target.strides[-1] == target.itemsize:
+        if len(shape) == 1:
+            if UNIT(*shape):
+                put_units(target, shape, (), t)
+            else:
+                put_each(target, shape, (), t)
+        elif UNIT(*shape):
+            put_units(target, shape, (), t)
+        else:
+            put_each(target, shape, (), t)
+    else:
+        put_each(target, shape, (), t)
+
+
+def copy_all(target, source, shape, index):
+    k = len(index)
+    if k == len(shape) - 1:
+        for j in range(shape[k]):
+            PUT(target, *index, j, source[(*index, j)])
+    else:
+        for i in range(shape[k]):
+            copy_all(target, source, shape, index + (i,))

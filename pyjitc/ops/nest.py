@@ -1,0 +1,166 @@
+"""Loop nests over array elements that are not written out yet, so that they can be fused.
+
+A `nest` runs a *template*, a library function over an index space, with a *tree* of element functions (kernels) in its
+holes: `element` stands for the value of the tree at an index, the other holes ask about its array operands.
+passes/nests.py fuses nests and writes them out.
+"""
+from __future__ import annotations
+
+from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
+from ..types.kinds import Bool, Int
+from .effects import NONDIFF, STRUCTURAL
+
+__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "UNIT", "FLAT", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
+           "aligned"]
+
+
+class Leaf:
+    """Operand `index` of a nest: an array (its element) or a scalar."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int):
+        self.index = index
+
+    def __repr__(self):
+        return f"${self.index}"
+
+
+class Node:
+    """A kernel (typed ir.Function from elements to an element) on sub-trees. The same node may occur twice in a tree:
+    it is computed once."""
+
+    __slots__ = ("kernel", "parts")
+
+    def __init__(self, kernel, parts):
+        self.kernel = kernel
+        self.parts = tuple(parts)
+
+    def __repr__(self):
+        return f"{self.kernel.name}({', '.join(map(repr, self.parts))})"
+
+
+def shape_text(shape) -> str:
+    return "(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+
+
+def _split(values, ndims):
+    shapes, at = [], 0
+    for n in ndims:
+        shapes.append(values[at:at + n])
+        at += n
+    return shapes
+
+
+def aligned(values, ndims, axis):
+    """The lengths of `axis` (counted from the last, 0) in each shape that has it."""
+    return [shape[-1 - axis] for shape in _split(list(values), ndims) if len(shape) > axis]
+
+
+_NO_ROOM = {"output": "non-broadcastable output operand with shape {place} doesn't match the broadcast shape {whole}",
+            "place": "could not broadcast input array from shape {whole} into shape {place}"}
+
+
+def _into(values, axis, ndims, into):
+    place, *others = _split(list(values), ndims)
+    lengths = aligned(values, ndims, axis)
+    if any(n != 1 and n != lengths[0] for n in lengths[1:]):
+        whole = others[0]
+        if into == "output":
+            count = max(map(len, others))
+            whole = [max(aligned(values[ndims[0]:], ndims[1:], k)) for k in range(count - 1, -1, -1)]
+            whole = place[:len(place) - count] + whole
+        raise ValueError(_NO_ROOM[into].format(place=shape_text(place), whole=shape_text(whole)))
+    return lengths[0]
+
+
+def _broadcast(*values, axis, ndims, into=None):
+    if into is not None:
+        return _into(values, axis, ndims, into)
+    found = [n for n in aligned(values, ndims, axis) if n != 1] or [1]
+    if any(n != found[0] for n in found):
+        raise ValueError("operands could not be broadcast together with shapes "
+                         + "".join(shape_text(s) + " " for s in _split(values, ndims)))
+    return found[0]
+
+
+def _broadcast_lower(e, inst, *operands):
+    ndims = inst.attrs["ndims"]
+    values = [x[0] for x in operands]
+    lengths = aligned(values, ndims, inst.attrs["axis"])
+    into = inst.attrs.get("into")
+    if into is not None:
+        return _into_lower(e, inst, values, ndims, lengths, into)
+    result = lengths[0]
+    for n in lengths[1:]:
+        if n == result:
+            continue
+        one = e.assign(f"icmp eq i64 {result}, 1")
+        merged = e.assign(f"select i1 {one}, i64 {n}, i64 {result}")
+        same = e.assign(f"icmp eq i64 {n}, {merged}")
+        single = e.assign(f"icmp eq i64 {n}, 1")
+        fine = e.assign(f"or i1 {same}, {single}")
+        text = "operands could not be broadcast together with shapes " + "".join(
+            shape_text(["%lld"] * n) + " " for n in ndims)
+        e.raise_unless(fine, inst, "ValueError", text, *(f"i64 {x}" for x in values))
+        result = merged
+    return [result]
+
+
+def _into_lower(e, inst, values, ndims, lengths, into):
+    place, *others = _split(values, ndims)
+    whole = others[0]
+    if into == "output" and len(others) > 1:
+        count = max(ndims[1:])
+        whole = list(place[:len(place) - count])
+        for k in range(count - 1, -1, -1):
+            longest, *rest = aligned(values[ndims[0]:], ndims[1:], k)
+            for n in rest:
+                one = e.assign(f"icmp eq i64 {longest}, 1")
+                longest = e.assign(f"select i1 {one}, i64 {n}, i64 {longest}")
+            whole.append(longest)
+    elif into == "output":
+        whole = [*place[:len(place) - len(whole)], *whole]
+    shapes = {"place": shape_text(["%lld"] * len(place)), "whole": shape_text(["%lld"] * len(whole))}
+    ordered = [*whole, *place] if into == "place" else [*place, *whole]
+    for n in lengths[1:]:
+        if n != lengths[0]:
+            same = e.assign(f"icmp eq i64 {n}, {lengths[0]}")
+            single = e.assign(f"icmp eq i64 {n}, 1")
+            fine = e.assign(f"or i1 {same}, {single}")
+            e.raise_unless(fine, inst, "ValueError", _NO_ROOM[into].format(**shapes), *(f"i64 {x}" for x in ordered))
+    return [lengths[0]]
+
+
+def _never(e, inst, *operands):
+    raise AssertionError(f"{inst.op.name} is gone before code is generated")
+
+
+def _hole(name, result, effects, doc):
+    return Op(name, lambda types, attrs: attrs["type"] if result is None else result, effects, lower=_never, partials=STRUCTURAL,
+              doc=doc)
+
+
+def _result(types, attrs):
+    return attrs["template"].result
+
+
+NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=STRUCTURAL,
+          doc="(arguments of the {template}: {count}, operands...) -> what the template makes of the {tree}")
+NEST_INTO = Op("nest_into", _result, RAISES | READS | WRITES, lower=_never, partials=STRUCTURAL,
+               doc="a nest whose template writes into its first argument")
+ELEMENT = _hole("element", None, READS, "value of the tree, of {type}, at an index")
+ELEMENT_UNIT = _hole("element_unit", None, READS, "the same where `unit` holds: elements follow each other along the last axis")
+UNIT = _hole("unit", Bool, PURE, "whether every operand that varies along the last axis of the shape (n...) does it element by element")
+FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
+OVERLAPS = _hole("overlaps", Bool, PURE, "whether writing into the array could change elements of operands before they are read")
+PUT = Op("put", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
+         doc="write the last operand into the array at an index of a nest; no other iteration reads or writes there")
+PUT_UNIT = Op("put_unit", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
+              doc="the same into an array whose elements follow each other along the last axis")
+BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, eval_attrs=True, lower=_broadcast_lower,
+               partials=NONDIFF, doc="length of {axis} (from the last) of arrays of {ndims} with these lengths together; {into}: "
+               "the first is where the others go; ValueError as NumPy")
+
+NEST_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
+
