@@ -154,6 +154,13 @@ class _Window:
                                     "shape": tuple(shape), "strides": tuple(strides)}
 
 
+class _Nest(NamedTuple):
+    """A loop nest that runs: its tree and the operands of it."""
+
+    tree: Any
+    operands: list
+
+
 # ---------------------------------------------------------------- execution
 
 
@@ -162,6 +169,7 @@ class _Machine:
         self.left = limit
         self.pending: BaseException | None = None  # Python's error indicator
         self.handled: BaseException | None = None  # sys.exc_info()
+        self.nests: list[_Nest] = []  # those that run, the innermost last
 
     def call(self, fn: Function, args):
         values = dict(zip(fn.params, args, strict=True))
@@ -209,6 +217,47 @@ class _Machine:
         return None
 
     # -- control
+
+    def do_nest(self, inst, *args):
+        count = inst.attrs["count"]
+        self.nests.append(_Nest(inst.attrs["tree"], args[count:]))
+        try:
+            return self.call(inst.attrs["template"], args[:count])
+        finally:
+            self.nests.pop()
+
+    do_nest_into = do_nest
+
+    def do_element(self, inst, *index):
+        tree, operands = self.nests[-1]
+
+        def value(node):
+            parts = getattr(node, "parts", None)
+            if parts is not None:
+                return self.call(node.kernel, list(map(value, parts)))
+            x = operands[node.index]
+            if not isinstance(x, np.ndarray):
+                return x
+            own = index[len(index) - x.ndim:]
+            return x[tuple(0 if n == 1 else i for i, n in zip(own, x.shape))]
+
+        return enter(value(tree), inst.result.type)
+
+    do_element_unit = do_element
+
+    def do_put(self, inst, array, *rest):
+        array[rest[:-1]] = rest[-1]
+
+    do_put_unit = do_put
+
+    def do_unit(self, inst, *shape):
+        return True
+
+    def do_flat(self, inst, *shape):
+        return False
+
+    def do_overlaps(self, inst, target):
+        return any(isinstance(x, np.ndarray) and np.may_share_memory(x, target) for x in self.nests[-1].operands)
 
     def do_const(self, inst):
         return enter(inst.attrs["value"], inst.result.type)
