@@ -9,14 +9,14 @@ import argparse
 import json
 import sys
 
-from . import budgets, loops
+from . import budgets, loops, npbench
 from .machine import describe
 from .peers import PEERS, available
 from .table import render
 
 __all__ = ["main"]
 
-SUITES = {"budgets": budgets, "loops": loops}
+SUITES = {"budgets": budgets, "loops": loops, "npbench": npbench}
 
 
 def main(arguments=None) -> int:

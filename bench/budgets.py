@@ -11,13 +11,13 @@ import tempfile
 import numpy as np
 
 from .loops import PROGRAMS, outcome, same
+from .machine import slowness
 from .measure import Sample, calls, child, progress, ratio, runs, sample
 from .peers import PEERS, load
 from .table import Row
 
 __all__ = ["measure"]
 
-REFERENCE_NS = 60.0
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNELS = os.path.join(HERE, "kernels.py")
 CALLEES = os.path.join(HERE, "callees.py")
@@ -25,7 +25,7 @@ CALLEES = os.path.join(HERE, "callees.py")
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
     rows = []
-    speed = _speed(quick)
+    speed = slowness(quick)
     for name, part in PARTS.items():
         if only in name:
             progress(f"budgets: {name}")
@@ -35,15 +35,6 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
                 rows.append(Row("budgets", name, "", None, budget=0.0, note=f"{type(error).__name__}: {error}"[-400:]))
     progress("")
     return rows
-
-
-def _speed(quick) -> float:
-    """How much slower than the reference this machine is, now."""
-    def plain(x, y):
-        return x * y + 1.0
-
-    times = calls({"plain": ("f(x, y)", dict(f=plain, x=1.5, y=2.5))}, 20 if quick else 200)["plain"]
-    return sample(times).median / REFERENCE_NS
 
 
 def _time(name, unit, figure, budget, speed, cells, **more) -> Row:

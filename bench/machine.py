@@ -5,7 +5,11 @@ import importlib.metadata
 import os
 import platform
 
-__all__ = ["describe"]
+from .measure import calls, sample
+
+__all__ = ["describe", "slowness"]
+
+REFERENCE_NS = 60.0
 
 
 def describe(peers) -> dict[str, str]:
@@ -23,3 +27,12 @@ def describe(peers) -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             found[package] = "from the source tree"
     return found
+
+
+def slowness(quick) -> float:
+    """How much slower than the reference this machine is, now."""
+    def plain(x, y):
+        return x * y + 1.0
+
+    times = calls({"plain": ("f(x, y)", dict(f=plain, x=1.5, y=2.5))}, 20 if quick else 200)["plain"]
+    return sample(times).median / REFERENCE_NS

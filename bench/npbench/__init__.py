@@ -1,0 +1,99 @@
+"""Suite `npbench`: kernels in NumPy style, compiled as they are, against NumPy itself.
+
+A kernel and a peer have a process of their own, in which NumPy runs the kernel too: what both leave behind is
+compared first, then both take turns. A first call is CPU time (pyjitc: with the import of llvmlite), less one steady
+run of the kernel. Everything runs on one thread.
+"""
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import subprocess
+
+from ..machine import slowness
+from ..measure import Sample, child, progress
+from ..table import Row
+from .cases import NAMES
+
+__all__ = ["measure"]
+
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA", "BLIS")}
+
+RUN = """\
+from bench.npbench.cases import timed
+answer(timed({name!r}, {peer!r}, {seconds}))
+"""
+
+
+def measure(peers, *, quick: bool, only: str) -> list[Row]:
+    speed = slowness(quick)
+    rows, firsts, ratios = [], [], {}
+    for name in NAMES:
+        if only not in name:
+            continue
+        progress(f"npbench: {name}")
+        found = {peer: _run(name, peer, quick) for peer in ("pyjitc", *(p for p in peers if p != "cpython"))}
+        rows.append(_row(name, found))
+        for peer, result in found.items():
+            if "error" not in result:
+                ratios.setdefault(peer, []).append(statistics.median(result["ratios"]))
+        if "error" not in found["pyjitc"]:
+            firsts.append(found["pyjitc"]["first"] * 1e3)
+    progress("")
+    return rows + _summary(len(rows), ratios, firsts, speed)
+
+
+def _run(name, peer, quick) -> dict:
+    """What `cases.timed` finds, or {"error": a line}."""
+    try:
+        return child(RUN.format(name=name, peer=peer, seconds=0.2 if quick else 2.0), environment=ONE_THREAD,
+                     timeout=300)
+    except subprocess.TimeoutExpired:
+        return {"error": "no result after 300 s"}
+    except (RuntimeError, json.JSONDecodeError) as error:  # the process died
+        lines = str(error).strip().splitlines() or [""]
+        return {"error": f"{lines[0]} {lines[-1]}"[:300]}
+
+
+def _row(name, found) -> Row:
+    own = found["pyjitc"]
+    cells = {}
+    for result in found.values():
+        if "numpy" in result:
+            cells["NumPy"] = f"{result['numpy'] * 1e3:,.3f} ms"
+            break
+    if "error" not in own:
+        cells["time"] = f"{own['time'] * 1e3:,.3f} ms"
+        cells["first call"] = f"{own['first'] * 1e3:,.0f} ms"
+    for peer, result in found.items():
+        if peer != "pyjitc":
+            failed = "error" in result
+            cells[peer] = "failed" if failed else f"{statistics.median(result['ratios']):.2f}x"
+            cells[f"first, {peer}"] = "" if failed else f"{result['first'] * 1e3:,.0f} ms"
+    figure = None
+    if "error" not in own:
+        low, middle, high = statistics.quantiles(own["ratios"], n=4, method="inclusive")
+        figure = Sample(middle, low, high, len(own["ratios"]))
+    return Row("npbench", name, "x", figure, cells, budget=1.0, at_least=True, note=own.get("error", ""))
+
+
+def _summary(count, ratios, firsts, speed) -> list[Row]:
+    def one(name, unit, value, budget, **more):
+        figure = None if value is None else Sample(value, value, value, 1)
+        return Row("npbench", name, unit, figure, budget=budget, **more)
+
+    own = ratios.get("pyjitc", [])
+    rows = [one("kernels that run and agree", "", float(len(own)), count, at_least=True)]
+    means = {peer: _geomean(values) for peer, values in ratios.items()}
+    rows.append(one("geometric mean over NumPy", "x", means.get("pyjitc"), 8.0, at_least=True,
+                    cells={peer: f"{mean:.2f}x" for peer, mean in means.items() if peer != "pyjitc"}))
+    rows.append(one("slower than NumPy", "", float(sum(r < 1 for r in own)), 0.0,
+                    cells={p: f"{sum(r < 1 for r in v)} of {len(v)}" for p, v in ratios.items() if p != "pyjitc"}))
+    for name, figure, budget in (("first call, median", statistics.median, 400), ("first call, worst", max, 3000)):
+        rows.append(one(name, "ms", figure(firsts) if firsts else None, budget, here=budget * speed))
+    return rows
+
+
+def _geomean(values) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))

@@ -1,0 +1,131 @@
+"""Loading, checking and timing one kernel."""
+from __future__ import annotations
+
+import importlib
+import inspect
+import statistics
+import time
+import types
+from typing import Callable
+
+import numpy as np
+
+from ..peers import decorator
+from .kernels.kernel import Kernel
+
+__all__ = ["NAMES", "kernel", "compiled", "outcome", "difference", "timed"]
+
+FILES = ("products", "solvers", "stencils", "weather", "fluids", "learning", "data", "physics")
+
+
+def _modules():
+    return [importlib.import_module(f"bench.npbench.kernels.{file}") for file in FILES]
+
+
+_PLACES: dict[str, tuple[types.ModuleType, Kernel]] = {k.name: (module, k) for module in _modules()
+                                                       for k in module.KERNELS}
+NAMES = tuple(sorted(_PLACES))
+
+
+def kernel(name: str) -> Kernel:
+    return _PLACES[name][1]
+
+
+def compiled(name: str, peer: str, **options) -> Callable:
+    """The kernel for a peer, in a fresh copy of its module in which every function is decorated."""
+    module = _PLACES[name][0]
+    # Under its own name, for a peer that looks a function's module up.
+    spec = importlib.util.find_spec(module.__name__)
+    copy = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(copy)
+    decorate = decorator(peer, **options)
+    for key, value in list(vars(copy).items()):
+        if isinstance(value, types.FunctionType) and value.__module__ == copy.__name__ and not key.startswith("make_"):
+            setattr(copy, key, decorate(value))
+    return getattr(copy, name)
+
+
+def outcome(case: Kernel, function: Callable, args) -> tuple:
+    """What a call returns and what it leaves in the arguments that the kernel writes."""
+    result = function(*args)
+    return (*(result if isinstance(result, tuple) else (result,)), *_written(case, args))
+
+
+def _written(case, args) -> list:
+    names = list(inspect.signature(case.function).parameters)
+    return [args[names.index(name)] for name in case.writes]
+
+
+def difference(case: Kernel, expected: tuple, actual: tuple, exact_types: bool = True) -> str:
+    """'' or what differs. Peers' scalars may be of other types."""
+    if len(expected) != len(actual):
+        return f"{len(actual)} results for {len(expected)}"
+    for place, (x, y) in enumerate(zip(expected, actual)):
+        if x is None or y is None:
+            if x is not y:
+                return f"result {place} is {y!r} for {x!r}"
+            continue
+        if exact_types and type(x) is not type(y):
+            return f"result {place} is a {type(y).__name__} for a {type(x).__name__}"
+        x, y = np.asarray(x), np.asarray(y)
+        if exact_types and x.dtype != y.dtype or x.shape != y.shape:
+            return f"result {place} is {y.dtype}{y.shape} for {x.dtype}{x.shape}"
+        finite = x[np.isfinite(x)]
+        scale = float(np.max(np.abs(finite), initial=0))
+        if not np.allclose(x, y, rtol=case.rtol, atol=case.rtol * scale, equal_nan=True):
+            with np.errstate(all="ignore"):
+                worst = np.nanmax(np.abs(np.asarray(x, complex) - y)) / (scale or 1)
+            return f"result {place} differs by {worst:.2g} of its largest magnitude"
+    return ""
+
+
+def timed(name: str, peer: str, seconds: float) -> dict:
+    """{first, time, numpy: in seconds; ratios: NumPy's time over the peer's, round by round}, or an {error}."""
+    case = kernel(name)
+    args = case.arguments(**case.small)
+    kept = _written(case, args)
+    contents = [a.copy() for a in kept]
+
+    def restore():
+        for array, content in zip(kept, contents):
+            array[...] = content
+
+    def clock(function):
+        restore()
+        start = time.perf_counter()
+        function(*args)
+        return time.perf_counter() - start
+
+    begin = time.process_time()
+    try:
+        function = compiled(name, peer)
+        actual = outcome(case, function, args)
+    except Exception as error:
+        return {"error": _line(error), "numpy": _steady(clock, case.function, seconds / 2)}
+    first = time.process_time() - begin
+    actual = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in actual)
+    restore()
+    with np.errstate(all="ignore"):
+        wrong = difference(case, outcome(case, case.function, args), actual, exact_types=peer == "pyjitc")
+    if wrong:
+        return {"error": f"wrong: {wrong}", "numpy": _steady(clock, case.function, seconds / 2)}
+    own, plain, begin = [], [], time.perf_counter()
+    while len(own) < 5 or time.perf_counter() - begin < seconds and len(own) < 101:
+        own.append(clock(function))
+        plain.append(clock(case.function))
+    steady = statistics.median(own)
+    return {"first": max(first - steady, 0.0), "time": steady, "numpy": statistics.median(plain),
+            "ratios": [b / a for a, b in zip(own, plain)]}
+
+
+def _steady(clock, function, seconds) -> float:
+    times, begin = [], time.perf_counter()
+    while len(times) < 3 or time.perf_counter() - begin < seconds and len(times) < 31:
+        times.append(clock(function))
+    return statistics.median(times)
+
+
+def _line(error) -> str:
+    """An error's first line, and the place that a compile error points at."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' | '.join(line.strip() for line in lines[:6])}"[:400]
