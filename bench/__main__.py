@@ -9,20 +9,20 @@ import argparse
 import json
 import sys
 
-from . import budgets, loops, npbench
+from . import budgets, loops, npbench, vector_math
 from .machine import describe
 from .peers import PEERS, available
 from .table import render
 
 __all__ = ["main"]
 
-SUITES = {"budgets": budgets, "loops": loops, "npbench": npbench}
+SUITES = {"budgets": budgets, "loops": loops, "npbench": npbench, "math": vector_math}
 
 
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmark suites.")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; default all")
-    parser.add_argument("--peers", default="cpython,numba", help="peers to compare with, as far as they are installed "
+    parser.add_argument("--peers", default="cpython,numba,jax", help="peers to compare with, as far as they are installed "
                         "(default: %(default)s; 'none' for none)")
     parser.add_argument("--only", metavar="TEXT", default="", help="only rows whose name contains TEXT")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
@@ -44,7 +44,9 @@ def main(arguments=None) -> int:
             print(f"{name:<12} not installed, skipped")
     rows = []
     for name in options.suites or SUITES:
-        made = SUITES[name].measure(peers, quick=options.quick, only=options.only)
+        suite = SUITES[name]
+        taking_part = getattr(suite, "PEERS", ("cpython", "numba"))
+        made = suite.measure([peer for peer in peers if peer in taking_part], quick=options.quick, only=options.only)
         print("\n" + render(name, made), flush=True)
         rows += made
     if options.json:

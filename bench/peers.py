@@ -14,6 +14,7 @@ PEERS = {
     "pyjitc": ("pyjitc", "pyjitc.njit", "pyjitc.njit(cache=True)"),
     "cpython": (None, "", ""),
     "numba": ("numba", "numba.njit", "numba.njit(cache=True)"),
+    "jax": ("jax", "", ""),  # whole-array functions only: see vector_math
 }
 
 
