@@ -22,7 +22,7 @@ SUITES = {"budgets": budgets, "loops": loops, "npbench": npbench, "math": vector
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmark suites.")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; default all")
-    parser.add_argument("--peers", default="cpython,numba,jax", help="peers to compare with, as far as they are installed "
+    parser.add_argument("--peers", default="cpython,numba,jax", help="peers to compare with, where installed "
                         "(default: %(default)s; 'none' for none)")
     parser.add_argument("--only", metavar="TEXT", default="", help="only rows whose name contains TEXT")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")

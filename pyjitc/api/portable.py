@@ -188,6 +188,8 @@ def type_key(t: kinds.Type) -> tuple:
         return ("tuple", fingerprint(t.cls), *map(type_key, t.elements))
     if isinstance(t, kinds.Singleton):
         return "singleton", fingerprint(t.value)
+    if isinstance(t, kinds.Instance):
+        return "instance", fingerprint(t.cls)
     if isinstance(t, kinds.Union):
         return ("union", *map(type_key, t.members))
     if isinstance(t, (kinds.Function, kinds.Cell, kinds.Struct, kinds.Exception_, kinds.Iterator, kinds.Method)):

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..runtime import platform
 from ..types.kinds import (
-    Array, Bool, Bytes, Complex, DType, Ellipsis_, Exception_, Float, Function, Int, NoneType, NpBool, NpComplex, NpFloat, NpInt,
-    Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union,
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, NoneType, NpBool, NpComplex, NpFloat,
+    NpInt, Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union,
 )
 
 __all__ = ["box", "unbox", "NotBoxable"]
@@ -43,7 +43,7 @@ def box(e, t, values, inst, take: bool = False) -> str:
         return _kept(e, e.external("_Py_EllipsisObject"))
     if t is Complex:
         return _made(e, inst, "PyComplex_FromDoubles", f"double {values[0]}", f"double {values[1]}")
-    if t is Str or t is Bytes or t is Object or isinstance(t, Exception_):
+    if t is Str or t is Bytes or t is Object or isinstance(t, (Exception_, Instance)):
         return values[0] if take else _kept(e, values[0])
     if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex)):
         return _numpy_scalar(e, t, values, inst)
@@ -184,6 +184,9 @@ def unbox(e, t, pointer: str, wrong: str) -> list[str]:
         return []
     if t is Str or t is Bytes:
         _exact(e, pointer, e.external("PyUnicode_Type" if t is Str else "PyBytes_Type"), wrong)
+        return [pointer]
+    if isinstance(t, Instance):
+        _exact(e, pointer, e.object(t.cls), wrong)
         return [pointer]
     if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex)):
         return _open_scalar(e, t, pointer, wrong)

@@ -14,7 +14,7 @@ from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import FUEL, count_references
 from ..types.kinds import (
-    Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Int, Iterator, Method, NoneType, NpBool,
+    Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
 )
 from . import box, helpers
@@ -48,7 +48,7 @@ def _find(t):
         return ["double", "double"]
     if t in _EMPTY or isinstance(t, (Singleton, DType)):
         return []
-    if t in _POINTERS or isinstance(t, (Exception_, Cell, Iterator)):
+    if t in _POINTERS or isinstance(t, (Exception_, Instance, Cell, Iterator)):
         return ["ptr"]
     if isinstance(t, NpInt):
         return [f"i{t.bits}"]

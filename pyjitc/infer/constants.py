@@ -13,6 +13,7 @@ from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, NUMPY_SCALARS, Object, Singleton, Slice, Str,
     Tuple, Unbound,
 )
+from ..types.typeof import instance_type
 from .meaning import Apply, Const, Expr, Mismatch
 
 __all__ = ["constant", "plain_int", "plain_ints", "scalar_type", "array_type", "FIXED_MODULES"]
@@ -76,6 +77,10 @@ def constant(value) -> Expr:
         if value is kinds.Undefined:
             return Const(value, value)
         return Const(Singleton(value), value)
+    else:
+        instance = instance_type(value)
+        if instance is not None:
+            return Apply(pyobject.PY_UNBOX, Const(Object, value), type=instance)
     return Const(Singleton(value), value)
 
 

@@ -14,7 +14,7 @@ from ..front.recursion import SELF, Recursive
 from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
-    Array, Bool, Cell, DType, Exception_, Function, Generator, Iterator, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
+    Array, Bool, Cell, DType, Exception_, Function, Generator, Instance, Iterator, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
     Unbound, Undefined, Union, is_numpy_scalar, is_python_number, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
@@ -202,7 +202,8 @@ class Evaluator:
         t = nest.dtype or (numpy_counterpart(kernel.type) if is_python_number(kernel.type) else kernel.type)
         if not is_numpy_scalar(t):
             raise Mismatch(f"an array of {describe(t)} is not compiled")
-        arguments = [Operand(-1, x.type) if isinstance(x.type, Tuple) else x for x in nest.arguments]
+        # the shape is passed as it comes, also where lengths are constants: a template is compiled once for a rank
+        arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
         template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))], None, nest.template)
         if self.settle(template)[1] is None:
             return nest, None
@@ -872,7 +873,7 @@ def _class_name(t):
         return "function"
     if isinstance(t, Method):
         return "builtin_function_or_method"
-    if isinstance(t, Exception_):
+    if isinstance(t, (Exception_, Instance)):
         return t.cls.__name__
     if isinstance(t, Iterator):
         return "generator" if _has_generator(t.state) else "iterator"

@@ -133,7 +133,7 @@ def type_name(t: k.Type) -> str:
         return t.cls.__name__ if t.cls else "tuple"
     if isinstance(t, k.Singleton):
         return type(t.value).__name__
-    if isinstance(t, k.Exception_):
+    if isinstance(t, (k.Exception_, k.Instance)):
         return t.cls.__name__
     if isinstance(t, k.Struct):
         return t.name

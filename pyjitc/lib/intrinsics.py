@@ -4,7 +4,8 @@
 """
 from ..types.kinds import Undefined
 
-__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail", "put_state", "as_type", "store_all"]
+__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail", "put_state", "as_type", "store_all", "fold",
+           "identity", "combine_with", "mean_type", "insert_axes", "nan_identity", "chosen"]
 
 
 def iterate(x):
@@ -34,6 +35,41 @@ def as_type(x, dtype):
 
 def store_all(target, value):
     """target[...] = value, of no more dimensions."""
+    raise NotImplementedError
+
+
+def fold(how, a, where, dtype, axes=None):
+    """The elements of `a` (where the mask is true) reduced to one, or along axes."""
+    raise NotImplementedError
+
+
+def identity(how, dtype):
+    """What a reduction starts with."""
+    raise NotImplementedError
+
+
+def nan_identity(a, how):
+    """The same for the type of `a`; 'nan': nan."""
+    raise NotImplementedError
+
+
+def combine_with(how, x, y):
+    """One step of a reduction."""
+    raise NotImplementedError
+
+
+def mean_type(a):
+    """The dtype of the mean of `a`."""
+    raise NotImplementedError
+
+
+def insert_axes(a, axes):
+    """The view of `a` with new axes at these places."""
+    raise NotImplementedError
+
+
+def chosen(condition, x, y):
+    """x or y, in their common NumPy type."""
     raise NotImplementedError
 
 

@@ -19,7 +19,7 @@ from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
-    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Int, Iterator, Method, NoneType, NpInt,
+    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpInt,
     Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar,
 )
 from . import intrinsics
@@ -31,7 +31,8 @@ from .py import cmathmod, conversions, iteration, mathmod, operators, tuples
 
 __all__ = ["Library"]
 
-elementwise = lazy(f"{__package__}.np.elementwise")  # functions without array expressions do not load it
+# functions without array expressions do not load these
+elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
 
 
 def _print(args, kwargs):
@@ -157,6 +158,10 @@ RULES = {
     intrinsics.put_state: lambda args, kwargs: Apply(memory.CELL_STORE, args[0], Apply(
         structure.UNION_MAKE, args[1], type=args[0].type.state)),
     tuples.same: lambda args, kwargs: None,  # see Library
+    **{name: (lambda args, kwargs, name=name: reductions.RULES[name](args, kwargs)) for name in (
+        intrinsics.fold, intrinsics.combine_with, intrinsics.mean_type, intrinsics.insert_axes, intrinsics.nan_identity,
+        intrinsics.identity)},
+    intrinsics.chosen: lambda args, kwargs: elementwise.chosen(*args),
     intrinsics.store_all: lambda args, kwargs: elementwise.assign(*args),
     intrinsics.as_type: lambda args, kwargs: conversions.assign(args[0], args[1].type.scalar),
     intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
@@ -305,6 +310,8 @@ class Library:
         raise Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code", "compare with == instead")
 
     def _contains(self, x, y):
+        if x.type is Str and y.type is Str and x.known and y.known:
+            return Const(Bool, x.value in y.value)
         if isinstance(y.type, Tuple):
             return Call(tuples.contains, y, x)
         if y.type is Range:
@@ -337,7 +344,7 @@ class Library:
             return Const(Bool, bool(t.members))
         if isinstance(t, (Singleton,)):
             return Const(Bool, bool(t.value))
-        if isinstance(t, (Function, Method, Exception_, DType, Iterator, Slice, Struct)):
+        if isinstance(t, (Function, Method, Exception_, Instance, DType, Iterator, Slice, Struct)):
             return Const(Bool, True)
         if t is NoneType:
             return Const(Bool, False)
@@ -362,6 +369,8 @@ class Library:
             return Apply(pyobject.PY_GETATTR, _boxed(x), name=name)
         if isinstance(t, Tuple) and t.cls is not None and name in t.cls._fields:
             return Apply(structure.TUPLE_GET, x, index=t.cls._fields.index(name))
+        if isinstance(t, Instance):
+            return index.generators.attribute(x, name)
         if isinstance(t, Array):
             found = views.getattr_(x, name)
             if found is not None:
@@ -545,6 +554,8 @@ class Library:
 
     def method(self, receiver, name, args, kwargs):
         t = receiver.type
+        if isinstance(t, Instance):
+            return index.generators.method(receiver, name, args, kwargs)
         if isinstance(t, Array):
             rule = views.METHODS.get(name) or index.method_module(name).METHODS[name]
             return rule([receiver, *args], kwargs)

@@ -10,7 +10,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "UNIT", "FLAT", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "UNIT", "FLAT", "CHEAP", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -153,6 +153,7 @@ ELEMENT = _hole("element", None, READS, "value of the tree, of {type}, at an ind
 ELEMENT_UNIT = _hole("element_unit", None, READS, "the same where `unit` holds: elements follow each other along the last axis")
 UNIT = _hole("unit", Bool, PURE, "whether every operand that varies along the last axis of the shape (n...) does it element by element")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
+CHEAP = _hole("cheap", Bool, PURE, "whether an element costs about as much as loading it")
 OVERLAPS = _hole("overlaps", Bool, PURE, "whether writing into the array could change elements of operands before they are read")
 PUT = Op("put", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
          doc="write the last operand into the array at an index of a nest; no other iteration reads or writes there")

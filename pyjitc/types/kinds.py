@@ -11,7 +11,7 @@ import weakref
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
-    "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "union_of",
+    "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_integer", "is_float", "is_complex", "is_refcounted",
@@ -312,6 +312,15 @@ class Exception_(Type):
         return f"exception {self.cls.__name__}"
 
 
+class Instance(Type):
+    """A reference to an instance of exactly class `cls` (np.random.Generator, RandomState), whose methods have rules."""
+
+    __slots__ = fields = ("cls",)
+
+    def _text(self):
+        return f"{self.cls.__module__.split('.')[0]}.{self.cls.__name__}"
+
+
 def union_of(types) -> Type:
     """The smallest type that holds all of `types`: a Union without repeats, or the only member."""
     flat: list[Type] = []
@@ -351,7 +360,7 @@ def is_complex(t: Type) -> bool:
 
 def is_refcounted(t: Type) -> bool:
     """Whether a value of this type holds a reference that must be released."""
-    if isinstance(t, (Array, Exception_, Iterator, Cell)) or t is Str or t is Bytes or t is Object:
+    if isinstance(t, (Array, Exception_, Iterator, Cell, Instance)) or t is Str or t is Bytes or t is Object:
         return True
     if isinstance(t, Tuple):
         return any(map(is_refcounted, t.elements))

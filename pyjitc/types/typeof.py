@@ -6,6 +6,7 @@ with a message that says what to pass instead.
 from __future__ import annotations
 
 import enum
+import sys
 import types as pytypes
 from typing import Callable
 
@@ -13,10 +14,10 @@ import numpy as np
 
 from . import kinds
 from .kinds import (
-    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, NpBool, Range, Singleton, Slice, Str, Tuple, Type,
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Range, Singleton, Slice, Str, Tuple, Type,
 )
 
-__all__ = ["typeof", "element_type"]
+__all__ = ["typeof", "element_type", "instance_type"]
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_, range: Range,
@@ -40,6 +41,13 @@ _KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionTy
 def element_type(dtype: np.dtype) -> Type | None:
     """The NumPy scalar type of a dtype; None for object, string, structured, byte-swapped and other ones."""
     return _BY_NUMBER.get(dtype.num) if dtype.isnative else None
+
+
+def instance_type(value) -> Instance | None:
+    """The type of an object whose methods have rules: a generator of random numbers; else None."""
+    random = sys.modules.get("numpy.random")
+    cls = type(value)
+    return Instance(cls) if random is not None and (cls is random.Generator or cls is random.RandomState) else None
 
 
 def typeof(value, other: Callable | None = None) -> Type:
@@ -77,6 +85,9 @@ def typeof(value, other: Callable | None = None) -> Type:
             return found
     if isinstance(value, _KNOWN_CLASSES):
         return Singleton(value)
+    found = instance_type(value)
+    if found is not None:
+        return found
     raise TypeError(_refusal(value, cls))
 
 

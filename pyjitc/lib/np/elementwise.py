@@ -7,15 +7,16 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Nest, Operand, Throw
-from ...ops.memory import ARRAY_DIM, ARRAY_LOAD
+from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
 from ...ops.nest import BROADCAST
-from ...ops.structure import TUPLE_MAKE
+from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, DType, is_number
-from ...types.lattice import dtype_of, kind_of
-from ..build import convert, type_name
+from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
+from ..build import apply, convert, type_name
+from ..py.operators import truth
 from . import loops, views
-from .scalars import RELATIONS, ufunc_call
+from .scalars import RELATIONS
 from .ufuncs import loop
 
 __all__ = ["ufunc", "binary", "unary", "compare", "assign", "shape_of", "is_array"]
@@ -191,6 +192,34 @@ def _power(x, y):
     if y.value == -1 and kind in "fc":
         return np.reciprocal, None
     return np.power, y
+
+
+def scalar_array(x: Expr) -> Expr:
+    """A number as a 0-d array."""
+    t = x.type if k.is_numpy_scalar(x.type) else numpy_counterpart(x.type)
+    return Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), convert(x, t))
+
+
+def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
+    common = numpy_counterpart(promote(x.type, y.type))
+    return apply(SELECT, truth(condition), convert(x, common), convert(y, common))
+
+
+def where(args, kwargs):
+    """np.where(condition, x, y)"""
+    if kwargs or len(args) != 3:
+        if len(args) == 2:
+            return Throw(ValueError, "either both or neither of x and y should be given")
+        raise Mismatch("np.where with one argument is not compiled yet", "use np.nonzero")
+    _checked("where", args)
+    if not any(map(is_array, args)):
+        return scalar_array(chosen(*args))
+    return over(loops.select, [], args)
+
+
+def lift(function, args) -> Expr:
+    """A function of numbers on arrays, element by element; its other arguments are constants."""
+    return _whole(_APPLY[len(args)], [constant_of(function)], args)
 
 
 def unary(op: str, x: Expr) -> Expr:

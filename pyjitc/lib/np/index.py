@@ -11,11 +11,16 @@ import numpy as np
 
 from ...base.lazy import lazy
 
-__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module"]
+__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators"]
+
+generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
 FUNCTIONS: dict[str, str] = {
+    "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar nanstd "
+                  "count_nonzero",
 }
 METHODS: dict[str, str] = {
+    "reductions": "sum prod min max any all mean var std",
 }
 
 _modules = {name: lazy(f"{__package__}.{name}") for name in {*FUNCTIONS, *METHODS}}

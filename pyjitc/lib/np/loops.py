@@ -8,10 +8,10 @@ import numpy as np
 
 from ...ops.arith import IMUL
 from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, UNIT
-from ..intrinsics import as_type
+from ..intrinsics import as_type, chosen, identity
 
 __all__ = ["mapped", "stored", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
-           "cast2", "cast3", "after", "as_row"]
+           "cast2", "cast3", "after", "as_row", "truth", "pick", "select"]
 
 
 # -- kernels
@@ -50,6 +50,21 @@ def cast2(f, t, x, y):
 
 def cast3(f, t, x, y, z):
     return as_type(f(x, y, z), t)
+
+
+def truth(x):
+    return np.bool_(x)
+
+
+def pick(how, t, x, where):
+    """x where the mask is true, else what changes nothing."""
+    if how == "any" or how == "all":
+        return np.bool_(x) if where else identity(how, t)
+    return as_type(x, t) if where else identity(how, t)
+
+
+def select(condition, x, y):
+    return chosen(condition, x, y)
 
 
 def after(out, done):

@@ -191,13 +191,35 @@ def _isscalar(args, kwargs):
     return number(is_number(x.type) or x.type is k.Str or x.type is k.Bytes)
 
 
+def _where(args, kwargs):
+    return elementwise.where(args, kwargs)
+
+
+def _lifted(names, functions):
+    """Rules of numbers, for arrays too: the arguments in `names` may be arrays, the others stay as they are."""
+
+    def of(function, rule):
+        def lifted(args, kwargs):
+            given = dict(zip(names, args)) | kwargs
+            if not any(isinstance(x.type, k.Array) for x in given.values()):
+                return rule(args, kwargs)
+            if set(kwargs) - set(names) or len(args) > len(names) or list(given) != list(names[:len(given)]):
+                raise Mismatch(f"np.{function.__name__} of arrays is compiled with the arguments {', '.join(names)} only")
+            return elementwise.lift(function, list(given.values()))
+
+        return lifted
+
+    return {function: of(function, rule) for function, rule in functions.items()}
+
+
 CALLS = {
     **{ufunc: _ufunc(ufunc) for ufunc in RULES},
-    np.round: _round, np.around: _round, np.clip: _clip, np.real: _part("real", REAL, _real),
-    np.imag: _part("imag", IMAG, _imag),
-    np.angle: _angle, np.isclose: _isclose, np.sinc: _float_function("sinc", numbers.sinc),
-    np.fix: _float_function("fix", numbers.fix),
-    np.nan_to_num: _nan_to_num, np.finfo: _limits(np.finfo), np.iinfo: _limits(np.iinfo), np.isscalar: _isscalar,
+    **_lifted(("a", "decimals"), {np.round: _round, np.around: _round}), **_lifted(("a", "a_min", "a_max"), {np.clip: _clip}),
+    **_lifted(("val",), {np.real: _part("real", REAL, _real), np.imag: _part("imag", IMAG, _imag)}),
+    **_lifted(("z", "deg"), {np.angle: _angle}), **_lifted(("a", "b", "rtol"), {np.isclose: _isclose}),
+    **_lifted(("x",), {np.sinc: _float_function("sinc", numbers.sinc), np.fix: _float_function("fix", numbers.fix),
+                       np.nan_to_num: _nan_to_num}),
+    np.where: _where, np.finfo: _limits(np.finfo), np.iinfo: _limits(np.iinfo), np.isscalar: _isscalar,
 }
 
 # ---------------------------------------------------------------- attributes and methods

@@ -21,7 +21,7 @@ from ..build import compiled
 from ..intrinsics import store_all
 from ..py.numbers import uint64_to_int
 
-__all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed"]
+__all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
@@ -350,6 +350,12 @@ def transpose(a: Expr) -> Expr:
     axes = range(n - 1, -1, -1)
     return Apply(ARRAY_VIEW, a, ZERO, *(Apply(ARRAY_DIM, a, axis=k) for k in axes),
                  *(Apply(ARRAY_STRIDE, a, axis=k) for k in axes), type=t)
+
+
+def boxed(a, value):
+    """The 0-d array `a` with this element."""
+    ARRAY_STORE(a, value)
+    return a
 
 
 def transposed(a):

@@ -1,0 +1,373 @@
+"""Random bits as whole numbers: integers, shuffles, permutations and choices, as NumPy draws them, number for number.
+
+Source: numpy/random/_bounded_integers.pyx.in, _generator.pyx and mtrand.pyx; sampling without replacement is Floyd's
+algorithm with an open hash table, or the tail of a shuffle.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...ops.arith import CAST, IADD, IMUL, ISUB
+from ...ops.memory import ARRAY_DATA
+from ...ops.random import RANDOM_BOUNDED, RANDOM_CALL
+from ...types.kinds import Array, Int, uint64
+from .random_distributions import common_shape, double, elements, fits_output, rows
+
+__all__ = ["integers", "integers_u64", "integers_array", "shuffle", "permutation", "choice", "uniform_fill"]
+
+UINT64_ROW = Array(uint64, 1)
+SMALLEST = -9223372036854775808
+
+
+# -- integers
+
+def bad_bounds(low, closed):
+    if low == 0:
+        raise ValueError("high < 0" if closed else "high <= 0")
+    raise ValueError("low > high" if closed else "low >= high")
+
+
+def bounds(low, high, closed, least, most, name):
+    """(offset, span): the numbers are offset ... offset + span."""
+    if low < least:
+        raise ValueError(f"low is out of bounds for {name}")
+    if high > most and (closed or ISUB(high, 1) > most):
+        raise ValueError(f"high is out of bounds for {name}")
+    if low > high or not closed and low == high:
+        bad_bounds(low, closed)
+    return low, ISUB(high if closed else ISUB(high, 1), low)
+
+
+def integers(gen, low, high, size, closed, masked, least, most, name, symbol, t, unsigned):
+    """Numbers of NumPy type t (unsigned: the type of the same width that C draws), with bounds that are ints."""
+    if size is None:
+        low, span = bounds(low, high, closed, least, most, name)
+        return CAST(RANDOM_BOUNDED(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), masked), type=t)
+    out = np.empty(size, t)
+    if out.size > 0:
+        low, span = bounds(low, high, closed, least, most, name)
+        RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), out.size, masked, ARRAY_DATA(out), symbol=symbol, result=None)
+    return out
+
+
+def bounds_u64(low, high, closed):
+    if isinstance(low, int):
+        if low < 0:
+            raise ValueError("low is out of bounds for uint64")
+    if isinstance(high, int):
+        if high < 0:
+            bad_bounds(CAST(low, type=uint64), closed)
+    a = CAST(low, type=uint64)
+    b = CAST(high, type=uint64)
+    if a > b or not closed and a == b:
+        bad_bounds(a, closed)
+    return a, ISUB(ISUB(b, a), CAST(0 if closed else 1, type=uint64))
+
+
+def integers_u64(gen, low, high, size, closed, masked):
+    """uint64 numbers; a bound is an int or a uint64."""
+    if size is None:
+        low, span = bounds_u64(low, high, closed)
+        return RANDOM_BOUNDED(gen, low, span, masked)
+    out = np.empty(size, np.uint64)
+    if out.size > 0:
+        low, span = bounds_u64(low, high, closed)
+        RANDOM_CALL(gen, low, span, out.size, masked, ARRAY_DATA(out), symbol="random_bounded_uint64_fill", result=None)
+    return out
+
+
+def mask_of(span):
+    """The smallest number of the form 2**k - 1 that is not below `span`."""
+    m = span
+    m |= m >> 1
+    m |= m >> 2
+    m |= m >> 4
+    m |= m >> 8
+    m |= m >> 16
+    m |= m >> 32
+    return m
+
+
+def check_low(a, least, name):
+    if isinstance(a, np.ndarray):
+        if a.ndim > 0:
+            for i in range(len(a)):
+                check_low(a[i], least, name)
+        elif CAST(a[()], type=Int) < least:
+            raise ValueError(f"low is out of bounds for {name}")
+    elif a < least:
+        raise ValueError(f"low is out of bounds for {name}")
+
+
+def check_high(a, most, closed, name):
+    if isinstance(a, np.ndarray):
+        if a.ndim > 0:
+            for i in range(len(a)):
+                check_high(a[i], most, closed, name)
+        elif beyond(CAST(a[()], type=Int), most, closed):
+            raise ValueError(f"high is out of bounds for {name}")
+    elif beyond(a, most, closed):
+        raise ValueError(f"high is out of bounds for {name}")
+
+
+def beyond(high, most, closed):
+    return high > most and (closed or ISUB(high, 1) > most)
+
+
+def any_nonzero(a):
+    if isinstance(a, np.ndarray):
+        if a.ndim == 0:
+            return CAST(a[()], type=Int) != 0
+        for i in range(len(a)):
+            if any_nonzero(a[i]):
+                return True
+        return False
+    return a != 0
+
+
+def check_order(n, pair, lengths, closed, low):
+    """No pair of the broadcast bounds is in the wrong order."""
+    if len(lengths) == 0:
+        a, b = elements(pair)
+        if a > b or not closed and a == b:
+            bad_bounds(1 if any_nonzero(low) else 0, closed)
+    else:
+        for i in range(lengths[0]):
+            check_order(n, rows(pair, i, len(lengths)), lengths[1:], closed, low)
+
+
+def integers_array(gen, low, high, size, closed, masked, least, most, name, symbol, t, unsigned, buffered):
+    """Numbers with bounds that are arrays. buffered: short numbers share the 32 bits of a draw."""
+    if size is None:
+        shape = common_shape((low, high))
+    else:
+        shape = size
+    out = np.empty(shape, t)
+    if size is not None and out.size == 0:
+        return out
+    check_low(low, least, name)
+    check_high(high, most, closed, name)
+    check_order(0, (low, high), common_shape((low, high)), closed, low)
+    if size is not None:
+        fits_output((low, high), out)
+    rest = np.zeros(2, np.uint32)
+    fill_integers(gen, out, (low, high), rest, closed, masked, symbol, t, unsigned, buffered)
+    return out
+
+
+def fill_integers(gen, out, pair, rest, closed, masked, symbol, t, unsigned, buffered):
+    if out.ndim == 0:
+        low, high = elements(pair)
+        span = ISUB(high if closed else ISUB(high, 1), low)
+        mask = CAST(mask_of(CAST(CAST(span, type=unsigned), type=uint64)), type=unsigned)
+        if buffered:
+            drawn = RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), mask, masked, ARRAY_DATA(rest),
+                                IADD(ARRAY_DATA(rest), 4), symbol=symbol, result=unsigned)
+        else:
+            drawn = RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), mask, masked, symbol=symbol, result=unsigned)
+        out[()] = CAST(drawn, type=t)
+    else:
+        for i in range(len(out)):
+            fill_integers(gen, out[i], rows(pair, i, out.ndim), rest, closed, masked, symbol, t, unsigned, buffered)
+
+
+def interval(gen, last):
+    """A number of [0, last], by masks."""
+    return CAST(RANDOM_CALL(gen, last, symbol="random_interval", result=uint64), type=Int)
+
+
+def bounded(gen, last):
+    """A number of [0, last], by Lemire's method."""
+    return CAST(RANDOM_CALL(gen, 0, last, 0, False, symbol="random_bounded_uint64", result=uint64), type=Int)
+
+
+# -- shuffles
+
+def swap(x, y):
+    if x.ndim == 0:
+        kept = x[()]
+        x[()] = y[()]
+        y[()] = kept
+    else:
+        for i in range(len(x)):
+            swap(x[i], y[i])
+
+
+def shuffle(gen, x, axis):
+    """x: writable; axis: known, not negative."""
+    if x.ndim == 1:
+        for i in range(len(x) - 1, 0, -1):
+            j = interval(gen, i)
+            kept = x[j]
+            x[j] = x[i]
+            x[i] = kept
+    elif x.size > 0:
+        for i in range(x.shape[axis] - 1, 0, -1):
+            j = interval(gen, i)
+            if i != j:
+                swap(x[(slice(None),) * axis + (i,)], x[(slice(None),) * axis + (j,)])
+
+
+def counting(n):
+    out = np.empty(n if n > 0 else 0, np.int64)
+    for i in range(len(out)):
+        out[i] = i
+    return out
+
+
+def copied(x):
+    out = np.empty(x.shape, x.dtype)
+    out[...] = x
+    return out
+
+
+def permutation(gen, x, axis):
+    """x: an int, or an array with the axis known."""
+    if isinstance(x, np.ndarray):
+        if x.ndim == 1:
+            out = copied(x)
+            shuffle(gen, out, 0)
+            return out
+        return taken(x, permutation(gen, x.shape[axis], 0), axis)
+    out = counting(x)
+    shuffle(gen, out, 0)
+    return out
+
+
+def taken(x, index, axis):
+    """The slices `index` (an array of any shape) of x along `axis`, as x.take(index, axis)."""
+    out = np.empty(x.shape[:axis] + index.shape + x.shape[axis + 1:], x.dtype)
+    take_into(out, x, index, axis)
+    return out
+
+
+def take_into(out, x, index, axis):
+    if axis > 0:
+        for i in range(len(out)):
+            take_into(out[i], x[i], index, axis - 1)
+    elif index.ndim == 0:
+        out[...] = x[index[()]]
+    else:
+        for i in range(len(out)):
+            take_into(out[i], x, index[i], 0)
+
+
+# -- choice
+
+def sum_compensated(p):
+    """Kahan's summation."""
+    if len(p) == 0:
+        return 0.0
+    total = CAST(p[0], type=float_)
+    rest = 0.0
+    for i in range(1, len(p)):
+        y = CAST(p[i], type=float_) - rest
+        t = total + y
+        rest = (t - total) - y
+        total = t
+    return total
+
+
+def check_probabilities(p, n, tolerance, texts):
+    if len(p) != n:
+        raise ValueError(texts[0])
+    total = sum_compensated(p)
+    if total != total:
+        raise ValueError(texts[1])
+    for i in range(len(p)):
+        if p[i] < 0:
+            raise ValueError(texts[2])
+    if abs(total - 1.0) > tolerance:
+        raise ValueError(texts[3])
+
+
+def cumulated(p):
+    cdf = np.empty(len(p), np.float64)
+    total = 0.0
+    for i in range(len(p)):
+        total = total + p[i] if i > 0 else p[0]
+        cdf[i] = total
+    for i in range(len(p)):
+        cdf[i] = cdf[i] / total
+    return cdf
+
+
+def place(cdf, x):
+    """cdf.searchsorted(x, side='right')."""
+    low = 0
+    high = len(cdf)
+    while low < high:
+        middle = IADD(low, ISUB(high, low) >> 1)
+        if x < cdf[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def weighted(gen, p, count, out):
+    """Distinct indices with probabilities p: those drawn before get probability 0."""
+    positive = 0
+    for i in range(len(p)):
+        if p[i] > 0.0:
+            positive = positive + 1
+    if positive < count:
+        raise ValueError("Fewer non-zero entries in p than size")
+    found = 0
+    seen = np.zeros(len(p), np.bool_)
+    while found < count:
+        for i in range(found):
+            p[out[i]] = 0.0
+        cdf = cumulated(p)
+        wanted = count - found
+        drawn = np.empty(wanted, np.float64)
+        for i in range(wanted):
+            drawn[i] = double(gen)
+        for i in range(len(p)):
+            seen[i] = False
+        for i in range(wanted):
+            at = place(cdf, drawn[i])
+            if not seen[at]:
+                seen[at] = True
+                out[found] = at
+                found = found + 1
+
+
+def tail_shuffle(gen, data, first):
+    for i in range(len(data) - 1, first - 1, -1):
+        j = bounded(gen, i)
+        kept = data[j]
+        data[j] = data[i]
+        data[i] = kept
+
+
+def distinct(gen, n, count, out, shuffled):
+    """`count` distinct numbers below n into out."""
+    if n > 10000 and count > n // (50 if shuffled else 20):
+        all_ = counting(n)
+        tail_shuffle(gen, all_, max(n - count, 1))
+        for i in range(count):
+            out[i] = all_[n - count + i]
+        return
+    mask = CAST(mask_of(CAST(CAST(1.2 * CAST(count, type=float_), type=Int), type=uint64)), type=Int)
+    table = np.full(IADD(mask, 1), -1, np.int64)
+    for j in range(n - count, n):
+        value = bounded(gen, j)
+        at = value & mask
+        while table[at] != -1 and table[at] != value:
+            at = IADD(at, 1) & mask
+        if table[at] == -1:
+            table[at] = value
+            out[j - n + count] = value
+        else:
+            at = j & mask
+            while table[at] != -1:
+                at = IADD(at, 1) & mask
+            table[at] = j
+            out[j - n + count] = j
+    if shuffled:
+        tail_shuffle(gen, out, 1)
+
+
+def uniform_fill(gen, out):
+    RANDOM_CALL(gen, out.size, ARRAY_DATA(out), symbol="random_standard_uniform_fill", result=None)

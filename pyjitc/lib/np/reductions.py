@@ -1,0 +1,421 @@
+"""Reductions of arrays: sum, prod, min, max, any, all, mean, var, std and what is made of them, with axis, keepdims, dtype,
+initial, where and out. The loops are templates (folds.py), so producers of the operand fuse into them."""
+from __future__ import annotations
+
+import numpy as np
+
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Nest, Throw
+from ...ops.structure import TUPLE_MAKE
+from ...types import kinds as k
+from ...types.kinds import DType, NoneType, is_number
+from ...types.lattice import dtype_of, kind_of
+from ..build import compiled, type_name
+from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity
+from . import elementwise, folds, loops
+from .creation import scalar_of
+
+__all__ = ["CALLS", "METHODS", "RULES"]
+
+
+def bound(name, names, args, kwargs):
+    """Argument name -> expression; None and np._NoValue count as not given."""
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes from 1 to {len(names)} positional arguments but {len(args)} were given")
+    slots = dict(zip(names, args))
+    for key, x in kwargs.items():
+        if key not in names:
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+        slots[key] = x
+    if names[0] not in slots:
+        raise Mismatch(f"{name}() missing 1 required positional argument: '{names[0]}'")
+    return {key: x for key, x in slots.items() if x.type is not NoneType and not (
+        isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
+
+
+def axes_of(axis: Expr | None, ndim: int):
+    """The axes to reduce, sorted, None for all; or the Throw of a wrong one."""
+    if axis is None:
+        return None
+    parts = None
+    if isinstance(axis.type, k.Tuple) and (axis.known or all(e is k.Int for e in axis.type.elements)):
+        parts = axis.value if axis.known else None
+    elif axis.known and type(axis.value) is int or isinstance(axis.value, np.integer):
+        parts = (int(axis.value),)
+    if parts is None:
+        raise Mismatch("the axis must be known at compile time", "write it as a constant")
+    found = []
+    for n in parts:
+        if not -ndim <= n < ndim:
+            return Throw(np.exceptions.AxisError, f"axis {n} is out of bounds for array of dimension {ndim}")
+        found.append(n % ndim)
+    if len(set(found)) != len(found):
+        return Throw(ValueError, "duplicate value in 'axis'")
+    return tuple(sorted(found))
+
+
+def flag(slots, name):
+    x = slots.get(name)
+    if x is None:
+        return False
+    if not x.known:
+        raise Mismatch(f"{name}= must be a constant")
+    return bool(x.value)
+
+
+def _sum_type(t):
+    if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
+        return k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64
+    return t
+
+
+_TYPES = {"sum": _sum_type, "prod": _sum_type, "any": lambda t: k.bool_, "all": lambda t: k.bool_}
+_NAMES = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
+_NAMES_OF = {"sum": _NAMES, "prod": _NAMES, "min": ("a", "axis", "out", "keepdims", "initial", "where"),
+             "max": ("a", "axis", "out", "keepdims", "initial", "where"), "any": ("a", "axis", "out", "keepdims", "where"),
+             "all": ("a", "axis", "out", "keepdims", "where")}
+_UFUNCS = {"min": "minimum", "max": "maximum"}
+
+
+def _text(value):
+    return Const(k.Str, value)
+
+
+def reduction(how):
+    def rule(args, kwargs):
+        slots = bound(how, _NAMES_OF[how], args, kwargs)
+        a = slots["a"]
+        if is_number(a.type):
+            a = elementwise.scalar_array(a)
+        if isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct):
+            raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled yet", "make an array of it")
+        if not elementwise.is_array(a):
+            raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled")
+        return reduced(how, a, slots)
+
+    return rule
+
+
+def reduced(how, a, slots):
+    axes = axes_of(slots.get("axis"), a.type.ndim)
+    if isinstance(axes, Throw):
+        return axes
+    source = a.type.dtype
+    t = scalar_of(slots["dtype"]) if "dtype" in slots else _TYPES.get(how, lambda t: t)(source)
+    wide = k.float32 if t is k.float16 and how == "sum" else t
+    if how in ("min", "max") and kind_of(source) == "c":
+        raise Mismatch(f"np.{how} of complex numbers is not compiled yet")
+    where = slots.get("where")
+    if where is not None and where.known and where.value is True:
+        where = None
+    if where is not None and how in ("min", "max") and "initial" not in slots:
+        return Throw(ValueError, f"reduction operation '{_UFUNCS[how]}' does not have an identity, so to use a where mask "
+                     "one has to specify 'initial'")
+    parts = [_text(how), a, Const(k.Tuple(()), ()) if axes is None else Const(k.Tuple((k.Int,) * len(axes)), axes),
+             Const(k.Bool, axes is None), Const(DType(wide), dtype_of(wide)), Const(DType(t), dtype_of(t)),
+             Const(k.Bool, flag(slots, "keepdims")), slots.get("initial", Const(NoneType, None)),
+             where if where is not None else Const(NoneType, None), slots.get("out", Const(NoneType, None))]
+    return Call(reduce_, *parts)
+
+
+def reduce_(how, a, axes, every, wide, t, keepdims, initial, where, out):
+    if how == "min" or how == "max":
+        if initial is None:
+            check_not_empty(a, axes, every, how)
+    if every or len(axes) == a.ndim:
+        result = as_type(fold(how, a, where, wide), t)
+        if initial is not None:
+            result = combine_with(how, as_type(initial, t), result)
+        if keepdims:
+            result = np.full((1,) * a.ndim, result)
+    else:
+        result = fold_along(how, a, axes, where, wide, t)
+        if initial is not None:
+            result = np.add(result, as_type(initial, t)) if how == "sum" else np.multiply(result, as_type(initial, t)) \
+                if how == "prod" else np.minimum(result, as_type(initial, t)) if how == "min" else \
+                np.maximum(result, as_type(initial, t))
+        if keepdims:
+            result = insert_axes(result, axes)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def fold_along(how, a, axes, where, wide, t):
+    result = fold(how, a, where, wide, axes)
+    if wide == t:
+        return result
+    return result.astype(t)
+
+
+def check_not_empty(a, axes, every, how):
+    if every:
+        if a.size == 0:
+            raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} which has no identity")
+    elif reduced_size(a.shape, axes, 0) == 0 and kept_size(a.shape, axes, 0) != 0:
+        raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} which has no identity")
+
+
+def reduced_size(shape, axes, k):
+    if k == len(axes):
+        return 1
+    return shape[axes[k]] * reduced_size(shape, axes, k + 1)
+
+
+def kept_size(shape, axes, k):
+    if k == len(shape):
+        return 1
+    if k in axes:
+        return kept_size(shape, axes, k + 1)
+    return shape[k] * kept_size(shape, axes, k + 1)
+
+
+def _fold(args, kwargs):
+    """fold(how, a, where, dtype[, axes]): the nest."""
+    how, a, where, dtype, *axes = args
+    t = dtype.type.scalar
+    operands = [a]
+    if where.type is not NoneType:
+        operands.append(where)
+        kernel, fixed = loops.pick, [how, dtype]
+    elif how.value in ("any", "all"):
+        kernel, fixed = loops.truth, []
+    else:
+        kernel, fixed = loops.cast0, [dtype]
+    shape = elementwise.shape_of(operands)
+    if a.type.ndim == 0:
+        return Call(loops.cast0, dtype, elementwise.item(a)) if how.value not in ("any", "all") else \
+            Call(loops.truth, elementwise.item(a))
+    template, more = folds.folded, []
+    turned = where.type is NoneType and a.type.layout == "F" and a.type.ndim > 1  # in the order of memory, as NumPy
+    if turned:
+        operands = [elementwise.views.transpose(a)]
+        shape.reverse()
+    if axes:
+        mask = tuple(j in axes[0].value for j in range(a.type.ndim))
+        mask = mask[::-1] if turned else mask
+        template, more = folds.folded_axes, [Const(k.Tuple((k.Bool,) * len(mask)), mask)]
+    nest = Nest(template, [Apply(TUPLE_MAKE, *shape, cls=None), *more, how], kernel, fixed, operands, ndim=len(shape), dtype=t)
+    return Call(elementwise.views.transposed, nest) if turned and axes else nest
+
+
+def _identity(args, kwargs):
+    """identity(how, dtype)"""
+    how, dtype = args
+    t = dtype.type.scalar
+    d = dtype_of(t)
+    if how.value in ("sum", "any"):
+        value = 0
+    elif how.value in ("prod", "all"):
+        value = 1
+    elif d.kind == "f":
+        value = np.inf if how.value == "min" else -np.inf
+    elif d.kind == "b":
+        value = how.value == "min"
+    else:
+        value = np.iinfo(d).max if how.value == "min" else np.iinfo(d).min
+    return Const(t, d.type(value))
+
+
+def _combine_with(args, kwargs):
+    return Call(folds.combine, *args)
+
+
+def _mean_type(args, kwargs):
+    """dtype in which the mean of an array is computed."""
+    (a,) = args
+    t = a.type.dtype
+    if kind_of(t) in "biu":
+        t = k.float64
+    return Const(DType(t), dtype_of(t))
+
+
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
+    t = mean_type(a) if dtype is None else dtype
+    if a.dtype == np.float16 and dtype is None:
+        total = np.sum(a, axis, np.float32, None, keepdims, where=where)
+        return put_out((total / count(a, axis, where, keepdims)).astype(np.float16), out)
+    total = np.sum(a, axis, t, None, keepdims, where=where)
+    return put_out(np.divide(total, count(a, axis, where, keepdims)), out)
+
+
+def count(a, axis, where, keepdims):
+    """Number of elements that are folded into one."""
+    if where is not True:
+        return np.sum(np.logical_and(np.ones_like(a, np.bool_), where), axis, np.float64, None, keepdims)
+    if axis is None:
+        return float(a.size)
+    if isinstance(axis, tuple):
+        return float(axes_size(a, axis, 0))
+    return float(a.shape[axis])
+
+
+def axes_size(a, axes, k):
+    if k == len(axes):
+        return 1
+    return a.shape[axes[k]] * axes_size(a, axes, k + 1)
+
+
+def put_out(result, out):
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    t = mean_type(a) if dtype is None else dtype
+    keep = axis is not None  # a scalar leaves the array contiguous
+    n = count(a, axis, where, keep)
+    if a.dtype == np.float16 and dtype is None:
+        center = np.divide(np.sum(a, axis, np.float32, None, keep, where=where), n)
+        return put_out(spread(a.astype(np.float32), center, axis, n, ddof, keepdims, where).astype(np.float16), out)
+    center = np.divide(np.sum(a, axis, t, None, keep, where=where), n)
+    return put_out(spread(a, center, axis, n, ddof, keepdims, where), out)
+
+
+def spread(a, center, axis, n, ddof, keepdims, where):
+    x = a - center
+    if x.dtype.kind == "c":
+        total = np.sum(x.real * x.real + x.imag * x.imag, axis, None, None, keepdims, where=where)
+    else:
+        total = np.sum(x * x, axis, None, None, keepdims, where=where)
+    if isinstance(n, np.ndarray):
+        left = np.maximum(count(a, axis, where, keepdims) - ddof, 0.0)
+        return np.divide(total, left)
+    return np.divide(total, n - ddof if n - ddof > 0.0 else 0.0)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    return put_out(np.sqrt(var(a, axis, dtype, None, ddof, keepdims, where)), out)
+
+
+def ptp(a, axis=None, out=None, keepdims=False):
+    return put_out(np.subtract(np.max(a, axis, None, keepdims), np.min(a, axis, None, keepdims)), out)
+
+
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if weights is None:
+        found = np.mean(a, axis, None, None, keepdims)
+        if returned:
+            return found, np.sum(np.ones_like(a, found.dtype), axis, None, None, keepdims)
+        return found
+    if axis is not None and a.ndim != weights.ndim:
+        return weighted(a, spread_axis(weights, axis % a.ndim, a.ndim), axis, returned, keepdims)
+    if axis is None and a.ndim != weights.ndim:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    return weighted(a, weights, axis, returned, keepdims)
+
+
+def spread_axis(w, axis, ndim):
+    """A 1-d array along `axis` of ndim."""
+    if ndim == axis + 1:
+        return lead(w, axis)
+    return spread_axis(w, axis, ndim - 1)[..., None]
+
+
+def lead(w, n):
+    return w if n == 0 else lead(w, n - 1)[None]
+
+
+def weighted(a, w, axis, returned, keepdims):
+    scale = np.sum(w + np.zeros_like(a, w.dtype), axis, None, None, keepdims)
+    if np.any(scale == 0.0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    found = np.sum(a * w, axis, None, None, keepdims) / scale
+    if returned:
+        return found, scale
+    return found
+
+
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    return np.sum(without_nan(a, "sum"), axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    return np.prod(without_nan(a, "prod"), axis, dtype, out, keepdims, initial, where)
+
+
+def without_nan(a, how):
+    if a.dtype.kind in "fc":
+        return np.where(np.isnan(a), nan_identity(a, how), a)
+    return a
+
+
+def all_nan(result, a, axis, keepdims):
+    """nan where every element is nan."""
+    if a.dtype.kind in "fc":
+        return np.where(np.all(np.isnan(a), axis, None, keepdims), nan_identity(a, "nan"), result)
+    return result
+
+
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    return put_out(item_of(all_nan(np.min(without_nan(a, "min"), axis, None, keepdims, initial, where), a, axis, keepdims)), out)
+
+
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    return put_out(item_of(all_nan(np.max(without_nan(a, "max"), axis, None, keepdims, initial, where), a, axis, keepdims)), out)
+
+
+def item_of(x):
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        return x[()]
+    return x
+
+
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
+    if a.dtype.kind in "fc":
+        return put_out(np.divide(np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where),
+                                 np.sum(~np.isnan(a), axis, np.float64 if a.dtype != np.float32 else np.float32, None, keepdims, where=where)), out)
+    return np.mean(a, axis, dtype, out, keepdims, where)
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    if a.dtype.kind != "f":
+        return np.var(a, axis, dtype, out, ddof, keepdims, where)
+    good = ~np.isnan(a)
+    center = nanmean(a, axis, dtype, None, True, where)
+    x = np.where(good, a - center, nan_identity(a, "sum"))
+    n = np.sum(good, axis, np.float64 if a.dtype != np.float32 else np.float32, None, keepdims, where=where)
+    left = n - ddof
+    return put_out(item_of(np.where(left > 0, np.divide(np.sum(x * x, axis, dtype, None, keepdims, where=where), left),
+                                    nan_identity(a, "nan"))), out)
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    return put_out(np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where)), out)
+
+
+def count_nonzero(a, axis=None, *, keepdims=False):
+    if axis is None and not keepdims:
+        return int(np.sum(a != 0))
+    return np.sum(a != 0, axis, np.int64, None, keepdims)
+
+
+def _nan_identity(args, kwargs):
+    a, how = args
+    t = a.type.dtype
+    if how.value == "nan":
+        return Const(t, dtype_of(t).type(np.nan))
+    return _identity([how, Const(DType(t), dtype_of(t))], {})
+
+
+def _insert_axes(args, kwargs):
+    a, axes = args
+    ndim = a.type.ndim + len(axes.value)
+    items = [Const(NoneType, None) if j in axes.value else Const(k.Slice(NoneType, NoneType, NoneType), slice(None)) for j in range(ndim)]
+    return elementwise.views.view(a, items, False)
+
+
+RULES = {fold: _fold, identity: _identity, combine_with: _combine_with, mean_type: _mean_type, insert_axes: _insert_axes, nan_identity: _nan_identity}
+CALLS = {
+    np.sum: reduction("sum"), np.prod: reduction("prod"), np.min: reduction("min"), np.max: reduction("max"),
+    np.any: reduction("any"), np.all: reduction("all"), np.mean: compiled(mean), np.var: compiled(var), np.std: compiled(std),
+    np.ptp: compiled(ptp), np.average: compiled(average), np.nansum: compiled(nansum), np.nanprod: compiled(nanprod),
+    np.nanmin: compiled(nanmin), np.nanmax: compiled(nanmax), np.nanmean: compiled(nanmean), np.nanvar: compiled(nanvar),
+    np.nanstd: compiled(nanstd), np.count_nonzero: compiled(count_nonzero),
+}
+METHODS = {"sum": CALLS[np.sum], "prod": CALLS[np.prod], "min": CALLS[np.min], "max": CALLS[np.max], "any": CALLS[np.any],
+           "all": CALLS[np.all], "mean": CALLS[np.mean], "var": CALLS[np.var], "std": CALLS[np.std]}

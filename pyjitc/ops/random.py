@@ -1,0 +1,126 @@
+"""Random numbers: draws from the bit generator inside a NumPy Generator or RandomState, and NumPy's C functions on it.
+
+Compiled code does not take the generator's lock: a thread that draws from the same generator while NumPy fills an array
+without the interpreter lock, or the other way round, gets a mixed stream, as with NumPy's own extension interface.
+"""
+from __future__ import annotations
+
+from ..ir.core import ALLOCATES, READS, WRITES, Op
+from ..runtime import random
+from ..types.kinds import Bool, Float, Instance, NpBool, NpInt, uint32, uint64
+from .effects import NONDIFF
+
+__all__ = ["RANDOM_OPS"]
+
+_EFFECTS = READS | WRITES
+# The state of a bit generator is not reachable from compiled code but through these calls.
+_HIDDEN = "nounwind willreturn memory(inaccessiblemem: readwrite)"
+_SLOT = {"uint64": 1, "uint32": 2, "double": 3}
+_RESULT = {"uint64": uint64, "uint32": uint32, "double": Float}
+_BINOMIAL_WORDS = 18  # of binomial_t: what a draw keeps for the next one with the same n and p
+
+
+def _at(e, pointer, offset):
+    return e.assign(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+
+
+def _bitgen(e, inst, generator):
+    return _at(e, generator[0], random.bitgen_offset(inst.args[0].type.cls))
+
+
+def _next_lower(e, inst, generator):
+    kind = inst.attrs["kind"]
+    bitgen = _bitgen(e, inst, generator)
+    state = e.assign(f"load ptr, ptr {bitgen}, align 8")
+    function = e.assign(f"load ptr, ptr {_at(e, bitgen, 8 * _SLOT[kind])}, align 8")
+    return [e.assign(f"call {e.scalar(_RESULT[kind])} {function}(ptr {state}) {_HIDDEN}")]
+
+
+def _extended(t, llvm):
+    """A C parameter: short integers are extended by the caller."""
+    if t is Bool or t is NpBool:
+        return "i1 zeroext"
+    if isinstance(t, NpInt) and t.bits < 32:
+        return f"{llvm} {'signext' if t.signed else 'zeroext'}"
+    return llvm
+
+
+def _call_lower(e, inst, generator, *operands):
+    result = inst.attrs["result"]
+    types, values = ["ptr"], [_bitgen(e, inst, generator)]
+    for a, x in zip(inst.args[1:], operands):
+        types.append(_extended(a.type, e.scalar(a.type)))
+        values.append(x[0])
+    memory = _HIDDEN
+    if inst.attrs.get("binomial"):
+        kept = e.alloca("i64", _BINOMIAL_WORDS)
+        e.entry.append(f"  store i64 0, ptr {kept}")
+        types.append("ptr")
+        values.append(kept)
+        memory = "nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)"
+    elif result is None:  # it fills an array
+        memory = "nounwind willreturn"
+    name = f"pyjitc_random_{inst.attrs['symbol']}"
+    answer = "void" if result is None else e.scalar(result)
+    e.declare(f"declare {answer} @{name}({', '.join(types)})")
+    call = f"call {answer} @{name}({', '.join(f'{t} {v}' for t, v in zip(types, values))}) {memory}"
+    if result is None:
+        e.line(call)
+        return []
+    return [e.assign(call)]
+
+
+def _bounded_lower(e, inst, generator, offset, span, masked):
+    """One integer of [offset, offset + span]: a fill of one element."""
+    t = inst.args[1].type
+    llvm = e.scalar(t)
+    width = "i8" if llvm == "i1" else llvm
+    slot = e.alloca(width)
+    c = _extended(t, llvm)
+    name = f"pyjitc_random_random_bounded_{'bool' if t is NpBool else t.text}_fill"
+    e.declare(f"declare void @{name}(ptr, {c}, {c}, i64, i1 zeroext, ptr)")
+    e.line(f"call void @{name}(ptr {_bitgen(e, inst, generator)}, {c} {offset[0]}, {c} {span[0]}, i64 1, i1 zeroext {masked[0]}, "
+           f"ptr {slot}) nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)")
+    value = e.assign(f"load {width}, ptr {slot}")
+    return [e.assign(f"icmp ne i8 {value}, 0") if llvm == "i1" else value]
+
+
+def _gauss_get_lower(e, inst, generator):
+    where = _at(e, generator[0], random.gauss_offset() + 8)
+    has = e.assign(f"icmp ne i32 {e.assign(f'load i32, ptr {where}, align 8')}, 0")
+    return [has]
+
+
+def _gauss_kept_lower(e, inst, generator):
+    return [e.assign(f"load double, ptr {_at(e, generator[0], random.gauss_offset() + 16)}, align 8")]
+
+
+def _gauss_put_lower(e, inst, generator, has, value):
+    where = _at(e, generator[0], random.gauss_offset() + 8)
+    e.line(f"store i32 {e.assign(f'zext i1 {has[0]} to i32')}, ptr {where}, align 8")
+    e.line(f"store double {value[0]}, ptr {_at(e, where, 8)}, align 8")
+    return []
+
+
+def _global_lower(e, inst):
+    pointer = e.external("pyjitc_random_global")
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {pointer})")
+    return [pointer]
+
+
+RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EFFECTS, lower=_next_lower, partials=NONDIFF,
+                 doc="the next uint64, uint32 or double ({kind}) of the bit generator of a generator object")
+RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower, partials=NONDIFF,
+                 doc="NumPy's C function {symbol} on the bit generator and the other operands; addresses are ints")
+RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
+                    doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")
+GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, READS, lower=_gauss_get_lower, partials=NONDIFF,
+               doc="whether a RandomState keeps a normal number")
+GAUSS_KEPT = Op("gauss_kept", lambda types, attrs: Float, READS, lower=_gauss_kept_lower, partials=NONDIFF,
+                doc="the normal number that a RandomState keeps")
+GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, WRITES, lower=_gauss_put_lower, partials=NONDIFF,
+               doc="keep a normal number in a RandomState")
+RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower, partials=NONDIFF,
+                   doc="the RandomState behind the functions of np.random")
+
+RANDOM_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

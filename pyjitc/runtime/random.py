@@ -1,0 +1,70 @@
+"""NumPy's generators of random numbers as native code sees them: where an object keeps its `bitgen_t`, and NumPy's own C
+functions of distributions, which its extension module exports (NumPy manual, "Extending", numpy/random/distributions.h).
+
+A `bitgen_t` is {state, next_uint64, next_uint32, next_double, next_raw}: compiled code that draws through it moves the
+Python object's own state, so the stream is NumPy's.
+"""
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+__all__ = ["address", "bitgen_offset", "gauss_offset"]
+
+_WORD = 8
+_found: dict[type, int] = {}
+_library: list = []
+
+
+def address(name: str) -> int | None:
+    """Address of NumPy's C function `random_...`; `global`: of the RandomState behind np.random's functions."""
+    if name == "global":
+        return id(np.random.mtrand._rand)
+    if not _library:
+        _library.append(ctypes.CDLL(np.random._generator.__file__))
+    try:
+        return ctypes.addressof(ctypes.c_char.in_dll(_library[0], name))
+    except ValueError:
+        return None
+
+
+def bitgen_offset(cls: type) -> int | None:
+    """Offset of the `bitgen_t` in objects of class Generator or RandomState; None where it is not found."""
+    if cls not in _found:
+        _found[cls] = _search(cls)
+    return _found[cls]
+
+
+def _words(at: int, count: int) -> list[int]:
+    return list((ctypes.c_uint64 * count).from_address(at))
+
+
+def _search(cls: type):
+    sample = cls(np.random.PCG64(1))
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    wanted = _words(get(sample.bit_generator.capsule if cls is np.random.Generator else sample._bit_generator.capsule,
+                        b"BitGenerator"), 5)
+    words = _words(id(sample), cls.__basicsize__ // _WORD)
+    places = [i for i in range(2, len(words) - 4) if words[i:i + 5] == wanted]
+    if len(places) != 1:
+        return None
+    return places[0] * _WORD
+
+
+def gauss_offset() -> int | None:
+    """Offset in a RandomState of {bitgen_t *, int has_gauss, double gauss}: the normal number that the polar method keeps."""
+    cls = np.random.RandomState
+    bitgen = bitgen_offset(cls)
+    if bitgen is None:
+        return None
+    sample = cls(1)
+    sample.standard_normal()
+    for i, word in enumerate(_words(id(sample), cls.__basicsize__ // _WORD)):
+        if word == id(sample) + bitgen:
+            kept = ctypes.c_double.from_address(id(sample) + _WORD * i + 16).value
+            state = sample.get_state(legacy=False)
+            if _words(id(sample) + _WORD * i + 8, 1)[0] & 0xFFFFFFFF == state["has_gauss"] == 1 and kept == state["gauss"]:
+                return _WORD * i
+    return None
