@@ -73,7 +73,7 @@ def _fuse(fn: Function) -> None:
         gone: set[Inst] = set()
         for k in range(len(block.insts) - 1, -1, -1):
             inst = block.insts[k]
-            if inst.op not in _NESTS:
+            if inst.op not in _NESTS or inst in gone:
                 continue
             if inst.op is NEST and not uses.get(inst.result) and inst.attrs["shape"] is not None:
                 gone.add(inst)
