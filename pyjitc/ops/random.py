@@ -60,10 +60,9 @@ def _call_lower(e, inst, generator, *operands):
         memory = "nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)"
     elif result is None:  # it fills an array
         memory = "nounwind willreturn"
-    name = f"pyjitc_random_{inst.attrs['symbol']}"
+    function = e.external(f"pyjitc_random_{inst.attrs['symbol']}")  # an array's address is an int here, a pointer there
     answer = "void" if result is None else e.scalar(result)
-    e.declare(f"declare {answer} @{name}({', '.join(types)})")
-    call = f"call {answer} @{name}({', '.join(f'{t} {v}' for t, v in zip(types, values))}) {memory}"
+    call = f"call {answer} {function}({', '.join(f'{t} {v}' for t, v in zip(types, values))}) {memory}"
     if result is None:
         e.line(call)
         return []
@@ -77,9 +76,8 @@ def _bounded_lower(e, inst, generator, offset, span, masked):
     width = "i8" if llvm == "i1" else llvm
     slot = e.alloca(width)
     c = _extended(t, llvm)
-    name = f"pyjitc_random_random_bounded_{'bool' if t is NpBool else t.text}_fill"
-    e.declare(f"declare void @{name}(ptr, {c}, {c}, i64, i1 zeroext, ptr)")
-    e.line(f"call void @{name}(ptr {_bitgen(e, inst, generator)}, {c} {offset[0]}, {c} {span[0]}, i64 1, i1 zeroext {masked[0]}, "
+    function = e.external(f"pyjitc_random_random_bounded_{'bool' if t is NpBool else t.text}_fill")
+    e.line(f"call void {function}(ptr {_bitgen(e, inst, generator)}, {c} {offset[0]}, {c} {span[0]}, i64 1, i1 zeroext {masked[0]}, "
            f"ptr {slot}) nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)")
     value = e.assign(f"load {width}, ptr {slot}")
     return [e.assign(f"icmp ne i8 {value}, 0") if llvm == "i1" else value]

@@ -16,10 +16,23 @@ __all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators"]
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
 FUNCTIONS: dict[str, str] = {
+    "products": "matmul dot",
+    "sorting": "sort",
+    "random": "random.beta random.binomial random.chisquare random.default_rng random.exponential random.f random.gamma "
+              "random.geometric random.gumbel random.laplace random.logistic random.lognormal random.logseries "
+              "random.negative_binomial random.noncentral_chisquare random.noncentral_f random.normal random.pareto "
+              "random.permutation random.poisson random.power random.rand random.randint random.randn random.random "
+              "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
+              "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
+              "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf "
+              "random.RandomState",
+    "elementwise": "astype",
     "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar nanstd "
                   "count_nonzero",
 }
 METHODS: dict[str, str] = {
+    "products": "dot",
+    "elementwise": "astype",
     "reductions": "sum prod min max any all mean var std",
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...ops.arith import CAST, IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DATA
 from ...ops.random import RANDOM_BOUNDED, RANDOM_CALL
-from ...types.kinds import Array, Int, uint64
+from ...types.kinds import Array, Float, Int, uint64
 from .random_distributions import common_shape, double, elements, fits_output, rows
 
 __all__ = ["integers", "integers_u64", "integers_array", "shuffle", "permutation", "choice", "uniform_fill"]
@@ -38,12 +38,12 @@ def bounds(low, high, closed, least, most, name):
     return low, ISUB(high if closed else ISUB(high, 1), low)
 
 
-def integers(gen, low, high, size, closed, masked, least, most, name, symbol, t, unsigned):
+def integers(gen, low, high, size, closed, masked, least, most, name, symbol, dtype, t, unsigned):
     """Numbers of NumPy type t (unsigned: the type of the same width that C draws), with bounds that are ints."""
     if size is None:
         low, span = bounds(low, high, closed, least, most, name)
         return CAST(RANDOM_BOUNDED(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), masked), type=t)
-    out = np.empty(size, t)
+    out = np.empty(size, dtype)
     if out.size > 0:
         low, span = bounds(low, high, closed, least, most, name)
         RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), out.size, masked, ARRAY_DATA(out), symbol=symbol, result=None)
@@ -136,13 +136,13 @@ def check_order(n, pair, lengths, closed, low):
             check_order(n, rows(pair, i, len(lengths)), lengths[1:], closed, low)
 
 
-def integers_array(gen, low, high, size, closed, masked, least, most, name, symbol, t, unsigned, buffered):
+def integers_array(gen, low, high, size, closed, masked, least, most, name, symbol, dtype, t, unsigned, buffered):
     """Numbers with bounds that are arrays. buffered: short numbers share the 32 bits of a draw."""
     if size is None:
         shape = common_shape((low, high))
     else:
         shape = size
-    out = np.empty(shape, t)
+    out = np.empty(shape, dtype)
     if size is not None and out.size == 0:
         return out
     check_low(low, least, name)
@@ -258,10 +258,10 @@ def sum_compensated(p):
     """Kahan's summation."""
     if len(p) == 0:
         return 0.0
-    total = CAST(p[0], type=float_)
+    total = CAST(p[0], type=Float)
     rest = 0.0
     for i in range(1, len(p)):
-        y = CAST(p[i], type=float_) - rest
+        y = CAST(p[i], type=Float) - rest
         t = total + y
         rest = (t - total) - y
         total = t
@@ -349,7 +349,7 @@ def distinct(gen, n, count, out, shuffled):
         for i in range(count):
             out[i] = all_[n - count + i]
         return
-    mask = CAST(mask_of(CAST(CAST(1.2 * CAST(count, type=float_), type=Int), type=uint64)), type=Int)
+    mask = CAST(mask_of(CAST(CAST(1.2 * CAST(count, type=Float), type=Int), type=uint64)), type=Int)
     table = np.full(IADD(mask, 1), -1, np.int64)
     for j in range(n - count, n):
         value = bounded(gen, j)

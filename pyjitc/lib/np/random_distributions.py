@@ -6,7 +6,7 @@ numpy/random/_common.pyx; the algorithms are named at each function.
 """
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from ...types.kinds import Array, Float, Int, float64, int64
 from ..build import outlined
 from . import views
 
-__all__ = ["DRAWS", "LEGACY", "TESTS", "ARRAY_TESTS", "sample", "broadcast_sample", "uniform_range", "check_triangle", "check_hypergeometric",
+__all__ = ["DRAWS", "LEGACY", "COUNTS", "FLAT", "c_function", "fill", "double", "common_shape", "elements", "fits_output", "rows", "check_all",
+            "TESTS", "ARRAY_TESTS", "sample", "broadcast_sample", "uniform_range", "check_triangle", "check_hypergeometric",
            "check_negative_binomial"]
 
 POISSON_MAX = float(np.iinfo(np.int64).max - np.sqrt(np.iinfo(np.int64).max) * 10)
@@ -207,17 +208,13 @@ def rows(args, i, ndim, k=0):
 
 # -- checks of several parameters together
 
-def finite(x):
-    return ISFINITE(x)
-
-
-def ISFINITE(x):
+def is_finite(x):
     return x - x == 0.0
 
 
 def uniform_range(low, high, message):
     span = high - low
-    if not ISFINITE(span):
+    if not is_finite(span):
         raise OverflowError(message)
     return span
 
@@ -231,8 +228,8 @@ def check_triangle(left, mode, right):
         raise ValueError("left == right")
 
 
-def check_hypergeometric(good, bad, count, limited):
-    if limited and (good >= 1000000000 or bad >= 1000000000):
+def check_hypergeometric(good, bad, count):
+    if good >= 1000000000 or bad >= 1000000000:
         raise ValueError("both ngood and nbad must be less than 1000000000")
     if IADD(good, bad) < count:
         raise ValueError("ngood + nbad < nsample")
@@ -599,7 +596,7 @@ def binomial_btpe(gen, count, p):
 
 
 @outlined
-def binomial(gen, n, p):
+def binomial(gen, p, n):
     if p <= 0.5:
         if p * CAST(n, type=Float) <= 30.0:
             return binomial_inversion(gen, n, p)
@@ -612,11 +609,18 @@ def binomial(gen, n, p):
 
 # -- which parameters each distribution has
 
-def _c(name, result=Float):
-    return partial(RANDOM_CALL, symbol=f"random_{name}", result=result)
+@cache
+def c_function(name, result=Float, suffix=""):
+    """NumPy's function random_<name><suffix>, called on a generator and the parameters."""
+    return partial(RANDOM_CALL, symbol=f"random_{name}{suffix}", result=result)
 
 
-def binomial_c(gen, n, p):
+def fill(gen, out, symbol):
+    """NumPy's own filling of a whole array."""
+    RANDOM_CALL(gen, out.size, ARRAY_DATA(out), symbol=symbol, result=None)
+
+
+def binomial_c(gen, p, n):
     return RANDOM_CALL(gen, p, n, symbol="random_binomial", result=Int, binomial=True)
 
 
@@ -635,8 +639,8 @@ _PARAMETERS = {
     "negative_binomial": "n:positive_not_nan p:bounded_gt_0_1", "binomial": "n:non_negative! p:bounded_0_1",
     "hypergeometric": "ngood:non_negative! nbad:non_negative! nsample:non_negative!",
 }
-_COUNTS = ("poisson", "zipf", "geometric", "logseries", "negative_binomial", "hypergeometric")
-DRAWS = {name: (_c(name, Int if name in _COUNTS else Float), text) for name, text in _PARAMETERS.items()}
+COUNTS = ("poisson", "zipf", "geometric", "logseries", "negative_binomial", "hypergeometric", "binomial")
+DRAWS = {name: (c_function(name, Int if name in COUNTS else Float), text) for name, text in _PARAMETERS.items()}
 DRAWS["binomial"] = (binomial_c, _PARAMETERS["binomial"])
 _OWN = (gauss, standard_exponential, standard_gamma, exponential, gamma, normal, lognormal, pareto, weibull, power, chisquare, rayleigh,
         noncentral_chisquare, noncentral_f, f, wald, standard_t, standard_cauchy, beta, vonmises, negative_binomial, zipf, geometric,
