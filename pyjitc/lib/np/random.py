@@ -133,8 +133,9 @@ def _distribution(name, draw, text):
         shown = ["" if name in ("normal",) and n == "loc" else n for n in names]
         table = distributions.ARRAY_TESTS if arrays else distributions.TESTS
         tests = [tuple((test, message.format(n)) for test, message in table[r]) for r, n in zip(rules, shown)]
+        ints = whole
         if name == "binomial":  # NumPy looks at p first
-            values, tests = values[::-1], tests[::-1]
+            values, tests, ints = values[::-1], tests[::-1], whole[::-1]
         args = Apply(TUPLE_MAKE, *values, cls=None)
         checked = (_function(draw), args, _plain(tuple(tests)), _size(name, size), _dtype(dtype))
         extra = _EXTRA.get(name) if draw is distributions.DRAWS[name][0] or name == "triangular" else None
@@ -143,7 +144,7 @@ def _distribution(name, draw, text):
                 raise Mismatch(f"{name}() with parameters that are arrays is not compiled", "loop over the elements")
             return Call(after_check, _function(extra), gen, *checked, _type(distributions.FLAT[dtype]))
         if arrays:
-            return Call(distributions.broadcast_sample, gen, *checked)
+            return Call(distributions.broadcast_sample, gen, *checked, _plain(tuple(ints)))
         return Call(distributions.sample, gen, *checked, _type(distributions.FLAT[dtype]))
 
     return rule
@@ -340,8 +341,15 @@ def _axis(name, x: Expr, ndim: int):
     if not x.known or x.type is not Int:
         raise Mismatch(f"the axis of {name}() must be known at compile time", "write a constant")
     if not -ndim <= x.value < ndim:
-        return Throw(np.exceptions.AxisError, f"axis {x.value} is out of bounds for array of dimension {ndim}")
+        return Call(bad_axis, x, Const(Int, ndim))
     return Const(Int, x.value % ndim)
+
+
+AxisError = np.exceptions.AxisError
+
+
+def bad_axis(axis, ndim):
+    raise AxisError(axis, ndim, None)
 
 
 def _shuffle(legacy):
@@ -355,7 +363,7 @@ def _shuffle(legacy):
         if not x.type.writable:
             return Throw(ValueError, "array is read-only")
         axis = _axis("shuffle", axis[0], x.type.ndim) if axis else Const(Int, 0)
-        return axis if isinstance(axis, Throw) else Call(bits.shuffle, gen, x, axis)
+        return axis if isinstance(axis, Call) else Call(bits.shuffle, gen, x, axis)
 
     return rule
 
@@ -368,7 +376,7 @@ def _permutation(legacy):
             if x.type.ndim == 0 and legacy:
                 return Throw(IndexError, "x must be an integer or at least 1-dimensional")
             axis = _axis("permutation", axis[0], x.type.ndim) if axis else Const(Int, 0)
-            return axis if isinstance(axis, Throw) else Call(bits.permutation, gen, x, axis)
+            return axis if isinstance(axis, Call) else Call(bits.permutation, gen, x, axis)
         if x.type is k.Bool or x.type is not Int and not isinstance(x.type, k.NpInt) or x.type is k.uint64:
             raise Mismatch(f"permutation() of a value of type {type_name(x.type)} is not compiled", "pass an int or an array")
         return Call(bits.permutation, gen, conversions.to_int(x), Const(Int, 0))

@@ -95,7 +95,7 @@ def check_low(a, least, name):
                 check_low(a[i], least, name)
         elif CAST(a[()], type=Int) < least:
             raise ValueError(f"low is out of bounds for {name}")
-    elif a < least:
+    elif CAST(a, type=Int) < least:
         raise ValueError(f"low is out of bounds for {name}")
 
 
@@ -106,7 +106,7 @@ def check_high(a, most, closed, name):
                 check_high(a[i], most, closed, name)
         elif beyond(CAST(a[()], type=Int), most, closed):
             raise ValueError(f"high is out of bounds for {name}")
-    elif beyond(a, most, closed):
+    elif beyond(CAST(a, type=Int), most, closed):
         raise ValueError(f"high is out of bounds for {name}")
 
 
@@ -128,7 +128,7 @@ def any_nonzero(a):
 def check_order(n, pair, lengths, closed, low):
     """No pair of the broadcast bounds is in the wrong order."""
     if len(lengths) == 0:
-        a, b = elements(pair)
+        a, b = elements(pair, (True, True))
         if a > b or not closed and a == b:
             bad_bounds(1 if any_nonzero(low) else 0, closed)
     else:
@@ -149,7 +149,7 @@ def integers_array(gen, low, high, size, closed, masked, least, most, name, symb
     check_high(high, most, closed, name)
     check_order(0, (low, high), common_shape((low, high)), closed, low)
     if size is not None:
-        fits_output((low, high), out)
+        fits_output((low, high, out), out)
     rest = np.zeros(2, np.uint32)
     fill_integers(gen, out, (low, high), rest, closed, masked, symbol, t, unsigned, buffered)
     return out
@@ -157,7 +157,7 @@ def integers_array(gen, low, high, size, closed, masked, least, most, name, symb
 
 def fill_integers(gen, out, pair, rest, closed, masked, symbol, t, unsigned, buffered):
     if out.ndim == 0:
-        low, high = elements(pair)
+        low, high = elements(pair, (True, True))
         span = ISUB(high if closed else ISUB(high, 1), low)
         mask = CAST(mask_of(CAST(CAST(span, type=unsigned), type=uint64)), type=unsigned)
         if buffered:
@@ -168,7 +168,7 @@ def fill_integers(gen, out, pair, rest, closed, masked, symbol, t, unsigned, buf
         out[()] = CAST(drawn, type=t)
     else:
         for i in range(len(out)):
-            fill_integers(gen, out[i], rows(pair, i, out.ndim), rest, closed, masked, symbol, t, unsigned, buffered)
+            fill_integers(gen, out[i, ...], rows(pair, i, out.ndim), rest, closed, masked, symbol, t, unsigned, buffered)
 
 
 def interval(gen, last):
@@ -190,7 +190,7 @@ def swap(x, y):
         y[()] = kept
     else:
         for i in range(len(x)):
-            swap(x[i], y[i])
+            swap(x[i, ...], y[i, ...])
 
 
 def shuffle(gen, x, axis):
@@ -205,7 +205,7 @@ def shuffle(gen, x, axis):
         for i in range(x.shape[axis] - 1, 0, -1):
             j = interval(gen, i)
             if i != j:
-                swap(x[(slice(None),) * axis + (i,)], x[(slice(None),) * axis + (j,)])
+                swap(x[(slice(None),) * axis + (i, ...)], x[(slice(None),) * axis + (j, ...)])
 
 
 def counting(n):
@@ -244,12 +244,12 @@ def taken(x, index, axis):
 def take_into(out, x, index, axis):
     if axis > 0:
         for i in range(len(out)):
-            take_into(out[i], x[i], index, axis - 1)
+            take_into(out[i, ...], x[i, ...], index, axis - 1)
     elif index.ndim == 0:
-        out[...] = x[index[()]]
+        out[...] = x[index[()], ...]
     else:
         for i in range(len(out)):
-            take_into(out[i], x, index[i], 0)
+            take_into(out[i, ...], x, index[i, ...], 0)
 
 
 # -- choice

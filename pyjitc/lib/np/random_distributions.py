@@ -16,7 +16,7 @@ from ...ops.memory import ARRAY_DATA, ARRAY_VIEW
 from ...ops.random import GAUSS_GET, GAUSS_KEPT, GAUSS_PUT, RANDOM_CALL, RANDOM_NEXT
 from ...types.kinds import Array, Float, Int, float64, int64
 from ..build import outlined
-from . import views
+
 
 __all__ = ["DRAWS", "LEGACY", "COUNTS", "FLAT", "c_function", "fill", "double", "common_shape", "elements", "fits_output", "rows", "check_all",
             "TESTS", "ARRAY_TESTS", "sample", "broadcast_sample", "uniform_range", "check_triangle", "check_hypergeometric",
@@ -71,7 +71,7 @@ def fails(test, x):
 
 def real(x):
     """A parameter as a double."""
-    return x if isinstance(x, float) else CAST(x, type=Float)
+    return CAST(x, type=Float)
 
 
 def fails_somewhere(test, x):
@@ -113,16 +113,16 @@ def sample(gen, draw, args, tests, size, dtype, flat):
     return out
 
 
-def broadcast_sample(gen, draw, args, tests, size, dtype):
-    """An array of numbers whose parameters are arrays."""
+def broadcast_sample(gen, draw, args, tests, size, dtype, whole):
+    """An array of numbers whose parameters are arrays; whole: which are ints."""
     check_all(args, tests)
     if size is None:
         out = np.empty(common_shape(args), dtype)
-        fill_broadcast(gen, draw, out, args)
+        fill_broadcast(gen, draw, out, args, whole)
         return out
     out = np.empty(size, dtype)
-    fits_output(args, out)
-    fill_broadcast(gen, draw, out, args)
+    fits_output((out,) + args, out)
+    fill_broadcast(gen, draw, out, args, whole)
     return out
 
 
@@ -155,11 +155,15 @@ def common_length(args, at, k, n, first):
         if x.ndim >= at:
             m = x.shape[x.ndim - at]
             if n != 1 and m != 1 and m != n:
-                a, b = args[first], args[k]
-                raise ValueError(f"shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg {first} "
-                                 f"with shape {views.shape_text(shape_of(a))} and arg {k} with shape {views.shape_text(shape_of(b))}.")
-            return common_length(args, at, k + 1, m if n == 1 else n, first)
+                no_common_shape(args, first, k)
+            return common_length(args, at, k + 1, m if n == 1 else n, k if n == 1 and m != 1 else first)
     return common_length(args, at, k + 1, n, first)
+
+
+@outlined
+def no_common_shape(args, i, j):
+    raise ValueError("shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg "
+                     f"{i} with shape {shape_of(args[i])} and arg {j} with shape {shape_of(args[j])}.")
 
 
 def shape_of(x):
@@ -169,30 +173,35 @@ def shape_of(x):
 
 
 def fits_output(args, out):
-    """The parameters must broadcast to the output, which must not be widened by them."""
-    shape = common_shape((out,) + args)
+    """The parameters, the output among them, must broadcast to the output."""
+    shape = common_shape(args)
     if shape != out.shape:
-        raise ValueError(f"Output size {views.shape_text(out.shape)} is not compatible with broadcast dimensions of inputs "
-                         f"{views.shape_text(shape)}.")
+        wrong_output(shape, out.shape)
 
 
-def fill_broadcast(gen, draw, out, args):
+@outlined
+def wrong_output(shape, output):
+    raise ValueError(f"Output size {output} is not compatible with broadcast dimensions of inputs {shape}.")
+
+
+def fill_broadcast(gen, draw, out, args, whole):
     if out.ndim == 0:
-        out[()] = draw(gen, *elements(args))
+        out[()] = draw(gen, *elements(args, whole))
     else:
         for i in range(len(out)):
-            fill_broadcast(gen, draw, out[i], rows(args, i, out.ndim))
+            fill_broadcast(gen, draw, out[i, ...], rows(args, i, out.ndim), whole)
 
 
-def elements(args, k=0):
+def elements(args, whole, k=0):
+    """The parameters as numbers; whole: which are ints."""
     if k == len(args):
         return ()
     x = args[k]
     if isinstance(x, np.ndarray):
-        if x.dtype == np.int64:
-            return (CAST(x[()], type=Int),) + elements(args, k + 1)
-        return (real(x[()]),) + elements(args, k + 1)
-    return (x,) + elements(args, k + 1)
+        if whole[k]:
+            return (CAST(x[()], type=Int),) + elements(args, whole, k + 1)
+        return (real(x[()]),) + elements(args, whole, k + 1)
+    return (x,) + elements(args, whole, k + 1)
 
 
 def rows(args, i, ndim, k=0):
@@ -202,7 +211,7 @@ def rows(args, i, ndim, k=0):
     x = args[k]
     if isinstance(x, np.ndarray):
         if x.ndim == ndim:
-            return (x[0] if len(x) == 1 else x[i],) + rows(args, i, ndim, k + 1)
+            return (x[0, ...] if len(x) == 1 else x[i, ...],) + rows(args, i, ndim, k + 1)
     return (x,) + rows(args, i, ndim, k + 1)
 
 

@@ -1,0 +1,370 @@
+"""np.random: the numbers, their types and the state afterwards are NumPy's own, for objects and for the global RandomState."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+from pyjitc.base.errors import TypingError
+from tests.oracle import difference, same
+
+SEED = 12345
+
+
+def run(function, gen, args):
+    args = copy.deepcopy(args)
+    try:
+        how, what = "returns", function(gen, *args)
+    except Exception as error:
+        how, what = "raises", error
+    return how, what, args, ""
+
+
+def state(gen):
+    if isinstance(gen, np.random.RandomState):
+        kept = gen.get_state(legacy=False)
+    else:
+        kept = gen.bit_generator.state
+    return repr(kept)
+
+
+def check(function, *cases, make=lambda: np.random.default_rng(SEED), compiled=None):
+    """Both draw the same from equal generators, and leave them equal."""
+    compiled = compiled or njit(function)
+    for args in cases:
+        first, second = make(), make()
+        wrong = difference(run(function, first, args), run(compiled, second, args))
+        assert not wrong, f"{args}: {wrong}"
+        assert state(first) == state(second), args
+    return compiled
+
+
+GENERATORS = {
+    "PCG64": lambda: np.random.Generator(np.random.PCG64(SEED)), "PCG64DXSM": lambda: np.random.Generator(np.random.PCG64DXSM(SEED)),
+    "Philox": lambda: np.random.Generator(np.random.Philox(SEED)), "MT19937": lambda: np.random.Generator(np.random.MT19937(SEED)),
+    "SFC64": lambda: np.random.Generator(np.random.SFC64(SEED)),
+}
+
+
+def mixture(g, n):
+    total = 0.0
+    for i in range(n):
+        total += g.random() * g.standard_normal() + g.integers(i + 1)
+    return total, g.random(3), g.random(3, np.float32), g.standard_exponential()
+
+
+mixed = njit(mixture)
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_every_bit_generator(name):
+    check(mixture, (5,), (300,), make=GENERATORS[name], compiled=mixed)
+
+
+def test_streams_mix_with_those_of_the_interpreter():
+    first, second = np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(3):
+        assert first.normal() == second.normal()
+        assert same(mixture(first, 3), mixed(second, 3))
+
+
+def test_a_generator_as_global_value_and_in_a_tuple():
+    gen = np.random.default_rng(3)
+
+    @njit
+    def captured():
+        return gen.random()
+
+    @njit
+    def pair(t):
+        return t[0].random() + t[1]
+
+    expected = np.random.default_rng(3).random(3)
+    assert [captured(), captured()] == list(expected[:2])
+    assert pair((gen, 1.0)) == expected[2] + 1.0
+
+
+@njit
+def same_object(g):
+    return g
+
+
+def test_the_object_itself_returns():
+    gen, old = np.random.default_rng(), np.random.RandomState(1)
+    assert same_object(gen) is gen and same_object(old) is old
+
+
+def test_generators_made_inside():
+    def made(seed):
+        g = np.random.default_rng(seed)
+        h = np.random.RandomState(seed)
+        return g.random(), g.normal(), h.rand(), h.randn(), np.random.default_rng(seed)
+
+    mine, numpys = njit(made)(7), made(7)
+    assert mine[:4] == numpys[:4]
+    assert mine[4].bit_generator.state == numpys[4].bit_generator.state
+
+
+def test_pickled_and_copied_generators():
+    gen = pickle.loads(pickle.dumps(np.random.default_rng(5)))
+    assert same(mixed(gen, 4), mixture(np.random.default_rng(5), 4))
+
+
+# -- distributions
+
+PARAMETERS = {
+    "beta": [(0.5, 0.5), (2.0, 3)], "exponential": [(), (2.5,)], "gamma": [(0.5,), (3.0, 2.0)], "standard_gamma": [(0.0,), (0.3,), (1.0,), (4,)],
+    "f": [(2.0, 5.0)], "noncentral_f": [(2.0, 5.0, 1.5)], "chisquare": [(3,)], "noncentral_chisquare": [(0.5, 2.0), (3.0, 2.0), (3.0, 0.0)],
+    "standard_cauchy": [()], "standard_t": [(4.0,)], "vonmises": [(0.5, 0.0), (0.5, 1e-6), (1.0, 2.0), (-1.0, 50.0)], "pareto": [(3.0,)],
+    "weibull": [(0.0,), (1.5,)], "power": [(2.0,)], "laplace": [(), (1.0, 2.0)], "gumbel": [(), (1.0, 2.0)], "logistic": [(), (1.0, 2.0)],
+    "lognormal": [(), (1.0, 0.5)], "rayleigh": [(), (2.0,)], "wald": [(1.0, 2.0)], "triangular": [(-1.0, 0.0, 2.0)],
+    "poisson": [(), (0.0,), (3.5,), (40.0,)], "zipf": [(2.0,)], "geometric": [(0.2,), (0.7,)], "logseries": [(0.6,), (0.99,)],
+    "negative_binomial": [(3.0, 0.4)], "binomial": [(0, 0.5), (10, 0.3), (10, 0.8), (1000, 0.3), (1000, 0.9)], "normal": [(), (1.0, 2.0), (3, 0)],
+    "uniform": [(), (2.0,), (1, 5)],
+}
+WRONG = {
+    "beta": [(0.0, 1.0), (1.0, -1.0)], "exponential": [(-1.0,), (-0.0,)], "gamma": [(-1.0, 1.0), (1.0, -1.0)], "normal": [(0.0, -1.0)],
+    "chisquare": [(0.0,)], "vonmises": [(0.0, -1.0)], "zipf": [(1.0,), (float("nan"),)], "geometric": [(0.0,), (1.5,)],
+    "logseries": [(1.0,), (float("nan"),)], "poisson": [(-1.0,), (1e20,)], "binomial": [(5, 1.5), (-1, 0.5), (-1, 2.0)],
+    "negative_binomial": [(0.0, 0.5), (1.0, 0.0)], "triangular": [(1.0, 0.0, 2.0), (0.0, 3.0, 2.0), (1.0, 1.0, 1.0)],
+    "uniform": [(2.0, 1.0), (-1e308, 1e308)], "wald": [(0.0, 1.0)], "weibull": [(-1.0,)],
+}
+
+
+def calls(name):
+    """One function of a generator for each count of parameters, which draws one number and arrays."""
+    found = {}
+    for args in PARAMETERS[name] + WRONG.get(name, []):
+        if len(args) not in found:
+            names = ", ".join(f"p{i}" for i in range(len(args)))
+            space = {}
+            exec(f"def draw(g{', ' if names else ''}{names}):\n"
+                 f"    return g.{name}({names}), g.{name}({names}{', ' if names else ''}size=(4, 5)), g.{name}({names})", space)
+            found[len(args)] = (space["draw"], njit(space["draw"]))
+    return found
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_distributions_of_a_generator_and_of_a_random_state(name):
+    functions = calls(name)
+    for args in PARAMETERS[name] + WRONG.get(name, []):
+        function, compiled = functions[len(args)]
+        check(function, args, compiled=compiled)
+        check(function, args, compiled=compiled, make=lambda: np.random.RandomState(SEED))
+
+
+def test_hypergeometric():
+    def draw(g, a, b, c):
+        return g.hypergeometric(a, b, c), g.hypergeometric(a, b, c, size=6)
+
+    check(draw, (5, 7, 4), (100, 200, 50), (1, 2, 5), (10**9, 1, 1), (-1, 5, 2))
+
+
+def test_sizes():
+    def draw(g, size):
+        return g.random(size), g.normal(size=size), g.integers(5, size=size), g.poisson(2.0, size=size)
+
+    compiled = njit(draw)
+    for size in (None, 0, 3, (), (2,), (2, 3), (0, 4), (2, 3, 4), np.int32(3), -1, (2, -1)):
+        check(draw, (size,), compiled=compiled)
+
+
+def test_parameters_that_broadcast():
+    def draw(g, a, b):
+        return g.normal(a, b)
+
+    def sized(g, a, b, n):
+        return g.gamma(a, b, size=(n, 3)), g.poisson(a, size=(n, 3))
+
+    row, column = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [2.0]])
+    for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
+        check(draw, (row, 1.0), (2, row), (row, column), (column, row), (np.array(2.0), 1.0), (np.arange(4), 2.5), (row[::-1], row),
+              (row, -row), (np.ones(2), row), (np.ones((0, 3)), row), make=make)
+        check(sized, (row, column, 2), (row, 2.0, 4), (row, column, 3), (-row, 1.0, 2), make=make)
+
+
+def test_whole_parameters_that_broadcast():
+    def draw(g, n, p):
+        return g.binomial(n, p)
+
+    for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
+        check(draw, (np.array([5, 100, 7]), 0.3), (10, np.array([0.1, 0.9])), (np.array([[5], [6]]), np.array([0.2, 0.4, 0.9])),
+              (np.array([5, -1]), 0.5), (5, np.array([0.5, np.nan])), make=make)
+
+
+# -- precision and output arrays
+
+def test_precisions():
+    def draw(g):
+        return (g.random(dtype=np.float32), g.random(5, dtype="float32"), g.standard_normal(dtype=np.float32), g.standard_normal(4, np.float32),
+                g.standard_exponential(dtype=np.float32), g.standard_exponential(4, np.float32), g.standard_exponential(3, method="inv"),
+                g.standard_exponential(method="inv"), g.standard_exponential(3, np.float32, method="inv"))
+
+    check(draw, ())
+
+
+def test_unsupported_precision():
+    check(lambda g: g.random(dtype=np.int32), ())
+
+
+def test_output_arrays():
+    def draw(g, out):
+        g.random(out=out)
+        g.standard_normal(None, np.float64, out)
+        return g.standard_exponential(out=out, size=out.shape) is out
+
+    check(draw, (np.zeros(4),), (np.zeros((2, 3)),), (np.zeros((3, 2), order="F"),), (np.zeros(6)[::2],), (np.zeros(3, np.float32),))
+
+
+# -- whole numbers
+
+DTYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.bool_]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_integers(dtype):
+    def draw(g, low, high):
+        return (g.integers(low, high, dtype=dtype), g.integers(low, high, size=(3, 5), dtype=dtype),
+                g.integers(low, high, 11, dtype, True), g.integers(low, high, dtype=dtype, endpoint=True))
+
+    def old(g, low, high):
+        return g.randint(low, high, dtype=dtype), g.randint(low, high, size=(3, 5), dtype=dtype), g.randint(low, high, dtype=dtype)
+
+    if dtype is np.bool_:
+        cases = [(0, 1), (0, 2), (1, 2), (0, 3), (1, 1)]
+    else:
+        info = np.iinfo(dtype)
+        low, high = int(info.min), min(int(info.max), 2**63 - 1)
+        cases = [(0, 10), (3, 4), (low, high), (0, high), (5, 5), (6, 5), (0, 0), (0, -1)]
+        if dtype is not np.int64:
+            cases += [(-(2**40), 5), (0, 2**62)]
+    check(draw, *cases)
+    check(old, *cases, make=lambda: np.random.RandomState(SEED))
+
+
+def test_integers_with_numpys_bounds():
+    def draw(g, low, high):
+        return g.integers(low, high), g.integers(high, size=4), g.integers(low, high, dtype=np.uint64)
+
+    check(draw, (np.int8(1), np.uint8(200)), (True, 7), (np.uint64(1), np.uint64(2**63 - 5)), (2.7, 9.2), (np.array(2), np.int16(5)))
+
+
+def test_the_whole_range():
+    def draw(g, high):
+        return g.integers(0, high, dtype=np.uint64, endpoint=True), g.integers(0, high, 5, np.uint64, True)
+
+    check(draw, (np.uint64(2**64 - 1),), (np.uint64(2**63),))
+
+
+def test_pythons_classes_as_dtype():
+    def draw(g):
+        return g.integers(5, dtype=int), g.integers(2, dtype=bool), g.integers(5, size=3, dtype=int), g.integers(2, size=3, dtype=bool)
+
+    check(draw, ())
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64, np.bool_])
+def test_integers_with_bounds_that_are_arrays(dtype):
+    def draw(g, low, high):
+        return g.integers(low, high, dtype=dtype), g.integers(low, high, dtype=dtype, endpoint=True)
+
+    def sized(g, low, high):
+        return g.integers(low, high, (2, 3), dtype)
+
+    if dtype is np.bool_:
+        check(draw, (0, np.array([1, 1, 1])), (np.array([0, 1]), 1))
+        return
+    check(draw, (0, np.array([3, 10, 100])), (np.array([[0], [3]]), np.array([5, 6, 7])), (np.array([5, 1]), 4), (0, np.array([[0]])),
+          (0, np.array([2**40])))
+    check(sized, (0, np.array([3, 10, 100])), (np.array([1, 2]), 5), (np.array([1, 2, 9]), 5))
+    check(lambda g, low, high: g.randint(low, high, dtype=dtype), (0, np.array([3, 10, 100])), make=lambda: np.random.RandomState(1))
+
+
+# -- shuffles
+
+def test_shuffle():
+    def whole(g, x):
+        return g.shuffle(x)
+
+    def rows(g, x):
+        g.shuffle(x, axis=1)
+        g.shuffle(x, axis=-1)
+
+    def legacy(g, x):
+        g.shuffle(x)
+        return x
+
+    readonly = np.arange(3.0)
+    readonly.flags.writeable = False
+    square = np.arange(24.0).reshape(4, 6)
+    cases = [(np.arange(7),), (np.arange(7.0)[::-2],), (square,), (square.T,), (np.zeros(0),), (np.zeros((0, 3)),), (np.arange(24).reshape(2, 3, 4),),
+             (readonly,), (np.array([True, False, True, True]),), (np.arange(5, dtype=np.complex64),), (np.array(3.0),)]
+    check(whole, *cases)
+    check(rows, (square,), (np.arange(24).reshape(2, 3, 4),), (np.arange(3),))
+    check(legacy, *cases, make=lambda: np.random.RandomState(SEED))
+
+
+def test_permutation():
+    def draw(g, x):
+        return g.permutation(x)
+
+    def columns(g, x):
+        return g.permutation(x, axis=1)
+
+    cases = [(0,), (1,), (9,), (np.int32(5),), (-3,), (np.arange(5.0),), (np.arange(12).reshape(4, 3),), (np.arange(9)[::2],), (np.zeros((0, 2)),)]
+    check(draw, *cases)
+    check(columns, (np.arange(12).reshape(4, 3),), (np.arange(3),))
+    check(draw, *cases, make=lambda: np.random.RandomState(SEED))
+
+
+# -- the global RandomState
+
+def globally(seed):
+    np.random.seed(seed)
+    x = np.zeros(6)
+    for i in range(6):
+        x[i] = i
+    np.random.shuffle(x)
+    return (x, np.random.rand(), np.random.rand(2, 3), np.random.randn(), np.random.randn(3), np.random.random(), np.random.random(4),
+            np.random.random_sample(2), np.random.ranf(), np.random.sample(3), np.random.uniform(1, 2), np.random.normal(1.0, 2.0),
+            np.random.standard_normal(3), np.random.randint(10), np.random.randint(3, 9, 4), np.random.permutation(5),
+            np.random.exponential(), np.random.poisson(3.0, 2), np.random.binomial(10, 0.5))
+
+
+def test_functions_of_the_module():
+    kept = np.random.get_state()
+    try:
+        compiled = njit(globally)
+        for seed in (0, 1, 2**32 - 1):
+            expected = globally(seed)
+            after = np.random.get_state(legacy=False)
+            assert same(compiled(seed), expected)
+            assert repr(np.random.get_state(legacy=False)) == repr(after)
+    finally:
+        np.random.set_state(kept)
+
+
+def test_the_kept_normal_number_is_shared():
+    draw = njit(lambda g: g.randn())
+    first, second = np.random.RandomState(9), np.random.RandomState(9)
+    expected = [first.randn() for _ in range(6)]
+    assert [draw(second), second.randn(), second.randn(), draw(second), draw(second), second.randn()] == expected
+
+
+# -- errors
+
+@pytest.mark.parametrize("function, text", [
+    (lambda g: g.spawn(2), "Generator.spawn is not compiled yet"),
+    (lambda g: g.nothing(), "has no attribute 'nothing'"),
+    (lambda g: g.normal(1.0, 2.0, 3, 4), "at most 3"),
+    (lambda g: g.normal(lok=1.0), "unexpected keyword argument 'lok'"),
+    (lambda g: g.binomial(2.5, 0.5), "Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'safe'"),
+    (lambda g: g.normal(1j), "not compiled"),
+    (lambda g: g.random("x"), "size of type str"),
+    (lambda g: g.beta(1.0), "missing required argument 'b'"),
+])
+def test_errors_are_located(function, text):
+    with pytest.raises(TypingError) as caught:
+        njit(function)(np.random.default_rng())
+    assert text in str(caught.value) and "test_random.py" in str(caught.value)
