@@ -27,6 +27,7 @@ __all__ = ["main"]
 
 _compiler = lazy("pyjitc.api.compiler")
 _cache = lazy("pyjitc.api.cache")
+_blas = lazy("pyjitc.runtime.blas")
 
 UNTYPED = ("bytecode", "cfg", "ir")  # stages that need no types
 STAGES = (*UNTYPED, "typed", "opt", "llvm", "asm")
@@ -138,6 +139,7 @@ def _info(options) -> int:
     rows += [("system", " ".join(system)),
              ("processor", f"{_processor()}, {len(os.sched_getaffinity(0))} of {os.cpu_count()} cores"),
              ("GPU", "none"),
+             ("BLAS and LAPACK", _blas.provider()),
              ("cache", _cache_state())]
     rows += [(name, os.environ[name]) for name in ENVIRONMENT if name in os.environ]
     for name, value in rows:

@@ -5,7 +5,7 @@
 from ..types.kinds import Undefined
 
 __all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail", "put_state", "as_type", "store_all", "fold",
-           "identity", "combine_with", "mean_type", "insert_axes", "nan_identity", "chosen"]
+           "identity", "combine_with", "mean_type", "insert_axes", "nan_identity", "chosen", "strided"]
 
 
 def iterate(x):
@@ -70,6 +70,11 @@ def insert_axes(a, axes):
 
 def chosen(condition, x, y):
     """x or y, in their common NumPy type."""
+    raise NotImplementedError
+
+
+def strided(a):
+    """The array `a` with its layout forgotten, to read: functions of it are compiled once for all layouts."""
     raise NotImplementedError
 
 

@@ -164,6 +164,7 @@ RULES = {
     intrinsics.chosen: lambda args, kwargs: elementwise.chosen(*args),
     intrinsics.store_all: lambda args, kwargs: elementwise.assign(*args),
     intrinsics.as_type: lambda args, kwargs: conversions.assign(args[0], args[1].type.scalar),
+    intrinsics.strided: lambda args, kwargs: views.strided(args[0]),
     intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
 }
 
@@ -204,7 +205,7 @@ class Library:
             return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
             if op == "@":
-                return index.module_of(np.matmul).CALLS[np.matmul]([x, y], {"out": x} if inplace else {})
+                return index.module_of(np.matmul).operator([x, y], inplace)
             return elementwise.binary(op, x, y, inplace)
         if isinstance(x.type, Tuple) or isinstance(y.type, Tuple):
             found = _tuple_binary(op, x, y)
@@ -377,6 +378,8 @@ class Library:
                 return found
             if name in views.METHODS or index.method_module(name) is not None:
                 return Apply(structure.METHOD_MAKE, x, name=name)
+        if isinstance(t, Singleton) and isinstance(t.value, np.ufunc) and name in index.UFUNC_METHODS:
+            return Apply(structure.METHOD_MAKE, x, name=name)
         if isinstance(t, DType):
             found = np_scalars.dtype_attribute(t, name)
             if found is not None:
@@ -426,6 +429,8 @@ class Library:
             return Call(iteration.range_item, x, _index(i))
         if _is_text(t) or _is_container(t):
             raise _not_yet(t)
+        if isinstance(t, Singleton) and (t.value is np.mgrid or t.value is np.ogrid):
+            return index.grids.getitem(x, i)
         if isinstance(t, Singleton) and isinstance(t.value, type) and hasattr(t.value, "__class_getitem__"):
             raise Mismatch(f"'{t.value.__name__}[...]' has no meaning in compiled code")
         raise Mismatch(f"{describe(t)} object is not subscriptable")
@@ -559,6 +564,8 @@ class Library:
         if isinstance(t, Array):
             rule = views.METHODS.get(name) or index.method_module(name).METHODS[name]
             return rule([receiver, *args], kwargs)
+        if isinstance(t, Singleton):
+            return index.ufunc_methods.method(receiver, name, args, kwargs)
         if isinstance(t, Tuple):
             return Call(tuples.count if name == "count" else tuples.index, receiver, *args)
         found = (np_scalars.method if is_numpy_scalar(t) else py_builtins.method)(receiver, name, args, kwargs)

@@ -16,7 +16,7 @@ import struct
 import numpy as np
 
 from .platform import check, numpy_api_table
-from . import random, thunks
+from . import blas, random, thunks
 
 __all__ = ["Image", "LoadError", "load", "resolve"]
 
@@ -278,6 +278,8 @@ def resolve(name: str) -> int:
         value = ctypes.c_void_p.from_address(numpy_api_table() + 8 * int(name[17:])).value
     elif name.startswith("pyjitc_random_"):
         value = random.address(name[14:])
+    elif name.startswith("pyjitc_blas_"):
+        value = blas.address(name[12:])
     else:
         value = _lookup(name)
         if value is None and name == "PyObject_Vectorcall":

@@ -11,9 +11,13 @@ import numpy as np
 
 from ...base.lazy import lazy
 
-__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators"]
+__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
+
+grids = lazy(f"{__package__}.grids")
+ufunc_methods = lazy(f"{__package__}.ufunc_methods")
+UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 FUNCTIONS: dict[str, str] = {
     "products": "matmul dot",
@@ -56,6 +60,9 @@ def _lookup(path: str):
 
 def module_of(target):
     """The module with the rule for a NumPy callable, or None."""
+    home = getattr(target, "__module__", None)
+    if home is not None and not home.startswith("numpy"):
+        return None
     module = _found.get(id(target))
     if module is None and len(_looked) < sum(len(names.split()) for names in FUNCTIONS.values()):
         for name, names in FUNCTIONS.items():

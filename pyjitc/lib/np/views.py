@@ -12,7 +12,7 @@ from ...ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ...ops.memory import (
     ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,
 )
-from ...ops.structure import SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
     Array, Bool, DType, Ellipsis_, Int, NoneType, NpBool, NpInt, Slice, Tuple, is_integer, uint64,
 )
@@ -356,6 +356,12 @@ def boxed(a, value):
     """The 0-d array `a` with this element."""
     ARRAY_STORE(a, value)
     return a
+
+
+def strided(a: Expr) -> Expr:
+    """The array with its layout forgotten, to read."""
+    t = Array(a.type.dtype, a.type.ndim, "A", False, a.type.aligned)
+    return a if a.type is t else Apply(RETYPE, a, type=t)
 
 
 def transposed(a):

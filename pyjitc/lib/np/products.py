@@ -1,0 +1,488 @@
+"""Products of arrays: matmul, dot, vdot, inner, outer, tensordot, kron, cross, trace.
+
+Floats and complex numbers go to BLAS where the arrays are in an order it reads (rows or columns without gaps inside);
+others are copied. Small products, integers, booleans and half floats are loops over packed panels.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
+from ...ops.arith import IADD, IMUL
+from ...ops.blas import BLAS
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...runtime import blas
+from ...types.kinds import Array, DType, NoneType, is_number
+from ...types.lattice import dtype_of, numpy_counterpart, promote
+from ..build import convert, outlined, type_name
+from ..intrinsics import store_all, strided
+from . import elementwise, views
+from .views import shape_text
+
+__all__ = ["CALLS", "METHODS", "as_array", "retyped"]
+
+FOUND = blas.found("dgemm")
+SMALL = 250  # multiplications below which loops beat the call
+PANEL = 128  # rows and columns of the packed part of the second matrix
+
+
+# -- two vectors
+
+def plain_dot(a, b, n):
+    """Four running sums."""
+    zero = a.dtype.type(0)
+    s0, s1, s2, s3 = zero, zero, zero, zero
+    for i in range(0, n - 3, 4):
+        s0 += a[i] * b[i]
+        s1 += a[i + 1] * b[i + 1]
+        s2 += a[i + 2] * b[i + 2]
+        s3 += a[i + 3] * b[i + 3]
+    for i in range(n - n % 4, n):
+        s0 += a[i] * b[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@outlined
+def vector_dot(a, b):
+    n = len(a)
+    if a.dtype == np.bool_:
+        for i in range(n):
+            if a[i] and b[i]:
+                return np.True_
+        return np.False_
+    elif a.dtype == np.float16:
+        total = np.float32(0)
+        for i in range(n):
+            total += np.float32(a[i]) * np.float32(b[i])
+        return np.float16(total)
+    elif FOUND and a.dtype.kind == "f":
+        if n >= 16 and a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % a.itemsize == 0:
+            return BLAS(n, a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
+        return plain_dot(a, b, n)
+    else:
+        return plain_dot(a, b, n)
+
+
+# -- matrix and vector
+
+def blas_rows(a):
+    """Whether BLAS reads the matrix as rows: elements of a row side by side, rows apart."""
+    return (a.strides[1] == a.itemsize or a.shape[1] == 1) and a.strides[0] >= a.itemsize * a.shape[1] and \
+        a.strides[0] % a.itemsize == 0 and a.strides[0] > 0
+
+
+@outlined
+def packed(a):
+    """A copy in C order."""
+    fresh = np.empty(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        if a.ndim == 1:
+            ARRAY_STORE(fresh, i, ARRAY_LOAD(a, i))
+        else:
+            for j in range(a.shape[1]):
+                ARRAY_STORE(fresh, i, j, ARRAY_LOAD(a, i, j))
+    return strided(fresh)
+
+
+def lead(stride, itemsize, least):
+    return max(stride // itemsize, least, 1)
+
+
+def plain_matvec(y, a, x):
+    for i in range(len(y)):
+        y[i] = vector_dot(a[i], x)
+
+
+@outlined
+def matvec(y, a, x):
+    """y[:] = a @ x; y is fresh or apart from both."""
+    m, n = a.shape
+    if FOUND and a.dtype.kind in "fc" and a.dtype != np.float16:
+        if m * n < 64 or not (y.strides[0] > 0 and y.strides[0] % y.itemsize == 0):
+            plain_matvec(y, a, x)
+        else:
+            if not (x.strides[0] > 0 and x.strides[0] % x.itemsize == 0):
+                x = packed(x)
+            rows = blas_rows(a)
+            if not rows and not blas_rows(a.T):
+                a = packed(a)
+                rows = True
+            BLAS(rows, n if rows else m, m if rows else n, 1.0,
+                 a, lead(a.strides[0], a.itemsize, n) if rows else lead(a.strides[1], a.itemsize, m),
+                 x, x.strides[0] // x.itemsize, 0.0, y, y.strides[0] // y.itemsize, name="gemv")
+    else:
+        plain_matvec(y, a, x)
+
+
+# -- two matrices
+
+def accumulate(total, x, y):
+    if isinstance(x, np.bool_):
+        return total | (x & y)
+    return total + x * y
+
+
+def plain_small(c, a, b):
+    m, n = c.shape
+    inner = a.shape[1]
+    for i in range(m):
+        for j in range(n):
+            total = c.dtype.type(0)
+            for p in range(inner):
+                total = accumulate(total, ARRAY_LOAD(a, i, p), ARRAY_LOAD(b, p, j))
+            ARRAY_STORE(c, i, j, total)
+
+
+def panels(c, a, b):
+    """Panels of b are packed, and a row of c is summed up in a buffer, so that the inner loop runs over vectors."""
+    m, n = c.shape
+    inner = a.shape[1]
+    packed = np.empty((PANEL, PANEL), c.dtype)
+    row = np.empty(PANEL, c.dtype)
+    for j0 in range(0, n, PANEL):
+        nj = min(PANEL, n - j0)
+        for p0 in range(0, inner, PANEL):
+            np_ = min(PANEL, inner - p0)
+            for p in range(np_):
+                for j in range(nj):
+                    ARRAY_STORE(packed, p, j, ARRAY_LOAD(b, IADD(p0, p), IADD(j0, j)))
+            for i in range(m):
+                if p0 == 0:
+                    for j in range(nj):
+                        ARRAY_STORE(row, j, c.dtype.type(0))
+                else:
+                    for j in range(nj):
+                        ARRAY_STORE(row, j, ARRAY_LOAD(c, i, IADD(j0, j)))
+                for p in range(np_):
+                    x = ARRAY_LOAD(a, i, IADD(p0, p))
+                    for j in range(nj):
+                        ARRAY_STORE(row, j, accumulate(ARRAY_LOAD(row, j), x, ARRAY_LOAD(packed, p, j)))
+                for j in range(nj):
+                    ARRAY_STORE(c, i, IADD(j0, j), ARRAY_LOAD(row, j))
+
+
+@outlined
+def own_matmat(c, a, b):
+    inner = a.shape[1]
+    if inner == 0:
+        views.fill(c, c.dtype.type(0))
+    elif IMUL(IMUL(c.shape[0], c.shape[1]), inner) < 2000:
+        plain_small(c, a, b)
+    else:
+        panels(c, a, b)
+
+
+@outlined
+def matmat(c, a, b):
+    """c[...] = a @ b; c is in C order, apart from both."""
+    m, n = c.shape
+    inner = a.shape[1]
+    if a.dtype == np.float16:
+        wide = np.empty(c.shape, np.float32)
+        own_matmat(wide, as_single(a), as_single(b))
+        store_all(c, wide)
+    elif FOUND and a.dtype.kind in "fc":
+        if IMUL(IMUL(m, n), inner) <= SMALL:
+            plain_small(c, a, b)
+        else:
+            rows_a, rows_b = blas_rows(a), blas_rows(b)
+            if not rows_a and not blas_rows(a.T):
+                a = packed(a)
+                rows_a = True
+            if not rows_b and not blas_rows(b.T):
+                b = packed(b)
+                rows_b = True
+            # the columns of the transposed product are the rows of this one
+            BLAS(not rows_b, not rows_a, n, m, inner, 1.0,
+                 b, lead(b.strides[0], b.itemsize, n) if rows_b else lead(b.strides[1], b.itemsize, inner),
+                 a, lead(a.strides[0], a.itemsize, inner) if rows_a else lead(a.strides[1], a.itemsize, m),
+                 0.0, c, n, name="gemm")
+    else:
+        own_matmat(c, a, b)
+
+
+def as_single(a):
+    wide = np.empty(a.shape, np.float32)
+    store_all(wide, a)
+    return strided(wide)
+
+
+# -- np.matmul
+
+_SIGNATURE = "with signature (n?,k),(k,m?)->(n?,m?)"
+
+
+def check_inner(a, b):
+    if a.shape[-1] != b.shape[0 if b.ndim == 1 else -2]:
+        raise ValueError("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+                         f"(n?,k),(k,m?)->(n?,m?) (size {b.shape[0 if b.ndim == 1 else -2]} is different from {a.shape[-1]})")
+
+
+def matmul(a, b):
+    check_inner(a, b)
+    if a.ndim == 1 and b.ndim == 1:
+        return vector_dot(a, b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        if b.ndim == 1:
+            y = np.empty(a.shape[0], a.dtype)
+            matvec(y, a, b)
+            return y
+        if a.ndim == 1:
+            y = np.empty(b.shape[1], a.dtype)
+            matvec(y, b.T, a)
+            return y
+        c = np.empty((a.shape[0], b.shape[1]), a.dtype)
+        matmat(c, a, b)
+        return c
+    if a.ndim == 1:
+        c = np.empty(b.shape[:-2] + (b.shape[-1],), a.dtype)
+        stacked_vector(c, b, a)
+    elif b.ndim == 1:
+        c = np.empty(a.shape[:-1], a.dtype)
+        stacked(c[..., None], a, b[:, None])
+    else:
+        c = np.empty(stack_shape(a.shape, b.shape, max(a.ndim, b.ndim) - 1) + (a.shape[-2], b.shape[-1]), a.dtype)
+        stacked(c, a, b)
+    return c
+
+
+def stacked_vector(c, b, x):
+    if b.ndim == 2:
+        matvec(c, b.T, x)
+    else:
+        for i in range(len(b)):
+            stacked_vector(c[i], b[i], x)
+
+
+def stacked(c, a, b):
+    """c[...] = a @ b over the leading axes, which broadcast."""
+    if c.ndim == 2:
+        if c.shape[1] == 1:
+            matvec(c[:, 0], a, b[:, 0])
+        else:
+            matmat(c, a, b)
+    else:
+        for i in range(len(c)):
+            stacked(c[i], part(a, c.ndim, i), part(b, c.ndim, i))
+
+
+def part(a, ndim, i):
+    if a.ndim < ndim:
+        return a
+    return a[0 if len(a) == 1 else i]
+
+
+def axis_length(shape, back):
+    """Length of the axis `back` places before the last, 1 where there is none."""
+    return shape[len(shape) - 1 - back] if back < len(shape) else 1
+
+
+def stack_shape(a, b, back):
+    """The broadcast shape of the leading axes."""
+    if back < 2:
+        return ()
+    n, m = axis_length(a, back), axis_length(b, back)
+    if n != m and n != 1 and m != 1:
+        raise ValueError("operands could not be broadcast together with remapped shapes [original->remapped]: "
+                         f"{shape_text(a)}->({stack_text(a, 0)}newaxis,newaxis) {shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis) "
+                         f" and requested shape ({a[-2]},{b[-1]})")
+    return (m if n == 1 else n,) + stack_shape(a, b, back - 1)
+
+
+def stack_text(shape, k):
+    return "" if k >= len(shape) - 2 else f"{shape[k]},{stack_text(shape, k + 1)}"
+
+
+def matmul_into(out, a, b):
+    """np.matmul(a, b, out)"""
+    check_inner(a, b)
+    check_out(out, a, b)
+    store_all(out, matmul(a, b))
+    return out
+
+
+def check_out(out, a, b):
+    if a.ndim > 1 and out.shape[-2 if b.ndim > 1 else -1] != a.shape[-2]:
+        wrong_core(0, out.shape[-2 if b.ndim > 1 else -1], a.shape[-2])
+    if b.ndim > 1 and out.shape[-1] != b.shape[-1]:
+        wrong_core(1 if a.ndim > 1 else 0, out.shape[-1], b.shape[-1])
+
+
+def wrong_core(axis, n, wanted):
+    raise ValueError(f"matmul: Output operand 0 has a mismatch in its core dimension {axis}, with gufunc signature "
+                     f"(n?,k),(k,m?)->(n?,m?) (size {n} is different from {wanted})")
+
+
+def of_type(a: Expr, t) -> Expr:
+    """The array as an operand of a product: elements of type t, aligned, any layout."""
+    if a.type.dtype is not t or not a.type.aligned:
+        a = Call(converted, a, Const(DType(t), dtype_of(t)))
+        return Call(forgotten, a)
+    return views.strided(a)
+
+
+def converted(a, t):
+    fresh = np.empty(a.shape, t)
+    store_all(fresh, a)
+    return fresh
+
+
+def forgotten(a):
+    return strided(a)
+
+
+def as_array(name: str, x: Expr) -> Expr:
+    if isinstance(x.type, Array):
+        return x
+    if is_number(x.type):
+        return elementwise.scalar_array(x)
+    raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays")
+
+
+def retyped(*args: Expr):
+    """The operands with a common element type."""
+    t = args[0].type.dtype
+    for x in args[1:]:
+        t = promote(t, x.type.dtype)
+    return [of_type(x, t) for x in args]
+
+
+def taken(name, names, required, args, kwargs):
+    """Argument name -> expression; None counts as not given."""
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were given")
+    slots = dict(zip(names, args))
+    for key, x in kwargs.items():
+        if key not in names:
+            raise Mismatch(f"{name}() with {key}= is not compiled", f"it takes {', '.join(names)}")
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+        slots[key] = x
+    for key in names[:required]:
+        if key not in slots:
+            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
+    return {key: x for key, x in slots.items() if x.type is not NoneType}
+
+
+def _matmul(args, kwargs, inplace=False):
+    slots = taken("matmul", ("x1", "x2", "out"), 2, args, kwargs)
+    a, b = as_array("matmul", slots["x1"]), as_array("matmul", slots["x2"])
+    for n, x in enumerate((a, b)):
+        if x.type.ndim == 0:
+            return Throw(ValueError, f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core {_SIGNATURE} "
+                         "requires 1)")
+    out = slots.get("out")
+    operands = retyped(a, b)
+    if out is None:
+        return Call(matmul, *operands)
+    if not isinstance(out.type, Array):
+        raise Mismatch("return arrays must be of ArrayType")
+    if inplace and (a.type.ndim == 0 or b.type.ndim < 2):
+        return Throw(ValueError, "inplace matrix multiplication requires the first operand to have at least one and the second at "
+                     "least two dimensions.")
+    t, into = dtype_of(promote(a.type.dtype, b.type.dtype)), dtype_of(out.type.dtype)
+    if not np.can_cast(t, into, "same_kind"):
+        raise Mismatch(f"Cannot cast ufunc 'matmul' output from {t!r} to {into!r} with casting rule 'same_kind'")
+    if not out.type.writable:
+        return Throw(ValueError, "output array is read-only")
+    return Call(matmul_into, out, *operands)
+
+
+def operator(args, inplace):
+    """The operator @."""
+    return _matmul([*args, args[0]] if inplace else args, {}, inplace)
+
+
+# -- np.dot
+
+def check_aligned(a, b):
+    k = 0 if b.ndim == 1 else b.ndim - 2
+    if a.shape[-1] != b.shape[k]:
+        raise ValueError(f"shapes {shape_text(a.shape)} and {shape_text(b.shape)} not aligned: "
+                         f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[k]} (dim {k})")
+
+
+def dot(a, b):
+    check_aligned(a, b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b)
+    c = np.empty(a.shape[:-1] + dot_tail(b.shape), a.dtype)
+    dot_rows(c, a, b)
+    return c
+
+
+def dot_tail(shape):
+    return () if len(shape) == 1 else shape[:-2] + (shape[-1],)
+
+
+def dot_rows(c, a, b):
+    if b.ndim == 1:
+        if a.ndim == 2:
+            matvec(c, a, b)
+        else:
+            for i in range(len(a)):
+                dot_rows(c[i], a[i], b)
+    elif a.ndim > 1:
+        for i in range(len(a)):
+            dot_rows(c[i], a[i], b)
+    elif b.ndim == 2:
+        matvec(c, b.T, a)
+    else:
+        for i in range(len(b)):
+            dot_rows(c[i], a, b[i])
+
+
+def dot_into(out, a, b):
+    result = dot(a, b)
+    if not (out.size == 0 or has_rows(out, out.ndim - 1, out.itemsize)):
+        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
+    if out.shape != result.shape:
+        raise ValueError("output array has wrong dimensions")
+    store_all(out, result)
+    return out
+
+
+def has_rows(a, axis, step):
+    """Whether the array is in C order."""
+    if axis < 0:
+        return True
+    if a.shape[axis] != 1 and a.strides[axis] != step:
+        return False
+    return has_rows(a, axis - 1, step * a.shape[axis])
+
+
+def _dot(args, kwargs):
+    slots = taken("dot", ("a", "b", "out"), 2, args, kwargs)
+    a, b = slots["a"], slots["b"]
+    out = slots.get("out")
+    for x in (a, b):
+        if not isinstance(x.type, Array) and not is_number(x.type):
+            raise Mismatch(f"np.dot of a {type_name(x.type)} is not compiled", "pass arrays")
+    scalar = not all(isinstance(x.type, Array) and x.type.ndim for x in (a, b))
+    if scalar:
+        if out is not None:
+            raise Mismatch("np.dot of a number with out= is not compiled", "multiply")
+        # NumPy makes arrays of numbers first, so Python numbers count with their own dtype
+        a, b = (elementwise.item(convert(x, numpy_counterpart(x.type)) if is_number(x.type) else x) for x in (a, b))
+        return elementwise.ufunc(np.multiply, [a, b]) if any(isinstance(x.type, Array) for x in (a, b)) else Call(product_of, a, b)
+    operands = retyped(a, b)
+    if out is None:
+        return Call(dot, *operands)
+    t = promote(a.type.dtype, b.type.dtype)
+    ndim = a.type.ndim + b.type.ndim - 2
+    if not isinstance(out.type, Array):
+        raise Mismatch("'out' must be an array")
+    if out.type.dtype is not t or out.type.ndim != ndim or ndim == 0:
+        return Throw(ValueError, "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
+    if not out.type.writable:
+        return Throw(ValueError, "output array is read-only")
+    return Call(dot_into, out, *operands)
+
+
+def product_of(a, b):
+    return a * b
+
+
+CALLS = {np.matmul: _matmul, np.dot: _dot}
+METHODS = {"dot": _dot}
+

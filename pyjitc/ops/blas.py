@@ -1,0 +1,72 @@
+"""Calls of BLAS and LAPACK functions by Fortran's rules: everything by address, letters with hidden lengths at the end."""
+from __future__ import annotations
+
+from ..ir.core import READS, WRITES, Op
+from ..types.kinds import Array, Bool, Int
+from ..types.lattice import part_of
+from .effects import NONDIFF
+
+__all__ = ["BLAS_OPS"]
+
+_LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+
+
+def _element(types):
+    return next(t.dtype for t in types if isinstance(t, Array))
+
+
+def _rule(types, attrs):
+    result = attrs.get("result")
+    return Int if result == "info" else _element(types) if result == "number" else None
+
+
+def _stored(e, llvm, value):
+    slot = e.alloca(llvm)
+    e.line(f"store {llvm} {value}, ptr {slot}")
+    return slot
+
+
+def _lower(e, inst, *operands):
+    """Int: a 64-bit word; Bool: 'T' or 'N'; a number: in the type of the arrays; an array: its first element."""
+    t = _element([x.type for x in inst.args])
+    part = e.scalar(part_of(t))
+    name = f"pyjitc_blas_{_LETTERS[t.text]}{inst.attrs['name']}"
+    values, letters = [], 0
+    for letter in inst.attrs.get("letters", ""):
+        values.append(_stored(e, "i8", str(ord(letter))))
+        letters += 1
+    for a, x in zip(inst.args, operands):
+        if isinstance(a.type, Array):
+            values.append(x[0])
+        elif a.type is Int:
+            values.append(_stored(e, "i64", x[0]))
+        elif a.type is Bool:
+            values.append(_stored(e, "i8", e.assign(f"select i1 {x[0]}, i8 {ord('T')}, i8 {ord('N')}")))
+            letters += 1
+        else:
+            slot = e.alloca(part, 2)
+            for k, c in enumerate([*x, "0.0"][:2]):
+                e.line(f"store {part} {c}, ptr {e.assign(f'getelementptr {part}, ptr {slot}, i64 {k}')}")
+            values.append(slot)
+    result = inst.attrs.get("result")
+    if result == "info":
+        info = _stored(e, "i64", "0")
+        values.append(info)
+    answer = part if result == "number" else "void"
+    parameters = ["ptr"] * len(values) + ["i64"] * letters
+    e.declare(f"declare {answer} @{name}({', '.join(parameters)})")
+    given = [f"ptr {v}" for v in values] + ["i64 1"] * letters
+    call = f"call {answer} @{name}({', '.join(given)}) nounwind"
+    if result == "number":
+        return [e.assign(call)]
+    e.line(call)
+    if result == "info":
+        return [e.assign(f"sext i32 {e.assign(f'load i32, ptr {info}')} to i64")]
+    return []
+
+
+BLAS = Op("blas", _rule, READS | WRITES, lower=_lower, partials=NONDIFF,
+          doc="the BLAS or LAPACK function {name} for the type of the first array; {letters}: constant options that come first; "
+          "{result}: 'number', or 'info' for the status of LAPACK, whose argument is added")
+
+BLAS_OPS = {BLAS.name: BLAS}

@@ -1,0 +1,102 @@
+"""BLAS and LAPACK: the Fortran functions inside the libraries that NumPy itself has loaded, else those SciPy hands out.
+
+NumPy's extension modules depend on its BLAS, so a symbol is looked up through them. Sizes are passed by pointers to
+64-bit words that hold small non-negative numbers, so both 32-bit and 64-bit Fortran integers read them.
+"""
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import re
+
+import numpy as np
+import numpy.linalg
+
+from ..base.options import environment
+
+__all__ = ["address", "provider", "found", "missing"]
+
+# Spellings of Fortran names: OpenBLAS as SciPy's project builds it, distributions with 64-bit and 32-bit integers.
+_SPELLINGS = ("scipy_{}_64_", "{}_64_", "{}64_", "scipy_{}_", "{}_")
+_libraries: list[ctypes.CDLL] = []
+_capsules: list[dict] = []
+_known: dict[str, tuple[int, str] | None] = {}
+
+
+def missing() -> bool:
+    """Whether to do without BLAS, for tests of what is used then."""
+    return environment("PYJITC_BLAS") == "none"
+
+
+def _in_numpy(name: str):
+    if not _libraries:
+        for module in (np._core._multiarray_umath, np.linalg._umath_linalg):
+            try:
+                _libraries.append(ctypes.CDLL(module.__file__))
+            except OSError:
+                pass
+    for library in _libraries:
+        for spelling in _SPELLINGS:
+            try:
+                symbol = spelling.format(name)
+                return ctypes.addressof(ctypes.c_char.in_dll(library, symbol)), f"NumPy's own, as {symbol}"
+            except ValueError:
+                pass
+    return None
+
+
+def _in_scipy(name: str):
+    if not _capsules:
+        try:
+            for module in ("cython_blas", "cython_lapack"):
+                _capsules.append(importlib.import_module(f"scipy.linalg.{module}").__pyx_capi__)
+        except ImportError:
+            _capsules.append({})
+    for table in _capsules:
+        if name in table:
+            api = ctypes.pythonapi
+            api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+            api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+            api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+            return api.PyCapsule_GetPointer(table[name], api.PyCapsule_GetName(table[name])), "SciPy's"
+    return None
+
+
+def _find(name: str):
+    if name not in _known:
+        _known[name] = _in_numpy(name) or _in_scipy(name)
+    return _known[name]
+
+
+def address(name: str) -> int | None:
+    """Address of the Fortran function, such as 'dgemm'."""
+    place = _find(name)
+    return place and place[0]
+
+
+def found(name: str) -> bool:
+    """Whether code may be compiled that calls the function."""
+    return not missing() and _find(name) is not None
+
+
+def provider() -> str:
+    """Where BLAS and LAPACK come from, for people."""
+    place = _find("dgemm")
+    if place is None or missing():
+        return "none: own loops"
+    library = _library_of(place[0])
+    return f"{place[1]}{f' in {os.path.basename(library)}' if library else ''}{'' if found('dgesv') else '; no LAPACK'}"
+
+
+def _library_of(at: int) -> str | None:
+    """The file mapped at an address."""
+    try:
+        with open("/proc/self/maps") as lines:
+            for line in lines:
+                low, high = re.match(r"(\w+)-(\w+)", line).groups()
+                if int(low, 16) <= at < int(high, 16):
+                    return line.split()[-1]
+    except OSError:
+        pass
+    return None

@@ -1,0 +1,175 @@
+"""Products against NumPy: dtypes, layouts, shapes, out=, errors."""
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import njit
+
+# BLAS kernels, own loops and NumPy's loops add in different orders: errors of some places, not bits, are equal.
+TOLERANCE = {"e": 4e-3, "f": 2e-5, "F": 2e-5, "d": 1e-12, "D": 1e-12}
+_compiled = {}
+
+
+def compiled(function):
+    if function not in _compiled:
+        _compiled[function] = njit(function)
+    return _compiled[function]
+
+
+def parts(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def check(function, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, actual = outcome(function, args), outcome(compiled(function), args)
+    if expected[0] == actual[0] == "returns":
+        for x, y in zip(parts(expected[1]) + tuple(expected[2]), parts(actual[1]) + tuple(actual[2]), strict=True):
+            close(x, y)
+        return
+    found = difference(expected, actual)
+    assert not found, found
+
+
+def close(x, y):
+    assert type(x) is type(y), (type(x), type(y))
+    if not isinstance(x, (np.ndarray, np.generic)):
+        assert x == y
+        return
+    assert (x.dtype, x.shape) == (y.dtype, y.shape)
+    if x.dtype.char in TOLERANCE:
+        np.testing.assert_allclose(y, x, rtol=TOLERANCE[x.dtype.char], atol=TOLERANCE[x.dtype.char] * 10)
+    else:
+        np.testing.assert_array_equal(y, x)
+
+
+def array(dtype, shape, seed=1):
+    random = np.random.default_rng(seed + len(shape))
+    x = random.uniform(-4, 4, shape)
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * random.uniform(-4, 4, shape)
+    return x > 1 if dtype == "bool" else np.abs(x).astype(dtype) if dtype[0] == "u" else x.astype(dtype)
+
+
+DTYPES = ["bool", "int8", "uint16", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+
+
+def at(a, b):
+    return a @ b
+
+
+def dot(a, b):
+    return np.dot(a, b)
+
+
+def dot_method(a, b):
+    return a.dot(b)
+
+
+def matmul_out(a, b, out):
+    return np.matmul(a, b, out=out) is out
+
+
+def dot_out(a, b, out):
+    np.dot(a, b, out)
+
+
+def inplace(a, b):
+    a @= b
+    return a
+
+
+SHAPES = [((3, 4), (4, 5)), ((30, 20), (20, 40)), ((1, 20), (20, 30)), ((150, 140), (140, 131)), ((20,), (20,)), ((3,), (3,)),
+          ((30, 20), (20,)), ((2, 3), (3,)), ((20,), (20, 30)), ((0, 3), (3, 2)), ((3, 0), (0, 2)), ((0,), (0,)), ((2, 0), (0,)),
+          ((2, 3), (2, 3)), ((3,), (2,)), ((3,), (2, 3)), ((20, 30), (20,))]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes(dtype):
+    for x, y in SHAPES:
+        if len(x) == 2 or dtype in ("float64", "bool"):
+            check(at, array(dtype, x), array(dtype, y, 2))
+
+
+def test_dot():
+    for x, y in SHAPES:
+        check(dot, array("float32", x), array("float32", y, 2))
+
+
+LAYOUTS = [lambda a: a, np.asfortranarray, lambda a: np.repeat(a, 2, -1)[..., ::2], lambda a: np.repeat(a, 2, 0)[::2],
+           lambda a: np.ascontiguousarray(a[..., ::-1])[..., ::-1], lambda a: np.ascontiguousarray(a[::-1])[::-1],
+           lambda a: np.broadcast_to(a[:1], a.shape)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+@pytest.mark.parametrize("n", [24, 3])
+def test_layouts(dtype, n):
+    a, v = array(dtype, (n, n)), array(dtype, (n,))
+    for f in LAYOUTS:
+        for g in LAYOUTS:
+            check(at, f(a), g(a))
+        check(at, f(a), v[::-1])
+        check(at, v, f(a))
+        check(at, np.repeat(v, 2)[::2], f(v))
+
+
+@pytest.mark.parametrize("x, y", [((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((4,), (2, 4, 3)), ((2, 3, 4), (4,)),
+                                  ((2, 1, 3, 4), (5, 4, 6)), ((2, 3, 4), (3, 4, 5)), ((2, 3, 4), (5,)), ((2, 2, 3), (3, 3, 2))])
+def test_stacks(x, y):
+    check(at, array("float64", x), array("float64", y))
+    check(dot, array("int64", x), array("int64", y))
+
+
+def test_mixed():
+    for s in ("bool", "complex64"):
+        check(at, array(s, (6, 5)), array("float32", (5, 4)))
+        check(dot_method, array(s, (6, 5)), array("int16", (5,)))
+    check(dot, array("float32", (3,)), 2.5)
+    check(dot, 3, array("int8", (3,)))
+    check(dot, 3, 2.5)
+    check(dot, np.array(2.0), array("float64", (2, 2)))
+    for a, b in ((np.array(2.0), np.ones(3)), (np.ones(3), np.array(2.0))):
+        check(at, a, b)
+
+
+def test_out():
+    a, b = array("float64", (6, 5)), array("float64", (5, 4))
+    for out in (np.zeros((6, 4)), np.zeros((6, 4), order="F"), np.zeros((12, 8))[::2, ::2], np.zeros((6, 4), np.complex128),
+                np.zeros((5, 4)), np.zeros((6, 3)), np.zeros((6, 4), np.float32)):
+        check(matmul_out, a, b, out)
+    for out in (np.zeros((6, 4)), np.zeros((6, 5)), np.zeros((6, 4), np.float32), np.zeros((6, 4), order="F"), np.zeros(6)):
+        check(dot_out, a, b, out)
+    read_only = np.zeros((6, 4))
+    read_only.flags.writeable = False
+    check(matmul_out, a, b, read_only)
+    same = array("float64", (5, 5))
+    expected = same @ same
+    compiled(matmul_out)(same, same, same)
+    close(expected, same)
+
+
+def test_inplace():
+    for dtype in ("float64", "int32"):
+        check(inplace, array(dtype, (4, 3)), array(dtype, (3, 3)))
+        check(inplace, array(dtype, (3,)), array(dtype, (3, 3)))
+        check(inplace, array(dtype, (4, 3)), array(dtype, (3, 2)))
+        check(inplace, array(dtype, (3, 3)), array(dtype, (3,)))
+
+
+def test_a_dtype_that_out_cannot_hold_is_an_error():
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'matmul' output"):
+        compiled(matmul_out)(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2), np.int64))
+
+
+@pytest.mark.skipif(os.environ.get("PYJITC_BLAS") == "none", reason="it runs this file")
+def test_without_blas():
+    """The same tests with own loops in the place of BLAS."""
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "layouts or dot", __file__],
+                          env={**os.environ, "PYJITC_BLAS": "none"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
