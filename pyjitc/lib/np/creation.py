@@ -6,7 +6,7 @@ import numpy as np
 from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch
 from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
-from ...ops.structure import TUPLE_GET
+from ...ops.structure import STRUCT_GET, TUPLE_GET
 from ...types import kinds
 from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Tuple, is_numpy_scalar
 from ..py import conversions
@@ -37,7 +37,7 @@ def _shape(x: Expr) -> list[Expr]:
     if isinstance(x.type, Tuple):
         parts = [Const(t, x.value[k]) if x.known else Apply(TUPLE_GET, x, index=k) for k, t in enumerate(x.type.elements)]
     elif isinstance(x.type, kinds.Struct) and x.type.name == "list":
-        raise Mismatch("a shape written as a list is not compiled yet", "write it as a tuple")
+        parts = [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
     else:
         parts = [x]
     for part in parts:
@@ -86,6 +86,12 @@ def _creator(name, zero, value=None):
     return rule
 
 
+def _ndarray(args, kwargs):
+    if len(args) > 2 or not {*kwargs} <= {"shape", "dtype", "order"}:
+        raise Mismatch("np.ndarray() with a buffer, an offset or strides is not compiled", "slice an array, or use np.empty")
+    return _creator("ndarray", False)(args, kwargs)
+
+
 def _like(name, zero, value=None):
     def rule(args, kwargs):
         slots = _bind(name, ("prototype" if name == "empty_like" else "a", "dtype"), args, kwargs)
@@ -128,7 +134,7 @@ def filled(a, value):
 
 
 CALLS = {
-    np.empty: _creator("empty", False), np.zeros: _creator("zeros", True), np.ones: _creator("ones", False, 1),
+    np.empty: _creator("empty", False), np.ndarray: _ndarray, np.zeros: _creator("zeros", True), np.ones: _creator("ones", False, 1),
     np.full: _full, np.full_like: _full_like, np.empty_like: _like("empty_like", False),
     np.zeros_like: _like("zeros_like", True), np.ones_like: _like("ones_like", False, 1),
 }

@@ -21,7 +21,7 @@ UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 FUNCTIONS: dict[str, str] = {
     "products": "matmul dot",
-    "sorting": "sort",
+    "sorting": "sort argsort lexsort partition argpartition",
     "random": "random.beta random.binomial random.chisquare random.default_rng random.exponential random.f random.gamma "
               "random.geometric random.gumbel random.laplace random.logistic random.lognormal random.logseries "
               "random.negative_binomial random.noncentral_chisquare random.noncentral_f random.normal random.pareto "
@@ -35,6 +35,7 @@ FUNCTIONS: dict[str, str] = {
                   "count_nonzero",
 }
 METHODS: dict[str, str] = {
+    "sorting": "sort argsort partition argpartition",
     "products": "dot",
     "elementwise": "astype",
     "reductions": "sum prod min max any all mean var std",
