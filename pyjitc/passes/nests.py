@@ -295,6 +295,8 @@ class _Expansion:
                 if node.index in self.arrays:
                     array, axes = self.view(node.index, len(index), unit)
                     found = b.op(m.ARRAY_LOAD, array, *(index[k] for k in axes), type=array.type.dtype, parallel=True)
+                    if not unit and array.type.layout == "A":
+                        b.insts[-1].attrs["strided"] = True
             else:
                 found = b.op(INVOKE, *map(value, node.parts), type=node.kernel.result, callee=node.kernel)
             memo[node] = found

@@ -63,6 +63,10 @@ def run(fn: ir.Function, options=None) -> None:
 def _independent(loop) -> None:
     """Note on the way back of a loop whose accesses to memory all come from one nest that no iteration touches what
     another writes (see ops/nest.py)."""
+    if any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):  # the copy for steps of any size
+        for block in loop.latches:
+            block.insts[-1].attrs = {**block.insts[-1].attrs, "slow_loop": True}
+        return
     accesses = [inst for block in loop.blocks for inst in block.insts
                 if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
     if accesses and all(inst.attrs.get("parallel") for inst in accesses) and any(inst.op is ARRAY_STORE for inst in accesses):
@@ -95,7 +99,7 @@ def _strip(fn, counted, edges):
     branch = header.terminator
     loc = branch.loc
     at = header.params.index(counted.left)
-    spare = _only_counts(counted)
+    spare = _only_counts(counted, fn)
     # the way in: how long the strip is, and the poll
     strip = ir.Block("strip", [ir.Value(p.type, p.name) for p in header.params])
     left = strip.params[at]
@@ -140,7 +144,7 @@ def _strip(fn, counted, edges):
     fn.blocks += [strip, after]
 
 
-def _only_counts(counted) -> bool:
+def _only_counts(counted, fn) -> bool:
     """Whether `left` is read by the test and by its own decrement alone."""
     left, loop = counted.left, counted.loop
     derived = set()
@@ -152,6 +156,11 @@ def _only_counts(counted) -> bool:
                 derived.add(inst.result)
             for edge in inst.edges():
                 if left in edge.args:
+                    return False
+    for block in fn.blocks:
+        if block not in loop.blocks:
+            for inst in block.insts:
+                if not derived.isdisjoint(inst.args) or any(not derived.isdisjoint(e.args) for e in inst.edges()):
                     return False
     k = loop.header.params.index(left)
     for block in loop.blocks:

@@ -16,10 +16,11 @@ from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
 from ..build import apply, convert, type_name
 from ..py.operators import truth
 from . import loops, views
+from .creation import scalar_of
 from .scalars import RELATIONS
 from .ufuncs import loop
 
-__all__ = ["ufunc", "binary", "unary", "compare", "assign", "shape_of", "is_array"]
+__all__ = ["CALLS", "METHODS", "ufunc", "binary", "unary", "compare", "assign", "shape_of", "is_array"]
 
 _OPERATORS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
@@ -231,3 +232,24 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
         if not is_array(z) and not is_number(z.type):
             raise Mismatch(f"{op} between an array and a {type_name((y if z is y else x).type)} is not compiled")
     return ufunc(_OPERATORS[op], [x, y])
+
+
+def _astype(args, kwargs):
+    """a.astype(dtype, order, casting, subok, copy): always a copy, in C order or that of the array."""
+    a, *rest = args
+    slots = dict(zip(("dtype", "order", "casting", "subok", "copy"), rest)) | kwargs
+    if set(slots) - {"dtype", "copy", "order"} or slots.get("order", Const(k.Str, "K")).value != "K":
+        raise Mismatch("astype() with casting= or subok= is not compiled yet")
+    if "dtype" not in slots:
+        raise Mismatch("astype() missing required argument 'dtype' (pos 1)")
+    t = scalar_of(slots["dtype"])
+    keep = slots.get("copy")
+    if keep is not None and keep.known and not keep.value and t is a.type.dtype:
+        return a
+    if a.type.ndim == 0:
+        return Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), Call(loops.cast0, _dtype(t), item(a)))
+    return over(loops.cast0, [_dtype(t)], [a])
+
+
+CALLS = {np.astype: _astype} if hasattr(np, "astype") else {}  # NumPy 2.1
+METHODS = {"astype": _astype}

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
-from ...ops.nest import CHEAP, ELEMENT, ELEMENT_UNIT, FLAT, UNIT
+from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, UNIT
+from ..build import outlined
 from ..intrinsics import identity
 from .loops import as_row
 
@@ -33,102 +34,105 @@ def combine(how, x, y):
     return x & y
 
 
-def load(source, j, unit, t):
-    """Element j of a buffer, or of the row whose other indices are `source`."""
-    if isinstance(source, np.ndarray):
-        return ARRAY_LOAD(source, j)
+def element(index, j, unit, t):
+    """Element j of the row whose other indices are `index`."""
     if unit:
-        return ELEMENT_UNIT(*source, j, type=t)
-    return ELEMENT(*source, j, type=t)
+        return ELEMENT_UNIT(*index, j, type=t)
+    return ELEMENT(*index, j, type=t)
 
 
-def simple_row(source, n, how, unit, t):
+def simple_row(index, n, how, unit, t):
     total = identity(how, t)
     for j in range(n):
-        total = combine(how, total, load(source, j, unit, t))
+        total = combine(how, total, element(index, j, unit, t))
     return total
 
 
-def block(source, low, n, how, unit, t):
-    """n elements from `low`, eight running results."""
-    end = IADD(low, n)
+@outlined
+def block(a, n, how):
+    """The first n elements of a buffer, with eight running results."""
     if n < 8:
-        total = identity(how, t)
-        for j in range(low, end):
-            total = combine(how, total, load(source, j, unit, t))
+        total = identity(how, a.dtype)
+        for j in range(n):
+            total = combine(how, total, ARRAY_LOAD(a, j))
         return total
-    r0 = load(source, low, unit, t)
-    r1 = load(source, IADD(low, 1), unit, t)
-    r2 = load(source, IADD(low, 2), unit, t)
-    r3 = load(source, IADD(low, 3), unit, t)
-    r4 = load(source, IADD(low, 4), unit, t)
-    r5 = load(source, IADD(low, 5), unit, t)
-    r6 = load(source, IADD(low, 6), unit, t)
-    r7 = load(source, IADD(low, 7), unit, t)
-    rest = ISUB(end, n % 8)
-    for j in range(IADD(low, 8), rest, 8):
-        r0 = combine(how, r0, load(source, j, unit, t))
-        r1 = combine(how, r1, load(source, IADD(j, 1), unit, t))
-        r2 = combine(how, r2, load(source, IADD(j, 2), unit, t))
-        r3 = combine(how, r3, load(source, IADD(j, 3), unit, t))
-        r4 = combine(how, r4, load(source, IADD(j, 4), unit, t))
-        r5 = combine(how, r5, load(source, IADD(j, 5), unit, t))
-        r6 = combine(how, r6, load(source, IADD(j, 6), unit, t))
-        r7 = combine(how, r7, load(source, IADD(j, 7), unit, t))
+    r0, r1, r2, r3 = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 1), ARRAY_LOAD(a, 2), ARRAY_LOAD(a, 3)
+    r4, r5, r6, r7 = ARRAY_LOAD(a, 4), ARRAY_LOAD(a, 5), ARRAY_LOAD(a, 6), ARRAY_LOAD(a, 7)
+    rest = ISUB(n, n & 7)
+    for j in range(8, rest, 8):
+        r0 = combine(how, r0, ARRAY_LOAD(a, j))
+        r1 = combine(how, r1, ARRAY_LOAD(a, IADD(j, 1)))
+        r2 = combine(how, r2, ARRAY_LOAD(a, IADD(j, 2)))
+        r3 = combine(how, r3, ARRAY_LOAD(a, IADD(j, 3)))
+        r4 = combine(how, r4, ARRAY_LOAD(a, IADD(j, 4)))
+        r5 = combine(how, r5, ARRAY_LOAD(a, IADD(j, 5)))
+        r6 = combine(how, r6, ARRAY_LOAD(a, IADD(j, 6)))
+        r7 = combine(how, r7, ARRAY_LOAD(a, IADD(j, 7)))
     total = combine(how, combine(how, combine(how, r0, r1), combine(how, r2, r3)),
                     combine(how, combine(how, r4, r5), combine(how, r6, r7)))
-    for j in range(rest, end):
-        total = combine(how, total, load(source, j, unit, t))
+    for j in range(rest, n):
+        total = combine(how, total, ARRAY_LOAD(a, j))
     return total
 
 
-def leaf(source, buffer, low, n, how, unit, t):
-    """A block of at most BLOCK elements; costly elements are computed into the buffer first, where that vectorises."""
-    if unit and CHEAP():
-        return block(source, low, n, how, unit, t)
-    for j in range(n):
-        ARRAY_STORE(buffer, j, load(source, IADD(low, j), unit, t))
-    return block(buffer, 0, n, how, unit, t)
-
-
-def pairwise_row(source, n, how, unit, t):
+def blocks_row(index, n, how, unit, t):
+    """In blocks, one after the other: what may be taken in any order."""
     buffer = np.empty(BLOCK, t)
-    if n <= BLOCK:
-        return leaf(source, buffer, 0, n, how, unit, t)
-    # halves of halves, by hand: what is to do (-1: add the last two), and the sums so far
-    starts, counts, sums = np.empty(192, np.int64), np.empty(192, np.int64), np.empty(192, t)
-    ARRAY_STORE(starts, 0, np.int64(0))
-    ARRAY_STORE(counts, 0, np.int64(n))
-    todo = 1
-    done = 0
-    while todo > 0:
-        todo = ISUB(todo, 1)
-        low, count = int(ARRAY_LOAD(starts, todo)), int(ARRAY_LOAD(counts, todo))
+    total = identity(how, t)
+    for low in range(0, n, BLOCK):
+        count = ISUB(n, low)
+        count = BLOCK if count > BLOCK else count
+        for j in range(count):
+            ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
+        total = combine(how, total, block(buffer, count, how))
+    return total
+
+
+def pairwise_row(index, n, how, unit, t):
+    """Blocks of halves of halves. The recursion by hand: `spans` holds what is to do (start and count; count -1: add the
+    last two sums), `sums` the sums so far."""
+    buffer = np.empty(BLOCK, t)
+    spans, sums = buffer_of(n, np.int64), buffer_of(n, t)
+    low, count = 0, n
+    todo = done = 0
+    while True:
+        if count > BLOCK:
+            half = count >> 1
+            half = ISUB(half, half & 7)
+            push(spans, todo, 0, -1)
+            push(spans, IADD(todo, 1), IADD(low, half), ISUB(count, half))
+            todo = IADD(todo, 2)
+            count = half
+            continue
         if count < 0:
             done = ISUB(done, 1)
             ARRAY_STORE(sums, ISUB(done, 1), ARRAY_LOAD(sums, ISUB(done, 1)) + ARRAY_LOAD(sums, done))
-        elif count <= BLOCK:
-            ARRAY_STORE(sums, done, leaf(source, buffer, low, count, how, unit, t))
-            done = IADD(done, 1)
         else:
-            half = count >> 1
-            half = ISUB(half, half & 7)
-            ARRAY_STORE(counts, todo, np.int64(-1))
-            ARRAY_STORE(starts, IADD(todo, 1), np.int64(IADD(low, half)))
-            ARRAY_STORE(counts, IADD(todo, 1), np.int64(ISUB(count, half)))
-            ARRAY_STORE(starts, IADD(todo, 2), np.int64(low))
-            ARRAY_STORE(counts, IADD(todo, 2), np.int64(half))
-            todo = IADD(todo, 3)
-    return ARRAY_LOAD(sums, 0)
+            for j in range(count):
+                ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
+            ARRAY_STORE(sums, done, block(buffer, count, how))
+            done = IADD(done, 1)
+        if todo == 0:
+            return ARRAY_LOAD(sums, 0)
+        todo = ISUB(todo, 1)
+        low, count = int(ARRAY_LOAD(spans, IMUL(todo, 2))), int(ARRAY_LOAD(spans, IADD(IMUL(todo, 2), 1)))
 
 
-def row(source, n, how, unit, t):
+def buffer_of(n, t):
+    return np.empty(384 if n > BLOCK else 1, t)
+
+
+def push(spans, at, start, count):
+    ARRAY_STORE(spans, IMUL(at, 2), np.int64(start))
+    ARRAY_STORE(spans, IADD(IMUL(at, 2), 1), np.int64(count))
+
+
+def row(index, n, how, unit, t):
     if how == "sum" and t.kind in "fc":
-        return pairwise_row(source, n, how, unit, t)
+        return pairwise_row(index, n, how, unit, t)
     if how in ("min", "max") and t.kind == "f":
-        if unit and CHEAP():
-            return block(source, 0, n, how, unit, t)
-    return simple_row(source, n, how, unit, t)
+        return blocks_row(index, n, how, unit, t)
+    return simple_row(index, n, how, unit, t)
 
 
 def folded(shape, how, t):
@@ -197,4 +201,4 @@ def into(out, shape, reduced, index, place, how, unit, flat, t):
         ARRAY_STORE(out, *place, combine(how, ARRAY_LOAD(out, *place), row(index, shape[k], how, unit, t)))
     else:
         for j in range(shape[k]):
-            ARRAY_STORE(out, *place, j, combine(how, ARRAY_LOAD(out, *place, j), load(index, j, unit, t)))
+            ARRAY_STORE(out, *place, j, combine(how, ARRAY_LOAD(out, *place, j), element(index, j, unit, t)))

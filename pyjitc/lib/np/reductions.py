@@ -14,7 +14,10 @@ from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mea
 from . import elementwise, folds, loops
 from .creation import scalar_of
 
-__all__ = ["CALLS", "METHODS", "RULES"]
+__all__ = ["CALLS", "METHODS", "RULES", "axes_of", "bound", "flag"]
+
+AxisError = np.exceptions.AxisError
+_COUNT = type(np.count_nonzero(np.zeros(1)))  # int before NumPy 2.3
 
 
 def bound(name, names, args, kwargs):
@@ -35,7 +38,7 @@ def bound(name, names, args, kwargs):
 
 
 def axes_of(axis: Expr | None, ndim: int):
-    """The axes to reduce, sorted, None for all; or the Throw of a wrong one."""
+    """The axes to reduce, sorted, None for all; or what raises for a wrong one."""
     if axis is None:
         return None
     parts = None
@@ -48,11 +51,15 @@ def axes_of(axis: Expr | None, ndim: int):
     found = []
     for n in parts:
         if not -ndim <= n < ndim:
-            return Throw(np.exceptions.AxisError, f"axis {n} is out of bounds for array of dimension {ndim}")
+            return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim))
         found.append(n % ndim)
     if len(set(found)) != len(found):
         return Throw(ValueError, "duplicate value in 'axis'")
     return tuple(sorted(found))
+
+
+def wrong_axis(axis, ndim):
+    raise AxisError(axis, ndim, None)
 
 
 def flag(slots, name):
@@ -99,7 +106,7 @@ def reduction(how):
 
 def reduced(how, a, slots):
     axes = axes_of(slots.get("axis"), a.type.ndim)
-    if isinstance(axes, Throw):
+    if isinstance(axes, Expr):
         return axes
     source = a.type.dtype
     t = scalar_of(slots["dtype"]) if "dtype" in slots else _TYPES.get(how, lambda t: t)(source)
@@ -390,7 +397,7 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=Tru
 
 def count_nonzero(a, axis=None, *, keepdims=False):
     if axis is None and not keepdims:
-        return int(np.sum(a != 0))
+        return _COUNT(np.sum(a != 0))
     return np.sum(a != 0, axis, np.int64, None, keepdims)
 
 
@@ -411,7 +418,7 @@ def _insert_axes(args, kwargs):
 
 RULES = {fold: _fold, identity: _identity, combine_with: _combine_with, mean_type: _mean_type, insert_axes: _insert_axes, nan_identity: _nan_identity}
 CALLS = {
-    np.sum: reduction("sum"), np.prod: reduction("prod"), np.min: reduction("min"), np.max: reduction("max"),
+    np.amin: reduction("min"), np.amax: reduction("max"), np.sum: reduction("sum"), np.prod: reduction("prod"), np.min: reduction("min"), np.max: reduction("max"),
     np.any: reduction("any"), np.all: reduction("all"), np.mean: compiled(mean), np.var: compiled(var), np.std: compiled(std),
     np.ptp: compiled(ptp), np.average: compiled(average), np.nansum: compiled(nansum), np.nanprod: compiled(nanprod),
     np.nanmin: compiled(nanmin), np.nanmax: compiled(nanmax), np.nanmean: compiled(nanmean), np.nanvar: compiled(nanvar),

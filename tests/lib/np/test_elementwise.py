@@ -1,0 +1,226 @@
+"""Whole-array expressions against NumPy: every ufunc, broadcasting, layouts, overlap, errors, and what fuses."""
+import re
+import warnings
+
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import njit
+from pyjitc.lib.np.ufuncs import RULES
+
+DTYPES = ["float64", "float32", "int32", "uint8", "int64", "bool", "complex128", "float16", "uint64", "int8"]
+
+
+def array(dtype, shape, seed=0):
+    r = np.random.default_rng(seed)
+    x = r.uniform(0.1, 6.0, shape) if dtype[0] != "c" else r.uniform(0.1, 3.0, shape) + 1j * r.uniform(-2, 2, shape)
+    return x > 3 if dtype == "bool" else x.astype(dtype)
+
+
+def close(expected, actual):
+    """Equal but for the last places of transcendental functions, which NumPy computes with its own code."""
+    if isinstance(expected, tuple):
+        return all(map(close, expected, actual))
+    assert type(expected) is type(actual) and expected.dtype == actual.dtype and expected.shape == actual.shape
+    if expected.dtype.kind in "fc":
+        np.testing.assert_allclose(actual, expected, rtol=8 * np.finfo(expected.dtype).eps, atol=0)
+    else:
+        np.testing.assert_array_equal(actual, expected)
+    return True
+
+
+def supported(ufunc, dtype):
+    try:
+        ufunc.resolve_dtypes((*[np.dtype(dtype)] * ufunc.nin, *[None] * ufunc.nout))
+    except TypeError:
+        return False
+    kind = {"u": "i"}.get(np.dtype(dtype).kind, np.dtype(dtype).kind)
+    return kind in RULES[ufunc]
+
+
+CASES = []
+for number, ufunc in enumerate(RULES):
+    found = [d for d in DTYPES if supported(ufunc, d)]
+    for k, dtype in enumerate(dict.fromkeys([found[0], found[number % len(found)]]) if found else ()):
+        CASES.append(pytest.param(ufunc, dtype, k, id=f"{ufunc.__name__}-{dtype}"))
+
+
+@pytest.mark.parametrize("ufunc, dtype, layout", CASES)
+def test_ufunc(ufunc, dtype, layout):
+    if ufunc.nin == 1:
+        compiled = njit(lambda x: ufunc(x))
+    else:
+        compiled = njit(lambda x, y: ufunc(x, y))
+    for shape in ((5,), (0,), (1,)) if layout == 0 else ((3, 4), (1, 3)):
+        args = [array(dtype, shape, seed) for seed in range(ufunc.nin)]
+        if ufunc is np.power and dtype[0] == "i":
+            args[1] = abs(args[1]) % 5
+        if layout:
+            args = [x[::2, ::-1] for x in args]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            close(ufunc(*args), compiled(*args))
+
+
+def same(function, *args):
+    compiled = njit(function)
+    found = difference(outcome(function, args), outcome(compiled, args))
+    assert not found, found
+
+
+SHAPES = [((3,), (3,)), ((3,), (1,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((4, 1, 3), (2, 1)), ((0,), (1,)), ((2, 0), (2, 1)),
+          ((3,), (4,)), ((2, 3), (2,)), ((), (3,)), ((2, 2), ())]
+
+
+@pytest.mark.parametrize("one, other", SHAPES, ids=str)
+def test_broadcasting(one, other):
+    def add(x, y):
+        return x + y
+
+    def again(x, y):
+        return (y * 2 - x) * x
+
+    for function in (add, again):
+        same(function, array("float64", one), array("float64", other, 1))
+
+
+def test_layouts():
+    def f(x, y):
+        t = x * 2.0 + y
+        return t - y / 3.0
+
+    compiled = njit(f)
+    base = array("float64", (6, 8))
+    views = [base[:3, :4], base[::2, ::2], base[3:, 4:], base[::-2, ::-2], base.T[4:7, :3].T[:3, :3][:, :3], base[:3, :1], base[:1, :4]]
+    for x in views:
+        for y in views:
+            assert not difference(outcome(f, (x, y)), outcome(compiled, (x, y)))
+
+
+def test_dtypes_of_mixtures():
+    def f(x, y):
+        return x + y, x * 2, x / 2, y - 1.5, x > y
+
+    for one in ("int8", "uint8", "int64", "float32", "float64", "bool"):
+        for other in ("float32", "float64", "int32"):
+            same(f, array(one, 4), array(other, 4, 1))
+
+
+def test_overlap():
+    def shift(a):
+        a[1:] = a[:-1]
+        a[:-2] += a[2:]
+        a[::-1] = a * 2
+        a[1:-1] = (a[:-2] + a[1:-1] + a[2:]) / 3
+        return a
+
+    def turn(a):
+        a[:] = a.T
+        a += a.T
+        a[0] = a[:, 0]
+        a[:, 1] += a[2]
+        return a
+
+    same(shift, array("float64", 9))
+    same(turn, array("float64", (4, 4)))
+    a = array("float64", 20)
+    b = a.copy()
+
+    def two(x, y):
+        x[:] = y * 2.0
+        return x
+
+    two(a[3:13], a[:10])
+    njit(two)(b[3:13], b[:10])
+    np.testing.assert_array_equal(a, b)
+
+
+def test_in_place():
+    def f(a, b):
+        a += b
+        a *= 2
+        a -= b[0]
+        a **= 2
+        b /= a
+        return a, b
+
+    same(f, array("float64", 5), array("float64", 5, 1))
+
+    def wrong(a, b):
+        a += b
+
+    with pytest.raises(TypeError, match="same_kind"):
+        njit(wrong)(np.arange(3), np.ones(3))
+    same(wrong, np.ones(3), np.ones((2, 3))[0])
+    frozen = np.ones(3)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="output array is read-only"):
+        njit(wrong)(frozen, np.ones(3))
+
+
+def test_in_place_shape():
+    def f(a, b):
+        a += b
+
+    for function, x, y in ((f, np.ones(3), np.ones(4)), (f, np.ones((1, 3)), np.ones((2, 3))), (f, np.ones(3), np.ones((2, 3)))):
+        expected = outcome(function, (x, y))
+        assert expected[0] == "raises"
+        assert outcome(njit(function), (x, y))[0] == "raises"
+
+
+def test_assignment_shape():
+    def f(a, b):
+        a[1:] = b
+
+    same(f, np.ones(4), np.ones(2))
+    same(f, np.ones((3, 2)), np.ones((2, 1)))
+    same(f, np.ones((3, 2)), np.ones((1, 2, 2)))
+    same(f, np.ones((3, 2)), np.ones((2, 3)))
+
+
+def test_statements_fuse():
+    @njit
+    def f(a, b, c):
+        t = a + b
+        u = t * c
+        return np.sum(u * u)
+
+    f(*[np.ones(10)] * 3)
+    text = f.inspect_llvm(f.signatures[0])
+    # the three buffers of the pairwise sum and no temporary of the expression
+    assert len(re.findall(r"call [^(]*@pyj_new\(", text)) + len(re.findall(r"call [^(]*@malloc\(", text)) <= 9
+
+
+def test_a_temporary_with_two_readers_is_made_once():
+    def f(a):
+        t = np.sqrt(a)
+        return t + 1.0, t * 2.0
+
+    same(f, array("float64", 6))
+
+
+def test_a_write_between_is_seen():
+    def f(a, b):
+        t = a + b
+        a[0] = 100.0
+        return t * 2.0
+
+    same(f, array("float64", 4), array("float64", 4, 1))
+
+
+def test_where_clip_round():
+    def f(a, b):
+        return np.where(a > b, a, -b), np.clip(a, 1.0, 4.0), np.round(a, 1), np.where(a > 2, 1, 0), np.real(a), np.nan_to_num(a)
+
+    for dtype in ("float64", "float32"):
+        same(f, array(dtype, 7), array(dtype, 7, 1))
+    same(f, array("float64", (2, 3)), array("float64", 3, 1))
+
+
+def test_python_int_that_does_not_fit():
+    def f(a, n):
+        return a + n
+
+    same(f, np.ones(3, np.uint8), 300)
+    same(f, np.ones(3, np.uint8), 3)

@@ -1,0 +1,141 @@
+"""Reductions against NumPy: dtypes, axes, keepdims, shapes, layouts; the order of summation."""
+import warnings
+
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import njit
+
+
+def array(dtype, shape):
+    x = np.random.default_rng(len(shape) + 7).uniform(-1, 9, shape)
+    return x > 4 if dtype == "bool" else x.astype(dtype)
+
+
+def check(function, *args, rtol=0.0):
+    """rtol: where NumPy's order of summation depends on strides (several rows, transposed), a few places."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, actual = outcome(function, args), outcome(compiled(function), args)
+    if rtol and expected[0] == actual[0] == "returns":
+        for x, y in zip(*(v[1] if isinstance(v[1], tuple) else (v[1],) for v in (expected, actual))):
+            assert type(x) is type(y) and x.dtype == y.dtype and np.shape(x) == np.shape(y)
+            np.testing.assert_allclose(y, x, rtol=rtol)
+        return
+    found = difference(expected, actual)
+    assert not found, found
+
+
+_compiled = {}
+
+
+def compiled(function):
+    if function not in _compiled:
+        _compiled[function] = njit(function)
+    return _compiled[function]
+
+
+def whole(a):
+    return np.sum(a), a.max(), np.min(a), a.any(), np.all(a)
+
+
+def first(a):
+    return np.sum(a, axis=0), a.max(axis=0), np.min(a, 0), a.any(axis=0)
+
+
+def last(a):
+    return a.sum(-1), a.max(axis=-1), np.min(a, axis=-1, keepdims=True), np.all(a, axis=-1)
+
+
+def pair(a):
+    return np.sum(a, axis=(0, -1)), np.max(a, axis=(0, 1), keepdims=True)
+
+
+def averages(a):
+    return np.mean(a), a.mean(axis=0), np.var(a), np.std(a, axis=-1, ddof=1), np.mean(a, axis=-1, keepdims=True)
+
+
+def fused(a):
+    return np.sum(a * a + 1.0), np.max(np.abs(a), axis=0), np.sum(a > 3), np.count_nonzero(a > 3)
+
+
+def products(a):
+    return np.prod(a), a.prod(axis=0)
+
+
+DTYPES = ["float64", "float32", "int32", "bool", "uint8", "float16"]
+SHAPES = [(1,), (7,), (8,), (130,), (1000,), (3, 4), (4, 300), (30, 40), (4, 5, 6), (2, 3, 200)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("function", [whole, first, last], ids=lambda f: f.__name__)
+def test_contiguous(function, dtype):
+    for shape in SHAPES:
+        # half sums are kept in single until the end here, and between rows in NumPy
+        check(function, array(dtype, shape), rtol=1e-2 if dtype == "float16" else 0.0)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
+@pytest.mark.parametrize("function", [averages, fused], ids=lambda f: f.__name__)
+def test_derived(function, dtype):
+    for shape in SHAPES[1:]:
+        check(function, array(dtype, shape), rtol=4e-7 if dtype == "float32" else 4e-15)
+
+
+def test_several_axes():
+    for shape in ((3, 4), (4, 5, 6), (2, 3, 200)):
+        check(pair, array("float64", shape), rtol=1e-15)
+
+
+def test_views():
+    base = array("float64", (40, 50))
+    for view in (base[::2], base[:, ::2], base.T, base[::-1, ::-1], base[3:9, 5:20]):
+        for function in (whole, first, last, averages):
+            check(function, view, rtol=1e-14)
+
+
+def test_product():
+    for dtype in ("int32", "float64", "bool"):
+        check(products, (array(dtype, (3, 4)) * 0 + 2).astype(dtype), rtol=1e-15)
+
+
+def test_empty():
+    check(lambda a: (np.sum(a), np.prod(a), a.any(), np.all(a)), np.zeros(0))
+    check(lambda a: np.max(a), np.zeros(0))
+    check(lambda a: np.min(a, axis=0), np.zeros((0, 3)))
+    check(lambda a: np.max(a, axis=1), np.zeros((0, 3)))
+    check(lambda a: (np.sum(a, axis=0), np.sum(a, axis=1)), np.zeros((0, 3)))
+    check(lambda a: np.mean(a), np.zeros(0))
+
+
+def test_wrong_axis():
+    check(lambda a: np.sum(a, axis=2), np.zeros((2, 3)))
+    check(lambda a: np.sum(a, axis=-3), np.zeros((2, 3)))
+    check(lambda a: np.sum(a, axis=(0, 0)), np.zeros((2, 3)))
+
+
+def test_nan():
+    a = np.array([1.0, np.nan, 3.0, -2.0])
+    check(lambda a: (np.max(a), np.min(a), np.sum(a), np.nansum(a), np.nanmax(a), np.nanmin(a), np.nanmean(a), np.nanvar(a)), a, rtol=1e-15)
+    b = np.arange(12.0).reshape(3, 4)
+    b[1, 2] = np.nan
+    check(lambda a: (np.max(a, axis=0), np.nansum(a, axis=1), np.nanmax(a, axis=0)), b)
+
+
+def test_options():
+    a = array("float64", (5, 6))
+    check(lambda a, m: (np.sum(a, where=m), np.sum(a, axis=0, where=m), np.max(a, initial=-5.0, where=m), np.mean(a, where=m)), a, a > 4, rtol=1e-15)
+    check(lambda a: (np.sum(a, initial=10.0), np.max(a, initial=100.0), np.sum(a, dtype=np.float32), np.ptp(a), np.ptp(a, axis=0)), a, rtol=1e-6)
+    check(lambda a, out: np.sum(a, axis=0, out=out), a, np.zeros(6))
+    check(lambda a, w: (np.average(a, axis=1, weights=w), np.average(a), np.average(a, axis=0)), a, np.arange(6.0), rtol=1e-15)
+    check(lambda a: (np.sum(a, keepdims=True), np.max(a, axis=0, keepdims=True)), a)
+
+
+def test_softmax():
+    def softmax(x):
+        e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+        return e / np.sum(e, axis=-1, keepdims=True)
+
+    check(softmax, array("float64", (4, 5, 60)), rtol=1e-14)
+    check(softmax, array("float32", (4, 60)), rtol=1e-6)
