@@ -58,7 +58,7 @@ def _call_lower(e, inst, generator, *operands):
         types.append("ptr")
         values.append(kept)
         memory = "nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)"
-    elif result is None:  # it fills an array
+    if result is None:  # it fills an array
         memory = "nounwind willreturn"
     function = e.external(f"pyjitc_random_{inst.attrs['symbol']}")  # an array's address is an int here, a pointer there
     answer = "void" if result is None else e.scalar(result)

@@ -167,7 +167,7 @@ def _uniform(legacy):
         low, high, size = _bind("uniform", "low=0.0 high=1.0 size=None", args, kwargs)
         low, high = _real("uniform", low), _real("uniform", high)
         if isinstance(low.type, Array) or isinstance(high.type, Array):
-            raise Mismatch("uniform() with bounds that are arrays is not compiled", "draw with random() and scale the result")
+            return Call(uniform_array, gen, low, high, _size("uniform", size), Const(k.Bool, legacy))
         return Call(uniform, gen, low, high, _size("uniform", size), Const(k.Bool, legacy))
 
     return rule
@@ -179,6 +179,13 @@ def uniform(gen, low, high, size, legacy):
         return distributions.sample(gen, UNIFORM, (low, span), ((), ()), size, np.float64, ROW)
     span = distributions.uniform_range(low, high, "high - low range exceeds valid bounds")
     return distributions.sample(gen, UNIFORM, (low, span), ((), (("negative", "high - low < 0"),)), size, np.float64, ROW)
+
+
+def uniform_array(gen, low, high, size, legacy):
+    distributions.check_ranges((low, high), distributions.common_shape((low, high)), False)
+    if not legacy:
+        distributions.check_ranges((low, high), distributions.common_shape((low, high)), True)
+    return distributions.broadcast_sample(gen, bits.bounded_range, (low, high), ((), ()), size, np.float64, (False, False))
 
 
 UNIFORM = distributions.c_function("uniform")
@@ -384,16 +391,119 @@ def _permutation(legacy):
     return rule
 
 
+_TEXTS = {
+    False: ("a must be a positive integer unless no samples are taken", "a and p must have same size", "Probabilities contain NaN",
+            "Probabilities are not non-negative", "Probabilities do not sum to 1. See Notes section of docstring for more information.",
+            "Cannot take a larger sample than population when replace is False", "negative dimensions are not allowed"),
+    True: ("a must be greater than 0 unless no samples are taken", "'a' and 'p' must have same size", "probabilities contain NaN",
+           "probabilities are not non-negative", "probabilities do not sum to 1",
+           "Cannot take a larger sample than population when 'replace=False'", "Negative dimensions are not allowed"),
+}
+_EMPTY = {False: "a cannot be empty unless no samples are taken", True: "'a' cannot be empty unless no samples are taken"}
+
+
+def _choice(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        a, size, replace, p, *rest = _bind("choice", "a size=None replace=True p=None" + ("" if legacy else " axis=0 shuffle=True"), args, kwargs)
+        axis, shuffled = rest or (Const(Int, 0), Const(k.Bool, True))
+        if isinstance(a.type, Array) and a.type.ndim == 0:
+            a = Apply(ARRAY_LOAD, a)
+        texts = _TEXTS[legacy]
+        if isinstance(a.type, Array):
+            if legacy and a.type.ndim != 1:
+                return Throw(ValueError, "a must be 1-dimensional")
+            if not axis.known or axis.type is not Int:
+                raise Mismatch("the axis of choice() must be known at compile time", "write a constant")
+            if not -a.type.ndim <= axis.value < a.type.ndim:
+                return Throw(IndexError, "tuple index out of range")
+            axis = Const(Int, axis.value % a.type.ndim)
+            texts = (_EMPTY[legacy], *texts[1:])
+        elif a.type is Int or isinstance(a.type, k.NpInt):
+            a = conversions.to_int(a)
+        elif k.is_number(a.type) and a.type is not k.Bool and a.type is not k.NpBool:
+            return Throw(ValueError, "a must be 1-dimensional or an integer" if legacy else
+                         f"a must be a sequence or an integer, not <class '{type_name(a.type)}'>")
+        else:
+            raise Mismatch(f"choice() from a value of type {type_name(a.type)} is not compiled", "pass an int or an array")
+        tolerance = float(np.sqrt(np.finfo(np.float64).eps))
+        if p.type is not NoneType:
+            wrong = _row("choice", "p", p)
+            if wrong is not None:
+                return Throw(ValueError, "'p' must be 1-dimensional" if legacy else "p must be 1-dimensional")
+            if isinstance(p.type.dtype, k.NpFloat):
+                tolerance = max(tolerance, float(np.sqrt(np.finfo(dtype_of(p.type.dtype)).eps)))
+        for x, word in ((replace, "replace"), (shuffled, "shuffle")):
+            if x.type not in (k.Bool, k.NpBool, Int):
+                raise Mismatch(f"choice() with {word} of type {type_name(x.type)} is not compiled", "write True or False")
+        return Call(bits.choice, gen, a, _size("choice", size), replace, p, axis, shuffled, Const(k.Bool, legacy), Const(Float, tolerance),
+                    _plain(texts))
+
+    return rule
+
+
+def _row(name, word, x: Expr):
+    """None for a row of numbers; whether another array."""
+    if not isinstance(x.type, Array) or isinstance(x.type.dtype, k.NpComplex):
+        raise Mismatch(f"{name}() with {word} of type {type_name(x.type)} is not compiled", "pass an array of floats")
+    return None if x.type.ndim == 1 else True
+
+
+def _permuted(args, kwargs):
+    gen, *args = args
+    if set(kwargs) - {"axis"} or len(args) != 1:
+        raise Mismatch("permuted() takes x and axis here", "copy the result into the output array")
+    (x,) = args
+    axis = kwargs.get("axis", _NONE)
+    if not isinstance(x.type, Array) or x.type.ndim == 0:
+        raise Mismatch(f"permuted() of a value of type {type_name(x.type)} is not compiled", "pass an array")
+    if axis.type is NoneType:
+        if x.type.layout == "A" and x.type.ndim > 1:
+            raise Mismatch("permuted() of an array that is not contiguous is not compiled without axis", "pass a copy")
+        t = Array(x.type.dtype, 1)
+        return Call(bits.permuted_all, gen, x, _type(t))
+    axis = _axis("permuted", axis, x.type.ndim)
+    return axis if isinstance(axis, Call) else Call(bits.permuted, gen, x, axis)
+
+
+def _multinomial(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        n, pvals, size = _bind("multinomial", "n pvals size=None", args, kwargs)
+        n = _whole("multinomial", n)
+        if isinstance(n.type, Array) or _row("multinomial", "pvals", pvals):
+            raise Mismatch("multinomial() of several n or rows of pvals is not compiled", "loop over them")
+        if pvals.type.dtype is not k.float64:
+            raise Mismatch(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled", "convert them with .astype(np.float64)")
+        return Call(bits.multinomial, gen, n, pvals, _size("multinomial", size), Const(k.Bool, legacy))
+
+    return rule
+
+
+def _dirichlet(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        alpha, size = _bind("dirichlet", "alpha size=None", args, kwargs)
+        if _row("dirichlet", "alpha", alpha):
+            raise Mismatch("dirichlet() with alpha of several dimensions is not compiled", "pass a row of numbers")
+        draw = (distributions.LEGACY if legacy else distributions.DRAWS)["standard_gamma"][0]
+        return Call(bits.dirichlet, gen, alpha, _size("dirichlet", size), _function(draw), Const(k.Bool, legacy))
+
+    return rule
+
+
+def _tomaxint(args, kwargs):
+    gen, *args = args
+    (size,) = _bind("tomaxint", "size=None", args, kwargs)
+    return Call(distributions.sample, gen, _function(distributions.c_function("positive_int", Int)), Const(k.Tuple(()), ()), _plain(()),
+                _size("tomaxint", size), _dtype(k.int64), _type(distributions.FLAT[k.int64]))
+
+
 # -- what has a rule
-
-def _host(args, kwargs):
-    """A method that is called in Python: it sets the state of the object."""
-    raise NotImplementedError
-
 
 def _seed(args, kwargs):
     gen, *args = args
-    return Apply(DISCARD, _python(np.random.seed if gen is None else None, gen, "seed", args, kwargs))
+    return Apply(DISCARD, _python(None, gen, "seed", args, kwargs))
 
 
 def _python(function, gen, name, args, kwargs):
@@ -415,12 +525,13 @@ GENERATOR |= {
     "random": _filled("random", "random_standard_uniform"), "standard_normal": _filled("standard_normal", "random_standard_normal"),
     "standard_exponential": _filled("standard_exponential", "random_standard_exponential"), "uniform": _uniform(False),
     "integers": _integers("integers", False), "shuffle": _shuffle(False), "permutation": _permutation(False),
+    "choice": _choice(False), "permuted": _permuted, "multinomial": _multinomial(False), "dirichlet": _dirichlet(False),
 }
 LEGACY = {name: _distribution(name, *pair) for name, pair in distributions.LEGACY.items()}
 LEGACY |= {
     "random_sample": _random_sample("random_sample"), "random": _random_sample("random"), "rand": _rand, "randn": _randn,
     "uniform": _uniform(True), "randint": _integers("randint", True), "shuffle": _shuffle(True), "permutation": _permutation(True),
-    "seed": _seed,
+    "choice": _choice(True), "multinomial": _multinomial(True), "dirichlet": _dirichlet(True), "tomaxint": _tomaxint, "seed": _seed,
 }
 
 
@@ -455,7 +566,7 @@ def _on_global(name):
     return rule
 
 
-CALLS = {getattr(np.random, name): _on_global(name) for name in LEGACY if name != "seed"}
+CALLS = {getattr(np.random, name): _on_global(name) for name in LEGACY if name not in ("seed", "tomaxint")}
 CALLS |= {
     np.random.ranf: _on_global("random_sample"), np.random.sample: _on_global("random_sample"),
     np.random.seed: lambda args, kwargs: Apply(DISCARD, _python(np.random.seed, None, "", args, kwargs)),

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ops.arith import CAST, IADD, IMUL, ISUB
-from ...ops.memory import ARRAY_DATA
+from ...ops.arith import CAST, FDIV, IADD, ISUB
+from ...ops.memory import ARRAY_DATA, ARRAY_VIEW
 from ...ops.random import RANDOM_BOUNDED, RANDOM_CALL
-from ...types.kinds import Array, Float, Int, uint64
-from .random_distributions import common_shape, double, elements, fits_output, rows
+from ...types.kinds import Float, Int, float64, int64, uint64
+from ..build import outlined
+from . import views
+from .random_distributions import FLAT, binomial, common_shape, double, elements, fits_output, real, rows
 
-__all__ = ["integers", "integers_u64", "integers_array", "shuffle", "permutation", "choice", "uniform_fill"]
+__all__ = ["integers", "integers_u64", "integers_array", "shuffle", "permutation", "permuted", "choice", "bounded_range"]
 
-UINT64_ROW = Array(uint64, 1)
-SMALLEST = -9223372036854775808
+ROW, FRACTIONS = FLAT[int64], FLAT[float64]
 
 
 # -- integers
@@ -268,19 +269,21 @@ def sum_compensated(p):
     return total
 
 
+@outlined
 def check_probabilities(p, n, tolerance, texts):
     if len(p) != n:
-        raise ValueError(texts[0])
+        raise ValueError(texts[1])
     total = sum_compensated(p)
     if total != total:
-        raise ValueError(texts[1])
+        raise ValueError(texts[2])
     for i in range(len(p)):
         if p[i] < 0:
-            raise ValueError(texts[2])
+            raise ValueError(texts[3])
     if abs(total - 1.0) > tolerance:
-        raise ValueError(texts[3])
+        raise ValueError(texts[4])
 
 
+@outlined
 def cumulated(p):
     cdf = np.empty(len(p), np.float64)
     total = 0.0
@@ -305,6 +308,7 @@ def place(cdf, x):
     return low
 
 
+@outlined
 def weighted(gen, p, count, out):
     """Distinct indices with probabilities p: those drawn before get probability 0."""
     positive = 0
@@ -341,6 +345,7 @@ def tail_shuffle(gen, data, first):
         data[i] = kept
 
 
+@outlined
 def distinct(gen, n, count, out, shuffled):
     """`count` distinct numbers below n into out."""
     if n > 10000 and count > n // (50 if shuffled else 20):
@@ -369,5 +374,194 @@ def distinct(gen, n, count, out, shuffled):
         tail_shuffle(gen, out, 1)
 
 
-def uniform_fill(gen, out):
-    RANDOM_CALL(gen, out.size, ARRAY_DATA(out), symbol="random_standard_uniform_fill", result=None)
+def indices(gen, n, shape, replace, p, shuffled, legacy, tolerance, texts):
+    """Indices below n, an array."""
+    count = views.product(shape, 0, 1)
+    if n <= 0 and count != 0:
+        raise ValueError(texts[0])
+    if p is not None:
+        check_probabilities(p, n, tolerance, texts)
+    if not replace:
+        if count > n:
+            raise ValueError(texts[5])
+        if count < 0:
+            raise ValueError(texts[6])
+    out = np.empty(shape, np.int64)
+    row = row_of(out)
+    if p is not None:
+        if replace:
+            cdf = cumulated(as_doubles(p))
+            for i in range(len(row)):
+                row[i] = place(cdf, double(gen))
+        else:
+            weighted(gen, as_doubles(p), count, row)
+    elif replace:
+        if count > 0:
+            RANDOM_CALL(gen, 0, ISUB(n, 1), count, legacy, ARRAY_DATA(out), symbol="random_bounded_uint64_fill", result=None)
+    elif legacy:
+        all_ = permutation(gen, n, 0)
+        for i in range(count):
+            row[i] = all_[i]
+    else:
+        distinct(gen, n, count, row, shuffled)
+    return out
+
+
+def row_of(out):
+    return ARRAY_VIEW(out, 0, out.size, 8, type=ROW)
+
+
+def as_doubles(p):
+    out = np.empty(len(p), np.float64)
+    for i in range(len(p)):
+        out[i] = p[i]
+    return out
+
+
+def choice(gen, a, size, replace, p, axis, shuffled, legacy, tolerance, texts):
+    """a: an int, or an array with the axis known."""
+    if size is None:
+        shape = ()
+    elif isinstance(size, tuple):
+        shape = size
+    else:
+        shape = (size,)
+    if isinstance(a, np.ndarray):
+        found = indices(gen, a.shape[axis], shape, replace, p, shuffled, legacy, tolerance, texts)
+        if size is None and a.ndim == 1:
+            return a[found[()]]
+        return taken(a, found, axis)
+    found = indices(gen, a, shape, replace, p, shuffled, legacy, tolerance, texts)
+    if size is None:
+        return CAST(found[()], type=Int)
+    return found
+
+
+# -- whole numbers and fractions that share something
+
+def bounded_range(gen, low, high):
+    return RANDOM_CALL(gen, low, high - low, symbol="random_uniform", result=Float)
+
+
+def permuted(gen, x, axis):
+    """A copy in which each line along the axis is shuffled for itself."""
+    out = np.empty_like(x)
+    out[...] = x
+    permute_lines(gen, out, axis)
+    return out
+
+
+def permuted_all(gen, x, row):
+    """A copy of x (in C or Fortran order) with all elements shuffled, in the order of memory; row: their type as a row."""
+    out = np.empty_like(x)
+    out[...] = x
+    shuffle(gen, ARRAY_VIEW(out, 0, out.size, out.itemsize, type=row), 0)
+    return out
+
+
+def permute_lines(gen, x, axis):
+    if x.ndim == 1:
+        shuffle(gen, x, 0)
+    elif axis == 0:
+        for i in range(x.shape[1]):
+            permute_lines(gen, x[:, i, ...], 0)
+    else:
+        for i in range(len(x)):
+            permute_lines(gen, x[i, ...], axis - 1)
+
+
+def with_last(size, d):
+    if size is None:
+        return (d,)
+    if isinstance(size, tuple):
+        return size + (d,)
+    return (size, d)
+
+
+@outlined
+def check_chances(p, messages):
+    for i in range(len(p)):
+        if not (p[i] >= 0.0 and p[i] <= 1.0):
+            raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
+    if len(p) > 0:
+        if sum_compensated(p[:len(p) - 1]) > 1.0 + 1e-12:
+            raise ValueError("sum(pvals[:-1]) > 1.0")
+
+
+def multinomial(gen, n, pvals, size, legacy):
+    p = as_doubles(pvals)
+    check_chances(p, 0)
+    d = len(p)
+    out = np.zeros(with_last(size, d), np.int64)
+    if n < 0:
+        raise ValueError("n < 0")
+    row = row_of(out)
+    if d > 0:
+        for start in range(0, len(row), d):
+            if legacy:
+                multinomial_into(gen, n, p, row, start)
+            else:
+                RANDOM_CALL(gen, n, IADD(ARRAY_DATA(row), start * 8), ARRAY_DATA(p), d, symbol="random_multinomial", result=None, binomial=True)
+    return out
+
+
+@outlined
+def multinomial_into(gen, n, p, row, start):
+    d = len(p)
+    left = 1.0
+    for j in range(d - 1):
+        drawn = binomial(gen, FDIV(real(p[j]), left), n)
+        row[start + j] = drawn
+        n = ISUB(n, drawn)
+        if n <= 0:
+            break
+        left -= real(p[j])
+    if n > 0:
+        row[start + d - 1] = n
+
+
+def dirichlet(gen, alpha, size, draw, legacy):
+    a = as_doubles(alpha)
+    most = 0.0
+    for i in range(len(a)):
+        if a[i] < 0.0 or legacy and a[i] == 0.0:
+            raise ValueError("alpha <= 0" if legacy else "alpha < 0")
+        if not a[i] <= most:
+            most = a[i]
+    d = len(a)
+    out = np.zeros(with_last(size, d), np.float64)
+    row = ARRAY_VIEW(out, 0, out.size, 8, type=FRACTIONS)
+    if not legacy and d > 0 and most < 0.1:
+        by_breaking(gen, a, row)
+    elif d > 0:
+        for start in range(0, len(row), d):
+            total = 0.0
+            for j in range(d):
+                x = draw(gen, real(a[j]))
+                row[start + j] = x
+                total = total + x
+            scale = FDIV(1.0, total)
+            for j in range(d):
+                row[start + j] = row[start + j] * scale
+    return out
+
+
+@outlined
+def by_breaking(gen, a, row):
+    """Small parameters: a stick is broken by beta numbers."""
+    d = len(a)
+    sums = np.empty(d, np.float64)
+    total = 0.0
+    for j in range(d - 1, -1, -1):
+        total = total + a[j]
+        sums[j] = total
+    if total > 0.0:
+        for start in range(0, len(row), d):
+            left = 1.0
+            for j in range(d - 1):
+                v = RANDOM_CALL(gen, real(a[j]), real(sums[j + 1]), symbol="random_beta", result=Float)
+                row[start + j] = left * v
+                left *= 1.0 - v
+                if sums[j + 1] == 0.0:
+                    break
+            row[start + d - 1] = left

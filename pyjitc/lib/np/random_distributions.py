@@ -228,6 +228,20 @@ def uniform_range(low, high, message):
     return span
 
 
+def check_ranges(pair, lengths, ordered):
+    """The differences high - low are finite; ordered: not negative."""
+    if len(lengths) == 0:
+        low, high = elements(pair, (False, False))
+        if ordered:
+            if fails("negative", high - low):
+                raise ValueError("high - low < 0")
+        elif not is_finite(high - low):
+            raise OverflowError("Range exceeds valid bounds")
+    else:
+        for i in range(lengths[0]):
+            check_ranges(rows(pair, i, len(lengths)), lengths[1:], ordered)
+
+
 def check_triangle(left, mode, right):
     if left > mode:
         raise ValueError("left > mode")

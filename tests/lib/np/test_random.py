@@ -318,6 +318,66 @@ def test_permutation():
     check(draw, *cases, make=lambda: np.random.RandomState(SEED))
 
 
+# -- choices
+
+def test_choice():
+    def draw(g, a, size, replace):
+        return g.choice(a), g.choice(a, size), g.choice(a, size, replace), g.choice(a, size=size, replace=False)
+
+    def unshuffled(g, a, size):
+        return g.choice(a, size, False, shuffle=False)
+
+    compiled = njit(draw)
+    cases = [(10, 3, True), (10, 10, False), (np.int32(7), (2, 3), False), (np.arange(5) * 0.5, 4, True), (np.arange(20.0)[::3], (2, 2), False),
+             (5, 6, False), (5, 0, True), (0, 0, True), (0, 1, True), (20000, 50, False), (20000, 5000, False), (5, (), True),
+             (np.zeros(0), 1, False), (5, -1, False), (3, -1, True)]
+    check(draw, *cases, compiled=compiled)
+    check(draw, *cases, compiled=compiled, make=lambda: np.random.RandomState(SEED))
+    check(unshuffled, (10, 4), (30000, 1000), (30000, 3))
+    check(lambda g, a: (g.choice(a, 3, axis=1), g.choice(a), g.choice(a, (2, 2), axis=-1)), (np.arange(12).reshape(3, 4),))
+    check(lambda g, a: g.choice(a, 2), (2.5,), (np.zeros((2, 2)),), make=lambda: np.random.RandomState(SEED))
+    check(lambda g, a: g.choice(a, 2), (2.5,), (np.array(3),))
+
+
+def test_choice_with_probabilities():
+    def draw(g, a, size, replace, p):
+        return g.choice(a, size, replace, p), g.choice(a, p=p)
+
+    compiled = njit(draw)
+    p = np.array([0.1, 0.4, 0.0, 0.3, 0.2])
+    cases = [(5, 20, True, p), (np.arange(5.0), (2, 3), True, p), (5, 4, False, p), (5, 2, False, p), (5, 5, False, p), (4, 2, True, p),
+             (5, 2, True, -p), (5, 2, True, p * 2), (5, 2, True, p * np.nan), (5, 3, True, p.astype(np.float32)), (5, 6, False, p)]
+    check(draw, *cases, compiled=compiled)
+    check(draw, *cases, compiled=compiled, make=lambda: np.random.RandomState(SEED))
+
+
+def test_permuted():
+    square = np.arange(24).reshape(4, 6)
+    check(lambda g, x: g.permuted(x), (np.arange(9),), (square,), (np.asfortranarray(square),), (np.arange(9)[::2],))
+    check(lambda g, x: (g.permuted(x, axis=0), g.permuted(x, axis=1), g.permuted(x, axis=-1)), (square,), (square.T,),
+          (np.arange(24).reshape(2, 3, 4),))
+
+
+def test_multinomial_and_dirichlet():
+    p, small = np.array([0.2, 0.5, 0.3]), np.array([0.01, 0.02, 0.03])
+    check(lambda g, n, p: (g.multinomial(n, p), g.multinomial(n, p, 2), g.multinomial(n, p, size=(2, 2))), (20, p), (1000, p), (0, p), (-1, p),
+          (5, p * 2), (5, -p))
+    check(lambda g, n, p: (g.multinomial(n, p), g.multinomial(n, p, 2)), (20, p), (1000, p), (-1, p), (5, p * 2),
+          make=lambda: np.random.RandomState(SEED))
+    check(lambda g, a: (g.dirichlet(a), g.dirichlet(a, 2), g.dirichlet(a, (2, 2))), (p * 10,), (small,), (p - 0.3,), (np.zeros(2),))
+    check(lambda g, a: (g.dirichlet(a), g.dirichlet(a, 2)), (p * 10,), (small,), (p - 0.5,), make=lambda: np.random.RandomState(SEED))
+
+
+def test_uniform_with_bounds_that_are_arrays():
+    row, column = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [2.0]])
+    for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
+        check(lambda g, a, b: g.uniform(a, b), (0, row), (row, 5), (column, row), (row, np.array([1e308, np.inf, 2.0])), make=make)
+
+
+def test_tomaxint():
+    check(lambda g: (g.tomaxint(), g.tomaxint(3)), (), make=lambda: np.random.RandomState(SEED))
+
+
 # -- the global RandomState
 
 def globally(seed):
