@@ -79,7 +79,9 @@ class Evaluator:
             if av is None:
                 return None
             operands.append(Operand(i, av[0], av[1]))
-        meaning, av = self.split(inst, operands, 0 if inst.op not in _UNSPLIT else len(operands))
+        whole = inst.op in _UNSPLIT or inst.op is generic.SLICE and all(
+            type(x.type) is not Union or self.library.is_power(x.type) for x in operands)
+        meaning, av = self.split(inst, operands, len(operands) if whole else 0)
         analysis.meaning[inst] = meaning
         if inst.op.effects & ir.RAISES and may_raise(meaning):
             analysis.raising.add(inst)
@@ -480,7 +482,7 @@ class Evaluator:
         raise Mismatch(f"{describe(operands[0].type)} object doesn't support item deletion")
 
     def slice_(self, inst, operands):
-        return Apply(structure.SLICE_MAKE, *operands)
+        return Apply(structure.SLICE_MAKE, *(self.library.slice_bound(x) if type(x.type) is Union else x for x in operands))
 
     def call_inst(self, inst, operands):
         names = inst.attrs.get("kwnames") or ()

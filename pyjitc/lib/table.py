@@ -287,7 +287,7 @@ class Library:
 
     def _identity(self, op, x, y):
         yes, no = Const(Bool, op == "is"), Const(Bool, op == "is not")
-        if x.type is Object or y.type is Object or isinstance(x.type, Exception_) and isinstance(y.type, Exception_):
+        if x.type is Object or y.type is Object or isinstance(x.type, (Exception_, Instance)) and type(x.type) is type(y.type):
             return Apply(pyobject.PY_UNBOX, _python(operator.is_ if op == "is" else operator.is_not, x, y), type=Bool)
         a, b = _fixed(x), _fixed(y)
         if a is not UNKNOWN and b is not UNKNOWN:
@@ -408,6 +408,13 @@ class Library:
 
     def setattr(self, x, name, value):
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
+
+    def is_power(self, t):
+        return views.is_power(t)
+
+    def slice_bound(self, x):
+        """A power of integers as a bound of a slice: an int, or the error that indexing with the slice would be."""
+        return Call(views.integral, x, Const(Bool, True))
 
     def getitem(self, x, i):
         t = x.type

@@ -8,7 +8,8 @@ from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
 from ...ops.structure import STRUCT_GET, TUPLE_GET
 from ...types import kinds
-from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Tuple, is_numpy_scalar
+from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_numpy_scalar
+from ...types.lattice import dtype_of
 from ..py import conversions
 from . import views
 
@@ -31,6 +32,16 @@ def scalar_of(x: Expr):
     if found is None:
         raise Mismatch("the dtype must be known at compile time and numeric", "write np.float64, np.int32, ... or a constant string")
     return found
+
+
+def whole_size(x):
+    if isinstance(x, float):
+        raise TypeError("'float' object cannot be interpreted as an integer")
+    return x
+
+
+def whole_shape(shape, k=0):
+    return () if k == len(shape) else (whole_size(shape[k]),) + whole_shape(shape, k + 1)
 
 
 def _shape(x: Expr) -> list[Expr]:
@@ -73,11 +84,15 @@ def _new(shape, dtype, layout, zero=False):
 
 
 def _creator(name, zero, value=None):
+    function = getattr(np, name)
+
     def rule(args, kwargs):
         slots = _bind(name, ("shape", "dtype", "order"), args, kwargs)
         if "shape" not in slots:
             raise Mismatch(f"{name}() missing required argument 'shape' (pos 0)")
         dtype = scalar_of(slots["dtype"]) if "dtype" in slots and slots["dtype"].type is not kinds.NoneType else kinds.float64
+        if views.has_power(slots["shape"].type):
+            return Call(function, Call(whole_shape, slots["shape"]), Const(DType(dtype), dtype_of(dtype)), Const(Str, _layout(slots)))
         fresh = _new(_shape(slots["shape"]), dtype, _layout(slots), zero)
         if value is None:
             return fresh

@@ -14,17 +14,49 @@ from ...ops.memory import (
 )
 from ...ops.structure import RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Array, Bool, DType, Ellipsis_, Int, NoneType, NpBool, NpInt, Slice, Tuple, is_integer, uint64,
+    Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Slice, Tuple, Union, is_integer, uint64,
 )
 from ...types.lattice import dtype_of
 from ..build import compiled
 from ..intrinsics import store_all
 from ..py.numbers import uint64_to_int
 
-__all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed"]
+__all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
+           "is_power", "has_power", "integral", "integers"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
+
+
+def is_power(t) -> bool:
+    """The type of n ** m of ints: an int, or a float where m is negative."""
+    return isinstance(t, Union) and set(t.members) == {Int, Float}
+
+
+def has_power(t) -> bool:
+    return isinstance(t, Tuple) and any(map(is_power, t.elements))
+
+
+def integral(x, bound):
+    """An item of an index, or a bound of a slice."""
+    if isinstance(x, float):
+        if bound:
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
+                         "are valid indices")
+    return x
+
+
+def integers(i, k=0):
+    return () if k == len(i) else (integral(i[k], False),) + integers(i, k + 1)
+
+
+def item_of(a, i):
+    return a[integers(i)]
+
+
+def set_item_of(a, i, v):
+    a[integers(i)] = v
 
 
 def item_bits(t) -> int:
@@ -207,6 +239,8 @@ def _element(a: Expr, items: list[Expr]) -> list[Expr]:
 
 
 def getitem(a: Expr, i: Expr) -> Expr:
+    if has_power(i.type):
+        return Call(item_of, a, i)
     items, dots = _index_items(a.type, i)
     if len(items) == a.type.ndim and not dots and all(is_integer(x.type) for x in items):
         return Apply(ARRAY_LOAD, a, *_element(a, items))
@@ -217,6 +251,8 @@ def setitem(a: Expr, i: Expr, v: Expr, convert) -> Expr:
     """a[i] = v. convert: (value, dtype) -> expression of that NumPy type, as assignment to an element converts."""
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
+    if has_power(i.type):
+        return Call(set_item_of, a, i, v)
     items, dots = _index_items(a.type, i)
     if len(items) == a.type.ndim and all(is_integer(x.type) for x in items):
         if isinstance(v.type, Array):

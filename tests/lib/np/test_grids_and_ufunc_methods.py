@@ -57,3 +57,28 @@ def test_ndarray_and_shapes_in_lists():
         return a, b, np.zeros([n]), np.ndarray(n).shape, isinstance(a, np.ndarray)
 
     agree(f, 3)
+
+
+def test_powers_of_integers_as_sizes_bounds_and_items():
+    """n ** m is an int, or a float where m is negative, which is only known at run time."""
+    def f(a, n):
+        a[:, :2 ** n] += 1
+        a[2 ** n, 1] = 5
+        a[2 ** n, :2 ** n] += 4
+        return a[:2 ** n], a[..., 2 ** n], np.zeros((2 ** n, 3, 2 ** (n - 1))), np.mgrid[0:2, 0:2 ** n]
+
+    def size(n):
+        return np.zeros((2 ** n, 3))
+
+    def item(a, n):
+        return a[2 ** n, 0]
+
+    def bound(a, n):
+        return a[0, :2 ** n]
+
+    a = np.arange(81.0).reshape(9, 9)
+    agree(f, a, 2)
+    agree(f, a, 1)
+    agree(size, -2)
+    agree(item, a, -2)
+    agree(bound, a, -2)
