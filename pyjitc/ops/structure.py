@@ -149,6 +149,11 @@ def _select_lower(e, inst, condition, x, y):
     return [a if a == b else e.assign(f"select i1 {condition[0]}, {t} {a}, {t} {b}") for t, a, b in zip(types, x, y)]
 
 
+def _choose_lower(e, inst, condition, x, y):
+    types = e.components(inst.result.type)
+    return [e.assign(f"select i1 {condition[0]}, {t} {a}, {t} {b}, !unpredictable !5") for t, a, b in zip(types, x, y)]
+
+
 def _select_rule(types, attrs):
     if types[0] is not Bool or types[1] is not types[2]:
         raise TypeError(f"select of {', '.join(map(str, types))}")
@@ -204,6 +209,8 @@ METHOD_SELF = Op("method_self", lambda types, attrs: types[0].receiver, PURE, lo
                  doc="receiver of a bound method")
 SELECT = Op("select", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_select_lower,
             partials=STRUCTURAL, doc="x if condition else y; both are evaluated")
+CHOOSE = Op("choose", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_choose_lower,
+            partials=STRUCTURAL, doc="a select that follows no pattern: never compiled to a branch")
 RETYPE = Op("retype", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
             doc="the same components as {type}: int as int64, a C array as an array of any layout, ...")
 UNDEF = Op("undef", _given, PURE, lower=lambda e, inst: e.zeros(inst.attrs["type"]), partials=NONDIFF,

@@ -1,0 +1,454 @@
+"""Sorting: np.sort, argsort, lexsort, partition, argpartition and the ndarray methods.
+
+Every kind is the same stable merge sort: chunks by insertion, then merges of neighbours in the order of a binary
+counter, so that what is merged is still in cache. Merges run from both ends without branches on the data (the
+bidirectional merge of quadsort and driftsort). Partitions are quickselect, also without branches (Lomuto's scheme).
+NaNs are put last beforehand, so that the inner loops compare with `<`.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...infer.meaning import CallValue, Const, Mismatch, Throw
+from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.structure import CHOOSE
+from ...types.kinds import Array, Int, NoneType, Singleton, Tuple
+from ..build import outlined, type_name
+from .views import duplicate
+
+__all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key", "copy_row"]
+
+AxisError = np.exceptions.AxisError
+CHUNK = 12
+SMALL = 24  # what quickselect leaves to insertion
+
+_KINDS = ("quicksort", "stable", "mergesort", "heapsort", "quick", "merge", "heap", "q", "s", "m", "h")
+
+
+def less(x, y):
+    """The order of elements that are not NaN; NaNs in parts of complex numbers are last."""
+    if x.dtype.kind == "c":
+        return less_complex(x, y)
+    return x < y
+
+
+def less_complex(x, y):
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    if a < c:
+        return b == b or d != d
+    if a > c:
+        return d != d and b == b
+    if a == c or a != a and c != c:
+        return b < d or d != d and b == b
+    return c != c
+
+
+def move(places, i, new_places, j):
+    if places is not None:
+        ARRAY_STORE(new_places, j, ARRAY_LOAD(places, i))
+
+
+@outlined
+def merge(source, target, places, new_places, low, middle, high):
+    """Merge source[low:middle] and source[middle:high] into target; places move along."""
+    front_l, front_r = low, middle
+    if not less(ARRAY_LOAD(source, middle), ARRAY_LOAD(source, ISUB(middle, 1))):
+        for i in range(low, high):
+            ARRAY_STORE(target, i, ARRAY_LOAD(source, i))
+        if places is not None:
+            for i in range(low, high):
+                ARRAY_STORE(new_places, i, ARRAY_LOAD(places, i))
+        return
+    half = min(ISUB(middle, low), ISUB(high, middle))
+    back_l, back_r = ISUB(middle, 1), ISUB(high, 1)
+    for i in range(half):
+        x, y = ARRAY_LOAD(source, front_l), ARRAY_LOAD(source, front_r)
+        right = bool(less(y, x))
+        ARRAY_STORE(target, IADD(low, i), CHOOSE(right, y, x))
+        move(places, CHOOSE(right, front_r, front_l), new_places, IADD(low, i))
+        front_r = IADD(front_r, CAST(right, type=Int))
+        front_l = IADD(front_l, CAST(not right, type=Int))
+        x, y = ARRAY_LOAD(source, back_l), ARRAY_LOAD(source, back_r)
+        left = bool(less(y, x))
+        at = ISUB(ISUB(high, 1), i)
+        ARRAY_STORE(target, at, CHOOSE(left, x, y))
+        move(places, CHOOSE(left, back_l, back_r), new_places, at)
+        back_l = ISUB(back_l, CAST(left, type=Int))
+        back_r = ISUB(back_r, CAST(not left, type=Int))
+    if front_l <= back_l:  # one is left over where the lengths differ
+        ARRAY_STORE(target, IADD(low, half), ARRAY_LOAD(source, front_l))
+        move(places, front_l, new_places, IADD(low, half))
+    elif front_r <= back_r:
+        ARRAY_STORE(target, IADD(low, half), ARRAY_LOAD(source, front_r))
+        move(places, front_r, new_places, IADD(low, half))
+
+
+@outlined
+def insertion(a, places, low, high):
+    """Sort a[low:high]."""
+    for i in range(IADD(low, 1), high):
+        x = ARRAY_LOAD(a, i)
+        p = None if places is None else ARRAY_LOAD(places, i)
+        j = i
+        while j > low and less(x, ARRAY_LOAD(a, ISUB(j, 1))):
+            ARRAY_STORE(a, j, ARRAY_LOAD(a, ISUB(j, 1)))
+            move(places, ISUB(j, 1), places, j)
+            j = ISUB(j, 1)
+        ARRAY_STORE(a, j, x)
+        if places is not None:
+            ARRAY_STORE(places, j, p)
+
+
+def bound(i, n, depth):
+    """Start of chunk i of 2**depth chunks, whose lengths differ by at most one."""
+    rest = IAND(n, ISUB(ISHL(1, depth), 1))
+    return IADD(IMUL(i, ISHR(n, depth)), ISHR(IMUL(i, rest), depth))
+
+
+def nans_last(a, spare, places, spare_places, n):
+    """Move NaNs to the end, all in order; the number of others."""
+    found = 0
+    for i in range(n):
+        x = ARRAY_LOAD(a, i)
+        found = IADD(found, CAST(bool(x != x), type=Int))
+    if found == 0:
+        return n
+    kept = 0
+    gone = 0
+    for i in range(n):
+        x = ARRAY_LOAD(a, i)
+        if x == x:
+            ARRAY_STORE(a, kept, x)
+            move(places, i, places, kept)
+            kept = IADD(kept, 1)
+        else:
+            move(places, i, spare_places, gone)
+            gone = IADD(gone, 1)
+    nan = a.dtype.type(np.nan)
+    for i in range(gone):
+        ARRAY_STORE(a, IADD(kept, i), nan)
+        move(spare_places, i, places, IADD(kept, i))
+    return kept
+
+
+@outlined
+def sort_keys(a, spare, places, spare_places, n):
+    """Sort the first n elements of the contiguous array a; places, if any, move along."""
+    if a.dtype.kind == "f":
+        n = nans_last(a, spare, places, spare_places, n)
+    i = 1
+    while i < n and not less(ARRAY_LOAD(a, i), ARRAY_LOAD(a, ISUB(i, 1))):
+        i = IADD(i, 1)
+    if i >= n:
+        return
+    depth = 0  # even, so that the last merges go into a
+    while ISHR(n, depth) > CHUNK:
+        depth = IADD(depth, 2)
+    for i in range(ISHL(1, depth)):
+        end = IADD(i, 1)
+        insertion(a, places, bound(i, n, depth), bound(end, n, depth))
+        level = 0
+        while level < depth and not IAND(end, ISUB(ISHL(2, level), 1)):
+            low = bound(ISUB(end, ISHL(2, level)), n, depth)
+            middle = bound(ISUB(end, ISHL(1, level)), n, depth)
+            high = bound(end, n, depth)
+            if IAND(level, 1):
+                merge(spare, a, spare_places, places, low, middle, high)
+            else:
+                merge(a, spare, places, spare_places, low, middle, high)
+            level = IADD(level, 1)
+
+
+def middle_of(x, y, z):
+    if less(y, x):
+        x, y = y, x
+    return y if less(y, z) else x if less(z, x) else z
+
+
+@outlined
+def select_key(a, k, n):
+    """Put the k-th smallest of the first n elements of the contiguous array a in its place, smaller ones before it."""
+    if a.dtype.kind == "f":
+        n = nans_last(a, None, None, None, n)
+    low, high = 0, n
+    if k >= n:
+        return
+    rounds = 0
+    while ISUB(high, low) > SMALL:
+        size = ISUB(high, low)
+        if rounds > 60:  # no progress to speak of: the order of all
+            part = a[low:high]
+            sort_keys(part, np.empty(size, a.dtype), None, None, size)
+            return
+        rounds = IADD(rounds, 1)
+        step = size >> 3
+        pivot = middle_of(
+            middle_of(ARRAY_LOAD(a, low), ARRAY_LOAD(a, IADD(low, step)), ARRAY_LOAD(a, IADD(low, IMUL(step, 2)))),
+            middle_of(ARRAY_LOAD(a, IADD(low, IMUL(step, 3))), ARRAY_LOAD(a, IADD(low, IMUL(step, 4))), ARRAY_LOAD(a, IADD(low, IMUL(step, 5)))),
+            middle_of(ARRAY_LOAD(a, IADD(low, IMUL(step, 6))), ARRAY_LOAD(a, IADD(low, IMUL(step, 7))), ARRAY_LOAD(a, ISUB(high, 1))))
+        split = low
+        for i in range(low, high):
+            x = ARRAY_LOAD(a, i)
+            ARRAY_STORE(a, i, ARRAY_LOAD(a, split))
+            ARRAY_STORE(a, split, x)
+            split = IADD(split, CAST(bool(less(x, pivot)), type=Int))
+        if k < split:
+            high = split
+        elif split > low:
+            low = split
+        else:  # nothing is smaller: the equal ones first
+            for i in range(low, high):
+                x = ARRAY_LOAD(a, i)
+                ARRAY_STORE(a, i, ARRAY_LOAD(a, split))
+                ARRAY_STORE(a, split, x)
+                split = IADD(split, CAST(not less(pivot, x), type=Int))
+            if k < split:
+                return
+            low = split
+    insertion(a, None, low, high)
+
+
+# -- rows
+
+def normal_axis(axis, ndim):
+    if axis < -ndim or axis >= ndim:
+        raise AxisError(axis, ndim, None)
+    return axis + ndim if axis < 0 else axis
+
+
+def flat_into(out, a, at):
+    """Write the elements of a, in C order, to out[at:]; where the next one goes."""
+    if a.ndim == 0:
+        ARRAY_STORE(out, at, a[()])
+        return IADD(at, 1)
+    if a.ndim == 1:
+        for i in range(len(a)):
+            ARRAY_STORE(out, IADD(at, i), ARRAY_LOAD(a, i))
+        return IADD(at, len(a))
+    for i in range(len(a)):
+        at = flat_into(out, a[i], at)
+    return at
+
+
+def flat_copy(a):
+    out = np.empty(a.size, a.dtype)
+    flat_into(out, a, 0)
+    return out
+
+
+def copy_row(target, source):
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+def count_up(places):
+    for i in range(len(places)):
+        ARRAY_STORE(places, i, np.int64(i))
+
+
+def sort_along(out, a, axis, row, spare, k):
+    """Sort (k is None) or partition the rows of a into out."""
+    if a.ndim == 1:
+        copy_row(row, a)
+        if k is None:
+            sort_keys(row, spare, None, None, len(row))
+        else:
+            select_key(row, k, len(row))
+        copy_row(out, row)
+    elif axis == 0:
+        for j in range(a.shape[-1]):
+            sort_along(out[..., j], a[..., j], 0, row, spare, k)
+    else:
+        for i in range(len(a)):
+            sort_along(out[i], a[i], axis - 1, row, spare, k)
+
+
+def argsort_along(out, a, axis, row, spare, places, spare_places):
+    if a.ndim == 1:
+        copy_row(row, a)
+        count_up(places)
+        sort_keys(row, spare, places, spare_places, len(row))
+        copy_row(out, places)
+    elif axis == 0:
+        for j in range(a.shape[-1]):
+            argsort_along(out[..., j], a[..., j], 0, row, spare, places, spare_places)
+    else:
+        for i in range(len(a)):
+            argsort_along(out[i], a[i], axis - 1, row, spare, places, spare_places)
+
+
+def check_kind(kind, order, stable):
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if kind is not None and stable is not None:
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
+    if kind is not None and kind not in _KINDS:
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')")
+
+
+def sort_rows(out, a, axis, k):
+    n = a.shape[axis]
+    sort_along(out, a, axis, np.empty(n, a.dtype), np.empty(n if k is None else 0, a.dtype), k)
+
+
+def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+    if axis is None:
+        return sort(flat_copy(a), -1, kind, order, stable=stable)
+    check_kind(kind, order, stable)
+    n = a.shape[normal_axis(axis, a.ndim)]
+    if a.ndim == 1:
+        out = duplicate(a)
+        sort_keys(out, np.empty(n, a.dtype), None, None, n)
+        return out
+    out = np.empty(a.shape, a.dtype)
+    sort_rows(out, a, normal_axis(axis, a.ndim), None)
+    return out
+
+
+def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
+    check_kind(kind, order, stable)
+    sort_rows(a, a, normal_axis(axis, a.ndim), None)
+
+
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+    if axis is None:
+        return argsort(flat_copy(a), -1, kind, order, stable=stable)
+    check_kind(kind, order, stable)
+    n = a.shape[normal_axis(axis, a.ndim)]
+    out = np.empty(a.shape, np.int64)
+    if a.ndim == 1:
+        count_up(out)
+        sort_keys(duplicate(a), np.empty(n, a.dtype), out, np.empty(n, np.int64), n)
+    else:
+        argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype), np.empty(n, np.int64),
+                      np.empty(n, np.int64))
+    return out
+
+
+def lexsort_key(a, out, spare_places):
+    n = len(a)
+    if n != len(out):
+        raise ValueError("all keys need to be the same shape")
+    row = np.empty(n, a.dtype)
+    for i in range(n):
+        ARRAY_STORE(row, i, a[int(ARRAY_LOAD(out, i))])
+    sort_keys(row, np.empty(n, a.dtype), out, spare_places, n)
+
+
+def lexsort_keys(keys, k, out, spare_places):
+    if k < len(keys):
+        lexsort_key(keys[k], out, spare_places)
+        lexsort_keys(keys, k + 1, out, spare_places)
+
+
+def lexsort(keys, axis=-1):
+    if len(keys) == 0:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    n = len(keys[0])
+    out = np.empty(n, np.int64)
+    count_up(out)
+    if isinstance(keys, tuple):
+        lexsort_keys(keys, 0, out, np.empty(n, np.int64))
+    else:
+        for i in range(len(keys)):
+            lexsort_key(keys[i], out, np.empty(n, np.int64))
+    return out
+
+
+def kth_of(kth, n):
+    if kth < -n or kth >= n:
+        raise ValueError(f"kth(={kth}) out of bounds ({n})")
+    return kth + n if kth < 0 else kth
+
+
+def check_partition(kth, kind, order):
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got '{kind}')")
+
+
+def check_kths(kth, k, n):
+    if k < len(kth):
+        kth_of(kth[k], n)
+        check_kths(kth, k + 1, n)
+
+
+def partition_rows(out, a, kth, axis):
+    if isinstance(kth, tuple):  # sorted is one partition
+        check_kths(kth, 0, a.shape[axis])
+        sort_rows(out, a, axis, None)
+    else:
+        sort_rows(out, a, axis, kth_of(kth, a.shape[axis]))
+
+
+def partition(a, kth, axis=-1, kind="introselect", order=None):
+    if axis is None:
+        return partition(flat_copy(a), kth, -1, kind, order)
+    check_partition(kth, kind, order)
+    out = np.empty(a.shape, a.dtype)
+    partition_rows(out, a, kth, normal_axis(axis, a.ndim))
+    return out
+
+
+def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
+    check_partition(kth, kind, order)
+    partition_rows(a, a, kth, normal_axis(axis, a.ndim))
+
+
+def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    if axis is None:
+        return argpartition(flat_copy(a), kth, -1, kind, order)
+    check_partition(kth, kind, order)
+    if isinstance(kth, tuple):
+        check_kths(kth, 0, a.shape[normal_axis(axis, a.ndim)])
+    else:
+        kth_of(kth, a.shape[normal_axis(axis, a.ndim)])
+    return argsort(a, axis)
+
+
+# -- rules
+
+def checked(function, arrays=1, constant=("axis", "kind", "order", "stable"), writes=False):
+    """The rule of a library function: its first operands are arrays, and operands of these names are constants."""
+    code = function.__code__
+    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    callee = Const(Singleton(function), function)
+    name = function.__name__.removesuffix("_in_place")
+
+    def rule(args, kwargs):
+        for where, x in [*zip(names, args), *kwargs.items()]:
+            if where in names[:arrays] and not isinstance(x.type, Array):
+                raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "make an array of it")
+            if where in constant and x.type is not NoneType and not x.known:
+                raise Mismatch(f"{where}= of np.{name} must be a constant")
+            if where == "axis" and x.known and not isinstance(x.value, int) and x.value is not None:
+                raise Mismatch(f"{where}= of np.{name} must be an integer or None")
+        if writes and args and not args[0].type.writable:
+            return Throw(ValueError, f"{name} array is read-only")
+        return CallValue(callee, *args, keywords=kwargs)
+
+    return rule
+
+
+def _lexsort(args, kwargs):
+    keys = args[0] if args else kwargs.get("keys")
+    axis = args[1] if len(args) > 1 else kwargs.get("axis")
+    elements = keys.type.elements if isinstance(keys.type, Tuple) else [keys.type]
+    wanted = 1 if isinstance(keys.type, Tuple) else 2
+    if any(not isinstance(t, Array) or t.ndim != wanted for t in elements):
+        raise Mismatch("np.lexsort takes a tuple of 1-d arrays or a 2-d array here")
+    if axis is not None and not (axis.known and axis.value in (-1, 0)):
+        raise Mismatch("axis= of np.lexsort must be -1 here")
+    return CallValue(Const(Singleton(lexsort), lexsort), keys)
+
+
+CALLS = {
+    np.sort: checked(sort), np.argsort: checked(argsort), np.lexsort: _lexsort, np.partition: checked(partition),
+    np.argpartition: checked(argpartition),
+}
+METHODS = {
+    "sort": checked(sort_in_place, writes=True), "argsort": CALLS[np.argsort],
+    "partition": checked(partition_in_place, writes=True), "argpartition": CALLS[np.argpartition],
+}

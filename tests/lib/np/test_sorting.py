@@ -1,0 +1,199 @@
+"""Sorting against NumPy: order, NaNs, stability, layouts, axes, errors; partitions by their property."""
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import njit
+
+DTYPES = [np.bool_, np.int8, np.uint32, np.int64, np.uint64, np.float16, np.float32, np.float64, np.complex128]
+SIZES = (0, 1, 2, 3, 11, 12, 13, 50, 193, 1000)
+
+
+def values(dtype, n, seed=0, many=True):
+    """Numbers with ties, NaNs and infinities."""
+    rng = np.random.default_rng(seed)
+    kind = np.dtype(dtype).kind
+    x = rng.integers(0, 9 if many else 120, n)
+    if kind == "i":
+        x = x - 4
+    a = x.astype(dtype)
+    if kind in "fc" and n:
+        a[rng.integers(0, n, n // 9)] = np.nan
+        a[rng.integers(0, n, n // 9)] = np.inf
+        a[rng.integers(0, n, n // 9)] = -np.inf
+    if kind == "c":
+        a.imag = rng.integers(0, 3, n)
+        a.imag[rng.integers(0, n, n // 9)] = np.nan
+    return a
+
+
+def agrees(function, compiled, *args):
+    wrong = difference(outcome(function, args), outcome(compiled, args))
+    assert not wrong, f"{args}: {wrong}"
+
+
+def both(a):
+    b = a.copy()
+    b.sort(kind="stable")
+    return np.sort(a, kind="stable"), np.argsort(a, kind="stable"), b, a.argsort(kind="mergesort")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda t: np.dtype(t).name)
+def test_one_dimension(dtype):
+    compiled = njit(both)
+    for n in SIZES:
+        for seed in range(3):
+            agrees(both, compiled, values(dtype, n, seed))
+    a = values(dtype, 200, 5)
+    agrees(both, compiled, np.sort(a))
+    agrees(both, compiled, np.sort(a)[::-1].copy())
+    agrees(both, compiled, np.full(60, a[0]))
+
+
+def plain(a):
+    return np.sort(a), np.argsort(a)
+
+
+def test_distinct_keys_and_layouts():
+    compiled = njit(plain)
+    rng = np.random.default_rng(1)
+    for n in (5, 40, 3000):
+        a = rng.permutation(2 * n) - n
+        agrees(plain, compiled, a)
+        agrees(plain, compiled, a[::2])
+        agrees(plain, compiled, a[::-1])
+        frozen = a.astype(np.float64)
+        frozen.flags.writeable = False
+        agrees(plain, compiled, frozen)
+
+
+def leading(a):
+    return np.sort(a, 0, "stable"), np.argsort(a, 0, "stable")
+
+
+def middle(a):
+    return np.sort(a, axis=1, stable=True), np.argsort(a, axis=1, stable=True)
+
+
+def last(a):
+    return np.sort(a, kind="stable"), np.argsort(a, axis=-1, kind="stable")
+
+
+def flat(a):
+    return np.sort(a, axis=None, kind="stable"), np.argsort(a, axis=None, kind="stable")
+
+
+def beyond(a):
+    return np.sort(a, axis=3)
+
+
+def below(a):
+    return np.argsort(a, axis=-4)
+
+
+@pytest.mark.parametrize("function", [leading, middle, last, flat, beyond, below], ids=lambda f: f.__name__)
+def test_axes(function):
+    compiled = njit(function)
+    a = values(np.float64, 24 * 13).reshape(4, 13, 6)
+    for x in (a, a[:, ::-2], a[:0], a[:, :0], a[0], np.asfortranarray(a[0])):
+        agrees(function, compiled, x)
+
+
+def in_place(a):
+    return a.sort(axis=0)
+
+
+def in_place_last(a):
+    a.sort()
+
+
+def test_in_place():
+    a = values(np.float32, 60).reshape(5, 12)
+    for function in (in_place, in_place_last):
+        compiled = njit(function)
+        for x in (a, np.asfortranarray(a), a[::-1, ::2], a[0], a[:, 0]):
+            x = np.array(x, order="K", copy=None)
+            agrees(function, compiled, x)
+        frozen = a.copy()
+        frozen.flags.writeable = False
+        agrees(function, compiled, frozen)
+
+
+def bad_kind(a):
+    return np.sort(a, kind="fast")
+
+
+def kind_and_stable(a):
+    return np.sort(a, kind="stable", stable=True)
+
+
+def with_order(a):
+    return np.sort(a, order="x")
+
+
+@pytest.mark.parametrize("function", [bad_kind, kind_and_stable, with_order], ids=lambda f: f.__name__)
+def test_errors(function):
+    agrees(function, njit(function), np.arange(4))
+
+
+def by_three(a, b, c):
+    return np.lexsort((a, b, c))
+
+
+def by_rows(a):
+    return np.lexsort(a)
+
+
+def test_lexsort():
+    compiled = njit(by_three)
+    for n in (0, 1, 7, 300):
+        agrees(by_three, compiled, values(np.float64, n, 1), values(np.int8, n, 2), values(np.bool_, n, 3))
+    agrees(by_three, compiled, np.zeros(3), np.zeros(3, np.int8), np.zeros(2, np.bool_))
+    agrees(by_rows, njit(by_rows), values(np.float32, 90).reshape(3, 30))
+
+
+
+
+def take(a, k):
+    b = a.copy()
+    b.partition(k)
+    return np.partition(a, k), np.argpartition(a, k), b, a.argpartition(k)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda t: np.dtype(t).name)
+def test_partition(dtype):
+    compiled = njit(take)
+    for n in (1, 2, 25, 26, 400):
+        for seed in range(3):
+            a = values(dtype, n, seed, many=seed == 0)
+            for k in (0, n // 3, n - 1, -1):
+                first, places, second, more = compiled(a, k)
+                exact = np.sort(a)
+                at = k % n
+                for p in (first, a[places], second, a[more]):
+                    np.testing.assert_array_equal(np.sort(p), exact)
+                    np.testing.assert_array_equal(np.sort(p[:at]), exact[:at])
+                    np.testing.assert_array_equal(p[at], exact[at])
+
+
+def part_of_rows(a):
+    return np.sort(np.partition(a, 2, axis=0)[:3], axis=0), np.partition(a, (1, 3), axis=1)[:, 1:4:2], np.partition(a, 4, axis=None)[4]
+
+
+def beyond_the_end(a):
+    return np.partition(a, 30)
+
+
+def test_partition_of_rows_and_errors():
+    a = values(np.float64, 30, many=False).reshape(5, 6)
+    agrees(part_of_rows, njit(part_of_rows), a)
+    agrees(beyond_the_end, njit(beyond_the_end), a)
+
+
+def test_patterns_that_defeat_pivots():
+    compiled = njit(take)
+    n = 5000
+    for a in (np.arange(n), np.arange(n)[::-1].copy(), np.arange(n) % 3, np.zeros(n), np.minimum(np.arange(n), n - np.arange(n)),
+              np.tile(np.arange(50), 100)):
+        for k in (0, n // 2, n - 2):
+            assert compiled(a, k)[0][k] == np.sort(a)[k]
