@@ -19,7 +19,7 @@ from ..types.kinds import (
 )
 from . import box, helpers
 
-__all__ = ["Module", "components"]
+__all__ = ["Module", "components", "stays_call"]
 
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 _EMPTY = (NoneType, Unbound, Undefined, Ellipsis_)
@@ -91,6 +91,11 @@ def native_result(fn: ir.Function) -> tuple[str, bool]:
     if 0 < len(types) <= 2:
         return f"{{ i32, {', '.join(types)} }}", False
     return "i32", bool(types)
+
+
+def stays_call(fn: ir.Function) -> bool:
+    """Whether an entry is not inlined into its stub, to be optimised there a second time."""
+    return not fn.attrs.get("recursive") and sum(len(b.insts) for b in fn.blocks) > 20
 
 
 class Module:
@@ -493,11 +498,11 @@ class _FunctionEmitter(Emitter):
         return "\n".join(out)
 
     def attributes(self) -> str:
-        size = sum(len(b.insts) for b in self.fn.blocks)
         if self.fn.attrs.get("recursive"):
             return "nounwind"
-        if self.entry_point and size > 20:  # optimised once, not again as a part of the stub
+        if self.entry_point and stays_call(self.fn):
             return "nounwind noinline"
+        size = sum(len(b.insts) for b in self.fn.blocks)
         return "nounwind alwaysinline" if size <= 12 else "nounwind"
 
     def arrive(self, edge: ir.Edge, origin: str) -> None:
