@@ -24,20 +24,23 @@ FUNCTIONS: dict[str, str] = {
     "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals linalg.eigh "
               "linalg.eigvalsh linalg.eig linalg.eigvals",
     "sorting": "sort argsort lexsort partition argpartition",
-    "random": "random.RandomState random.beta random.binomial random.chisquare random.choice random.default_rng "
-              "random.dirichlet random.exponential random.f random.gamma random.geometric random.gumbel random.laplace "
-              "random.logistic random.lognormal random.logseries random.multinomial random.negative_binomial "
-              "random.noncentral_chisquare random.noncentral_f random.normal random.pareto random.permutation "
-              "random.poisson random.power random.rand random.randint random.randn random.random random.random_sample "
-              "random.ranf random.rayleigh random.sample random.seed random.shuffle random.standard_cauchy "
-              "random.standard_exponential random.standard_gamma random.standard_normal random.standard_t "
-              "random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
+    "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
+              "random.SFC64 random.SeedSequence random.beta random.binomial random.chisquare random.choice "
+              "random.default_rng random.dirichlet random.exponential random.f random.gamma random.geometric "
+              "random.gumbel random.laplace random.logistic random.lognormal random.logseries random.multinomial "
+              "random.negative_binomial random.noncentral_chisquare random.noncentral_f random.normal random.pareto "
+              "random.permutation random.poisson random.power random.rand random.randint random.randn random.random "
+              "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
+              "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
+              "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "elementwise": "astype",
     "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar nanstd "
                   "count_nonzero",
 }
 METHODS: dict[str, str] = {
     "sorting": "sort argsort partition argpartition",
+    "searching": "searchsorted nonzero",
     "products": "dot",
     "elementwise": "astype",
     "reductions": "sum prod min max any all mean var std",

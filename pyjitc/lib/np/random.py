@@ -513,9 +513,10 @@ def _python(function, gen, name, args, kwargs):
 
 
 def _object(cls, function):
-    """A call of a function that makes an object, in Python."""
+    """A call of a function that makes an object, in Python; cls: None where the object is only handed on."""
     def rule(args, kwargs):
-        return Apply(pyobject.PY_UNBOX, _python(function, None, "", args, kwargs), type=Instance(cls))
+        made = _python(function, None, "", args, kwargs)
+        return made if cls is None else Apply(pyobject.PY_UNBOX, made, type=Instance(cls))
 
     return rule
 
@@ -546,10 +547,12 @@ def attribute(x: Expr, name: str) -> Expr:
         if runtime.bitgen_offset(cls) is None or cls is np.random.RandomState and runtime.gauss_offset() is None:
             raise Mismatch("this version of NumPy keeps its generators where compiled code does not find them", "draw outside the function")
         return Apply(METHOD_MAKE, x, name=name)
+    if name == "bit_generator" and cls is np.random.Generator:
+        return Apply(pyobject.PY_GETATTR, Apply(pyobject.PY_BOX, x), name=name)
     if hasattr(cls, name):
         raise Mismatch(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function", AttributeError)
     near = difflib.get_close_matches(name, known, 1)
-    raise Mismatch(f"'{cls.__module__.replace('mtrand', 'mtrand')}.{cls.__name__}' object has no attribute '{name}'",
+    raise Mismatch(f"'{cls.__module__}.{cls.__name__}' object has no attribute '{name}'",
                    f"did you mean '{near[0]}'?" if near else "", AttributeError)
 
 
@@ -572,4 +575,7 @@ CALLS |= {
     np.random.seed: lambda args, kwargs: Apply(DISCARD, _python(np.random.seed, None, "", args, kwargs)),
     np.random.default_rng: _object(np.random.Generator, np.random.default_rng),
     np.random.RandomState: _object(np.random.RandomState, np.random.RandomState),
+    np.random.Generator: _object(np.random.Generator, np.random.Generator),
+    **{cls: _object(None, cls) for cls in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64,
+                                           np.random.SeedSequence)},
 }

@@ -202,6 +202,8 @@ def class_of(t: k.Type) -> type | None:
         return t.cls or tuple
     if isinstance(t, Singleton):
         return type(t.value)
+    if isinstance(t, k.Instance):
+        return t.cls
     if isinstance(t, k.DType):
         return type(dtype_of(t.scalar))
     if isinstance(t, k.Struct):

@@ -99,11 +99,30 @@ def test_generators_made_inside():
     def made(seed):
         g = np.random.default_rng(seed)
         h = np.random.RandomState(seed)
-        return g.random(), g.normal(), h.rand(), h.randn(), np.random.default_rng(seed)
+        p = np.random.Generator(np.random.Philox(seed))
+        return g.random(), g.normal(), h.rand(), h.randn(), p.random(), np.random.default_rng(seed)
 
     mine, numpys = njit(made)(7), made(7)
-    assert mine[:4] == numpys[:4]
-    assert mine[4].bit_generator.state == numpys[4].bit_generator.state
+    assert mine[:5] == numpys[:5]
+    assert mine[5].bit_generator.state == numpys[5].bit_generator.state
+
+
+def test_what_a_generator_is():
+    def asked(g, h):
+        return (isinstance(g, np.random.Generator), isinstance(g, np.random.RandomState), g is h, g is None, g is not h, bool(g),
+                g.bit_generator)
+
+    def optional(n, g=None):
+        if g is None:
+            g = np.random.default_rng(1)
+        return g.random(n)
+
+    gen = np.random.default_rng(1)
+    compiled = njit(asked)
+    for other in (gen, np.random.default_rng(1), np.random.RandomState(1)):
+        assert compiled(gen, other) == asked(gen, other)
+    compiled = njit(optional)
+    assert same(compiled(3), optional(3)) and same(compiled(3, gen), optional(3, np.random.default_rng(1)))
 
 
 def test_pickled_and_copied_generators():
