@@ -166,6 +166,10 @@ def middle_of(x, y, z):
     return y if less(y, z) else x if less(z, x) else z
 
 
+def triple(a, i, step):
+    return middle_of(ARRAY_LOAD(a, i), ARRAY_LOAD(a, IADD(i, step)), ARRAY_LOAD(a, IADD(i, IMUL(step, 2))))
+
+
 @outlined
 def select_key(a, k, n):
     """Put the k-th smallest of the first n elements of the contiguous array a in its place, smaller ones before it."""
@@ -174,19 +178,12 @@ def select_key(a, k, n):
     low, high = 0, n
     if k >= n:
         return
-    rounds = 0
+    random = 1
     while ISUB(high, low) > SMALL:
-        size = ISUB(high, low)
-        if rounds > 60:  # no progress to speak of: the order of all
-            part = a[low:high]
-            sort_keys(part, np.empty(size, a.dtype), None, None, size)
-            return
-        rounds = IADD(rounds, 1)
-        step = size >> 3
-        pivot = middle_of(
-            middle_of(ARRAY_LOAD(a, low), ARRAY_LOAD(a, IADD(low, step)), ARRAY_LOAD(a, IADD(low, IMUL(step, 2)))),
-            middle_of(ARRAY_LOAD(a, IADD(low, IMUL(step, 3))), ARRAY_LOAD(a, IADD(low, IMUL(step, 4))), ARRAY_LOAD(a, IADD(low, IMUL(step, 5)))),
-            middle_of(ARRAY_LOAD(a, IADD(low, IMUL(step, 6))), ARRAY_LOAD(a, IADD(low, IMUL(step, 7))), ARRAY_LOAD(a, ISUB(high, 1))))
+        step = ISUB(high, low) // 9  # the median of medians of three, at places that no pattern foresees
+        random = IADD(IMUL(random, 6364136223846793005), 1442695040888963407)
+        at = IADD(low, ISHR(IAND(random, 9223372036854775807), 32) % step)
+        pivot = middle_of(triple(a, at, step), triple(a, IADD(at, IMUL(step, 3)), step), triple(a, IADD(at, IMUL(step, 6)), step))
         split = low
         for i in range(low, high):
             x = ARRAY_LOAD(a, i)
