@@ -4,7 +4,7 @@ The optimiser and the code generator are not thread-safe, and each compile takes
 """
 from __future__ import annotations
 
-import threading
+from _thread import RLock
 
 from ..base.options import environment
 from . import llvm
@@ -12,7 +12,7 @@ from .target import Target
 
 __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
 
-_LOCK = threading.RLock()  # a finaliser that compiles may run inside
+_LOCK = RLock()  # a finaliser that compiles may run inside
 _machines: dict[Target, llvm.Machine] = {}
 _host: list[Target] = []
 

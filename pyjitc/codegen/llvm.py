@@ -7,10 +7,14 @@ setup.cfg pins. A context of our own keeps other users of the library in the pro
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import os
 import sys
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
+from importlib.machinery import PathFinder
+
+from ..base.lazy import lazy
+
+importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
 __all__ = ["LLVMError", "Machine", "Module", "host", "optimise"]
 
@@ -43,7 +47,7 @@ class _Library:
     """The functions of the library by their short names, as attributes."""
 
     def __init__(self):
-        spec = importlib.util.find_spec("llvmlite")
+        spec = PathFinder.find_spec("llvmlite") or importing.find_spec("llvmlite")
         if spec is None:
             raise LLVMError("llvmlite is not installed; pyjitc needs llvmlite 0.50")
         name = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}.get(sys.platform, "libllvmlite.so")

@@ -6,7 +6,6 @@ and nowhere else.
 from __future__ import annotations
 
 import builtins
-import difflib
 import operator
 import types as pytypes
 
@@ -27,12 +26,14 @@ from .build import OUTLINED
 from .np import creation, index, views
 from .np import scalars as np_scalars
 from .py import builtins as py_builtins
-from .py import cmathmod, conversions, iteration, mathmod, operators, tuples
+from .py import conversions, iteration, operators, tuples
 
 __all__ = ["Library"]
 
 # functions without array expressions do not load these
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
+difflib = lazy("difflib")
+_MODULES = {"math": lazy(f"{__package__}.py.mathmod"), "cmath": lazy(f"{__package__}.py.cmathmod")}  # those that call them do
 
 
 def _print(args, kwargs):
@@ -146,7 +147,7 @@ def _fail(args, kwargs):
 
 # Python callable -> rule (args, kwargs) -> Expr. Library functions stand for themselves.
 CALLS = {
-    **py_builtins.CALLS, **conversions.CALLS, **mathmod.CALLS, **cmathmod.CALLS, **np_scalars.CALLS, **creation.CALLS,
+    **py_builtins.CALLS, **conversions.CALLS, **np_scalars.CALLS, **creation.CALLS,
     str: _text(str), repr: _text(repr), print: _print, range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed, sum: _sum, tuple: _tuple, slice: _slice,
     max: _extreme("max", iteration.max_of), min: _extreme("min", iteration.min_of),
     any: lambda args, kwargs: Call(iteration.any_, *args), all: lambda args, kwargs: Call(iteration.all_, *args),
@@ -191,6 +192,10 @@ class Library:
     def rule_for(self, target):
         """The rule that gives a call of `target` its meaning, or None."""
         rule = self.calls.get(id(target))
+        if rule is None and type(target) is pytypes.BuiltinFunctionType and target.__module__ in _MODULES:
+            rule = _MODULES[target.__module__].CALLS.get(target)
+            if rule is not None:
+                self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (module := index.module_of(target)) is not None:
             rule = self.calls[id(target)] = module.CALLS[target]
         return rule
@@ -557,7 +562,9 @@ class Library:
             module = "numpy"
         full = f"{module}.{name}" if module and module != "builtins" else name
         family = _family(target, module)
-        near = difflib.get_close_matches(name, [f.__name__ for f in CALLS if hasattr(f, "__name__") and _family(f) == family], 1, 0.7)
+        near = difflib.get_close_matches(name, [
+            f.__name__ for calls in (CALLS, *(m.CALLS for m in _MODULES.values())) for f in calls
+            if hasattr(f, "__name__") and _family(f) == family], 1, 0.7)
         if not callable(target):
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
         near = (near[0] if family == "builtins" else f"{family}.{near[0]}") if near else ""
