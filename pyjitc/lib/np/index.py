@@ -24,6 +24,7 @@ FUNCTIONS: dict[str, str] = {
     "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals linalg.eigh "
               "linalg.eigvalsh linalg.eig linalg.eigvals",
     "sorting": "sort argsort lexsort partition argpartition",
+    "quantiles": "median percentile quantile",
     "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
     "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
               "random.SFC64 random.SeedSequence random.beta random.binomial random.chisquare random.choice "
