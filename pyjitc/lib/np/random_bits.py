@@ -137,6 +137,7 @@ def check_order(n, pair, lengths, closed, low):
             check_order(n, rows(pair, i, len(lengths)), lengths[1:], closed, low)
 
 
+@outlined
 def integers_array(gen, low, high, size, closed, masked, least, most, name, symbol, dtype, t, unsigned, buffered):
     """Numbers with bounds that are arrays. buffered: short numbers share the 32 bits of a draw."""
     if size is None:
@@ -374,6 +375,7 @@ def distinct(gen, n, count, out, shuffled):
         tail_shuffle(gen, out, 1)
 
 
+@outlined
 def indices(gen, n, shape, replace, p, shuffled, legacy, tolerance, texts):
     """Indices below n, an array."""
     count = views.product(shape, 0, 1)

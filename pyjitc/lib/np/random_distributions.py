@@ -113,6 +113,7 @@ def sample(gen, draw, args, tests, size, dtype, flat):
     return out
 
 
+@outlined
 def broadcast_sample(gen, draw, args, tests, size, dtype, whole):
     """An array of numbers whose parameters are arrays; whole: which are ints."""
     check_all(args, tests)
