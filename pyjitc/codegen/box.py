@@ -186,7 +186,7 @@ def unbox(e, t, pointer: str, wrong: str) -> list[str]:
         _exact(e, pointer, e.external("PyUnicode_Type" if t is Str else "PyBytes_Type"), wrong)
         return [pointer]
     if isinstance(t, Instance):
-        _exact(e, pointer, e.object(t.cls), wrong)
+        _exact(e, pointer, e.external(f"pyjitc_random_{t.cls.__name__}"), wrong)
         return [pointer]
     if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex)):
         return _open_scalar(e, t, pointer, wrong)

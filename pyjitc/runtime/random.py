@@ -18,9 +18,11 @@ _library: list = []
 
 
 def address(name: str) -> int | None:
-    """Address of NumPy's C function `random_...`; `global`: of the RandomState behind np.random's functions."""
+    """Address of NumPy's C function `random_...`; `global`: of the RandomState behind np.random's functions; of the classes."""
     if name == "global":
         return id(np.random.mtrand._rand)
+    if name in ("Generator", "RandomState"):
+        return id(getattr(np.random, name))
     if not _library:
         _library.append(ctypes.CDLL(np.random._generator.__file__))
     try:

@@ -503,19 +503,21 @@ def _tomaxint(args, kwargs):
 
 def _seed(args, kwargs):
     gen, *args = args
-    return Apply(DISCARD, _python(None, gen, "seed", args, kwargs))
+    return Apply(DISCARD, _python(gen, "seed", args, kwargs))
 
 
-def _python(function, gen, name, args, kwargs):
-    callee = Const(k.Object, function) if gen is None else Apply(pyobject.PY_GETATTR, Apply(pyobject.PY_BOX, gen), name=name)
+def _python(gen, name, args, kwargs):
+    """A call in Python: of a method, or of the function np.random.<name>, which object code can name in any process."""
+    owner = Apply(pyobject.PY_GETATTR, Const(k.Object, np), name="random") if gen is None else Apply(pyobject.PY_BOX, gen)
+    callee = Apply(pyobject.PY_GETATTR, owner, name=name)
     return Apply(pyobject.PY_CALL, callee, *(x if x.type is k.Object else Apply(pyobject.PY_BOX, x) for x in [*args, *kwargs.values()]),
                  kwnames=tuple(kwargs))
 
 
-def _object(cls, function):
+def _object(cls, name):
     """A call of a function that makes an object, in Python; cls: None where the object is only handed on."""
     def rule(args, kwargs):
-        made = _python(function, None, "", args, kwargs)
+        made = _python(None, name, args, kwargs)
         return made if cls is None else Apply(pyobject.PY_UNBOX, made, type=Instance(cls))
 
     return rule
@@ -572,10 +574,9 @@ def _on_global(name):
 CALLS = {getattr(np.random, name): _on_global(name) for name in LEGACY if name not in ("seed", "tomaxint")}
 CALLS |= {
     np.random.ranf: _on_global("random_sample"), np.random.sample: _on_global("random_sample"),
-    np.random.seed: lambda args, kwargs: Apply(DISCARD, _python(np.random.seed, None, "", args, kwargs)),
-    np.random.default_rng: _object(np.random.Generator, np.random.default_rng),
-    np.random.RandomState: _object(np.random.RandomState, np.random.RandomState),
-    np.random.Generator: _object(np.random.Generator, np.random.Generator),
-    **{cls: _object(None, cls) for cls in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64,
-                                           np.random.SeedSequence)},
+    np.random.seed: lambda args, kwargs: Apply(DISCARD, _python(None, "seed", args, kwargs)),
+    np.random.default_rng: _object(np.random.Generator, "default_rng"),
+    np.random.RandomState: _object(np.random.RandomState, "RandomState"),
+    np.random.Generator: _object(np.random.Generator, "Generator"),
+    **{getattr(np.random, name): _object(None, name) for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "SeedSequence")},
 }
