@@ -11,7 +11,7 @@ from ..ops import arith
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of
 
-__all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "OUTLINED"]
+__all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "OUTLINED", "meaning"]
 
 const = Const
 
@@ -42,6 +42,16 @@ def compiled(function):
     operands stay known inside it."""
     callee = Const(k.Singleton(function), function)
     return lambda args, kwargs: CallValue(callee, *args, keywords=kwargs)
+
+
+def meaning(rule):
+    """Decorator of a function of `lib/` that stands for a rule (args, kwargs) -> Expr and has no body."""
+
+    def mark(function):
+        function.rule = rule
+        return function
+
+    return mark
 
 
 OUTLINED: set = set()  # code objects of library functions that stay calls

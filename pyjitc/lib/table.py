@@ -198,6 +198,8 @@ class Library:
                 self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (module := index.module_of(target)) is not None:
             rule = self.calls[id(target)] = module.CALLS[target]
+        if rule is None and type(target) is pytypes.FunctionType and target.__module__.startswith(__package__):
+            rule = getattr(target, "rule", None)
         return rule
 
     def takes_unions(self, target) -> bool:

@@ -23,6 +23,7 @@ FUNCTIONS: dict[str, str] = {
     "products": "matmul dot",
     "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals linalg.eigh "
               "linalg.eigvalsh linalg.eig linalg.eigvals",
+    "matrices": "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power linalg.multi_dot",
     "sorting": "sort argsort lexsort partition argpartition",
     "quantiles": "median percentile quantile",
     "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
@@ -36,6 +37,10 @@ FUNCTIONS: dict[str, str] = {
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "elementwise": "astype",
+    "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "
+               "atleast_1d atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile "
+               "tri tril triu eye identity diag diagonal fill_diagonal linspace logspace array asarray ascontiguousarray arange "
+               "copy copyto shape ndim size",
     "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar nanstd "
                   "count_nonzero",
 }
@@ -44,6 +49,7 @@ METHODS: dict[str, str] = {
     "searching": "searchsorted nonzero",
     "products": "dot",
     "elementwise": "astype",
+    "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
     "reductions": "sum prod min max any all mean var std",
 }
 

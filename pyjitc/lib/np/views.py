@@ -153,8 +153,19 @@ def _clamped_bound(x: Expr, n: Expr, absent: Expr) -> Expr:
     return Apply(SELECT, Apply(ILT, x, ZERO), ZERO, x)
 
 
+def _constant(x: Expr, absent):
+    return absent if x.type is NoneType else int(x.value) if x.known else None
+
+
 def _unit_bounds(start, stop, n):
     """(first index, count)"""
+    low, high = _constant(start, 0), _constant(stop, 0)
+    if low is not None and low >= 0 and high is not None and (high < 0 or stop.type is NoneType):
+        # n - low + high whatever n is, and the same value for a[1:-1], a[2:] and a[:-2]
+        if low - high > 2**62:
+            return _clamped_bound(start, n, ZERO), ZERO
+        count = n if low == high else Apply(IADD, n, Const(Int, high - low))
+        return _clamped_bound(start, n, ZERO), count if low == high else Apply(SELECT, Apply(ILT, count, ZERO), ZERO, count)
     first = _clamped_bound(start, n, ZERO)
     count = Apply(ISUB, _clamped_bound(stop, n, n), first)
     return first, Apply(SELECT, Apply(ILT, count, ZERO), ZERO, count)
@@ -424,7 +435,6 @@ ATTRIBUTES = {
 }
 METHODS = {
     "copy": compiled(duplicate),
-    "transpose": lambda args, kwargs: transpose(*args),
     "fill": compiled(fill),
 }
 

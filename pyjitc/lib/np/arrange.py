@@ -1,0 +1,877 @@
+"""Shape and order of arrays: reshape, transposed and flipped views, joining, tiling, rolling.
+
+Views are views where NumPy's are, but for one case: reshape of an array that is not contiguous and has several axes
+copies (docs/semantics.md).
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...ops.arith import IADD, IMUL, ISUB
+from ...ops.memory import ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
+from ...ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ...types import kinds as k
+from ...types.kinds import Array, Int, NoneType, NpInt
+from ...types.lattice import dtype_of, numpy_counterpart, promote
+from ..build import cast, compiled, meaning
+from . import views
+from .reductions import axes_of, bound
+
+__all__ = ["CALLS", "METHODS", "elements"]
+
+Slice_ = k.Slice(NoneType, NoneType, NoneType)
+
+
+def elements(x: Expr) -> list[Expr]:
+    """The items of a tuple or of a list written out."""
+    if isinstance(x.type, k.Tuple):
+        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i) for i, t in enumerate(x.type.elements)]
+    if isinstance(x.type, k.Struct) and x.type.name == "list":
+        return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
+    return [x]
+
+
+def _tuple(parts):
+    return Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+def _int(x):
+    if x.type is Int:
+        return x
+    if isinstance(x.type, NpInt):
+        return cast(x, Int)
+    raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}")
+
+
+# ---------------------------------------------------------------- reshape
+
+
+def _reshape(args, kwargs):
+    a, *shape = args
+    kwargs = dict(kwargs)
+    order = kwargs.pop("order", None)
+    kwargs.pop("copy", None)
+    if "shape" in kwargs:
+        shape = [kwargs.pop("shape")]
+    if len(shape) == 2 and shape[1].type is k.Str:
+        shape, order = shape[:1], shape[1]
+    if kwargs or not shape:
+        raise Mismatch("reshape() is compiled with the arguments shape and order only")
+    if order is not None and (not order.known or order.value not in ("C", "A")):
+        raise Mismatch("reshape() is compiled for order='C' only", "transpose first")
+    parts = elements(shape[0]) if len(shape) == 1 else shape
+    return Call(reshaped, a, _tuple([_int(x) for x in parts]))
+
+
+def _is_contiguous(args, kwargs):
+    return Const(k.Bool, args[0].type.layout == "C")
+
+
+@meaning(_is_contiguous)
+def is_contiguous(a):
+    """Whether the type of `a` says that it is in C order."""
+    raise NotImplementedError
+
+
+def _view_as(args, kwargs):
+    a, shape = args
+    parts = elements(shape)
+    t = a.type
+    step = Apply(ARRAY_STRIDE, a, axis=0) if t.layout != "C" else Const(Int, views.item_bits(t.dtype) // 8)
+    strides = []
+    for n in reversed(parts):
+        strides.append(step)
+        step = Apply(IMUL, step, n)
+    made = Array(t.dtype, len(parts), "C" if t.layout == "C" else "A", t.writable, t.aligned)
+    return Apply(ARRAY_VIEW, a, views.ZERO, *parts, *reversed(strides), type=made)
+
+
+@meaning(_view_as)
+def view_as(a, shape):
+    """The elements of an array that is contiguous, or has one axis, under another shape."""
+    raise NotImplementedError
+
+
+def reshaped(a, shape):
+    return viewed(a, resolved(shape, a.size, known_part(shape, 0, 1), unknowns(shape, 0)))
+
+
+def viewed(a, shape):
+    if a.ndim == 1 or is_contiguous(a):
+        return view_as(a, shape)
+    return view_as(views.duplicate(a), shape)
+
+
+def known_part(shape, k, total):
+    if k == len(shape):
+        return total
+    return known_part(shape, k + 1, total if shape[k] < 0 else total * shape[k])
+
+
+def unknowns(shape, k):
+    if k == len(shape):
+        return 0
+    return (1 if shape[k] < 0 else 0) + unknowns(shape, k + 1)
+
+
+def resolved(shape, size, known, missing):
+    if missing > 1:
+        raise ValueError("can only specify one unknown dimension")
+    if missing == 1:
+        if known == 0 or size % known != 0:
+            raise ValueError(f"cannot reshape array of size {size} into shape {reshape_text(shape, 0)}")
+        return filled_in(shape, size // known, 0)
+    if known != size:
+        raise ValueError(f"cannot reshape array of size {size} into shape {reshape_text(shape, 0)}")
+    return shape
+
+
+def filled_in(shape, n, k):
+    if k == len(shape):
+        return ()
+    return (n if shape[k] < 0 else shape[k],) + filled_in(shape, n, k + 1)
+
+
+def reshape_text(shape, k):
+    if len(shape) == 0:
+        return "()"
+    if k == len(shape):
+        return ",)" if k == 1 else ")"
+    start = "(" if k == 0 else ","
+    if shape[k] < 0:
+        return f"{start}newaxis{reshape_text(shape, k + 1)}"
+    return f"{start}{shape[k]}{reshape_text(shape, k + 1)}"
+
+
+def ravel(a, order="C"):
+    if a.ndim == 1:
+        return a
+    return viewed(a, (a.size,))
+
+
+def flatten(a, order="C"):
+    return view_as(views.duplicate(a), (a.size,))
+
+
+# ---------------------------------------------------------------- views
+
+
+def permute(a: Expr, order) -> Expr:
+    """The view whose axis j is axis order[j] of `a`."""
+    t, n = a.type, a.type.ndim
+    order = tuple(order)
+    if order == tuple(range(n)):
+        layout = t.layout
+    elif order == tuple(range(n - 1, -1, -1)):
+        layout = {"C": "F", "F": "C", "A": "A"}[t.layout]
+    else:
+        layout = "A"
+    made = Array(t.dtype, n, layout, t.writable, t.aligned)
+    return Apply(ARRAY_VIEW, a, views.ZERO, *(Apply(ARRAY_DIM, a, axis=j) for j in order),
+                 *(Apply(ARRAY_STRIDE, a, axis=j) for j in order), type=made)
+
+
+def _constants(x: Expr, what) -> tuple[int, ...]:
+    if not x.known or not (type(x.value) is int or isinstance(x.value, tuple)):
+        raise Mismatch(f"{what} must be known at compile time", "write it as a constant")
+    return (x.value,) if type(x.value) is int else x.value
+
+
+def _transpose(args, kwargs):
+    a, *axes = args
+    if "axes" in kwargs:
+        axes = [kwargs["axes"]]
+    axes = [x for x in axes if x.type is not NoneType]
+    if not axes:
+        return views.transpose(a)
+    order = _constants(axes[0], "axes") if len(axes) == 1 else tuple(n for x in axes for n in _constants(x, "axes"))
+    n = a.type.ndim
+    if len(order) != n:
+        return Throw(ValueError, "axes don't match array")
+    checked = axes_of(Const(k.Tuple((Int,) * n), order), n)
+    if isinstance(checked, Expr):
+        return checked if type(checked) is not Throw else Throw(ValueError, "repeated axis in transpose")
+    return permute(a, [j % n for j in order])
+
+
+def _swapaxes(args, kwargs):
+    slots = bound("swapaxes", ("a", "axis1", "axis2"), args, kwargs)
+    a, n = slots["a"], slots["a"].type.ndim
+    order = list(range(n))
+    found = []
+    for name in ("axis1", "axis2"):
+        axis = axes_of(slots[name], n)
+        if isinstance(axis, Expr):
+            return axis
+        found.append(axis[0])
+    order[found[0]], order[found[1]] = found[1], found[0]
+    return permute(a, order)
+
+
+def _moveaxis(args, kwargs):
+    slots = bound("moveaxis", ("a", "source", "destination"), args, kwargs)
+    a, n = slots["a"], slots["a"].type.ndim
+    for name in ("source", "destination"):
+        checked = axes_of(slots[name], n)
+        if isinstance(checked, Expr):
+            return checked
+    source = [j % n for j in _constants(slots["source"], "source")]
+    target = [j % n for j in _constants(slots["destination"], "destination")]
+    if len(source) != len(target):
+        return Throw(ValueError, "`source` and `destination` arguments must have the same number of elements")
+    order = [j for j in range(n) if j not in source]
+    for to, of in sorted(zip(target, source)):
+        order.insert(to, of)
+    return permute(a, order)
+
+
+def _expand_dims(args, kwargs):
+    slots = bound("expand_dims", ("a", "axis"), args, kwargs)
+    a = slots["a"]
+    axes = _constants(slots["axis"], "axis")
+    n = a.type.ndim + len(axes)
+    checked = axes_of(Const(k.Tuple((Int,) * len(axes)), axes), n)
+    if isinstance(checked, Expr):
+        return checked
+    return views.view(a, [Const(NoneType, None) if j in checked else Const(Slice_, slice(None)) for j in range(n)], False)
+
+
+def _squeeze(args, kwargs):
+    slots = bound("squeeze", ("a", "axis"), args, kwargs)
+    a = slots["a"]
+    if "axis" not in slots:
+        raise Mismatch("squeeze() without axis gives a number of axes that is not known at compile time", "give the axis")
+    axes = axes_of(slots["axis"], a.type.ndim)
+    if isinstance(axes, Expr):
+        return axes
+    return Call(squeezed, a, Const(k.Tuple((Int,) * len(axes)), axes))
+
+
+def squeezed(a, axes):
+    check_single(a, axes, 0)
+    return without(a, axes, 0)
+
+
+def check_single(a, axes, k):
+    if k < len(axes):
+        if a.shape[axes[k]] != 1:
+            raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+        check_single(a, axes, k + 1)
+
+
+def without(a, axes, k):
+    if k == len(axes):
+        return a
+    return without(permuted_item(a, axes[k] - k), axes, k + 1)
+
+
+def permuted_item(a, axis):
+    """a with the first item along `axis`."""
+    if axis == 0:
+        return a[0]
+    if axis == 1:
+        return a[:, 0]
+    if axis == 2:
+        return a[:, :, 0]
+    return np.moveaxis(a, axis, 0)[0]
+
+
+def _flip(args, kwargs):
+    slots = bound("flip", ("m", "axis"), args, kwargs)
+    a = slots["m"]
+    axes = axes_of(slots.get("axis"), a.type.ndim)
+    if isinstance(axes, Expr):
+        return axes
+    return _flipped(a, range(a.type.ndim) if axes is None else axes)
+
+
+def _flipped(a, axes):
+    back = Const(k.Slice(NoneType, NoneType, Int), slice(None, None, -1))
+    return views.view(a, [back if j in axes else Const(Slice_, slice(None)) for j in range(a.type.ndim)], False)
+
+
+def fliplr(m):
+    return m[:, ::-1]
+
+
+def flipud(m):
+    return m[::-1]
+
+
+def rot90(m, k=1, axes=(0, 1)):
+    k = k % 4
+    if k == 0:
+        return m[:]
+    if k == 2:
+        return np.flip(np.flip(m, axes[0]), axes[1])
+    if k == 1:
+        return np.swapaxes(np.flip(m, axes[1]), axes[0], axes[1])
+    return np.flip(np.swapaxes(m, axes[0], axes[1]), axes[1])
+
+
+def _broadcast_to(args, kwargs):
+    slots = bound("broadcast_to", ("array", "shape"), args, kwargs)
+    a = slots["array"]
+    return Call(broadcast, a, _tuple([_int(x) for x in elements(slots["shape"])]))
+
+
+def broadcast(a, shape):
+    if a.ndim > len(shape):
+        raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+    check_fits(a.shape, shape, 0)
+    return stretch(a, shape)
+
+
+def check_fits(shape, target, k):
+    if k < len(shape):
+        n = shape[len(shape) - 1 - k]
+        if n != 1 and n != target[len(target) - 1 - k]:
+            raise ValueError(f"operands could not be broadcast together with remapped shapes [original->remapped]: "
+                             f"{views.shape_text(shape)}  and requested shape {views.shape_text(target)}")
+        check_fits(shape, target, k + 1)
+
+
+def _stretch(args, kwargs):
+    a, shape = args
+    parts = elements(shape)
+    first = len(parts) - a.type.ndim
+    strides = [views.ZERO] * first
+    for j in range(a.type.ndim):
+        strides.append(Call(stride_or_zero, Apply(ARRAY_DIM, a, axis=j), Apply(ARRAY_STRIDE, a, axis=j)))
+    return Apply(ARRAY_VIEW, a, views.ZERO, *parts, *strides, type=Array(a.type.dtype, len(parts), "A", False, a.type.aligned))
+
+
+@meaning(_stretch)
+def stretch(a, shape):
+    """The read-only view of `a` with a larger shape, which fits."""
+    raise NotImplementedError
+
+
+def stride_or_zero(n, stride):
+    return 0 if n == 1 else stride
+
+
+def atleast_1d(a):
+    if isinstance(a, np.ndarray):
+        return a[None] if a.ndim == 0 else a
+    return np.full(1, a)
+
+
+def atleast_2d(a):
+    if isinstance(a, np.ndarray):
+        return a[None, None] if a.ndim == 0 else a[None] if a.ndim == 1 else a
+    return np.full((1, 1), a)
+
+
+def atleast_3d(a):
+    if isinstance(a, np.ndarray):
+        return a[None, None, None] if a.ndim == 0 else a[None, :, None] if a.ndim == 1 else a[:, :, None] if a.ndim == 2 else a
+    return np.full((1, 1, 1), a)
+
+
+# ---------------------------------------------------------------- joining
+
+
+def _parts(name, x):
+    parts = elements(x) if isinstance(x.type, (k.Tuple, k.Struct)) else None
+    if parts is None:
+        raise Mismatch(f"np.{name} of an array is not compiled", "pass a tuple of arrays")
+    if not parts:
+        return parts, Throw(ValueError, "need at least one array to concatenate")
+    for p in parts:
+        if not isinstance(p.type, Array):
+            raise Mismatch(f"np.{name} of values that are not arrays is not compiled")
+    return parts, None
+
+
+def _common_dtype(args, kwargs):
+    found = None
+    for x in elements(args[0]):
+        t = x.type.dtype if isinstance(x.type, Array) else numpy_counterpart(x.type) if k.is_number(x.type) else x.type
+        found = t if found is None else promote(found, t)
+    return Const(k.DType(found), dtype_of(found))
+
+
+@meaning(_common_dtype)
+def common_dtype(parts):
+    """The dtype that arrays and numbers have together."""
+    raise NotImplementedError
+
+
+def _concatenate(args, kwargs):
+    slots = bound("concatenate", ("arrays", "axis"), args, kwargs)
+    axis = slots.get("axis") or views.ZERO
+    if any(x.type is NoneType for x in [*args[1:2], *([kwargs["axis"]] if "axis" in kwargs else ())]):
+        parts, wrong = _parts("concatenate", slots["arrays"])
+        return wrong or Call(join, _tuple([Call(ravel, p) for p in parts]), views.ZERO)
+    parts, wrong = _parts("concatenate", slots["arrays"])
+    if wrong:
+        return wrong
+    n = parts[0].type.ndim
+    if n == 0:
+        return Throw(ValueError, "zero-dimensional arrays cannot be concatenated")
+    for i, p in enumerate(parts):
+        if p.type.ndim != n:
+            return Throw(ValueError, f"all the input arrays must have same number of dimensions, but the array at index 0 has {n} "
+                         f"dimension(s) and the array at index {i} has {p.type.ndim} dimension(s)")
+    axes = axes_of(axis, n)
+    if isinstance(axes, Expr):
+        return axes
+    return Call(join, _tuple(parts), Const(Int, axes[0]))
+
+
+def join(parts, axis):
+    check_joined(parts, axis, 1, 0)
+    out = np.empty(joined_shape(parts, axis, 0), common_dtype(parts))
+    write_parts(out, parts, axis, 0, 0)
+    return out
+
+
+def check_joined(parts, axis, i, j):
+    if i < len(parts):
+        if j == parts[0].ndim:
+            check_joined(parts, axis, i + 1, 0)
+        else:
+            if j != axis and parts[i].shape[j] != parts[0].shape[j]:
+                raise ValueError(f"all the input array dimensions except for the concatenation axis must match exactly, but along dimension "
+                                 f"{j}, the array at index 0 has size {parts[0].shape[j]} and the array at index {i} has size "
+                                 f"{parts[i].shape[j]}")
+            check_joined(parts, axis, i, j + 1)
+
+
+def joined_shape(parts, axis, j):
+    if j == parts[0].ndim:
+        return ()
+    return (total_length(parts, axis, 0) if j == axis else parts[0].shape[j],) + joined_shape(parts, axis, j + 1)
+
+
+def total_length(parts, axis, i):
+    if i == len(parts):
+        return 0
+    return IADD(parts[i].shape[axis], total_length(parts, axis, i + 1))
+
+
+def write_parts(out, parts, axis, i, start):
+    if i < len(parts):
+        stop = IADD(start, parts[i].shape[axis])
+        window(out, axis, start, stop)[...] = parts[i]
+        write_parts(out, parts, axis, i + 1, stop)
+
+
+def window(a, axis, start, stop):
+    if axis == 0:
+        return a[start:stop]
+    if axis == 1:
+        return a[:, start:stop]
+    if axis == 2:
+        return a[:, :, start:stop]
+    return np.moveaxis(np.moveaxis(a, axis, 0)[start:stop], 0, axis)
+
+
+def _stack(args, kwargs):
+    slots = bound("stack", ("arrays", "axis"), args, kwargs)
+    parts, wrong = _parts("stack", slots["arrays"])
+    if wrong:
+        return Throw(ValueError, "need at least one array to stack")
+    n = parts[0].type.ndim + 1
+    if any(p.type.ndim != n - 1 for p in parts):
+        return Throw(ValueError, "all input arrays must have the same shape")
+    axes = axes_of(slots.get("axis") or views.ZERO, n)
+    if isinstance(axes, Expr):
+        return axes
+    return Call(stacked, _tuple(parts), Const(Int, axes[0]))
+
+
+def stacked(parts, axis):
+    check_same_shape(parts, 1)
+    return join(raised(parts, axis, 0), axis)
+
+
+def check_same_shape(parts, i):
+    if i < len(parts):
+        if parts[i].shape != parts[0].shape:
+            raise ValueError("all input arrays must have the same shape")
+        check_same_shape(parts, i + 1)
+
+
+def raised(parts, axis, i):
+    if i == len(parts):
+        return ()
+    return (np.expand_dims(parts[i], axis),) + raised(parts, axis, i + 1)
+
+
+def lifted(parts, rank, i):
+    if i == len(parts):
+        return ()
+    one = np.atleast_1d(parts[i]) if rank == 1 else np.atleast_2d(parts[i]) if rank == 2 else np.atleast_3d(parts[i])
+    return (one,) + lifted(parts, rank, i + 1)
+
+
+def columns(parts, i):
+    if i == len(parts):
+        return ()
+    return (parts[i][:, None] if parts[i].ndim == 1 else parts[i],) + columns(parts, i + 1)
+
+
+def _of_parts(name, function):
+    def rule(args, kwargs):
+        slots = bound(name, ("tup",), args, kwargs)
+        if isinstance(slots["tup"].type, Array):
+            raise Mismatch(f"np.{name} of an array is not compiled", "pass a tuple of arrays")
+        return Call(function, _tuple(elements(slots["tup"])))
+
+    return rule
+
+
+def vstack(parts):
+    return np.concatenate(lifted(parts, 2, 0), 0)
+
+
+def hstack(parts):
+    one = lifted(parts, 1, 0)
+    return np.concatenate(one, 0 if one[0].ndim == 1 else 1)
+
+
+def dstack(parts):
+    return np.concatenate(lifted(parts, 3, 0), 2)
+
+
+def column_stack(parts):
+    return np.concatenate(columns(parts, 0), 1)
+
+
+def append(arr, values, axis=None):
+    if axis is None:
+        return np.concatenate((np.ravel(arr), np.ravel(np.atleast_1d(values))), 0)
+    return np.concatenate((arr, values), axis)
+
+
+# ---------------------------------------------------------------- repeating
+
+
+def roll(a, shift, axis=None):
+    if axis is None:
+        flat = np.ravel(a)
+        return viewed(rolled(flat, shift), a.shape)
+    moved = np.moveaxis(a, axis, 0)
+    return np.moveaxis(rolled(moved, shift), 0, axis)
+
+
+def rolled(a, shift):
+    out = np.empty(a.shape, a.dtype)
+    n = len(a)
+    if n:
+        s = shift % n
+        out[s:] = a[:n - s]
+        out[:s] = a[n - s:]
+    return out
+
+
+def repeat(a, repeats, axis=None):
+    if axis is None:
+        return repeated(np.ravel(np.atleast_1d(a)), repeats)
+    if axis == 0:
+        return repeated(a, repeats)
+    return views.duplicate(np.moveaxis(repeated(np.moveaxis(a, axis, 0), repeats), 0, axis))
+
+
+def repeated(a, repeats):
+    n = len(a)
+    if isinstance(repeats, np.ndarray):
+        if len(repeats) != n and len(repeats) != 1:
+            raise ValueError(f"operands could not be broadcast together with shape ({n},) ({len(repeats)},)")
+        total = 0
+        for i in range(n):
+            r = int(repeats[i if len(repeats) == n else 0])
+            if r < 0:
+                raise ValueError("repeats may not contain negative values.")
+            total = IADD(total, r)
+        out = np.empty((total,) + a.shape[1:], a.dtype)
+        at = 0
+        for i in range(n):
+            for _ in range(int(repeats[i if len(repeats) == n else 0])):
+                out[at] = a[i]
+                at = IADD(at, 1)
+        return out
+    if repeats < 0:
+        raise ValueError("repeats may not contain negative values.")
+    out = np.empty((n * repeats,) + a.shape[1:], a.dtype)
+    for i in range(n):
+        for j in range(repeats):
+            out[IADD(IMUL(i, repeats), j)] = a[i]
+    return out
+
+
+def tile(A, reps):
+    if isinstance(reps, tuple):
+        return tiled(A, reps, len(reps) - 1)
+    return tiled(A, (reps,), 0)
+
+
+def tiled(a, reps, k):
+    if a.ndim < len(reps):
+        return tiled(a[None], reps, k)
+    if k < 0:
+        return views.duplicate(a)
+    axis = a.ndim - len(reps) + k
+    if len(reps) == 1 or k == 0:
+        return copies(a, reps[k], axis)
+    return tiled(copies(a, reps[k], axis), reps, k - 1)
+
+
+def copies(a, n, axis):
+    length = a.shape[axis]
+    out = np.empty(with_length(a.shape, axis, length * n, 0), a.dtype)
+    for i in range(n):
+        window(out, axis, IMUL(i, length), IMUL(IADD(i, 1), length))[...] = a
+    return out
+
+
+def with_length(shape, axis, n, k):
+    if k == len(shape):
+        return ()
+    return (n if k == axis else shape[k],) + with_length(shape, axis, n, k + 1)
+
+
+# ---------------------------------------------------------------- parts of matrices
+
+
+def tri(N, M=None, k=0, dtype=np.float64):
+    columns = N if M is None else M
+    out = np.zeros((N, columns), dtype)
+    for i in range(N):
+        out[i, :max(0, min(columns, i + k + 1))] = 1
+    return out
+
+
+def tril(m, k=0):
+    out = np.zeros(m.shape, m.dtype)
+    rows = m.shape[-2]
+    for i in range(rows):
+        stop = max(0, min(m.shape[-1], i + k + 1))
+        out[..., i, :stop] = m[..., i, :stop]
+    return out
+
+
+def triu(m, k=0):
+    out = np.zeros(m.shape, m.dtype)
+    rows = m.shape[-2]
+    for i in range(rows):
+        start = max(0, min(m.shape[-1], i + k))
+        out[..., i, start:] = m[..., i, start:]
+    return out
+
+
+def eye(N, M=None, k=0, dtype=np.float64):
+    columns = N if M is None else M
+    out = np.zeros((N, columns), dtype)
+    for i in range(max(0, -k), min(N, columns - k)):
+        out[i, i + k] = 1
+    return out
+
+
+def identity(n, dtype=np.float64):
+    return eye(n, None, 0, dtype)
+
+
+def diag(v, k=0):
+    if v.ndim == 1:
+        n = len(v) + abs(k)
+        out = np.zeros((n, n), v.dtype)
+        for i in range(len(v)):
+            out[i + max(0, -k), i + max(0, k)] = v[i]
+        return out
+    return np.diagonal(v, k)
+
+
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    if axis1 != 0 or axis2 != 1 or a.ndim != 2:
+        return diagonal_of(np.moveaxis(a, (axis1, axis2), (0, 1)), offset)
+    return diagonal_of(a, offset)
+
+
+def diagonal_of(a, offset):
+    n = min(a.shape[0] + min(offset, 0), a.shape[1] - max(offset, 0))
+    return on_diagonal(a[max(0, -offset):, max(0, offset):], max(n, 0))
+
+
+def _on_diagonal(args, kwargs):
+    a, n = args
+    t = a.type
+    made = Array(t.dtype, t.ndim - 1, "A", False, t.aligned)
+    step = Apply(IADD, Apply(ARRAY_STRIDE, a, axis=0), Apply(ARRAY_STRIDE, a, axis=1))
+    return Apply(ARRAY_VIEW, a, views.ZERO, *(Apply(ARRAY_DIM, a, axis=j) for j in range(2, t.ndim)), n,
+                 *(Apply(ARRAY_STRIDE, a, axis=j) for j in range(2, t.ndim)), step, type=made)
+
+
+@meaning(_on_diagonal)
+def on_diagonal(a, n):
+    """The n elements a[i, i] (and those along further axes), read-only."""
+    raise NotImplementedError
+
+
+def fill_diagonal(a, val, wrap=False):
+    for i in range(min(a.shape[0], a.shape[1])):
+        a[i, i] = val
+
+
+# ---------------------------------------------------------------- ranges
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    div = ISUB(num, 1) if endpoint else num
+    low, high = float(start), float(stop)
+    delta = high - low
+    out = np.empty(num, np.float64)
+    step = delta / div if div > 0 else np.nan
+    if step != 0.0:
+        for i in range(num):
+            out[i] = float(i) * step + low if div > 0 else float(i) * delta + low
+    else:
+        for i in range(num):
+            out[i] = float(i) / div * delta + low
+    if endpoint and num > 1:
+        out[num - 1] = high
+    found = out if dtype is None else cast_points(out, dtype)
+    if retstep:
+        return found, np.float64(step)
+    return found
+
+
+def cast_points(out, dtype):
+    if np.empty(0, dtype).dtype.kind in "iu":
+        return np.floor(out).astype(dtype)
+    return out.astype(dtype)
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
+    found = np.power(base, linspace(start, stop, num, endpoint))
+    return found if dtype is None else found.astype(dtype)
+
+
+def _array(name):
+    def rule(args, kwargs):
+        slots = bound(name, ("object", "dtype"), args, {key: x for key, x in kwargs.items() if key not in ("copy", "order")})
+        x = slots["object"]
+        dtype = slots.get("dtype")
+        if isinstance(x.type, Array):
+            if dtype is None:
+                if name == "array" and not ("copy" in kwargs and kwargs["copy"].known and not kwargs["copy"].value):
+                    return Call(views.duplicate, x)
+                return Call(views.duplicate, x) if name == "ascontiguousarray" and x.type.layout != "C" else x
+            return Call(converted, x, dtype)
+        if k.is_number(x.type):
+            return Call(one_number, x, dtype or _common_dtype([_tuple([x])], {}))
+        if not isinstance(x.type, (k.Tuple, k.Struct)):
+            raise Mismatch(f"np.{name} of a value of type {x.type} is not compiled")
+        shape, leaves = [], [x]
+        while isinstance(leaves[0].type, (k.Tuple, k.Struct)):
+            split = [elements(leaf) if isinstance(leaf.type, (k.Tuple, k.Struct)) else None for leaf in leaves]
+            if any(s is None or len(s) != len(split[0]) for s in split):
+                return Throw(ValueError, "setting an array element with a sequence. The requested array has an inhomogeneous shape after "
+                             f"{len(shape)} dimensions. The detected shape was {tuple(shape)} + inhomogeneous part.")
+            shape.append(len(split[0]))
+            leaves = [e for s in split for e in s]
+            if not leaves:
+                break
+        if leaves and isinstance(leaves[0].type, Array):
+            raise Mismatch(f"np.{name} of a list of arrays is not compiled", "use np.stack")
+        if any(not k.is_number(leaf.type) for leaf in leaves):
+            raise Mismatch(f"np.{name} of these values is not compiled", "use numbers")
+        if dtype is None:
+            dtype = _common_dtype([_tuple(leaves)], {}) if leaves else Const(k.DType(k.float64), np.dtype("float64"))
+        return Call(from_items, Const(k.Tuple((Int,) * len(shape)), tuple(shape)), _tuple(leaves), dtype)
+
+    return rule
+
+
+def converted(a, dtype):
+    return a.astype(dtype)
+
+
+def one_number(x, dtype):
+    out = np.empty((), dtype)
+    out[()] = x
+    return out
+
+
+def from_items(shape, items, dtype):
+    out = np.empty(shape, dtype)
+    put_items(np.ravel(out), items, 0)
+    return out
+
+
+def put_items(flat, items, i):
+    if i < len(items):
+        flat[i] = items[i]
+        put_items(flat, items, i + 1)
+
+
+def arange(start, stop=None, step=1, dtype=None):
+    if stop is None:
+        return progression(start - start, start, step, dtype)
+    return progression(start, stop, step, dtype)
+
+
+def progression(start, stop, step, dtype):
+    if step == 0:
+        raise ZeroDivisionError("division by zero")
+    n = max(0, steps(start, stop, step))
+    if dtype is None:
+        out = np.empty(n, common_dtype((start, stop, step)))
+    else:
+        out = np.empty(n, dtype)
+    for i in range(n):
+        out[i] = start + i * step
+    return out
+
+
+def steps(start, stop, step):
+    if isinstance(start, float) or isinstance(stop, float) or isinstance(step, float):
+        return int(np.ceil((float(stop) - float(start)) / float(step)))
+    return -((int(start) - int(stop)) // int(step))
+
+
+def copy(a, order="K"):
+    return views.duplicate(a)
+
+
+def copyto(dst, src):
+    dst[...] = src
+
+
+def shape(a):
+    return a.shape
+
+
+def ndim(a):
+    return a.ndim
+
+
+def size(a, axis=None):
+    if axis is None:
+        return a.size
+    return a.shape[axis]
+
+
+CALLS = {
+    np.reshape: _reshape, np.ravel: compiled(ravel), np.transpose: _transpose, np.permute_dims: _transpose, np.swapaxes: _swapaxes,
+    np.moveaxis: _moveaxis, np.expand_dims: _expand_dims, np.squeeze: _squeeze, np.flip: _flip, np.fliplr: compiled(fliplr),
+    np.flipud: compiled(flipud), np.rot90: compiled(rot90), np.broadcast_to: _broadcast_to, np.atleast_1d: compiled(atleast_1d),
+    np.atleast_2d: compiled(atleast_2d), np.atleast_3d: compiled(atleast_3d), np.concatenate: _concatenate, np.concat: _concatenate,
+    np.stack: _stack, np.vstack: _of_parts("vstack", vstack), np.hstack: _of_parts("hstack", hstack),
+    np.dstack: _of_parts("dstack", dstack), np.column_stack: _of_parts("column_stack", column_stack), np.append: compiled(append),
+    np.roll: compiled(roll), np.repeat: compiled(repeat), np.tile: compiled(tile), np.tri: compiled(tri), np.tril: compiled(tril),
+    np.triu: compiled(triu), np.eye: compiled(eye), np.identity: compiled(identity), np.diag: compiled(diag),
+    np.diagonal: compiled(diagonal), np.fill_diagonal: compiled(fill_diagonal), np.linspace: compiled(linspace),
+    np.logspace: compiled(logspace), np.array: _array("array"), np.asarray: _array("asarray"),
+    np.ascontiguousarray: _array("ascontiguousarray"), np.arange: compiled(arange), np.copy: compiled(copy),
+    np.copyto: compiled(copyto), np.shape: compiled(shape), np.ndim: compiled(ndim), np.size: compiled(size),
+}
+METHODS = {
+    "reshape": _reshape, "transpose": _transpose, "ravel": CALLS[np.ravel], "flatten": compiled(flatten), "swapaxes": _swapaxes, "squeeze": _squeeze,
+    "repeat": CALLS[np.repeat], "diagonal": CALLS[np.diagonal],
+}
