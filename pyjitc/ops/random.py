@@ -47,7 +47,7 @@ def _extended(t, llvm):
 
 def _call_lower(e, inst, generator, *operands):
     result = inst.attrs["result"]
-    types, values = ["ptr"], [_bitgen(e, inst, generator)]
+    types, values = ([], []) if inst.attrs.get("bare") else (["ptr"], [_bitgen(e, inst, generator)])
     for a, x in zip(inst.args[1:], operands):
         types.append(_extended(a.type, e.scalar(a.type)))
         values.append(x[0])
@@ -109,7 +109,7 @@ def _global_lower(e, inst):
 RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EFFECTS, lower=_next_lower, partials=NONDIFF,
                  doc="the next uint64, uint32 or double ({kind}) of the bit generator of a generator object")
 RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower, partials=NONDIFF,
-                 doc="NumPy's C function {symbol} on the bit generator and the other operands; addresses are ints")
+                 doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands; addresses are ints")
 RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
                     doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")
 GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, READS, lower=_gauss_get_lower, partials=NONDIFF,

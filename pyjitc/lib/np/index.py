@@ -30,7 +30,7 @@ FUNCTIONS: dict[str, str] = {
     "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
               "random.SFC64 random.SeedSequence random.beta random.binomial random.chisquare random.choice "
               "random.default_rng random.dirichlet random.exponential random.f random.gamma random.geometric "
-              "random.gumbel random.laplace random.logistic random.lognormal random.logseries random.multinomial "
+              "random.gumbel random.hypergeometric random.laplace random.logistic random.lognormal random.logseries random.multinomial "
               "random.negative_binomial random.noncentral_chisquare random.noncentral_f random.normal random.pareto "
               "random.permutation random.poisson random.power random.rand random.randint random.randn random.random "
               "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "

@@ -138,11 +138,14 @@ def _distribution(name, draw, text):
             values, tests, ints = values[::-1], tests[::-1], whole[::-1]
         args = Apply(TUPLE_MAKE, *values, cls=None)
         checked = (_function(draw), args, _plain(tuple(tests)), _size(name, size), _dtype(dtype))
-        extra = _EXTRA.get(name) if draw is distributions.DRAWS[name][0] or name == "triangular" else None
+        extra = _EXTRA.get(name) if draw is distributions.DRAWS[name][0] or name != "negative_binomial" else None
+        if draw is distributions.hypergeometric:
+            extra = distributions.check_samples
         if extra is not None:
+            whole_args = _plain(tuple(ints))
             if arrays:
-                raise Mismatch(f"{name}() with parameters that are arrays is not compiled", "loop over the elements")
-            return Call(after_check, _function(extra), gen, *checked, _type(distributions.FLAT[dtype]))
+                return Call(after_checks, _function(extra), _plain(name == "negative_binomial"), gen, *checked, whole_args)
+            return Call(after_check, _function(extra), _plain(name == "negative_binomial"), gen, *checked, _type(distributions.FLAT[dtype]))
         if arrays:
             return Call(distributions.broadcast_sample, gen, *checked, _plain(tuple(ints)))
         return Call(distributions.sample, gen, *checked, _type(distributions.FLAT[dtype]))
@@ -154,11 +157,19 @@ _EXTRA = {"triangular": distributions.check_triangle, "hypergeometric": distribu
           "negative_binomial": distributions.check_negative_binomial}
 
 
-def after_check(check, gen, draw, args, tests, size, dtype, flat):
-    if check is distributions.check_negative_binomial:
+def after_check(check, late, gen, draw, args, tests, size, dtype, flat):
+    """A draw whose parameters are checked together too; late: after each for itself."""
+    if late:
         distributions.check_all(args, tests)
-    check(*args)
+    distributions.check_together(check, args, 0)
     return distributions.sample(gen, draw, args, tests, size, dtype, flat)
+
+
+def after_checks(check, late, gen, draw, args, tests, size, dtype, whole):
+    if late:
+        distributions.check_all(args, tests)
+    distributions.check_everywhere(check, args, distributions.common_shape(args), whole, 0)
+    return distributions.broadcast_sample(gen, draw, args, tests, size, dtype, whole)
 
 
 def _uniform(legacy):

@@ -19,7 +19,7 @@ from ..build import outlined
 
 
 __all__ = ["DRAWS", "LEGACY", "COUNTS", "FLAT", "c_function", "fill", "double", "common_shape", "elements", "fits_output", "rows", "check_all",
-            "TESTS", "ARRAY_TESTS", "sample", "broadcast_sample", "uniform_range", "check_triangle", "check_hypergeometric",
+            "TESTS", "ARRAY_TESTS", "sample", "broadcast_sample", "uniform_range", "check_triangle", "check_hypergeometric", "check_samples", "hypergeometric", "check_together", "check_everywhere",
            "check_negative_binomial"]
 
 POISSON_MAX = float(np.iinfo(np.int64).max - np.sqrt(np.iinfo(np.int64).max) * 10)
@@ -243,24 +243,50 @@ def check_ranges(pair, lengths, ordered):
             check_ranges(rows(pair, i, len(lengths)), lengths[1:], ordered)
 
 
-def check_triangle(left, mode, right):
-    if left > mode:
+def check_together(check, args, step):
+    """All steps of a check of several parameters."""
+    if step < 3:
+        check(step, *args)
+        check_together(check, args, step + 1)
+
+
+def check_everywhere(check, args, lengths, whole, step):
+    """The same of parameters that broadcast: each step looks at all of them."""
+    if step < 3:
+        check_elements(check, args, lengths, whole, step)
+        check_everywhere(check, args, lengths, whole, step + 1)
+
+
+def check_elements(check, args, lengths, whole, step):
+    if len(lengths) == 0:
+        check(step, *elements(args, whole))
+    else:
+        for i in range(lengths[0]):
+            check_elements(check, rows(args, i, len(lengths)), lengths[1:], whole, step)
+
+
+def check_triangle(step, left, mode, right):
+    if step == 0 and left > mode:
         raise ValueError("left > mode")
-    if mode > right:
+    if step == 1 and mode > right:
         raise ValueError("mode > right")
-    if left == right:
+    if step == 2 and left == right:
         raise ValueError("left == right")
 
 
-def check_hypergeometric(good, bad, count):
-    if good >= 1000000000 or bad >= 1000000000:
+def check_hypergeometric(step, good, bad, count):
+    if step == 0 and (good >= 1000000000 or bad >= 1000000000):
         raise ValueError("both ngood and nbad must be less than 1000000000")
-    if IADD(good, bad) < count:
+    check_samples(step, good, bad, count)
+
+
+def check_samples(step, good, bad, count):
+    if step == 1 and IADD(good, bad) < count:
         raise ValueError("ngood + nbad < nsample")
 
 
-def check_negative_binomial(n, p):
-    if FDIV(1 - p, p) * (n + 10 * SQRT(n)) > POISSON_MAX:
+def check_negative_binomial(step, n, p):
+    if step == 0 and FDIV(1.0 - p, p) * (n + 10.0 * SQRT(n)) > POISSON_MAX:
         raise ValueError("n too large or p too small, see Generator.negative_binomial Notes")
 
 
@@ -631,6 +657,68 @@ def binomial(gen, p, n):
     return ISUB(n, binomial_btpe(gen, n, q))
 
 
+def log_factorial(gen, n):
+    return RANDOM_CALL(gen, CAST(IADD(n, 1), type=Float), symbol="random_loggam", result=Float, bare=True)
+
+
+@outlined
+def hypergeometric(gen, good, bad, count):
+    """One object after the other for few; Stadlober's algorithm HRUA* for many."""
+    if count <= 0:
+        return 0
+    less = min(good, bad)
+    more = max(good, bad)
+    total = IADD(good, bad)
+    if count <= 10:
+        rest = CAST(ISUB(total, count), type=Float)
+        y = CAST(less, type=Float)
+        k = count
+        while y > 0.0:
+            y -= FLOOR(double(gen) + FDIV(y, rest + CAST(k, type=Float)))
+            k = ISUB(k, 1)
+            if k == 0:
+                break
+        z = CAST(CAST(less, type=Float) - y, type=Int)
+        return ISUB(count, z) if good > bad else z
+    m = min(count, ISUB(total, count))
+    mf = CAST(m, type=Float)
+    d4 = FDIV(CAST(less, type=Float), CAST(total, type=Float))
+    d5 = 1.0 - d4
+    d6 = mf * d4 + 0.5
+    d7 = SQRT(FDIV(CAST(ISUB(total, m), type=Float) * CAST(count, type=Float) * d4 * d5, CAST(ISUB(total, 1), type=Float)) + 0.5)
+    d8 = 1.7155277699214135 * d7 + 0.8989161620588988
+    mode = CAST(FLOOR(FDIV((mf + 1.0) * CAST(IADD(less, 1), type=Float), CAST(IADD(total, 2), type=Float))), type=Int)
+    d10 = log_ways(gen, mode, less, m, more)
+    d11 = FLOOR(d6 + 16.0 * d7)
+    bound = CAST(min(m, less), type=Float) + 1.0
+    if bound < d11:
+        d11 = bound
+    while True:
+        x = double(gen)
+        y = double(gen)
+        w = d6 + FDIV(d8 * (y - 0.5), x)
+        if w < 0.0 or w >= d11:
+            continue
+        z = CAST(FLOOR(w), type=Int)
+        t = d10 - log_ways(gen, z, less, m, more)
+        if x * (4.0 - x) - 3.0 <= t:
+            break
+        if x * (x - t) >= 1.0:
+            continue
+        if 2.0 * LOG(x) <= t:
+            break
+    if good > bad:
+        z = ISUB(m, z)
+    if m < count:
+        z = ISUB(good, z)
+    return z
+
+
+def log_ways(gen, z, less, m, more):
+    return log_factorial(gen, z) + log_factorial(gen, ISUB(less, z)) + log_factorial(gen, ISUB(m, z)) + \
+        log_factorial(gen, IADD(ISUB(more, m), z))
+
+
 # -- which parameters each distribution has
 
 @cache
@@ -668,7 +756,8 @@ DRAWS = {name: (c_function(name, Int if name in COUNTS else Float), text) for na
 DRAWS["binomial"] = (binomial_c, _PARAMETERS["binomial"])
 _OWN = (gauss, standard_exponential, standard_gamma, exponential, gamma, normal, lognormal, pareto, weibull, power, chisquare, rayleigh,
         noncentral_chisquare, noncentral_f, f, wald, standard_t, standard_cauchy, beta, vonmises, negative_binomial, zipf, geometric,
-        logseries, binomial)
-LEGACY = {name: pair for name, pair in DRAWS.items() if name != "hypergeometric"}
+        logseries, binomial, hypergeometric)
+LEGACY = dict(DRAWS)
 LEGACY |= {("standard_normal" if g is gauss else g.__name__): (g, LEGACY["standard_normal" if g is gauss else g.__name__][1]) for g in _OWN}
 LEGACY["negative_binomial"] = (negative_binomial, "n:positive p:bounded_0_1")
+LEGACY["hypergeometric"] = (hypergeometric, "ngood:non_negative! nbad:non_negative! nsample:gte_1!")

@@ -177,7 +177,9 @@ def test_hypergeometric():
     def draw(g, a, b, c):
         return g.hypergeometric(a, b, c), g.hypergeometric(a, b, c, size=6)
 
-    check(draw, (5, 7, 4), (100, 200, 50), (1, 2, 5), (10**9, 1, 1), (-1, 5, 2))
+    cases = [(5, 7, 4), (100, 200, 50), (1, 2, 5), (10**9, 1, 1), (-1, 5, 2), (20, 5, 24), (5, 30, 12), (3, 4, 0), (200, 100, 280)]
+    check(draw, *cases)
+    check(draw, *cases, make=lambda: np.random.RandomState(SEED))
 
 
 def test_sizes():
@@ -210,6 +212,17 @@ def test_whole_parameters_that_broadcast():
     for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
         check(draw, (np.array([5, 100, 7]), 0.3), (10, np.array([0.1, 0.9])), (np.array([[5], [6]]), np.array([0.2, 0.4, 0.9])),
               (np.array([5, -1]), 0.5), (5, np.array([0.5, np.nan])), make=make)
+
+
+def test_checks_of_parameters_that_broadcast():
+    """Each check looks at all elements before the next one does."""
+    row = np.array([1.0, 2.0, 3.0])
+    for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
+        check(lambda g, a, b, c: g.triangular(a, b, c), (row - 2, row, row + 1.0), (row, row, 9.0), (row, row - 1, row), (row, row, row),
+              (row, row[::-1], 3.0), make=make)
+        check(lambda g, n, p: g.negative_binomial(n, p), (row, 0.3), (2.0, row / 4), (row - 1, 0.5), (row, 0.0), (row, 1e-25), make=make)
+        check(lambda g, a, b, c: g.hypergeometric(a, b, c), (np.array([5, 6]), 7, 3), (np.array([5, 1]), 1, 3), (5, np.array([2 * 10**9, 1]), 1),
+              make=make)
 
 
 # -- precision and output arrays
