@@ -215,7 +215,10 @@ class _Expansion:
         self.inst, self.fn = inst, fn
         self.before = _Builder(here, inst.loc, inst.unwind, defs)
         self.defs = defs
-        self.operands = inst.args[inst.attrs["count"]:]
+        count = inst.attrs["count"]
+        self.operands = [_settled(self.before, v) for v in inst.args[count:]]
+        if inst.op is NEST_INTO:
+            inst.args[1] = _settled(self.before, inst.args[1], always=True)
         self.arrays = {k: _Operand(self.before, v) for k, v in enumerate(self.operands) if isinstance(v.type, Array)}
         self.views: dict = {}
         self.lengths: tuple | None = None
@@ -319,6 +322,9 @@ class _Expansion:
         b.op(m.ARRAY_STORE, array, *index, value, parallel=True)
 
     def unit(self, b, space):
+        if any(operand.type.layout != "C" and _strided(self.defs, operand.value) for operand in self.arrays.values()):
+            yield b.const(Bool, False)
+            return
         for k, operand in self.arrays.items():
             t = operand.type
             if not t.ndim or b.is_const(operand.dims[-1], 1):
@@ -326,7 +332,9 @@ class _Expansion:
             given = self.space()
             if given is None or not b.same(operand.dims[-1], given[-1]):
                 yield b.op(a.IEQ, operand.dims[-1], space[-1], type=Bool)
-            if t.layout != "C":
+            made = b.defs.get(operand.value)
+            settled = made is not None and made.op is m.ARRAY_VIEW and b.is_const(made.args[-1], m.item_bytes(t.dtype))
+            if t.layout != "C" and not settled:
                 stride = b.op(m.ARRAY_STRIDE, operand.value, type=Int, axis=t.ndim - 1)
                 yield b.op(a.IEQ, stride, b.const(Int, m.item_bytes(t.dtype)), type=Bool)
 
@@ -395,6 +403,42 @@ def _root(defs, v: Value) -> Value:
     while (made := defs.get(v)) is not None and made.op in (m.ARRAY_VIEW, s.RETYPE):
         v = made.args[0]
     return v
+
+
+def _strided(defs, v: Value) -> bool:
+    """Whether the last axis is another axis of a C-ordered array: a column. Its elements are next to each other only
+    where rows have one element."""
+    made = defs.get(v)
+    stride = made is not None and made.op is m.ARRAY_VIEW and v.type.ndim and defs.get(made.args[-1])
+    return bool(stride) and stride.op is m.ARRAY_STRIDE and stride.args[0].type.layout == "C" \
+        and stride.attrs["axis"] < stride.args[0].type.ndim - 1
+
+
+def _settled(b: _Builder, v: Value, always=False) -> Value:
+    """The same array with its last stride as a constant where a C-ordered array gives it. (An axis of length 1 may have
+    any stride there, so what the program sees of the array stays as it is.)"""
+    t = v.type
+    if not isinstance(t, Array) or not t.ndim:
+        return v
+    made = b.defs.get(v)
+    if t.layout == "C":
+        if not always:
+            return v
+        dims = [b.op(m.ARRAY_DIM, v, type=Int, axis=k) for k in range(t.ndim)]
+        args = [v, b.const(Int, 0), *dims, *(b.op(m.ARRAY_STRIDE, v, type=Int, axis=k) for k in range(t.ndim - 1))]
+    elif made is not None and made.op is m.ARRAY_VIEW:
+        stride = b.defs.get(made.args[-1])
+        if stride is None or stride.op is not m.ARRAY_STRIDE:
+            return v
+        source = stride.args[0].type
+        if source.layout != "C" or stride.attrs["axis"] != source.ndim - 1 or source.dtype is not t.dtype:
+            return v
+        args = made.args[:-1]
+    else:
+        return v
+    found = b.op(m.ARRAY_VIEW, *args, b.const(Int, m.item_bytes(t.dtype)), type=t)
+    b.insts[-1].attrs["type"] = t
+    return found
 
 
 def _expand(fn: Function, splice) -> None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...ops.arith import IMUL
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, UNIT
+from ..build import outlined
 from ..intrinsics import as_type, chosen, identity
 
 __all__ = ["mapped", "stored", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
@@ -126,26 +128,23 @@ def stored(shape, target, t):
     elif OVERLAPS(target):
         fresh = np.empty(shape, t)
         put_all(fresh, shape, t)
-        copy_all(target, fresh, shape, ())
-    elif target.strides[-1] == target.itemsize:
-        if len(shape) == 1:
-            if UNIT(*shape):
-                put_units(target, shape, (), t)
-            else:
-                put_each(target, shape, (), t)
-        elif UNIT(*shape):
-            put_units(target, shape, (), t)
-        else:
-            put_each(target, shape, (), t)
+        put_back(target, fresh)
+    elif target.strides[-1] == target.itemsize and UNIT(*shape):
+        put_units(target, shape, (), t)
     else:
         put_each(target, shape, (), t)
 
 
-def copy_all(target, source, shape, index):
+@outlined
+def put_back(target, fresh):
+    copy_all(target, fresh, ())
+
+
+def copy_all(target, source, index):
     k = len(index)
-    if k == len(shape) - 1:
-        for j in range(shape[k]):
-            PUT(target, *index, j, source[(*index, j)])
+    if k == target.ndim - 1:
+        for j in range(target.shape[k]):
+            ARRAY_STORE(target, *index, j, ARRAY_LOAD(source, *index, j))
     else:
-        for i in range(shape[k]):
-            copy_all(target, source, shape, index + (i,))
+        for i in range(target.shape[k]):
+            copy_all(target, source, index + (i,))
