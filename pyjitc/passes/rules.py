@@ -492,6 +492,22 @@ def _minus(facts, inst):
     return None
 
 
+def _by_power(op: Op, operand: Callable[[int], int]) -> Callable:
+    """x // 2**k is x >> k, and x % 2**k is x & (2**k - 1), since both round down."""
+
+    def rule(facts, inst):
+        x, y = inst.args
+        known = facts.known(y) if inst.result.type is k.Int else None
+        divisor = known.attrs["value"] if known is not None else 0
+        if divisor <= 0 or divisor & (divisor - 1):
+            return None
+        if divisor == 1 and op is a.ISHR:
+            return x
+        return facts.make(op, x, facts.constant(k.Int, operand(divisor)), type=k.Int, loc=inst.loc)
+
+    return rule
+
+
 _SWAPPED = {a.IEQ: a.IEQ, a.INE: a.INE, a.ILT: a.IGT, a.IGT: a.ILT, a.ILE: a.IGE, a.IGE: a.ILE}
 
 
@@ -507,6 +523,7 @@ def _ordered(rule: Callable) -> Callable:
     return both
 
 
+_halve = _by_power(a.ISHR, lambda n: n.bit_length() - 1)
 _times = _neutral(right=(1,), left=(1,), zero=(0,))
 _and = _neutral(zero=(0,), same="x", right=(-1,), left=(-1,))
 _or = _neutral(right=(0,), left=(0,), same="x")
@@ -515,7 +532,7 @@ RULES: dict[Op, Callable] = {
     a.IADD: _plus, a.IADD_CK: _plus_zero, a.ISUB: _minus, a.ISUB_CK: _minus_zero, a.IMUL: _times, a.IMUL_CK: _times,
     a.IAND: _and, a.IOR: _or, a.IXOR: _neutral(right=(0,), left=(0,), same=0),
     a.ISHL: _neutral(right=(0,)), a.ISHR: _neutral(right=(0,)), a.ISHL_CK: _neutral(right=(0,)),
-    a.IFLOORDIV: _neutral(right=(1,)), a.IFLOORDIV_CK: _neutral(right=(1,)),
+    a.IFLOORDIV: _halve, a.IFLOORDIV_CK: _halve, a.IMOD: _by_power(a.IAND, lambda n: n - 1),
     a.INEG: _twice(a.INEG), a.INOT: _twice(a.INOT), a.FNEG: _twice(a.FNEG),
     a.IEQ: _ordered(_equal(True)), a.INE: _ordered(_equal(False)),
     a.ILT: _ordered(_same(False)), a.IGT: _ordered(_same(False)), a.ILE: _ordered(_same(True)), a.IGE: _ordered(_same(True)),

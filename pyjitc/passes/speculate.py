@@ -1,0 +1,127 @@
+"""Compute both arms of a small `if` in a loop and choose, although the arms check for overflow.
+
+LLVM does this for arms that cannot fail, and where the condition is as good as random that is twice as fast. An arm
+whose checked results are all affine in one value fits in 64 bits exactly where that value lies in an interval: one
+comparison in front decides between the choice and the arms as they were, which raise.
+Before:  branch c -> odd, even      odd: x = imul_ck n, 3 ; y = iadd_ck x, 1 ; jump on(y)      even: z = ishr n, 1 ; jump on(z)
+After:   x' = imul n, 3 ; y' = iadd x', 1 ; z' = ishr n, 1 ; r = select c, y', z'
+         fits = n in range ; branch fits {likely} -> on(r), arms      arms: branch c -> odd, even     and both as before
+Runs after ranges, which removes most checks, and after versioning. Needs: SSA.  Keeps: SSA, effects and their order.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import LoopNest, in_edges
+from ..ops import control, structure
+from ..ops.arith import BAND, IADD, IADD_CK, IAND, IGE, ILE, IMUL, IMUL_CK, INT_MAX, INT_MIN, ISHR, ISUB, ISUB_CK
+from ..types.kinds import Bool, Int
+from .counted import Definitions
+from .rewrite import clone_inst
+
+__all__ = ["run"]
+
+MOST = 3  # instructions of an arm, beside constants
+_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
+_CHEAP = {*_WRAPPING, IADD, ISUB, IMUL, IAND, ISHR}
+
+
+def run(fn: ir.Function, options=None) -> None:
+    if not any(i.op in _WRAPPING for b in fn.blocks for i in b.insts):
+        return
+    nest = LoopNest(fn)
+    if not nest.loops:
+        return
+    defs = Definitions(fn)
+    edges = in_edges(fn.blocks)
+    for block in list(fn.blocks):
+        branch = block.insts[-1]
+        if block in nest.of and branch.op is control.BRANCH and branch.attrs.get("likely") is None:
+            fn.blocks += _convert(block, branch, defs, edges)
+
+
+def _convert(block, branch, defs, edges) -> list[ir.Block]:
+    """Returns new blocks."""
+    ends, arms, intervals = [], [], []
+    for edge in branch.targets:
+        arm = edge.block
+        if len(edges[arm]) == 1 and not arm.params and arm.insts[-1].op is control.JUMP and arm is not block:
+            ends.append(arm.insts[-1].targets[0])
+            arms.append(arm.insts[:-1])
+            interval = _interval(arms[-1], defs)
+            if interval is None:
+                return []
+            intervals.append(interval)
+        else:
+            ends.append(edge)
+            arms.append([])
+            intervals.append(())
+    if ends[0].block is not ends[1].block or ends[0].block is block or not any(intervals):
+        return []
+    if any(x.type is not Int for x, y in zip(ends[0].args, ends[1].args) if x is not y):
+        return []
+    condition, loc = branch.args[0], branch.loc
+    block.insts.pop()
+    chosen = []
+    for arm in arms:
+        values: dict = {}
+        for inst in arm:
+            copy = clone_inst(inst, values, {})
+            copy.op, copy.unwind = _WRAPPING.get(copy.op, copy.op), None
+            block.insts.append(copy)
+        chosen.append(values)
+
+    def make(op, *args, type=Bool, **attrs):
+        result = ir.Value(type)
+        block.insts.append(ir.Inst(op, args, attrs, result, loc))
+        return result
+
+    fits = None
+    for value, low, high in filter(None, intervals):
+        ends_of = [make(control.CONST, type=Int, value=n) for n in (low, high)]
+        inside = make(BAND, make(IGE, value, ends_of[0]), make(ILE, value, ends_of[1]))
+        fits = inside if fits is None else make(BAND, fits, inside)
+    args = []
+    for x, y in zip(ends[0].args, ends[1].args):
+        x, y = chosen[0].get(x, x), chosen[1].get(y, y)
+        args.append(x if x is y else make(structure.SELECT, condition, x, y, type=x.type))
+    arms = ir.Block("arms")
+    arms.insts.append(branch)
+    block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc, [ir.Edge(ends[0].block, args), ir.Edge(arms)]))
+    return [arms]
+
+
+def _interval(arm, defs):
+    """(value, low, high): where the checked results of `arm` fit. () if none is checked; None: it cannot be said, or takes
+    too long to compute for nothing."""
+    forms: dict[ir.Value, tuple[ir.Value, int, int]] = {}  # result -> value, factor, constant
+    root, low, high = None, INT_MIN, INT_MAX
+    count = 0
+    for inst in arm:
+        if inst.op is control.CONST and inst.result.type is Int:
+            continue
+        count += 1
+        if inst.op not in _CHEAP or inst.result.type is not Int or inst.op is ISHR and defs.constant(inst.args[1]) is None:
+            return None
+        if inst.op not in _WRAPPING:
+            continue
+        x, y = inst.args
+        if inst.op is not ISUB_CK and defs.constant(x) is not None:
+            x, y = y, x
+        c = defs.constant(y)
+        if c is None:
+            return None
+        value, factor, constant = forms.get(x, (x, 1, 0))
+        if inst.op is IMUL_CK:
+            factor, constant = factor * c, constant * c
+        else:
+            constant += c if inst.op is IADD_CK else -c
+        home = defs.inst_of.get(value)
+        if not factor or root not in (None, value) or home in arm:
+            return None
+        forms[inst.result] = value, factor, constant
+        root = value
+        a, b = ((INT_MIN - constant), (INT_MAX - constant)) if factor > 0 else ((INT_MAX - constant), (INT_MIN - constant))
+        low, high = max(low, -(-a // factor)), min(high, b // factor)
+    if count > MOST or low > high:
+        return None
+    return () if root is None else (root, low, high)
