@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import CallValue, Const, Mismatch, Throw
-from ...ops.arith import IADD, ISUB
+from ...ops.arith import IADD
 from ...ops.memory import ARRAY_LOAD
 from ...types import kinds as k
 from ...types.kinds import Array, DType, NoneType, Singleton, Tuple, is_number
