@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, str] = {
     "matrices": "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power linalg.multi_dot",
     "sorting": "sort argsort lexsort partition argpartition",
     "quantiles": "median percentile quantile",
+    "setops": "unique union1d setxor1d setdiff1d intersect1d isin",
     "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
     "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
               "random.SFC64 random.SeedSequence random.beta random.binomial random.chisquare random.choice "
@@ -37,6 +38,7 @@ FUNCTIONS: dict[str, str] = {
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "elementwise": "astype",
+    "indexing": "take put place putmask compress take_along_axis put_along_axis",
     "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "
                "atleast_1d atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile "
                "tri tril triu eye identity diag diagonal fill_diagonal linspace logspace array asarray ascontiguousarray arange "
@@ -49,6 +51,7 @@ METHODS: dict[str, str] = {
     "searching": "searchsorted nonzero",
     "products": "dot",
     "elementwise": "astype",
+    "indexing": "take put",
     "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
     "reductions": "sum prod min max any all mean var std",
 }
