@@ -500,7 +500,7 @@ class _FunctionEmitter(Emitter):
     def attributes(self) -> str:
         if self.fn.attrs.get("recursive"):
             return "nounwind"
-        if self.entry_point and stays_call(self.fn):
+        if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
             return "nounwind noinline"
         size = sum(len(b.insts) for b in self.fn.blocks)
         return "nounwind alwaysinline" if size <= 12 else "nounwind"

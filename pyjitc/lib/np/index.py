@@ -23,6 +23,7 @@ FUNCTIONS: dict[str, str] = {
     "products": "matmul dot",
     "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals linalg.eigh "
               "linalg.eigvalsh linalg.eig linalg.eigvals",
+    "tensors": "einsum tensordot inner vdot outer kron cross trace",
     "matrices": "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power linalg.multi_dot",
     "sorting": "sort argsort lexsort partition argpartition",
     "quantiles": "median percentile quantile",
@@ -50,6 +51,7 @@ METHODS: dict[str, str] = {
     "sorting": "sort argsort partition argpartition",
     "searching": "searchsorted nonzero",
     "products": "dot",
+    "tensors": "trace",
     "elementwise": "astype",
     "indexing": "take put",
     "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
