@@ -18,7 +18,7 @@ from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
-    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpInt,
+    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, NpInt,
     Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar,
 )
 from . import intrinsics
@@ -32,6 +32,7 @@ __all__ = ["Library"]
 
 # functions without array expressions do not load these
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
+indexing = lazy(f"{__package__}.np.indexing")
 difflib = lazy("difflib")
 _MODULES = {"math": lazy(f"{__package__}.py.mathmod"), "cmath": lazy(f"{__package__}.py.cmathmod")}  # those that call them do
 
@@ -332,7 +333,7 @@ class Library:
             return Call(tuples.contains, Const(Tuple(tuple(Int for _ in y.type.value)), tuple(y.type.value)), x) \
                 if all(type(v) is int for v in y.type.value) else _no_container(y)
         if isinstance(y.type, Array):
-            raise Mismatch("`in` on a whole array is not compiled yet", "write the loop over the elements")
+            return Call(indexing.contains, y, x)
         raise Mismatch(f"argument of type {describe(y.type)} is not iterable")
 
     def truth(self, x):
@@ -357,7 +358,7 @@ class Library:
         if t is NoneType:
             return Const(Bool, False)
         if isinstance(t, Array):
-            raise Mismatch("the truth of a whole array is not compiled yet", "test an element, or len(a) > 0")
+            return Call(indexing.truth, x)
         return operators.truth(x)
 
     # -- attributes and items
@@ -428,7 +429,7 @@ class Library:
         if t is Object:
             return _python(operator.getitem, x, i)
         if isinstance(t, Array):
-            return views.getitem(x, i)
+            return (indexing if _advanced(i) else views).getitem(x, i)
         if isinstance(t, Tuple):
             return self._tuple_item(x, i)
         if isinstance(t, Struct) and t.name == "list":
@@ -468,7 +469,7 @@ class Library:
 
     def setitem(self, x, i, v):
         if isinstance(x.type, Array):
-            return views.setitem(x, i, v, conversions.assign)
+            return indexing.setitem(x, i, v) if _advanced(i) else views.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
             raise _not_yet(x.type)
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
@@ -588,6 +589,12 @@ class Library:
         if found is None:
             raise Mismatch(f"{describe(t)} object has no attribute '{name}'", "", AttributeError)
         return found
+
+
+def _advanced(i) -> bool:
+    """Whether an index has arrays, masks or lists in it."""
+    return any(isinstance(t, Array) or t is Bool or t is NpBool or isinstance(t, Struct) and t.name == "list"
+               for t in (i.type.elements if isinstance(i.type, Tuple) else (i.type,)))
 
 
 def _whole_or(ufunc, scalars):

@@ -28,6 +28,7 @@ FUNCTIONS: dict[str, str] = {
     "sorting": "sort argsort lexsort partition argpartition",
     "quantiles": "median percentile quantile",
     "setops": "unique union1d setxor1d setdiff1d intersect1d isin",
+    "histograms": "histogram",
     "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
     "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
               "random.SFC64 random.SeedSequence random.beta random.binomial random.chisquare random.choice "

@@ -1,0 +1,672 @@
+"""Indexing with integer arrays and boolean masks, read and write, and the functions that are made of it.
+
+Source of the rules: NumPy user guide, "Indexing on ndarrays", advanced indexing. The index becomes a basic view, in
+which every advanced item stands as a whole axis, and one integer (or array of integers) for each such axis; the axes
+move to the front, the indices are broadcast, and items are copied one by one.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...ops.arith import IADD
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
+from ...ops.structure import TUPLE_MAKE
+from ...types import kinds as k
+from ...types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
+from ..build import cast, compiled, meaning
+from ..intrinsics import as_type
+from . import views
+from .arrange import elements, permute, stretch
+
+__all__ = ["CALLS", "METHODS", "is_advanced", "getitem", "setitem"]
+
+_WHOLE = Const(Slice(NoneType, NoneType, NoneType), slice(None))
+
+
+def _is_mask(t):
+    return isinstance(t, Array) and t.dtype is NpBool or t is Bool or t is NpBool
+
+
+def is_advanced(i: Expr) -> bool:
+    """Whether an index has arrays, masks or lists in it."""
+    parts = i.type.elements if isinstance(i.type, k.Tuple) else (i.type,)
+    return any(isinstance(t, Array) or t is Bool or t is NpBool or isinstance(t, k.Struct) and t.name == "list" for t in parts)
+
+
+# ---------------------------------------------------------------- the parts of an index
+
+
+def _parts(a: Array, i: Expr):
+    """(items that have a type each, number of dimensions they use)"""
+    items = elements(i) if isinstance(i.type, k.Tuple) else [i]
+    found = []
+    for x in items:
+        t = x.type
+        if isinstance(t, k.Struct) and t.name == "list":
+            x = Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
+        elif t is Bool or t is NpBool:
+            raise Mismatch("indexing with a single truth value is not compiled", "use an array of bools")
+        elif isinstance(t, Array) and not isinstance(t.dtype, NpInt) and t.dtype is not NpBool:
+            raise Mismatch("arrays used as indices must be of integer (or boolean) type", exception=IndexError)
+        found.append(x)
+    return found
+
+
+def listed(items):
+    return np.array(items)
+
+
+def getitem(a: Expr, i: Expr) -> Expr:
+    items = _parts(a.type, i)
+    return Call(get_with, a, Apply(TUPLE_MAKE, *items, cls=None))
+
+
+def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
+    if not a.type.writable:
+        return Throw(ValueError, "assignment destination is read-only")
+    items = _parts(a.type, i)
+    if not isinstance(v.type, Array) and not k.is_number(v.type):
+        raise Mismatch(f"assigning a value of type {v.type} through an index array is not compiled")
+    return Call(set_with, a, Apply(TUPLE_MAKE, *items, cls=None), v)
+
+
+def get_with(a, items):
+    if only_mask(a, items):
+        check_mask(a.shape, items[0].shape, 0, 0)
+        return masked(a, items[0])
+    check_masks(a.shape, items, 0, 0)
+    return taken(a, without_masks(items, 0))
+
+
+def set_with(a, items, value):
+    if only_mask(a, items):
+        check_mask(a.shape, items[0].shape, 0, 0)
+        if isinstance(value, np.ndarray) and value.ndim > 0:
+            put_masked(a, items[0], value)
+        else:
+            value = as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype)
+            fill_masked(a, items[0], value)
+    else:
+        check_masks(a.shape, items, 0, 0)
+        put_taken(a, without_masks(items, 0), value)
+
+
+def _only_mask(args, kwargs):
+    a, items = args
+    return Const(Bool, len(items.type.elements) == 1 and isinstance(items.type.elements[0], Array)
+                 and items.type.elements[0].dtype is NpBool and items.type.elements[0].ndim == a.type.ndim)
+
+
+@meaning(_only_mask)
+def only_mask(a, items):
+    """Whether the index is one mask of all dimensions."""
+    raise NotImplementedError
+
+
+# ---------------------------------------------------------------- masks
+
+
+def check_mask(shape, mask, axis, j):
+    if j < len(mask):
+        if shape[axis + j] != mask[j]:
+            raise IndexError(f"boolean index did not match indexed array along axis {axis + j}; size of axis is {shape[axis + j]} but "
+                             f"size of corresponding boolean axis is {mask[j]}")
+        check_mask(shape, mask, axis, j + 1)
+
+
+def _check_masks(args, kwargs):
+    """Every mask against the axes it stands for."""
+    shape, items, _, _ = args
+    parts = elements(items)
+    used = sum(x.type.ndim if _is_mask(x.type) else 1 for x in parts if x.type is not NoneType and x.type is not k.Ellipsis_)
+    rank = len(shape.type.elements)
+    if used > rank:
+        raise Mismatch(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed", exception=IndexError)
+    axis, checks = 0, []
+    for x in parts:
+        if x.type is k.Ellipsis_:
+            axis += rank - used
+        elif _is_mask(x.type):
+            checks.append(Call(check_mask_of, shape, x, Const(Int, axis)))
+            axis += x.type.ndim
+        elif x.type is not NoneType:
+            axis += 1
+    return Call(done, Apply(TUPLE_MAKE, *checks, cls=None))
+
+
+def check_mask_of(shape, mask, axis):
+    check_mask(shape, mask.shape, axis, 0)
+    return mask.size  # not a constant, or the call would not be made
+
+
+def done(x):
+    return x
+
+
+@meaning(_check_masks)
+def check_masks(shape, items, k, axis):
+    raise NotImplementedError
+
+
+def count_true(mask):
+    total = 0
+    if mask.ndim == 0:
+        return 1 if mask[()] else 0
+    if mask.ndim == 1:
+        for i in range(len(mask)):
+            total = IADD(total, 1 if mask[i] else 0)
+    else:
+        for i in range(len(mask)):
+            total = IADD(total, count_true(mask[i]))
+    return total
+
+
+def masked(a, mask):
+    out = np.empty(count_true(mask), a.dtype)
+    copy_masked(out, a, mask, 0)
+    return out
+
+
+def copy_masked(out, a, mask, at):
+    if mask.ndim == 1:
+        for i in range(len(mask)):
+            if mask[i]:
+                ARRAY_STORE(out, at, a[i])
+                at = IADD(at, 1)
+    else:
+        for i in range(len(mask)):
+            at = copy_masked(out, a[i], mask[i], at)
+    return at
+
+
+def fill_masked(a, mask, value):
+    if mask.ndim == 1:
+        for i in range(len(mask)):
+            if mask[i]:
+                a[i] = value
+    else:
+        for i in range(len(mask)):
+            fill_masked(a[i], mask[i], value)
+
+
+def put_masked(a, mask, value):
+    n = count_true(mask)
+    if value.ndim != 1 or len(value) != n and len(value) != 1:
+        if value.ndim == 1 and a.ndim == 1:
+            raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} output values "
+                             "where the mask is true")
+        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {value.size} input values to the {n} output values "
+                         "where the mask is true")
+    source = views.duplicate(value) if views.overlap(a, value) else value
+    write_masked(a, mask, source, 0, 0 if len(value) == 1 else 1)
+
+
+def write_masked(a, mask, value, at, step):
+    if mask.ndim == 1:
+        for i in range(len(mask)):
+            if mask[i]:
+                a[i] = ARRAY_LOAD(value, at)
+                at = IADD(at, step)
+    else:
+        for i in range(len(mask)):
+            at = write_masked(a[i], mask[i], value, at, step)
+    return at
+
+
+def positions(mask):
+    """The indices of true elements: a tuple of arrays, one for each axis."""
+    n = count_true(mask)
+    out = np.empty((mask.ndim, n), np.int64)
+    find_true(out, mask, (), 0)
+    return rows_of(out, mask.ndim, 0)
+
+
+def rows_of(out, n, i):
+    if i == n:
+        return ()
+    return (out[i],) + rows_of(out, n, i + 1)
+
+
+def find_true(out, mask, index, at):
+    if mask.ndim == 1:
+        for i in range(len(mask)):
+            if mask[i]:
+                write_index(out, index + (i,), at, 0)
+                at = IADD(at, 1)
+    else:
+        for i in range(len(mask)):
+            at = find_true(out, mask[i], index + (i,), at)
+    return at
+
+
+def write_index(out, index, at, j):
+    if j < len(index):
+        ARRAY_STORE(out, j, at, np.int64(index[j]))
+        write_index(out, index, at, j + 1)
+
+
+def without_masks(items, i):
+    """The index with the positions of true elements in place of masks."""
+    if i == len(items):
+        return ()
+    x = items[i]
+    if isinstance(x, np.ndarray) and x.dtype == np.bool_:
+        return positions(x) + without_masks(items, i + 1)
+    return (x,) + without_masks(items, i + 1)
+
+
+# ---------------------------------------------------------------- integers
+
+
+class _Plan:
+    """How an index without masks reads an array: view, the indices, and where their axes go."""
+
+    def __init__(self, a: Expr, items: Expr):
+        parts = elements(items)
+        rank = a.type.ndim
+        used = sum(x.type is not NoneType and x.type is not k.Ellipsis_ for x in parts)
+        if used > rank:
+            raise Mismatch(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed", exception=IndexError)
+        dots = [j for j, x in enumerate(parts) if x.type is k.Ellipsis_]
+        if len(dots) > 1:
+            raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)
+        at = dots[0] if dots else len(parts)
+        parts[at:at + len(dots)] = [_WHOLE] * (rank - used)
+        basic, self.indices, self.axes, axis, self.own = [], [], [], 0, []
+        for x in parts:
+            if isinstance(x.type, Array) or x.type is Int or isinstance(x.type, NpInt):
+                self.indices.append(x if isinstance(x.type, Array) else cast(x, Int))
+                self.axes.append(len(basic))
+                self.own.append(axis)
+                basic.append(_WHOLE)
+            elif x.type is NoneType or isinstance(x.type, Slice):
+                basic.append(x)
+            else:
+                raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
+                               "are valid indices", exception=IndexError)
+            axis += x.type is not NoneType
+        rest = [j for j in range(len(basic)) if j not in self.axes]
+        adjacent = self.axes == list(range(self.axes[0], self.axes[0] + len(self.axes)))
+        self.first = self.axes[0] if adjacent else 0
+        self.order = self.axes + rest
+        self.basic = basic
+
+
+def _front(args, kwargs):
+    """(the view with the indexed axes in front, the indices)"""
+    a, items = args
+    plan = _Plan(a, items)
+    return Call(front_of, views.view(a, plan.basic, False), Apply(TUPLE_MAKE, *plan.indices, cls=None),
+                Const(k.Tuple((Int,) * len(plan.order)), tuple(plan.order)))
+
+
+def front_of(view, indices, order):
+    return np.transpose(view, order), indices
+
+
+@meaning(_front)
+def front(a, items):
+    raise NotImplementedError
+
+
+def _plan_constant(of):
+    def rule(args, kwargs):
+        found = of(_Plan(args[0], args[1]))
+        return Const(k.Tuple((Int,) * len(found)), found) if isinstance(found, tuple) else Const(Int, found)
+
+    return rule
+
+
+@meaning(_plan_constant(lambda plan: plan.first))
+def place_of(a, items):
+    """Where the axes of the indices come in the result."""
+    raise NotImplementedError
+
+
+@meaning(_plan_constant(lambda plan: tuple(plan.own)))
+def axes_in(a, items):
+    """The axes of `a` that are indexed, for messages."""
+    raise NotImplementedError
+
+
+def taken(a, items):
+    view, indices = front(a, items)
+    shape = common_shape(indices)
+    own = axes_in(a, items)
+    out = np.empty(shape + view.shape[len(indices):], a.dtype)
+    even = same_shapes(indices, shape, 0)
+    if view.ndim == len(indices) == 1:
+        gather_simple(out, view, even[0], own[0])
+    else:
+        check_all(view, even, shape, own, ())
+        gather(out, view, even, shape, ())
+    if place_of(a, items) == 0 or len(shape) == 0:
+        return scalar_or(out)
+    return moved_back(out, len(shape), place_of(a, items))
+
+
+def scalar_or(out):
+    if out.ndim == 0:
+        return out[()]
+    return out
+
+
+def _moved_back(args, kwargs):
+    """Axes 0..count-1 to place..place+count-1."""
+    a, count, place = args[0], args[1].value, args[2].value
+    order = list(range(count, count + place)) + list(range(count)) + list(range(count + place, a.type.ndim))
+    return permute(a, order)
+
+
+@meaning(_moved_back)
+def moved_back(a, count, place):
+    raise NotImplementedError
+
+
+def _moved_front(args, kwargs):
+    a, count, place = args[0], args[1].value, args[2].value
+    axes = list(range(place, place + count))
+    return permute(a, axes + [j for j in range(a.type.ndim) if j not in axes])
+
+
+@meaning(_moved_front)
+def moved_front(a, count, place):
+    raise NotImplementedError
+
+
+def common_shape(indices):
+    return shape_from(indices, (), 0)
+
+
+def shape_from(indices, shape, i):
+    if i == len(indices):
+        return shape
+    if isinstance(indices[i], np.ndarray):
+        return shape_from(indices, merged(shape, indices[i].shape, indices), i + 1)
+    return shape_from(indices, shape, i + 1)
+
+
+def merged(x, y, indices):
+    if len(x) < len(y):
+        return y[:len(y) - len(x)] + merged_same(x, y[len(y) - len(x):], indices, 0)
+    return x[:len(x) - len(y)] + merged_same(x[len(x) - len(y):], y, indices, 0)
+
+
+def merged_same(x, y, indices, j):
+    if j == len(x):
+        return ()
+    if x[j] != y[j] and x[j] != 1 and y[j] != 1:
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes_text(indices, 0)}")
+    return (y[j] if x[j] == 1 else x[j],) + merged_same(x, y, indices, j + 1)
+
+
+def shapes_text(indices, i):
+    if i == len(indices):
+        return ""
+    if isinstance(indices[i], np.ndarray):
+        return f"{views.shape_text(indices[i].shape)} {shapes_text(indices, i + 1)}"
+    return f"() {shapes_text(indices, i + 1)}"
+
+
+def same_shapes(indices, shape, i):
+    if i == len(indices):
+        return ()
+    x = indices[i]
+    if isinstance(x, np.ndarray) and x.ndim < len(shape) or isinstance(x, np.ndarray) and x.ndim > 1:
+        return (stretch(x, shape),) + same_shapes(indices, shape, i + 1)
+    if isinstance(x, np.ndarray):
+        return (x,) + same_shapes(indices, shape, i + 1)
+    return (x,) + same_shapes(indices, shape, i + 1)
+
+
+def index_at(index, place):
+    """The index for one item of the result, as an int."""
+    if isinstance(index, np.ndarray):
+        if len(place) == 1 and len(index) == 1:
+            return int(ARRAY_LOAD(index, 0))
+        return int(ARRAY_LOAD(index, *place))
+    return index
+
+
+def gather_simple(out, view, index, axis):
+    n = len(view)
+    if isinstance(index, np.ndarray):
+        if index.ndim == 1:
+            for i in range(len(out)):
+                j = CHECK_INDEX(int(ARRAY_LOAD(index, i)), n, axis=axis)
+                ARRAY_STORE(out, i, ARRAY_LOAD(view, j))
+        else:
+            for i in range(len(out)):
+                gather_simple(out[i], view, index[i], axis)
+    else:
+        ARRAY_STORE(out, ARRAY_LOAD(view, CHECK_INDEX(index, n, axis=axis)))
+
+
+def check_all(view, indices, shape, own, place):
+    if len(place) == len(shape):
+        check_one(view, indices, own, place, 0)
+    else:
+        for i in range(shape[len(place)]):
+            check_all(view, indices, shape, own, place + (i,))
+
+
+def check_one(view, indices, own, place, i):
+    if i < len(indices):
+        CHECK_INDEX(index_at(indices[i], place), view.shape[i], axis=own[i])
+        check_one(view, indices, own, place, i + 1)
+
+
+def item_of(view, indices, place, i):
+    if i == len(indices):
+        return view
+    j = index_at(indices[i], place)
+    return item_of(view[j], indices, place, i + 1)
+
+
+def gather(out, view, indices, shape, place):
+    if len(place) == len(shape):
+        out[place] = item_of(view, indices, place, 0)
+    else:
+        for i in range(shape[len(place)]):
+            gather(out, view, indices, shape, place + (i,))
+
+
+def put_taken(a, items, value):
+    view, indices = front(a, items)
+    shape = common_shape(indices)
+    own = axes_in(a, items)
+    even = same_shapes(indices, shape, 0)
+    check_all(view, even, shape, own, ())
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        source = views.duplicate(value) if views.overlap(a, value) else value
+        result = result_shape(shape, view.shape[len(indices):], place_of(a, items))
+        check_value(source, result)
+        spread = stretch(trimmed(source, len(result)), result)
+        scatter(view, even, shape, (), moved_front(spread, len(shape), place_of(a, items)))
+    else:
+        scatter(view, even, shape, (), as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype))
+
+
+def trimmed(value, n):
+    """Leading axes of length 1 dropped."""
+    if value.ndim > n:
+        return trimmed(value[0], n)
+    return value
+
+
+def result_shape(shape, rest, place):
+    return rest[:place] + shape + rest[place:]
+
+
+def check_value(value, result):
+    if not fits(value.shape, result, 0):
+        raise ValueError(f"shape mismatch: value array of shape {views.shape_text(value.shape)} could not be broadcast to indexing result "
+                         f"of shape {views.shape_text(result)}")
+
+
+def fits(shape, target, j):
+    if j == len(shape):
+        return True
+    n = shape[len(shape) - 1 - j]
+    if j >= len(target):
+        return n == 1 and fits(shape, target, j + 1)
+    return (n == 1 or n == target[len(target) - 1 - j]) and fits(shape, target, j + 1)
+
+
+def scatter(view, indices, shape, place, value):
+    if len(place) == len(shape):
+        put_item(view, indices, place, 0, value)
+    else:
+        for i in range(shape[len(place)]):
+            scatter(view, indices, shape, place + (i,), value[i] if isinstance(value, np.ndarray) else value)
+
+
+def put_item(view, indices, place, i, value):
+    j = index_at(indices[i], place)
+    if i == len(indices) - 1:
+        view[j] = value
+    else:
+        put_item(view[j], indices, place, i + 1, value)
+
+
+# ---------------------------------------------------------------- functions
+
+
+def take(a, indices, axis=None, out=None, mode="raise"):
+    if out is not None:
+        out[...] = take(a, indices, axis, None, mode)
+        return out
+    if axis is None:
+        flat = np.ravel(a)
+        return flat[moded(indices, len(flat), mode)]
+    if axis == 0:
+        return a[moded(indices, a.shape[0], mode)]
+    if axis == 1 or axis == -1 and a.ndim == 2:
+        return a[:, moded(indices, a.shape[1], mode)]
+    if axis == -1:
+        return a[..., moded(indices, a.shape[-1], mode)]
+    if axis == 2:
+        return a[:, :, moded(indices, a.shape[2], mode)]
+    return np.moveaxis(np.moveaxis(a, axis, 0)[moded(indices, a.shape[axis], mode)], 0, axis)
+
+
+def moded(indices, n, mode):
+    if isinstance(indices, tuple):
+        return moded(np.array(indices), n, mode)
+    if mode == "wrap":
+        return indices % n
+    if mode == "clip":
+        return np.clip(indices, 0, n - 1)
+    return indices
+
+
+def put(a, ind, v, mode="raise"):
+    if isinstance(ind, np.ndarray):
+        for i in range(ind.size):
+            put_one(a, int(flat_item(ind, i)), v, i, mode)
+    else:
+        put_one(a, ind, v, 0, mode)
+
+
+def put_one(a, j, v, i, mode):
+    n = a.size
+    if mode == "wrap":
+        j = j % n
+    elif mode == "clip":
+        j = min(max(j, 0), n - 1)
+    elif not -n <= j < n:
+        raise IndexError(f"index {j} is out of bounds for axis 0 with size {n}")
+    set_flat(a, j if j >= 0 else j + n, flat_item(v, i % v.size) if isinstance(v, np.ndarray) else v)
+
+
+def flat_item(a, i):
+    if a.ndim == 0:
+        return a[()]
+    if a.ndim == 1:
+        return a[i]
+    inner = a[0].size if len(a) else 1
+    return flat_item(a[i // inner], i % inner)
+
+
+def set_flat(a, i, value):
+    if a.ndim == 1:
+        a[i] = value
+    else:
+        inner = a.size // len(a)
+        set_flat(a[i // inner], i % inner, value)
+
+
+def place(arr, mask, vals):
+    n = 0
+    for i in range(arr.size):
+        if flat_item(mask, i):
+            set_flat(arr, i, flat_item(vals, n % vals.size) if isinstance(vals, np.ndarray) else vals)
+            n += 1
+
+
+def putmask(a, mask, values):
+    for i in range(a.size):
+        if flat_item(mask, i):
+            set_flat(a, i, flat_item(values, i % values.size) if isinstance(values, np.ndarray) else values)
+
+
+def compress(condition, a, axis=None, out=None):
+    found = np.flatnonzero(condition)
+    return take(a, found, axis, out)
+
+
+def take_along_axis(arr, indices, axis=-1):
+    if axis is None:
+        return np.ravel(arr)[np.ravel(indices)]
+    source, at = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
+    out = np.empty(at.shape, arr.dtype)
+    along(out, source, at)
+    return np.moveaxis(out, -1, axis)
+
+
+def along(out, source, at):
+    if at.ndim == 1:
+        for i in range(len(at)):
+            out[i] = source[at[i]]
+    else:
+        for i in range(len(at)):
+            along(out[i], source[i if len(source) > 1 else 0], at[i])
+
+
+def put_along_axis(arr, indices, values, axis):
+    target, at = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
+    if isinstance(values, np.ndarray):
+        write_along(target, at, np.moveaxis(np.broadcast_to(values, indices.shape), axis, -1))
+    else:
+        write_along(target, at, values)
+
+
+def write_along(target, at, values):
+    if at.ndim == 1:
+        for i in range(len(at)):
+            target[at[i]] = values[i] if isinstance(values, np.ndarray) else values
+    else:
+        for i in range(len(at)):
+            write_along(target[i], at[i], values[i] if isinstance(values, np.ndarray) else values)
+
+
+def truth(a):
+    """bool(a)"""
+    if a.size == 1:
+        return bool(flat_item(a, 0))
+    if a.size == 0:
+        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.")
+    raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+
+
+def contains(a, x):
+    """x in a"""
+    return bool(np.any(a == x))
+
+
+CALLS = {
+    np.take: compiled(take), np.put: compiled(put), np.place: compiled(place), np.putmask: compiled(putmask),
+    np.compress: compiled(compress), np.take_along_axis: compiled(take_along_axis), np.put_along_axis: compiled(put_along_axis),
+}
+METHODS = {"take": CALLS[np.take], "put": CALLS[np.put]}
