@@ -83,5 +83,7 @@ PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS, lower=_f
                eval_attrs=True, doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'")
 PY_JOIN = Op("py_join", lambda types, attrs: Str, _EFFECTS, lower=_join_lower, eval=lambda *parts: "".join(parts), partials=NONDIFF,
              doc="the strings one after the other")
+KEEP = Op("keep", lambda types, attrs: None, WRITES, lower=lambda e, inst, x: [], eval=lambda x: None, partials=NONDIFF,
+          doc="the object lives until here: an array opened from it lies in its memory")
 
 PYOBJECT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

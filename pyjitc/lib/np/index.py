@@ -28,12 +28,13 @@ FUNCTIONS: dict[str, str] = {
     "sorting": "sort argsort lexsort partition argpartition",
     "quantiles": "median percentile quantile",
     "setops": "unique union1d setxor1d setdiff1d intersect1d isin",
+    "covariance": "cov corrcoef",
     "histograms": "histogram",
     "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
     "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
               "random.SFC64 random.SeedSequence random.beta random.binomial random.chisquare random.choice "
               "random.default_rng random.dirichlet random.exponential random.f random.gamma random.geometric "
-              "random.gumbel random.hypergeometric random.laplace random.logistic random.lognormal random.logseries random.multinomial "
+              "random.gumbel random.hypergeometric random.laplace random.logistic random.lognormal random.logseries random.multinomial random.multivariate_normal random.get_state random.set_state "
               "random.negative_binomial random.noncentral_chisquare random.noncentral_f random.normal random.pareto "
               "random.permutation random.poisson random.power random.rand random.randint random.randn random.random "
               "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "

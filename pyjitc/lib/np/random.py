@@ -22,6 +22,7 @@ from ..build import cast, type_name
 from ..py import conversions
 from . import random_bits as bits
 from . import random_distributions as distributions
+from . import random_legacy as legacy_draws
 from .creation import scalar_of
 
 __all__ = ["CALLS", "attribute", "method"]
@@ -139,7 +140,7 @@ def _distribution(name, draw, text):
         args = Apply(TUPLE_MAKE, *values, cls=None)
         checked = (_function(draw), args, _plain(tuple(tests)), _size(name, size), _dtype(dtype))
         extra = _EXTRA.get(name) if draw is distributions.DRAWS[name][0] or name != "negative_binomial" else None
-        if draw is distributions.hypergeometric:
+        if draw is legacy_draws.hypergeometric:
             extra = distributions.check_samples
         if extra is not None:
             whole_args = _plain(tuple(ints))
@@ -497,7 +498,7 @@ def _dirichlet(legacy):
         alpha, size = _bind("dirichlet", "alpha size=None", args, kwargs)
         if _row("dirichlet", "alpha", alpha):
             raise Mismatch("dirichlet() with alpha of several dimensions is not compiled", "pass a row of numbers")
-        draw = (distributions.LEGACY if legacy else distributions.DRAWS)["standard_gamma"][0]
+        draw = (legacy_draws.LEGACY if legacy else distributions.DRAWS)["standard_gamma"][0]
         return Call(bits.dirichlet, gen, alpha, _size("dirichlet", size), _function(draw), Const(k.Bool, legacy))
 
     return rule
@@ -511,6 +512,38 @@ def _tomaxint(args, kwargs):
 
 
 # -- what has a rule
+
+def _in_python(name, signature, dtype):
+    """A method that spends its time in linear algebra or on the state anyway: called in Python; `dtype` of the array that it
+    gives, with an axis more than its size has."""
+    def rule(args, kwargs):
+        gen, *args = args
+        size = _bind(name, signature, args, kwargs)[2]
+        t = _size(name, size).type
+        ndim = 1 if t is NoneType else 1 + (len(t.elements) if isinstance(t, k.Tuple) else 1)
+        return Call(taken_over, _python(gen, name, args, kwargs), _type(Array(dtype, ndim)))
+
+    return rule
+
+
+def taken_over(made, t):
+    """A copy of an array that Python made."""
+    found = pyobject.PY_UNBOX(made, type=t)
+    out = np.empty(found.shape, found.dtype)
+    out[...] = found
+    pyobject.KEEP(made)
+    return out
+
+
+def _state(name):
+    """get_state and set_state: what they pass is a Python object here."""
+    def rule(args, kwargs):
+        gen, *args = args
+        done = _python(gen, name, args, kwargs)
+        return done if name == "get_state" else Apply(DISCARD, done)
+
+    return rule
+
 
 def _seed(args, kwargs):
     gen, *args = args
@@ -540,12 +573,16 @@ GENERATOR |= {
     "standard_exponential": _filled("standard_exponential", "random_standard_exponential"), "uniform": _uniform(False),
     "integers": _integers("integers", False), "shuffle": _shuffle(False), "permutation": _permutation(False),
     "choice": _choice(False), "permuted": _permuted, "multinomial": _multinomial(False), "dirichlet": _dirichlet(False),
+    "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None", k.float64),
+    "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None", k.int64),
 }
-LEGACY = {name: _distribution(name, *pair) for name, pair in distributions.LEGACY.items()}
+LEGACY = {name: _distribution(name, *pair) for name, pair in legacy_draws.LEGACY.items()}
 LEGACY |= {
     "random_sample": _random_sample("random_sample"), "random": _random_sample("random"), "rand": _rand, "randn": _randn,
     "uniform": _uniform(True), "randint": _integers("randint", True), "shuffle": _shuffle(True), "permutation": _permutation(True),
     "choice": _choice(True), "multinomial": _multinomial(True), "dirichlet": _dirichlet(True), "tomaxint": _tomaxint, "seed": _seed,
+    "get_state": _state("get_state"), "set_state": _state("set_state"),
+    "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0", k.float64),
 }
 
 

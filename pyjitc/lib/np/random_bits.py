@@ -13,7 +13,8 @@ from ...ops.random import RANDOM_BOUNDED, RANDOM_CALL
 from ...types.kinds import Float, Int, float64, int64, uint64
 from ..build import outlined
 from . import views
-from .random_distributions import FLAT, binomial, common_shape, double, elements, fits_output, real, rows
+from .random_distributions import FLAT, common_shape, double, elements, fits_output, real, rows
+from .random_legacy import binomial
 
 __all__ = ["integers", "integers_u64", "integers_array", "shuffle", "permutation", "permuted", "choice", "bounded_range"]
 

@@ -225,6 +225,30 @@ def test_checks_of_parameters_that_broadcast():
               make=make)
 
 
+def test_methods_that_run_in_python():
+    mean, cov = np.array([1.0, 2.0]), np.array([[2.0, 0.5], [0.5, 1.0]])
+    check(lambda g, m, c: (g.multivariate_normal(m, c), g.multivariate_normal(m, c, 3), g.multivariate_normal(m, c, (2, 2))), (mean, cov))
+    check(lambda g, m, c: g.multivariate_normal(m, c, method="cholesky"), (mean, cov), (mean[:1], cov))
+    check(lambda g, m, c: g.multivariate_normal(m, c, size=2), (mean, cov), make=lambda: np.random.RandomState(SEED))
+    check(lambda g, c: (g.multivariate_hypergeometric(c, 4), g.multivariate_hypergeometric(c, 4, size=2)), (np.array([3, 5, 2]),))
+
+
+def test_state_is_kept_and_put_back():
+    def again(g):
+        kept = g.get_state()
+        first = g.randn(), g.rand()
+        g.set_state(kept)
+        return first == (g.randn(), g.rand())
+
+    assert njit(again)(np.random.RandomState(4)) is True
+
+
+def test_the_lock_is_not_taken():
+    gen = np.random.default_rng(2)
+    with gen.bit_generator.lock:
+        assert mixed(gen, 2)[0] == mixture(np.random.default_rng(2), 2)[0]
+
+
 # -- precision and output arrays
 
 def test_precisions():
