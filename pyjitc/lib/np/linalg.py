@@ -74,6 +74,8 @@ def linear_type(*types):
 def matrices(name: str, *args: Expr):
     """The operands with the type NumPy computes in, any layout, and whether the result is in single precision; or the Throw
     of an operand that is no matrix."""
+    if k.is_number(args[0].type):
+        return Throw(LinAlgError, "0-dimensional array given. Array must be at least two-dimensional")
     arrays = [as_array(f"linalg.{name}", x) for x in args]
     for x in arrays[:1]:
         if x.type.ndim < 2:

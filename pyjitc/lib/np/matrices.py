@@ -105,7 +105,7 @@ def _norm(args, kwargs):
     x = as_array("linalg.norm", slots["x"])
     t = x.type.dtype
     x = of_type(x, k.float64 if kind_of(t) in "biu" else t)
-    ndim = slots["x"].type.ndim if isinstance(slots["x"].type, k.Array) else 0
+    ndim = slots["x"].type.ndim
     order, axis = _order(slots.get("ord", _NONE)), slots.get("axis")
     keepdims = slots.get("keepdims", Const(k.Bool, False))
     if not keepdims.known:
@@ -205,7 +205,7 @@ def _matrix_rank(args, kwargs):
     slots = taken("matrix_rank", ("A", "tol", "hermitian", "rtol"), 1, args, kwargs)
     _no_hermitian("matrix_rank", slots)
     a = as_array("linalg.matrix_rank", slots["A"])
-    if a.type is not None and a.type.ndim < 2:
+    if a.type.ndim < 2:
         return Call(vector_rank, a)
     if a.type.ndim > 2:
         raise Mismatch("matrix_rank of a stack of matrices is not compiled yet", "write the loop over the matrices")
@@ -364,7 +364,7 @@ def by_squares(a, n):
 def _matrix_power(args, kwargs):
     slots = taken("matrix_power", ("a", "n"), 2, args, kwargs)
     a, n = as_array("linalg.matrix_power", slots["a"]), slots["n"]
-    if a.type is None or a.type.ndim < 2:
+    if a.type.ndim < 2:
         return Throw(LinAlgError, f"{a.type.ndim}-dimensional array given. Array must be at least two-dimensional")
     if a.type.ndim > 2:
         raise Mismatch("matrix_power of a stack of matrices is not compiled yet", "write the loop over the matrices")

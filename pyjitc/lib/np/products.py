@@ -332,10 +332,9 @@ def forgotten(a):
 
 
 def as_array(name: str, x: Expr) -> Expr:
+    """The operand, which must be an array."""
     if isinstance(x.type, Array):
         return x
-    if is_number(x.type):
-        return elementwise.scalar_array(x)
     raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays")
 
 
@@ -366,9 +365,9 @@ def taken(name, names, required, args, kwargs):
 
 def _matmul(args, kwargs, inplace=False):
     slots = taken("matmul", ("x1", "x2", "out"), 2, args, kwargs)
-    a, b = as_array("matmul", slots["x1"]), as_array("matmul", slots["x2"])
+    a, b = slots["x1"], slots["x2"]
     for n, x in enumerate((a, b)):
-        if x.type.ndim == 0:
+        if is_number(x.type) or as_array("matmul", x).type.ndim == 0:
             return Throw(ValueError, f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core {_SIGNATURE} "
                          "requires 1)")
     out = slots.get("out")

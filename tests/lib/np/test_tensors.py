@@ -1,0 +1,217 @@
+"""Contractions against NumPy. Sums are in another order than NumPy's, so floats agree to a few places."""
+import warnings
+
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import njit
+
+TOLERANCE = {"e": 1e-2, "f": 1e-4, "F": 1e-4, "d": 1e-12, "D": 1e-12}
+_compiled = {}
+
+
+def compiled(function):
+    if function not in _compiled:
+        _compiled[function] = njit(function)
+    return _compiled[function]
+
+
+def check(function, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, actual = outcome(function, args), outcome(compiled(function), args)
+    if expected[0] == actual[0] == "returns":
+        close(expected[1], actual[1])
+        close(tuple(expected[2]), tuple(actual[2]))
+        return
+    found = difference(expected, actual)
+    assert not found, found
+
+
+def close(x, y):
+    assert type(x) is type(y), (type(x), type(y))
+    if isinstance(x, tuple):
+        assert len(x) == len(y)
+        for a, b in zip(x, y):
+            close(a, b)
+    elif isinstance(x, (np.ndarray, np.generic)):
+        assert (x.dtype, x.shape) == (y.dtype, y.shape)
+        np.testing.assert_allclose(y, x, rtol=TOLERANCE.get(x.dtype.char, 0), atol=10 * TOLERANCE.get(x.dtype.char, 0))
+    else:
+        assert x == y
+
+
+def array(dtype, *shape):
+    random = np.random.default_rng(len(shape) + (shape or (1,))[-1])
+    x = random.uniform(-4, 4, shape)
+    if dtype == "bool":
+        return x > 0
+    return (x + 1j * random.uniform(-4, 4, shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+
+
+def einsum(subscripts):
+    if subscripts not in _compiled:
+        scope = {"np": np}
+        count = subscripts.count(",") + 1
+        names = ", ".join("abc"[:count])
+        exec(f"def function({names}):\n    return np.einsum({subscripts!r}, {names})", scope)
+        _compiled[subscripts] = scope["function"]
+    return _compiled[subscripts]
+
+
+SIZES = {"i": 3, "j": 4, "k": 5, "l": 2, "b": 2}
+
+
+@pytest.mark.parametrize("subscripts", [
+    "ij,jk->ik", "ij,jk", "ij,kj->ik", "ij,ij->ij", "ij,ij->i", "ij,ij->", "i,j->ij", "i,i->", "i,i", "bij,bjk->bik", "bij,bjk->bki",
+    "ijk,k->ij", "ij,jk,kl->il", "i,ij,j->", "ij->", "ij->i", "ij->j", "ijk->ki", "ij,k->ijk", "ij,kl->ljki", "ij , jk -> ki"])
+def test_einsum(subscripts):
+    inputs = subscripts.replace(" ", "").partition("->")[0].split(",")
+    for dtype in ("float64", "int32") if len(inputs) < 3 else ("float64",):
+        check(einsum(subscripts), *(array(dtype, *(SIZES[c] for c in labels)) for labels in inputs))
+
+
+def test_einsum_diagonals():
+    a = array("float64", 4, 4)
+    for subscripts in ("ii->", "ii", "ii->i"):
+        check(einsum(subscripts), a)
+        check(einsum(subscripts), a[:, ::-1])
+    check(einsum("ii,i->i"), a, a[0])
+    check(einsum("iij->j"), array("float64", 3, 3, 4))
+    check(einsum("ii->"), array("float64", 3, 4))
+
+
+def write_view(a):
+    np.einsum("ij->ji", a)[0, 1] = 7.0
+    np.einsum("ii->i", a)[:] = 1.0
+
+
+def test_views_of_einsum_are_views():
+    check(write_view, array("float64", 3, 3))
+
+
+def test_einsum_dtypes():
+    for s, t in (("float32", "float64"), ("int8", "int8"), ("bool", "bool"), ("complex64", "float32"), ("int64", "float32")):
+        check(einsum("ij,jk->ik"), array(s, 3, 4), array(t, 4, 5))
+    check(einsum("ij->i"), array("int8", 3, 4))
+    check(einsum("ij->i"), array("bool", 3, 4))
+    check(einsum("ij,jk->ik"), np.ones((0, 3)), np.ones((3, 2)))
+    check(einsum("ij,jk->ik"), np.ones((2, 0)), np.ones((0, 2)))
+
+
+def test_einsum_errors():
+    for subscripts, args in (("ij", (np.ones(3),)), ("i", (np.ones((2, 3)),)), ("i,i", (np.ones(3),)), ("i->j", (np.ones(3),)),
+                             ("i->ii", (np.ones(3),))):
+        scope = {"np": np}
+        names = ", ".join("abc"[:len(args)])
+        exec(f"def function({names}):\n    return np.einsum({subscripts!r}, {names})", scope)
+        with pytest.raises(ValueError) as expected:
+            scope["function"](*args)
+        with pytest.raises(Exception) as actual:
+            njit(scope["function"])(*args)
+        assert str(expected.value) in str(actual.value).replace("\n", " ")
+    with pytest.raises(ValueError, match="lengths 3 and 4"):
+        njit(einsum("ij,jk"))(np.ones((2, 3)), np.ones((4, 2)))
+
+
+def tensordot(a, b):
+    return np.tensordot(a, b)
+
+
+def tensordot1(a, b):
+    return np.tensordot(a, b, 1)
+
+
+def tensordot0(a, b):
+    return np.tensordot(a, b, axes=0)
+
+
+def tensordot_pairs(a, b):
+    return np.tensordot(a, b, axes=((1, 0), (0, 1)))
+
+
+def tensordot_one(a, b):
+    return np.tensordot(a, b, axes=(-1, 1))
+
+
+def test_tensordot():
+    a, b = array("float64", 2, 3, 4), array("float64", 3, 4, 5)
+    check(tensordot, a, b)
+    check(tensordot, a, b.astype(np.float32))
+    check(tensordot1, a, b)
+    check(tensordot1, array("float64", 3, 4), array("float64", 4, 2))
+    check(tensordot0, a, array("float64", 2))
+    check(tensordot_pairs, array("float64", 3, 4, 2), array("int64", 4, 3))
+    check(tensordot_one, a, b)
+    check(tensordot_one, array("int32", 3, 4), array("int32", 2, 4))
+    check(tensordot, a, a)
+    check(tensordot, a[0], a[0])
+
+
+def inner(a, b):
+    return np.inner(a, b)
+
+
+def vdot(a, b):
+    return np.vdot(a, b)
+
+
+def outer(a, b):
+    return np.outer(a, b)
+
+
+def kron(a, b):
+    return np.kron(a, b)
+
+
+def cross(a, b):
+    return np.cross(a, b)
+
+
+def test_inner_vdot_outer():
+    for dtype in ("float64", "complex64", "int16"):
+        for function in (inner, vdot, outer):
+            check(function, array(dtype, 4), array(dtype, 4)[::-1])
+            check(function, array(dtype, 3, 4), array(dtype, 3, 4).T.copy().T)
+    check(inner, array("float64", 3, 4), array("float64", 4))
+    check(inner, array("float64", 3), array("float64", 4))
+    check(inner, array("float64", 3), 2.0)
+    check(outer, array("float32", 3), array("int64", 2))
+    check(vdot, array("float64", 3), array("float64", 3))
+
+
+def test_kron():
+    check(kron, array("float64", 2, 3), array("float64", 4, 5))
+    check(kron, array("float64", 2, 3).T, array("int8", 4, 5))
+    check(kron, array("int8", 3), array("int8", 2))
+    check(kron, array("float64", 3), array("float64", 2, 2))
+    check(kron, array("float64", 2, 1, 2), array("float64", 2, 2))
+
+
+def test_cross():
+    check(cross, array("float64", 3), array("float64", 3)[::-1])
+    check(cross, array("float64", 4, 3), array("int32", 3))
+    check(cross, array("int32", 4, 3), array("int32", 4, 3)[::-1])
+    check(cross, array("float64", 4), array("float64", 4))
+
+
+def trace(a):
+    return np.trace(a), a.trace(1), a.trace(offset=-2), np.trace(a, -9)
+
+
+def trace_axes(a):
+    return np.trace(a), np.trace(a, 1, 0, 2), np.trace(a, axis1=-1, axis2=0)
+
+
+def trace_dtype(a):
+    return np.trace(a, dtype=np.float32)
+
+
+def test_trace():
+    for dtype in ("float64", "int8", "complex64"):
+        check(trace, array(dtype, 4, 4))
+        check(trace, array(dtype, 3, 5))
+    check(trace_axes, array("float64", 3, 4, 5))
+    check(trace_dtype, array("int8", 3, 4))
+    check(trace_dtype, np.ones(3, np.int8))
