@@ -15,7 +15,7 @@ from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
 from ...types.lattice import dtype_of, numpy_counterpart, promote
 from ..build import cast, compiled, meaning
-from . import views
+from . import creation, views
 from .reductions import axes_of, bound
 
 __all__ = ["CALLS", "METHODS", "elements"]
@@ -41,6 +41,8 @@ def _int(x):
         return x
     if isinstance(x.type, NpInt):
         return cast(x, Int)
+    if views.is_power(x.type):
+        return Call(creation.whole_size, x)
     raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}")
 
 

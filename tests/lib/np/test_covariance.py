@@ -1,0 +1,53 @@
+"""np.cov and np.corrcoef against NumPy; NumPy's products and means add in an order of their own: a few last places."""
+import warnings
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+from pyjitc.base.errors import TypingError
+
+
+def check(function, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, actual = function(*args), njit(function)(*args)
+    for x, y in zip(expected, actual, strict=True):
+        assert type(x) is type(y) and x.dtype == y.dtype and x.shape == y.shape
+        np.testing.assert_allclose(y, x, rtol=1e-12, atol=1e-13 * np.max(np.abs(x), initial=0, where=np.isfinite(x)))
+
+
+A = np.random.default_rng(1).random((4, 9))
+
+
+def test_cov():
+    check(lambda a: (np.cov(a), np.cov(a.T, rowvar=False), np.cov(a, bias=True), np.cov(a, ddof=0), np.cov(a[0]), np.cov(a, ddof=9)), A)
+
+
+def test_cov_of_two():
+    check(lambda a, b: (np.cov(a, b), np.cov(b, b), np.cov(a.T, b, rowvar=False)), A, A[1, ::-1])
+
+
+def test_corrcoef():
+    check(lambda a, b: (np.corrcoef(a, b), np.corrcoef(b), np.corrcoef(b, b)), A, A[1, ::-1])
+
+
+@pytest.mark.parametrize("a", [A.astype(np.float32), (9 * A).astype(np.int32), A + 1j * A[:, ::-1]], ids=["float32", "int32", "complex"])
+def test_dtypes(a):
+    check(lambda a: (np.cov(a), np.corrcoef(a)), a)
+
+
+def test_what_is_not_compiled_says_so():
+    with pytest.raises(NotImplementedError, match="pass a\\[0\\]"):
+        njit(lambda a: np.cov(a))(A[:1])
+    with pytest.raises((TypingError, NotImplementedError), match="weights"):
+        njit(lambda a, w: np.cov(a, fweights=w))(A, np.arange(9))
+
+
+def test_reshape_to_powers():
+    def f(a, n):
+        return a.reshape((2 ** n, 18)), np.reshape(a, (2 ** n, 3, 2 ** (n - 1) * 6))
+
+    check(f, A, 1)
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        njit(f)(A, -1)
