@@ -112,6 +112,7 @@ class Module:
         self.bodies: list[str] = []
         self.slow_loops = 0
         self.independent_loops = 0
+        self.unrolled_loops = 0
         self.added = False  # whether a function was: the first is the one that the stub calls
         self.symbols: dict[ir.Function, str] = {}
         fast = options.fastmath
@@ -127,6 +128,11 @@ class Module:
         """Number of new loop metadata: no iteration touches what another writes."""
         self.independent_loops += 1
         return 10_000 + self.independent_loops
+
+    def unrolled_loop(self) -> int:
+        """Number of new loop metadata: four steps at once."""
+        self.unrolled_loops += 1
+        return 20_000 + self.unrolled_loops
 
     def symbol(self, fn: ir.Function) -> str:
         found = self.symbols.get(fn)
@@ -178,6 +184,9 @@ class Module:
         if self.independent_loops:
             parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}')
             parts += (f"!{n} = distinct !{{!{n}, !6}}" for n in range(10_001, 10_001 + self.independent_loops))
+        if self.unrolled_loops:
+            parts.append('!7 = !{!"llvm.loop.unroll.count", i32 4}')
+            parts += (f"!{n} = distinct !{{!{n}, !7}}" for n in range(20_001, 20_001 + self.unrolled_loops))
         return "\n".join(parts)
 
 
@@ -529,11 +538,13 @@ class _FunctionEmitter(Emitter):
         self.note_loop(inst)
 
     def note_loop(self, inst):
-        """The slow copy of a versioned loop is not worth vectorising."""
+        """What LLVM is told: the slow copy of a versioned loop is not worth vectorising."""
         if inst.attrs.get("slow_loop"):
             self.lines[-1] += f", !llvm.loop !{self.module.slow_loop()}"
         elif inst.attrs.get("parallel"):
             self.lines[-1] += f", !llvm.loop !{self.module.independent_loop()}"
+        elif inst.attrs.get("unroll"):
+            self.lines[-1] += f", !llvm.loop !{self.module.unrolled_loop()}"
 
     def branch_to(self, inst):
         yes, no = inst.targets

@@ -15,10 +15,10 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import IGT, ILT, ISUB
-from ..ops.memory import ARRAY_STORE, POLL
+from ..ops.arith import IADD, IGT, ILT, INE, ISUB
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, POLL
 from ..ops.structure import SELECT
-from ..types.kinds import Bool, Int
+from ..types.kinds import Bool, Float, Int, NpFloat
 from .counted import Definitions, find
 from .rewrite import split_edge
 
@@ -45,7 +45,7 @@ def run(fn: ir.Function, options=None) -> None:
             if trips is not None and trips <= _SHORT:
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
-                _strip(fn, counted, edges)
+                _strip(fn, counted, edges, defs)
                 polled.append(loop.header)
                 continue
         for source, inst, edge in edges[loop.header]:
@@ -94,7 +94,7 @@ def _plain(loop) -> bool:
         not i.op.effects for i in header.insts[:-1])
 
 
-def _strip(fn, counted, edges):
+def _strip(fn, counted, edges, defs):
     loop, header = counted.loop, counted.loop.header
     branch = header.terminator
     loc = branch.loc
@@ -116,6 +116,8 @@ def _strip(fn, counted, edges):
             source.insts[here:here] = [ir.Inst(control.CONST, (), {"value": 1}, one, loc)]
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
+            if _worth_unrolling(counted):
+                inst.attrs = {**inst.attrs, "unroll": True}
         else:
             edge.block = strip
     counter = ir.Value(Int, "take")
@@ -129,7 +131,8 @@ def _strip(fn, counted, edges):
     header.params.append(counter)
     # the way out: what is left after the strip
     zero, more = ir.Value(Int), ir.Value(Bool)
-    header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, loc), ir.Inst(IGT, (counter, zero), {}, more, loc), branch]
+    test = INE if _not_negative(counted.start[counted.left], defs) else IGT  # LLVM counts with `!=` at once
+    header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, loc), ir.Inst(test, (counter, zero), {}, more, loc), branch]
     branch.args = [more]
     after = ir.Block("rest")
     none, rest, again = ir.Value(Int), ir.Value(Int), ir.Value(Bool)
@@ -142,6 +145,39 @@ def _strip(fn, counted, edges):
         ir.Inst(control.BRANCH, (again,), {"likely": False}, None, loc, [ir.Edge(strip, carried), branch.targets[1]])]
     branch.targets[1] = ir.Edge(after)
     fn.blocks += [strip, after]
+
+
+def _worth_unrolling(counted) -> bool:
+    """Whether a loop is a chain of steps that cannot be vectorised, and short enough for its own overhead to show: a sum of
+    floats in a loop around it, or scalars alone (whose steps LLVM can combine). Elsewhere it only takes time to compile."""
+    loop = counted.loop
+    ops = [i.op for b in loop.blocks for i in b.insts]
+    carried = {p.type for p in loop.header.params if p not in counted.steps}
+    if len(ops) > 40 or not carried or any(op.effects & (ir.WRITES | ir.RAISES) for op in ops):
+        return False
+    return ARRAY_LOAD not in ops or loop.parent is not None and any(t is Float or isinstance(t, NpFloat) for t in carried)
+
+
+def _not_negative(value, defs) -> bool:
+    """Whether `value` is the length of something: an extent, or `p - q if p > q else 0`."""
+    inst = defs.inst_of.get(value)
+    if inst is None:
+        return False
+    if inst.op is control.CONST:
+        return inst.attrs["value"] >= 0
+    if inst.op is not SELECT or defs.constant(inst.args[2]) != 0:
+        return inst.op is ARRAY_DIM
+    test, length = defs.inst_of.get(inst.args[0]), inst.args[1]
+    if test is None or test.op is not IGT and test.op is not ILT:
+        return False
+    p, q = test.args if test.op is IGT else reversed(test.args)
+    least = defs.constant(q)
+    if length is p:
+        return least is not None and least >= 0
+    made = defs.inst_of.get(length)
+    if made is None or made.args[:1] != [p]:
+        return False
+    return made.op is ISUB and made.args[1] is q or made.op is IADD and least is not None and defs.constant(made.args[1]) == -least
 
 
 def _only_counts(counted, fn) -> bool:

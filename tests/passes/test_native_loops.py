@@ -85,3 +85,48 @@ def test_versioned_loop_fails_where_the_checked_one_does(k, reached):
     assert run(shifted, b) == run(shifted.py_func, expected)
     np.testing.assert_array_equal(b, expected)
     assert np.count_nonzero(expected) <= reached
+
+
+@njit
+def generated(n):
+    state = 12345
+    hits = 0
+    for _ in range(n):
+        state = (state * 1103515245 + 12345) % 2147483648
+        x = state / 2147483648.0
+        if x * x < 0.5:
+            hits += 1
+    return state, hits
+
+
+@njit
+def row_sums(a, out):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(a.shape[1]):
+            s += a[i, j]
+        out[i] = s
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 16_383, 16_384, 16_385])
+def test_unrolled_loops(n):
+    """Chains of scalars and sums of floats go four steps at once, in the order that Python has."""
+    assert generated(n) == generated.py_func(n)
+    assert "unroll: True" in str(generated._inspect("opt", generated.signatures[0]))
+    a = np.random.default_rng(n + 1).random((3, max(n, 0)))
+    out, expected = np.zeros(3), np.zeros(3)
+    row_sums(a, out)
+    row_sums.py_func(a, expected)
+    assert out.tobytes() == expected.tobytes()
+    assert "unroll: True" in str(row_sums._inspect("opt", row_sums.signatures[0]))
+
+
+@njit
+def scaled(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] * 2.0
+
+
+def test_loops_that_vectorise_are_not_unrolled():
+    scaled(np.ones(3), np.ones(3))
+    assert "unroll" not in str(scaled._inspect("opt", scaled.signatures[0]))
