@@ -141,7 +141,14 @@ class Evaluator:
         if kind is Throw:
             return meaning, None
         if kind is CallValue:
-            return self.settle(self.call(meaning.callee, list(meaning.operands), meaning.keywords))
+            given = [*meaning.operands, *meaning.keywords.values()]
+            for i, x in enumerate(given):
+                if x.type is None:
+                    given[i], av = self.settle(x)
+                    if av is None:
+                        return given[i], None
+            n = len(meaning.operands)
+            return self.settle(self.call(meaning.callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
         if kind is Step:
             return self.settle(self.generator_step(meaning.state))
         if kind is Share:

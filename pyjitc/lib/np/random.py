@@ -13,7 +13,7 @@ from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Thro
 from ...ops import pyobject
 from ...ops.memory import ARRAY_LOAD
 from ...ops.random import RANDOM_GLOBAL
-from ...ops.structure import METHOD_MAKE, TUPLE_MAKE, DISCARD
+from ...ops.structure import DISCARD, METHOD_MAKE, STRUCT_GET, TUPLE_MAKE
 from ...runtime import random as runtime
 from ...types import kinds as k
 from ...types.kinds import Array, DType, Float, Instance, Int, NoneType, Singleton, is_number
@@ -81,6 +81,9 @@ def _dtype(t) -> Const:
 
 def _size(name, size: Expr) -> Expr:
     t = size.type
+    if isinstance(t, k.Struct) and t.name == "list":
+        size = Apply(TUPLE_MAKE, *(Apply(STRUCT_GET, size, field=field) for field, _ in t.members), cls=None)
+        t = size.type
     parts = t.elements if isinstance(t, k.Tuple) else (t,)
     if t is not NoneType and not all(x is Int or isinstance(x, k.NpInt) for x in parts):
         raise Mismatch(f"{name}() with a size of type {type_name(t)} is not compiled", "pass an int, a tuple of ints, or None")
@@ -113,6 +116,27 @@ def _whole(name, x: Expr) -> Expr:
             raise Mismatch(f"{name}() with an array of {t} for a whole number is not compiled", "convert it with .astype(np.int64)")
         return x
     return cast(x, Int)
+
+
+def _of_sequences(name, signature, sequences, rule):
+    """`rule`, which takes arrays, where the parameters `sequences` are lists or tuples: these become arrays first."""
+    def wrapped(args, kwargs):
+        gen, *rest = args
+        names = [part.partition("=")[0] for part in signature.split()]
+
+        def as_array(key, x):
+            t = x.type
+            if key in sequences and (isinstance(t, k.Tuple) or isinstance(t, k.Struct) and t.name == "list"):
+                return CallValue(_function(np.asarray), x)
+            return x
+
+        given = [as_array(key, x) for key, x in zip(names, rest)]
+        named = {key: as_array(key, x) for key, x in kwargs.items()}
+        if all(a is b for a, b in zip(given, rest)) and all(named[key] is kwargs[key] for key in kwargs):
+            return rule(args, kwargs)
+        return CallValue(Apply(METHOD_MAKE, gen, name=name), *given, *rest[len(given):], keywords=named)
+
+    return wrapped
 
 
 # -- distributions
@@ -151,7 +175,7 @@ def _distribution(name, draw, text):
             return Call(distributions.broadcast_sample, gen, *checked, _plain(tuple(ints)))
         return Call(distributions.sample, gen, *checked, _type(distributions.FLAT[dtype]))
 
-    return rule
+    return _of_sequences(name, signature, names, rule)
 
 
 _EXTRA = {"triangular": distributions.check_triangle, "hypergeometric": distributions.check_hypergeometric,
@@ -182,7 +206,7 @@ def _uniform(legacy):
             return Call(uniform_array, gen, low, high, _size("uniform", size), Const(k.Bool, legacy))
         return Call(uniform, gen, low, high, _size("uniform", size), Const(k.Bool, legacy))
 
-    return rule
+    return _of_sequences("uniform", "low high", ("low", "high"), rule)
 
 
 def uniform(gen, low, high, size, legacy):
@@ -322,7 +346,7 @@ def _integers(name, legacy):
             return Call(as_python, made, _function(cls))
         return made
 
-    return rule
+    return _of_sequences(name, "low high", ("low", "high"), rule)
 
 
 def as_python(x, cls):
@@ -400,7 +424,7 @@ def _permutation(legacy):
             raise Mismatch(f"permutation() of a value of type {type_name(x.type)} is not compiled", "pass an int or an array")
         return Call(bits.permutation, gen, conversions.to_int(x), Const(Int, 0))
 
-    return rule
+    return _of_sequences("permutation", "x", ("x",), rule)
 
 
 _TEXTS = {
@@ -451,7 +475,7 @@ def _choice(legacy):
         return Call(bits.choice, gen, a, _size("choice", size), replace, p, axis, shuffled, Const(k.Bool, legacy), Const(Float, tolerance),
                     _plain(texts))
 
-    return rule
+    return _of_sequences("choice", "a size replace p", ("a", "p"), rule)
 
 
 def _row(name, word, x: Expr):
@@ -489,7 +513,7 @@ def _multinomial(legacy):
             raise Mismatch(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled", "convert them with .astype(np.float64)")
         return Call(bits.multinomial, gen, n, pvals, _size("multinomial", size), Const(k.Bool, legacy))
 
-    return rule
+    return _of_sequences("multinomial", "n pvals", ("n", "pvals"), rule)
 
 
 def _dirichlet(legacy):
@@ -501,7 +525,7 @@ def _dirichlet(legacy):
         draw = (legacy_draws.LEGACY if legacy else distributions.DRAWS)["standard_gamma"][0]
         return Call(bits.dirichlet, gen, alpha, _size("dirichlet", size), _function(draw), Const(k.Bool, legacy))
 
-    return rule
+    return _of_sequences("dirichlet", "alpha", ("alpha",), rule)
 
 
 def _tomaxint(args, kwargs):
@@ -572,7 +596,7 @@ GENERATOR |= {
     "random": _filled("random", "random_standard_uniform"), "standard_normal": _filled("standard_normal", "random_standard_normal"),
     "standard_exponential": _filled("standard_exponential", "random_standard_exponential"), "uniform": _uniform(False),
     "integers": _integers("integers", False), "shuffle": _shuffle(False), "permutation": _permutation(False),
-    "choice": _choice(False), "permuted": _permuted, "multinomial": _multinomial(False), "dirichlet": _dirichlet(False),
+    "choice": _choice(False), "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False), "dirichlet": _dirichlet(False),
     "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None", k.float64),
     "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None", k.int64),
 }

@@ -225,6 +225,13 @@ def test_checks_of_parameters_that_broadcast():
               make=make)
 
 
+def test_parameters_that_are_sequences():
+    check(lambda g: (g.normal([1.0, 2.0], scale=(3, 4)), g.random([2, 3]), g.uniform([1, 2], 5, size=[3, 2])), ())
+    check(lambda g: (g.choice([1, 2, 3]), g.choice((1.5, 2, 3), 2), g.choice(3, 2, p=[0.2, 0.3, 0.5]), g.integers([1, 2], 9), g.permutation((1, 2)),
+                     g.multinomial(5, [0.2, 0.8]), g.dirichlet((1.0, 2.0)), g.permuted([1, 2, 4])), ())
+    check(lambda g: (g.choice([1, 2, 3]), g.randint(5, [6, 7])), (), make=lambda: np.random.RandomState(3))
+
+
 def test_methods_that_run_in_python():
     mean, cov = np.array([1.0, 2.0]), np.array([[2.0, 0.5], [0.5, 1.0]])
     check(lambda g, m, c: (g.multivariate_normal(m, c), g.multivariate_normal(m, c, 3), g.multivariate_normal(m, c, (2, 2))), (mean, cov))
