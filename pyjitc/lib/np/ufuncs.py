@@ -10,6 +10,7 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Call, Const, Expr, Mismatch
 from ...ops import math as m
 from ...ops.arith import (
@@ -22,6 +23,8 @@ from ...types.lattice import dtype_of, kind_of, numpy_counterpart, type_of_dtype
 from ..build import apply, cast
 from . import numbers
 from . import operators as scalar_operators
+
+vector = lazy(f"{__package__}.vector")
 
 __all__ = ["Loop", "loop", "RULES", "constant"]
 
@@ -283,6 +286,16 @@ def _in_single(function):
     return rule
 
 
+def _vector(name, complex_op=None):
+    """A function of vector.py: float64 as it is; float32 and float16 computed in double."""
+
+    def rule(x):
+        function = getattr(vector, name if x.type is k.float64 else f"{name}_single")
+        return cast(Call(function, cast(x, k.Float)), x.type)
+
+    return {"f": rule, "c": _of(complex_op)} if complex_op is not None else {"f": rule}
+
+
 RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.add: _operator("+"), np.subtract: _operator("-"), np.multiply: _operator("*"), np.floor_divide: _operator("//"),
     np.divide: {"f": _of(FDIV), "c": _called(numbers.complex_div)}, np.remainder: _operator("%"),
@@ -300,15 +313,15 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
                 "c": lambda x: Call(numbers.complex_mul, x, x)},
     np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
-    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _floats(m.EXP, m.CEXP),
-    np.exp2: {"f": _of(m.EXP2), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
-    np.expm1: {"f": _of(m.EXPM1), "c": _complex_expm1}, np.log: _floats(m.LOG, m.CLOG),
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _vector("exp", m.CEXP),
+    np.exp2: {**_vector("exp2"), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
+    np.expm1: {"f": _of(m.EXPM1), "c": _complex_expm1}, np.log: _vector("log", m.CLOG),
     np.log2: {"f": _of(m.LOG2), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
     np.log10: {"f": _of(m.LOG10), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
     np.log1p: {"f": _of(m.LOG1P), "c": _complex_log1p}, np.sin: _floats(m.SIN, m.CSIN), np.cos: _floats(m.COS, m.CCOS),
     np.tan: _floats(m.TAN, m.CTAN),
     np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS), np.arctan: _floats(m.ATAN, m.CATAN),
-    np.sinh: _floats(m.SINH, m.CSINH), np.cosh: _floats(m.COSH, m.CCOSH), np.tanh: _floats(m.TANH, m.CTANH),
+    np.sinh: _floats(m.SINH, m.CSINH), np.cosh: _floats(m.COSH, m.CCOSH), np.tanh: _vector("tanh", m.CTANH),
     np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH),
     np.arctanh: _floats(m.ATANH, m.CATANH),
     np.arctan2: _floats(m.ATAN2), np.hypot: _floats(m.HYPOT), np.copysign: _floats(m.COPYSIGN),
