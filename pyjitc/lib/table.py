@@ -415,6 +415,8 @@ class Library:
                        f"did you mean '{near[0]}'?" if near else "", AttributeError)
 
     def setattr(self, x, name, value):
+        if isinstance(x.type, Array) and name == "shape":
+            raise Mismatch("assigning to the shape of an array is not compiled", "write a = a.reshape(...): NumPy 2.5 deprecates the assignment")
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
 
     def is_power(self, t):

@@ -54,7 +54,8 @@ def mandelbrot2(xmin, xmax, ymin, ymax, xn, yn, itermax, horizon=2.0):
     C = X + Y * 1j
     N_ = np.zeros(C.shape, dtype=np.int64)
     Z_ = np.zeros(C.shape, dtype=np.complex128)
-    Xi.shape = Yi.shape = C.shape = xn * yn
+    # Published as an assignment to the attribute `shape`, which NumPy 2.5 deprecates in favour of reshape.
+    Xi, Yi, C = np.reshape(Xi, xn * yn), np.reshape(Yi, xn * yn), np.reshape(C, xn * yn)
     Z = np.zeros(C.shape, np.complex128)
     for i in range(itermax):
         if not len(Z):

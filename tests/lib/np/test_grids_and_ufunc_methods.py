@@ -82,3 +82,11 @@ def test_powers_of_integers_as_sizes_bounds_and_items():
     agree(size, -2)
     agree(item, a, -2)
     agree(bound, a, -2)
+
+
+def test_assigning_to_shape_is_an_error_that_says_what_to_write():
+    def f(a):
+        a.shape = 6
+
+    with pytest.raises(TypingError, match="reshape"):
+        njit(f)(np.ones((2, 3)))
