@@ -159,7 +159,7 @@ def _worth_unrolling(counted) -> bool:
 
 
 def _not_negative(value, defs) -> bool:
-    """Whether `value` is the length of something: an extent, or `p - q if p > q else 0`."""
+    """Whether `value` is the length of something: an extent, or `p - q if p > q else 0` for a `q` that is not negative."""
     inst = defs.inst_of.get(value)
     if inst is None:
         return False
@@ -171,13 +171,10 @@ def _not_negative(value, defs) -> bool:
     if test is None or test.op is not IGT and test.op is not ILT:
         return False
     p, q = test.args if test.op is IGT else reversed(test.args)
-    least = defs.constant(q)
-    if length is p:
-        return least is not None and least >= 0
-    made = defs.inst_of.get(length)
-    if made is None or made.args[:1] != [p]:
+    least, made = defs.constant(q), defs.inst_of.get(length)
+    if least is None or least < 0:  # p - q may not fit
         return False
-    return made.op is ISUB and made.args[1] is q or made.op is IADD and least is not None and defs.constant(made.args[1]) == -least
+    return length is p or made is not None and made.op is IADD and made.args[0] is p and defs.constant(made.args[1]) == -least
 
 
 def _only_counts(counted, fn) -> bool:

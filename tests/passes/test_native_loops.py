@@ -130,3 +130,21 @@ def scaled(a, out):
 def test_loops_that_vectorise_are_not_unrolled():
     scaled(np.ones(3), np.ones(3))
     assert "unroll" not in str(scaled._inspect("opt", scaled.signatures[0]))
+
+
+@njit
+def counted(first, last):
+    total = 0
+    for i in range(3, last):
+        total += (i ^ first) & 1023
+    for i in range(-3, last):
+        total -= i & 7
+    for i in range(first, last):
+        total += i & 3
+    return total
+
+
+@pytest.mark.parametrize("first", [-5, 0, 4, 2**63 - 1])
+@pytest.mark.parametrize("last", [-2**63, -4, -3, 0, 3, 4, 20_000])
+def test_empty_and_short_ranges(first, last):
+    assert counted(first, last) == counted.py_func(first, last)
