@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import CallValue, Const, Mismatch, Throw
-from ...ops.arith import IADD
+from ...ops.arith import CAST, IADD, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, DType, Int, NoneType, Singleton, Tuple, is_integer, is_number
@@ -32,10 +32,14 @@ def as_edge(x, t):
 
 def extremes(a, t):
     low, high = as_type(a[0], t), as_type(a[0], t)
-    for i in range(1, len(a)):
-        x = as_type(a[i], t)
-        low = x if x < low or x != x else low
-        high = x if x > high or x != x else high
+    bad = False
+    for i in range(len(a)):
+        x = as_type(ARRAY_LOAD(a, i), t)
+        low = x if x < low else low
+        high = x if x > high else high
+        bad = bad | bool(x != x)
+    if bad:
+        return as_type(np.nan, t), as_type(np.nan, t)
     return low, high
 
 
@@ -72,16 +76,23 @@ def spaced(first, last, n, t):
     return edges
 
 
-def bin_of(x, first, span, edges, n):
-    y = as_type(x, edges.dtype)
-    i = int(((y - first) / span) * n)
-    if i == n:
-        i -= 1
-    if y < ARRAY_LOAD(edges, i):
-        i -= 1
-    if i != n - 1 and y >= ARRAY_LOAD(edges, IADD(i, 1)):
-        i += 1
-    return i
+def bin_of(x, first, span, scale, starts, n):
+    """The bin of x: near it by arithmetic, then by the edges, of which the last is infinite here."""
+    y = as_type(x, starts.dtype)
+    i = CAST(((y - first) / span) * n if scale is None else (y - first) * scale, type=Int)
+    if i < 0 or i > n:  # the width of the range is not finite
+        i = 0
+    i = ISUB(i, CAST(bool(y < ARRAY_LOAD(starts, i)), type=Int))
+    i = IADD(i, CAST(bool(y >= ARRAY_LOAD(starts, IADD(i, 1))), type=Int))
+    return i if i > 0 else 0
+
+
+def count(counts, a, first, last, span, scale, starts, n):
+    for i in range(len(a)):
+        x = ARRAY_LOAD(a, i)
+        if x >= first and x <= last:
+            j = bin_of(x, first, span, scale, starts, n)
+            ARRAY_STORE(counts, j, IADD(ARRAY_LOAD(counts, j), np.int64(1)))
 
 
 def even(a, n, limits, weights, t, result):
@@ -91,12 +102,15 @@ def even(a, n, limits, weights, t, result):
     first, last = outer(a, limits, t)
     edges = spaced(first, last, n, t)
     counts = np.zeros(n, result)
+    starts = edges.copy()
+    starts[n] = as_type(np.inf, t)
     span = last - first
     if weights is None:
-        for i in range(len(a)):
-            if a[i] >= first and a[i] <= last:
-                j = bin_of(a[i], first, span, edges, n)
-                ARRAY_STORE(counts, j, IADD(ARRAY_LOAD(counts, j), np.int64(1)))
+        scale = n / span
+        if t == np.float64 and n < 1000000 and np.isfinite(scale):
+            count(counts, a, first, last, span, scale, starts, n)
+        else:
+            count(counts, a, first, last, span, None, starts, n)
     else:
         part = np.empty(n, np.float64)
         for start in range(0, len(a), BLOCK):
@@ -104,7 +118,7 @@ def even(a, n, limits, weights, t, result):
                 part[j] = 0.0
             for i in range(start, min(start + BLOCK, len(a))):
                 if a[i] >= first and a[i] <= last:
-                    j = bin_of(a[i], first, span, edges, n)
+                    j = bin_of(a[i], first, span, None, starts, n)
                     part[j] += as_type(weights[i], part.dtype)
             for j in range(n):
                 counts[j] += as_type(part[j], counts.dtype)

@@ -16,25 +16,41 @@ from .sorting import checked, flat_copy, less
 __all__ = ["CALLS", "METHODS"]
 
 
-def before(x, y):
-    """The order of a sorted array: NaNs last."""
-    if x.dtype.kind == "f":
-        return x < y or y != y and x == x
-    return less(x, y)
+def goes_after(x, y, right):
+    """Whether x goes after the element y; NaNs, of which x is none, are last."""
+    if x.dtype.kind == "c":
+        return bool(not less(x, y)) if right else bool(less(y, x))
+    return bool(y <= x) if right else bool(y < x)
+
+
+def element(a, sorter, i, t):
+    return as_type(ARRAY_LOAD(a, i) if sorter is None else a[int(sorter[i])], t)
 
 
 @outlined
 def place(a, x, right, sorter):
-    """Where x goes in the sorted array a."""
+    """Where x goes in the sorted array a; the steps do not depend on the elements."""
     low = 0
     n = len(a)
-    while n > 0:
+    if x.dtype.kind == "f" and x != x:
+        if right:
+            return np.int64(n)
+        while n > 0:
+            half = n >> 1
+            y = element(a, sorter, IADD(low, half), x.dtype)
+            if y == y:
+                low = IADD(IADD(low, half), 1)
+                n = ISUB(ISUB(n, half), 1)
+            else:
+                n = half
+        return np.int64(low)
+    while n > 1:
         half = n >> 1
         at = IADD(low, half)
-        y = as_type(ARRAY_LOAD(a, at) if sorter is None else a[int(sorter[at])], x.dtype)
-        after = bool(not before(x, y)) if right else bool(before(y, x))
-        low = CHOOSE(after, IADD(at, 1), low)
-        n = CHOOSE(after, ISUB(ISUB(n, half), 1), half)
+        low = CHOOSE(goes_after(x, element(a, sorter, ISUB(at, 1), x.dtype), right), at, low)
+        n = ISUB(n, half)
+    if n == 1 and goes_after(x, element(a, sorter, low, x.dtype), right):
+        low = IADD(low, 1)
     return np.int64(low)
 
 
@@ -91,7 +107,7 @@ def count(a):
     total = 0
     if a.ndim == 1:
         for i in range(len(a)):
-            total = IADD(total, CAST(bool(a[i]), type=Int))
+            total = IADD(total, CAST(bool(ARRAY_LOAD(a, i)), type=Int))
     else:
         for i in range(len(a)):
             total = IADD(total, count(a[i]))
@@ -105,11 +121,13 @@ def put_index(outs, index, at, k):
 
 
 def put_places(outs, a, index, at):
+    """The indices of what is not zero, in outs from `at`, while there is room; without a branch on the elements."""
     if a.ndim == 1:
-        for i in range(len(a)):
-            if a[i]:
-                put_index(outs, index + (i,), at, 0)
-                at = IADD(at, 1)
+        i = 0
+        while i < len(a) and at < len(outs[0]):
+            put_index(outs, index + (i,), at, 0)
+            at = IADD(at, CAST(bool(ARRAY_LOAD(a, i)), type=Int))
+            i = IADD(i, 1)
     else:
         for i in range(len(a)):
             at = put_places(outs, a[i], index + (i,), at)
@@ -137,10 +155,11 @@ def put_flat(out, a, base, at):
             ARRAY_STORE(out, at, np.int64(base))
             at = IADD(at, 1)
     elif a.ndim == 1:
-        for i in range(len(a)):
-            if a[i]:
-                ARRAY_STORE(out, at, np.int64(IADD(base, i)))
-                at = IADD(at, 1)
+        i = 0
+        while i < len(a) and at < len(out):
+            ARRAY_STORE(out, at, np.int64(IADD(base, i)))
+            at = IADD(at, CAST(bool(ARRAY_LOAD(a, i)), type=Int))
+            i = IADD(i, 1)
     else:
         for i in range(len(a)):
             at = put_flat(out, a[i], base + i * a[i].size, at)

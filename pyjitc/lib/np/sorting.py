@@ -15,6 +15,7 @@ from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import CHOOSE
 from ...types.kinds import Array, Int, NoneType, Singleton, Tuple
 from ..build import outlined, type_name
+from ..intrinsics import as_type
 from .views import duplicate
 
 __all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key", "copy_row"]
@@ -108,12 +109,6 @@ def bound(i, n, depth):
 
 def nans_last(a, spare, places, spare_places, n):
     """Move NaNs to the end, all in order; the number of others."""
-    found = 0
-    for i in range(n):
-        x = ARRAY_LOAD(a, i)
-        found = IADD(found, CAST(bool(x != x), type=Int))
-    if found == 0:
-        return n
     kept = 0
     gone = 0
     for i in range(n):
@@ -126,21 +121,64 @@ def nans_last(a, spare, places, spare_places, n):
             move(places, i, spare_places, gone)
             gone = IADD(gone, 1)
     nan = a.dtype.type(np.nan)
-    for i in range(gone):
-        ARRAY_STORE(a, IADD(kept, i), nan)
-        move(spare_places, i, places, IADD(kept, i))
+    while gone > 0:
+        n = ISUB(n, 1)
+        gone = ISUB(gone, 1)
+        ARRAY_STORE(a, n, nan)
+        move(spare_places, gone, places, n)
     return kept
+
+
+def count_keys(a, places, spare_places, n):
+    """Sort integers by counting them, where their range is short; whether it was."""
+    low, high = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 0)
+    for i in range(n):
+        x = ARRAY_LOAD(a, i)
+        low = x if x < low else low
+        high = x if x > high else high
+    base = CAST(low, type=Int)
+    span = ISUB(CAST(high, type=Int), base)
+    if span < 0 or span >= n:
+        return False
+    starts = np.zeros(IADD(span, 2), np.int64)
+    for i in range(n):
+        k = IADD(ISUB(CAST(ARRAY_LOAD(a, i), type=Int), base), 1)
+        ARRAY_STORE(starts, k, IADD(ARRAY_LOAD(starts, k), np.int64(1)))
+    for k in range(IADD(span, 1)):
+        ARRAY_STORE(starts, IADD(k, 1), IADD(ARRAY_LOAD(starts, k), ARRAY_LOAD(starts, IADD(k, 1))))
+    if places is not None:
+        for i in range(n):
+            ARRAY_STORE(spare_places, i, ARRAY_LOAD(places, i))
+        for i in range(n):
+            k = ISUB(CAST(ARRAY_LOAD(a, i), type=Int), base)
+            at = CAST(ARRAY_LOAD(starts, k), type=Int)
+            ARRAY_STORE(places, at, ARRAY_LOAD(spare_places, i))
+            ARRAY_STORE(starts, k, np.int64(IADD(at, 1)))
+    first = 0
+    for k in range(IADD(span, 1)):  # starts[k] is where key k begins, or ends when places moved
+        end = CAST(ARRAY_LOAD(starts, IADD(k, 1) if places is None else k), type=Int)
+        x = as_type(np.int64(IADD(k, base)), a.dtype)
+        for i in range(first, end):
+            ARRAY_STORE(a, i, x)
+        first = end
+    return True
+
+
+def in_order(x, y):
+    return x <= y if x.dtype.kind == "f" else not less(y, x)
 
 
 @outlined
 def sort_keys(a, spare, places, spare_places, n):
     """Sort the first n elements of the contiguous array a; places, if any, move along."""
-    if a.dtype.kind == "f":
-        n = nans_last(a, spare, places, spare_places, n)
     i = 1
-    while i < n and not less(ARRAY_LOAD(a, i), ARRAY_LOAD(a, ISUB(i, 1))):
+    while i < n and in_order(ARRAY_LOAD(a, ISUB(i, 1)), ARRAY_LOAD(a, i)):
         i = IADD(i, 1)
     if i >= n:
+        return
+    if a.dtype.kind == "f":
+        n = nans_last(a, spare, places, spare_places, n)
+    elif a.dtype.kind in "iu" and n > 4 * CHUNK and count_keys(a, places, spare_places, n):
         return
     depth = 0  # even, so that the last merges go into a
     while ISHR(n, depth) > CHUNK:
@@ -172,12 +210,8 @@ def triple(a, i, step):
 
 @outlined
 def select_key(a, k, n):
-    """Put the k-th smallest of the first n elements of the contiguous array a in its place, smaller ones before it."""
-    if a.dtype.kind == "f":
-        n = nans_last(a, None, None, None, n)
+    """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place."""
     low, high = 0, n
-    if k >= n:
-        return
     random = 1
     while ISUB(high, low) > SMALL:
         step = ISUB(high, low) // 9  # the median of medians of three, at places that no pattern foresees
@@ -251,7 +285,9 @@ def sort_along(out, a, axis, row, spare, k):
         if k is None:
             sort_keys(row, spare, None, None, len(row))
         else:
-            select_key(row, k, len(row))
+            n = nans_last(row, None, None, None, len(row)) if row.dtype.kind == "f" else len(row)
+            if k < n:
+                select_key(row, k, n)
         copy_row(out, row)
     elif axis == 0:
         for j in range(a.shape[-1]):

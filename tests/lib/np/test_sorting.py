@@ -197,3 +197,14 @@ def test_patterns_that_defeat_pivots():
               np.tile(np.arange(50), 100)):
         for k in (0, n // 2, n - 2):
             assert compiled(a, k)[0][k] == np.sort(a)[k]
+
+
+def test_ranges_of_integers():
+    compiled = njit(both)
+    rng = np.random.default_rng(3)
+    for dtype in (np.int8, np.uint64, np.int64):
+        info = np.iinfo(dtype)
+        ends = np.array([info.min, info.max, info.min + 1, info.max - 1], dtype)
+        agrees(both, compiled, rng.choice(ends, 100))
+        agrees(both, compiled, rng.choice(ends[1::2], 100))
+        agrees(both, compiled, rng.choice(ends[::2], 100))
