@@ -55,7 +55,7 @@ METHODS: dict[str, str] = {
     "products": "dot",
     "tensors": "trace",
     "elementwise": "astype",
-    "indexing": "take put",
+    "indexing": "take put compress",
     "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
     "reductions": "sum prod min max any all mean var std",
 }

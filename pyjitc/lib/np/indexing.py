@@ -45,29 +45,79 @@ def _parts(a: Array, i: Expr):
         t = x.type
         if isinstance(t, k.Struct) and t.name == "list":
             x = Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
-        elif t is Bool or t is NpBool:
-            raise Mismatch("indexing with a single truth value is not compiled", "use an array of bools")
+        elif t is Bool or t is NpBool or isinstance(t, Array) and t.dtype is NpBool and t.ndim == 0:
+            raise Mismatch("indexing with a truth value beside other indices is not compiled", "use an array of bools")
         elif isinstance(t, Array) and not isinstance(t.dtype, NpInt) and t.dtype is not NpBool:
             raise Mismatch("arrays used as indices must be of integer (or boolean) type", exception=IndexError)
+        elif isinstance(t, Array) and t.ndim == 0:
+            x = Apply(ARRAY_LOAD, x)  # an integer, but the result is a copy
         found.append(x)
     return found
 
 
+def _flag(i: Expr):
+    """The truth value that is the whole index, or None."""
+    parts = elements(i) if isinstance(i.type, k.Tuple) else [i]
+    if len(parts) != 1 or not _is_mask(parts[0].type) or isinstance(parts[0].type, Array) and parts[0].type.ndim:
+        return None
+    return Apply(ARRAY_LOAD, parts[0]) if isinstance(parts[0].type, Array) else parts[0]
+
+
+def flag_places(flag):
+    return np.zeros(1 if flag else 0, np.int64)
+
+
+def _of_flag(a: Expr, flag: Expr):
+    """a[flag] is a[np.newaxis][[0] or []]."""
+    items = [Const(NoneType, None)] + [_WHOLE] * a.type.ndim
+    return views.view(a, items, False), Apply(TUPLE_MAKE, Call(flag_places, flag), cls=None)
+
+
+def _is_basic(items) -> bool:
+    return not any(x.type is None or isinstance(x.type, Array) for x in items)
+
+
 def listed(items):
-    return np.array(items)
+    return np.empty(0, np.int64) if len(items) == 0 else np.array(items)
+
+
+def arrayed(x: Expr) -> Expr:
+    """A list or tuple written out as an array; anything else as it is."""
+    if isinstance(x.type, k.Tuple) or isinstance(x.type, k.Struct) and x.type.name == "list":
+        return Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
+    return x
+
+
+def _of_arrays(function):
+    """The rule of a library function whose operands may be lists."""
+    rule = compiled(function)
+    return lambda args, kwargs: rule([arrayed(x) for x in args], {name: arrayed(x) for name, x in kwargs.items()})
 
 
 def getitem(a: Expr, i: Expr) -> Expr:
+    flag = _flag(i)
+    if flag is not None:
+        return Call(get_with, *_of_flag(a, flag))
     items = _parts(a.type, i)
+    if _is_basic(items):
+        found = views.getitem(a, Apply(TUPLE_MAKE, *items, cls=None))
+        return Call(views.duplicate, found) if isinstance(found.type, Array) else found
     return Call(get_with, a, Apply(TUPLE_MAKE, *items, cls=None))
 
 
 def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    items = _parts(a.type, i)
-    if not isinstance(v.type, Array) and not k.is_number(v.type):
+    if isinstance(v.type, k.Tuple) or isinstance(v.type, k.Struct) and v.type.name == "list":
+        v = arrayed(v)
+    elif not isinstance(v.type, Array) and not k.is_number(v.type):
         raise Mismatch(f"assigning a value of type {v.type} through an index array is not compiled")
+    flag = _flag(i)
+    if flag is not None:
+        return Call(set_with, *_of_flag(a, flag), v)
+    items = _parts(a.type, i)
+    if _is_basic(items):
+        return Call(views.set_item_of, a, Apply(TUPLE_MAKE, *items, cls=None), v)
     return Call(set_with, a, Apply(TUPLE_MAKE, *items, cls=None), v)
 
 
@@ -86,7 +136,7 @@ def set_with(a, items, value):
             put_masked(a, items[0], value)
         else:
             value = as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype)
-            fill_masked(a, items[0], value)
+            fill_masked(a, apart(items[0], a), value)
     else:
         check_masks(a.shape, items, 0, 0)
         put_taken(a, without_masks(items, 0), value)
@@ -191,15 +241,27 @@ def fill_masked(a, mask, value):
 
 
 def put_masked(a, mask, value):
+    if value.ndim > 1:
+        raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, "
+                        f"input has {value.ndim} dimensions")
     n = count_true(mask)
-    if value.ndim != 1 or len(value) != n and len(value) != 1:
-        if value.ndim == 1 and a.ndim == 1:
-            raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} output values "
-                             "where the mask is true")
-        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {value.size} input values to the {n} output values "
+    if len(value) != n and len(value) != 1:
+        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} output values "
                          "where the mask is true")
-    source = views.duplicate(value) if views.overlap(a, value) else value
-    write_masked(a, mask, source, 0, 0 if len(value) == 1 else 1)
+    write_masked(a, apart(mask, a), apart(value, a), 0, 0 if len(value) == 1 else 1)
+
+
+def apart(x, target):
+    """`x`, or a copy where writing to the target could change it."""
+    return views.duplicate(x) if views.overlap(target, x) else x
+
+
+def all_apart(indices, target, i):
+    if i == len(indices):
+        return ()
+    if isinstance(indices[i], np.ndarray):
+        return (apart(indices[i], target),) + all_apart(indices, target, i + 1)
+    return (indices[i],) + all_apart(indices, target, i + 1)
 
 
 def write_masked(a, mask, value, at, step):
@@ -473,13 +535,14 @@ def gather(out, view, indices, shape, place):
 
 
 def put_taken(a, items, value):
-    view, indices = front(a, items)
+    view, given = front(a, items)
+    indices = all_apart(given, a, 0)
     shape = common_shape(indices)
     own = axes_in(a, items)
     even = same_shapes(indices, shape, 0)
     check_all(view, even, shape, own, ())
     if isinstance(value, np.ndarray) and value.ndim > 0:
-        source = views.duplicate(value) if views.overlap(a, value) else value
+        source = apart(value, a)
         result = result_shape(shape, view.shape[len(indices):], place_of(a, items))
         check_value(source, result)
         spread = stretch(trimmed(source, len(result)), result)
@@ -539,7 +602,10 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         return out
     if axis is None:
         flat = np.ravel(a)
+        check_nonempty(len(flat), indices)
         return flat[moded(indices, len(flat), mode)]
+    if -a.ndim <= axis < a.ndim:
+        check_nonempty(a.shape[axis], indices)
     if axis == 0:
         return a[moded(indices, a.shape[0], mode)]
     if axis == 1 or axis == -1 and a.ndim == 2:
@@ -549,6 +615,11 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     if axis == 2:
         return a[:, :, moded(indices, a.shape[2], mode)]
     return np.moveaxis(np.moveaxis(a, axis, 0)[moded(indices, a.shape[axis], mode)], 0, axis)
+
+
+def check_nonempty(n, indices):
+    if n == 0 and (not isinstance(indices, np.ndarray) or indices.size > 0):
+        raise IndexError("cannot do a non-empty take from an empty axes.")
 
 
 def moded(indices, n, mode):
@@ -562,6 +633,8 @@ def moded(indices, n, mode):
 
 
 def put(a, ind, v, mode="raise"):
+    if isinstance(v, np.ndarray) and v.size == 0:
+        return
     if isinstance(ind, np.ndarray):
         for i in range(ind.size):
             put_one(a, int(flat_item(ind, i)), v, i, mode)
@@ -598,14 +671,28 @@ def set_flat(a, i, value):
 
 
 def place(arr, mask, vals):
+    if mask.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
     n = 0
     for i in range(arr.size):
         if flat_item(mask, i):
+            if isinstance(vals, np.ndarray) and vals.size == 0:
+                raise ValueError("Cannot insert from an empty array!")
             set_flat(arr, i, flat_item(vals, n % vals.size) if isinstance(vals, np.ndarray) else vals)
             n += 1
 
 
 def putmask(a, mask, values):
+    if mask.size != a.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    if isinstance(values, np.ndarray):
+        if values.size > 0:
+            put_where(a, mask, apart(values, a))
+    else:
+        put_where(a, mask, values)
+
+
+def put_where(a, mask, values):
     for i in range(a.size):
         if flat_item(mask, i):
             set_flat(a, i, flat_item(values, i % values.size) if isinstance(values, np.ndarray) else values)
@@ -618,37 +705,94 @@ def compress(condition, a, axis=None, out=None):
 
 def take_along_axis(arr, indices, axis=-1):
     if axis is None:
-        return np.ravel(arr)[np.ravel(indices)]
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        return np.ravel(arr)[indices]
+    check_along(arr, indices, axis)
     source, at = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
-    out = np.empty(at.shape, arr.dtype)
-    along(out, source, at)
+    out = np.empty(along_shape(arr, indices, source.shape, at.shape, axis % arr.ndim, 0), arr.dtype)
+    along(out, source, at, axis % arr.ndim)
     return np.moveaxis(out, -1, axis)
 
 
-def along(out, source, at):
-    if at.ndim == 1:
-        for i in range(len(at)):
-            out[i] = source[at[i]]
+def check_along(arr, indices, axis):
+    if not is_integer_array(indices):
+        raise IndexError("`indices` must be an integer array")
+    if arr.ndim != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+
+
+@meaning(lambda args, kwargs: Const(Bool, isinstance(args[0].type, Array) and isinstance(args[0].type.dtype, NpInt)))
+def is_integer_array(x):
+    raise NotImplementedError
+
+
+def along_shape(arr, indices, x, y, axis, j):
+    """The shape of arr and indices broadcast; only the indices count in the last axis."""
+    if j == len(x) - 1:
+        return (y[j],)
+    if x[j] != y[j] and x[j] != 1 and y[j] != 1:
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {along_text(arr, indices, axis, 0)}")
+    return (y[j] if x[j] == 1 else x[j],) + along_shape(arr, indices, x, y, axis, j + 1)
+
+
+def along_text(arr, indices, axis, j):
+    if j == arr.ndim:
+        return ""
+    if j == axis:
+        return f"{views.shape_text(indices.shape)} {along_text(arr, indices, axis, j + 1)}"
+    return f"{views.shape_text((1,) * j + (arr.shape[j],) + (1,) * (arr.ndim - 1 - j))} {along_text(arr, indices, axis, j + 1)}"
+
+
+def along(out, source, at, axis):
+    if out.ndim == 1:
+        for i in range(len(out)):
+            out[i] = source[CHECK_INDEX(int(at[i]), len(source), axis=axis)]
     else:
-        for i in range(len(at)):
-            along(out[i], source[i if len(source) > 1 else 0], at[i])
+        for i in range(len(out)):
+            along(out[i], source[i if len(source) > 1 else 0], at[i if len(at) > 1 else 0], axis)
 
 
 def put_along_axis(arr, indices, values, axis):
-    target, at = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        put(arr, indices, values)
+        return
+    check_along(arr, indices, axis)
+    target, at = np.moveaxis(arr, axis, -1), np.moveaxis(apart(indices, arr), axis, -1)
+    shape = along_shape(arr, indices, target.shape, at.shape, axis % arr.ndim, 0)
+    check_indices(at, target.shape[-1], axis % arr.ndim)
     if isinstance(values, np.ndarray):
-        write_along(target, at, np.moveaxis(np.broadcast_to(values, indices.shape), axis, -1))
+        wanted = moved_last(shape, axis % arr.ndim)
+        check_value(values, wanted)
+        write_along(target, at, np.moveaxis(stretch(trimmed(apart(values, arr), len(wanted)), wanted), axis, -1), shape)
     else:
-        write_along(target, at, values)
+        write_along(target, at, values, shape)
 
 
-def write_along(target, at, values):
+def moved_last(shape, axis):
+    """The shape whose axis was moved last."""
+    return shape[:axis] + shape[-1:] + shape[axis:-1]
+
+
+def check_indices(at, n, axis):
+    if at.ndim == 1:
+        for i in range(len(at)):
+            CHECK_INDEX(int(at[i]), n, axis=axis)
+    else:
+        for i in range(len(at)):
+            check_indices(at[i], n, axis)
+
+
+def write_along(target, at, values, shape):
     if at.ndim == 1:
         for i in range(len(at)):
             target[at[i]] = values[i] if isinstance(values, np.ndarray) else values
     else:
-        for i in range(len(at)):
-            write_along(target[i], at[i], values[i] if isinstance(values, np.ndarray) else values)
+        for i in range(shape[0]):
+            write_along(target[i if len(target) > 1 else 0], at[i if len(at) > 1 else 0],
+                        values[i] if isinstance(values, np.ndarray) else values, shape[1:])
 
 
 def truth(a):
@@ -666,7 +810,8 @@ def contains(a, x):
 
 
 CALLS = {
-    np.take: compiled(take), np.put: compiled(put), np.place: compiled(place), np.putmask: compiled(putmask),
-    np.compress: compiled(compress), np.take_along_axis: compiled(take_along_axis), np.put_along_axis: compiled(put_along_axis),
+    np.take: _of_arrays(take), np.put: _of_arrays(put), np.place: _of_arrays(place), np.putmask: _of_arrays(putmask),
+    np.compress: _of_arrays(compress), np.take_along_axis: compiled(take_along_axis), np.put_along_axis: _of_arrays(put_along_axis),
 }
-METHODS = {"take": CALLS[np.take], "put": CALLS[np.put]}
+METHODS = {"take": CALLS[np.take], "put": CALLS[np.put],
+           "compress": lambda args, kwargs: CALLS[np.compress]([args[1], args[0], *args[2:]], kwargs)}
