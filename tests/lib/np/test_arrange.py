@@ -87,3 +87,13 @@ def test_fill_diagonal():
         return a
 
     np.testing.assert_array_equal(f(np.zeros((3, 4)), 2.0), f.py_func(np.zeros((3, 4)), 2.0))
+
+
+def test_reshape_of_a_view_copies():
+    @njit
+    def f(a):
+        a[:, :2].reshape(4, 2, 1)[0, 0, 0] = 5.0
+        return a
+
+    assert f(np.zeros((4, 3)))[0, 0] == 0.0
+    assert f.py_func(np.zeros((4, 3)))[0, 0] == 5.0

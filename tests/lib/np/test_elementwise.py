@@ -224,3 +224,11 @@ def test_python_int_that_does_not_fit():
 
     same(f, np.ones(3, np.uint8), 300)
     same(f, np.ones(3, np.uint8), 3)
+
+
+def test_order_of_results():
+    compiled = njit(lambda a, b: a + b)
+    c, f = np.ones((3, 4)), np.ones((4, 3)).T
+    assert compiled(c, f).flags.c_contiguous
+    assert compiled(f, f).flags.f_contiguous
+    assert compiled(np.ones((4, 3)).T[:, ::2], np.ones((4, 3)).T[:, ::2]).flags.c_contiguous  # NumPy: Fortran order
