@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..ir.core import ALLOCATES, READS, WRITES, Op
 from ..runtime import random
-from ..types.kinds import Bool, Float, Instance, NpBool, NpInt, uint32, uint64
+from ..types.kinds import Bool, Float, Instance, Int, NpBool, NpInt, uint32, uint64
 from .effects import NONDIFF
 
 __all__ = ["RANDOM_OPS"]
@@ -100,6 +100,14 @@ def _gauss_put_lower(e, inst, generator, has, value):
     return []
 
 
+def _table_lower(e, inst, index):
+    row = "fwk".index(inst.attrs["row"])
+    kind = "i64" if row == 2 else "double"
+    table = _at(e, e.external("pyjitc_random_normal_tables"), 2048 * row)
+    where = e.assign(f"getelementptr {kind}, ptr {table}, i64 {index[0]}")
+    return [e.assign(f"load {kind}, ptr {where}, align 8")]
+
+
 def _global_lower(e, inst):
     pointer = e.external("pyjitc_random_global")
     e.line(f"call void {e.helper('pyj_retain_object')}(ptr {pointer})")
@@ -118,6 +126,8 @@ GAUSS_KEPT = Op("gauss_kept", lambda types, attrs: Float, READS, lower=_gauss_ke
                 doc="the normal number that a RandomState keeps")
 GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, WRITES, lower=_gauss_put_lower, partials=NONDIFF,
                doc="keep a normal number in a RandomState")
+NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k" else Float, READS, lower=_table_lower, partials=NONDIFF,
+                  doc="an element of table {row} of the ziggurat for normal numbers")
 RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower, partials=NONDIFF,
                    doc="the RandomState behind the functions of np.random")
 

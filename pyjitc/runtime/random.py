@@ -10,7 +10,7 @@ import ctypes
 
 import numpy as np
 
-__all__ = ["address", "bitgen_offset", "gauss_offset"]
+__all__ = ["address", "bitgen_offset", "gauss_offset", "normal_tables"]
 
 _WORD = 8
 _found: dict[type, int] = {}
@@ -23,12 +23,42 @@ def address(name: str) -> int | None:
         return id(np.random.mtrand._rand)
     if name in ("Generator", "RandomState"):
         return id(getattr(np.random, name))
+    if name == "normal_tables":
+        tables = normal_tables()
+        return None if tables is None else tables.ctypes.data
     if not _library:
         _library.append(ctypes.CDLL(np.random._generator.__file__))
     try:
         return ctypes.addressof(ctypes.c_char.in_dll(_library[0], name))
     except ValueError:
         return None
+
+
+def normal_tables() -> np.ndarray | None:
+    """The tables of NumPy's ziggurat for normal numbers, rows f, w, k of 256 (k: whole numbers, by their bits): they stand one
+    after the other in NumPy's extension module, and are believed when they fulfil their definition; else None."""
+    if not _tables:
+        _tables.append(_read_tables())
+    return _tables[0]
+
+
+_tables: list = []
+_FIRST_K = 0x000EF33D8025EF6A
+
+
+def _read_tables():
+    with open(np.random._generator.__file__, "rb") as file:
+        data = file.read()
+    at = data.find(_FIRST_K.to_bytes(8, "little")) - 4096
+    if at < 0 or len(data) < at + 6144:
+        return None
+    found = np.frombuffer(data, np.float64, 768, at).reshape(3, 256).copy()
+    x = found[1] * 2.0**52
+    k = found[2].view(np.uint64) / 2.0**52
+    with np.errstate(all="ignore"):
+        good = (np.abs(found[0, 1:] - np.exp(-0.5 * x[1:] ** 2)).max() < 1e-12 and np.abs(k[2:] - x[1:-1] / x[2:]).max() < 1e-12
+                and found[0, 0] == 1.0 and k[1] == 0.0 and abs(x[255] - 3.654152885361009) < 1e-12)
+    return found if good else None
 
 
 def bitgen_offset(cls: type) -> int | None:

@@ -245,6 +245,8 @@ def _filled(name, symbol):
                 raise Mismatch("the method must be known at compile time", "write 'zig' or 'inv'")
             full += "" if method[0].value == "zig" else "_inv"
         draw = distributions.c_function(full.removeprefix("random_"), t, suffix)
+        if name == "standard_normal" and t is k.float64:
+            draw = distributions.DRAWS[name][0]
         one = f"{full}_fill{suffix}"
         size = _size(name, size)
         if out.type is not NoneType:

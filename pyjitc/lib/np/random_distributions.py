@@ -9,10 +9,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from ...ops.arith import CAST, FDIV, IADD
-from ...ops.math import COPYSIGN, SQRT
+from ...ops.arith import CAST, FDIV, IADD, ISUB
+from ...ops.math import COPYSIGN, EXP, LOG1P, SQRT
 from ...ops.memory import ARRAY_DATA, ARRAY_VIEW
-from ...ops.random import RANDOM_CALL, RANDOM_NEXT
+from ...ops.random import NORMAL_TABLE, RANDOM_CALL, RANDOM_NEXT
+from ...runtime import random
 from ...types.kinds import Array, Float, Int, float64, int64
 from ..build import outlined
 
@@ -294,6 +295,38 @@ def double(gen):
     return RANDOM_NEXT(gen, kind="double")
 
 
+def standard_normal(gen):
+    """Marsaglia and Tsang's ziggurat, by NumPy's tables; most numbers need one draw."""
+    r = RANDOM_NEXT(gen, kind="uint64")
+    i = CAST(r & 0xFF, type=Int)
+    m = CAST((r >> 9) & 0xFFFFFFFFFFFFF, type=Int)
+    x = CAST(m, type=Float) * NORMAL_TABLE(i, row="w")
+    if (r >> 8) & 1 != 0:
+        x = -x
+    if m < NORMAL_TABLE(i, row="k"):
+        return x
+    return beside_the_layers(gen, m, i, x)
+
+
+@outlined
+def beside_the_layers(gen, m, i, x):
+    if i == 0:
+        while True:
+            a = -0.27366123732975828 * LOG1P(-double(gen))
+            b = -LOG1P(-double(gen))
+            if b + b > a * a:
+                a += 3.6541528853610088
+                return -a if (m >> 8) & 1 else a
+    f = NORMAL_TABLE(i, row="f")
+    if (NORMAL_TABLE(ISUB(i, 1), row="f") - f) * double(gen) + f < EXP(-0.5 * x * x):
+        return x
+    return RANDOM_CALL(gen, symbol="random_standard_normal", result=Float)
+
+
+def normal(gen, loc, scale):
+    return loc + scale * standard_normal(gen)
+
+
 # -- which parameters each distribution has
 
 @cache
@@ -328,4 +361,7 @@ _PARAMETERS = {
 }
 COUNTS = ("poisson", "zipf", "geometric", "logseries", "negative_binomial", "hypergeometric", "binomial")
 DRAWS = {name: (c_function(name, Int if name in COUNTS else Float), text) for name, text in _PARAMETERS.items()}
+if random.normal_tables() is not None:
+    DRAWS["normal"] = (normal, _PARAMETERS["normal"])
+    DRAWS["standard_normal"] = (standard_normal, "")
 DRAWS["binomial"] = (binomial_c, _PARAMETERS["binomial"])

@@ -225,6 +225,22 @@ def test_checks_of_parameters_that_broadcast():
               make=make)
 
 
+def test_normal_numbers_beside_the_layers_of_the_ziggurat():
+    """A million numbers reach the tail and the wedges."""
+    def draw(g, n):
+        total = 0.0
+        for i in range(n):
+            total += abs(g.standard_normal())
+        return total, g.normal(1.0, 2.0, n)
+
+    gen = np.random.default_rng(3)
+    total, numbers = njit(draw)(gen, 500_000)
+    again = np.random.default_rng(3)
+    expected = again.standard_normal(500_000)
+    assert abs(expected).max() > 3.66 and total == np.add.accumulate(abs(expected))[-1]
+    assert same(numbers, again.normal(1.0, 2.0, 500_000))
+
+
 def test_parameters_that_are_sequences():
     check(lambda g: (g.normal([1.0, 2.0], scale=(3, 4)), g.random([2, 3]), g.uniform([1, 2], 5, size=[3, 2])), ())
     check(lambda g: (g.choice([1, 2, 3]), g.choice((1.5, 2, 3), 2), g.choice(3, 2, p=[0.2, 0.3, 0.5]), g.integers([1, 2], 9), g.permutation((1, 2)),
