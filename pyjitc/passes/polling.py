@@ -16,7 +16,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.arith import IADD, IGT, ILT, INE, ISUB
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, POLL
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
 from .counted import Definitions, find
@@ -25,6 +25,7 @@ from .rewrite import split_edge
 __all__ = ["run"]
 
 STRIP = 1 << 14
+_TIGHT = 16  # instructions of a loop with index checks that is unrolled
 _SHORT = 64  # a loop known to run no longer than this is left alone
 
 
@@ -148,10 +149,13 @@ def _strip(fn, counted, edges, defs):
 
 
 def _worth_unrolling(counted) -> bool:
-    """Whether a loop is a chain of steps that cannot be vectorised, and short enough for its own overhead to show: a sum of
-    floats in a loop around it, or scalars alone (whose steps LLVM can combine). Elsewhere it only takes time to compile."""
+    """Whether a loop is a chain of steps that cannot be vectorised, and short enough for its own overhead to show: indices
+    from elsewhere, a sum of floats in a loop around it, or scalars alone (whose steps LLVM can combine). Elsewhere it only
+    takes time to compile."""
     loop = counted.loop
     ops = [i.op for b in loop.blocks for i in b.insts]
+    if CHECK_INDEX in ops:
+        return len(ops) <= _TIGHT
     carried = {p.type for p in loop.header.params if p not in counted.steps}
     if len(ops) > 40 or not carried or any(op.effects & (ir.WRITES | ir.RAISES) for op in ops):
         return False

@@ -148,3 +148,27 @@ def counted(first, last):
 @pytest.mark.parametrize("last", [-2**63, -4, -3, 0, 3, 4, 20_000])
 def test_empty_and_short_ranges(first, last):
     assert counted(first, last) == counted.py_func(first, last)
+
+
+@njit
+def histogram(counts, values):
+    for i in range(len(values)):
+        counts[values[i]] += 1
+
+
+@pytest.mark.parametrize("wrong", range(12))
+def test_an_index_error_in_an_unrolled_loop(wrong):
+    """What was counted before the wrong index is there; negative indices count from the end."""
+    values = np.array([0, 3, -1, 2, 2, 1, -4, 0, 3, 3, 1])
+    expected = np.zeros(4, int)
+    if wrong < len(values):
+        values[wrong] = 4 if wrong % 2 else -5
+    np.add.at(expected, values[:wrong], 1)
+    counts = np.zeros(4, int)
+    if wrong < len(values):
+        with pytest.raises(IndexError, match=f"index {values[wrong]} is out of bounds for axis 0 with size 4"):
+            histogram(counts, values)
+    else:
+        histogram(counts, values)
+    assert counts.tolist() == expected.tolist()
+    assert "unroll: True" in str(histogram._inspect("opt", histogram.signatures[0]))
