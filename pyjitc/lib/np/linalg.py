@@ -17,7 +17,6 @@ from ...types import kinds as k
 from ...types.kinds import Array
 from ...types.lattice import kind_of, promote
 from ..build import outlined
-from ..intrinsics import strided
 from .factors import own_cholesky, own_lu, own_solve
 from .products import as_array, converted, of_type, stack_text, taken
 from .views import shape_text
@@ -111,18 +110,32 @@ def factor(lu, pivots):
 
 @outlined
 def solve_matrix(x, a, b):
-    lu, rhs = columns(a), columns(b)
+    rhs = columns(b)
+    solve_columns(a, rhs)
+    put_columns(x, rhs)
+
+
+def solve_columns(a, rhs):
+    """The rows of rhs by their solutions."""
     n = a.shape[0]
-    if n > 0 and b.shape[1] > 0:
-        pivots = np.empty(n, np.int64)
+    if n > 0 and len(rhs) > 0:
+        lu, pivots = columns(a), np.empty(n, np.int64)
         if FOUND:
-            info = BLAS(n, b.shape[1], lu, n, pivots, rhs, n, name="gesv", result="info")
+            info = BLAS(n, len(rhs), lu, n, pivots, rhs, n, name="gesv", result="info")
         else:
             info = own_lu(lu, pivots)
         if info > 0:
             raise LinAlgError("Singular matrix")
         if not FOUND:
             own_solve(lu, pivots, rhs)
+
+
+@outlined
+def inv_matrix(x, a):
+    n = a.shape[0]
+    rhs = np.empty((n, n), a.dtype)
+    unit_columns(rhs)
+    solve_columns(a, rhs)
     put_columns(x, rhs)
 
 
@@ -183,19 +196,10 @@ def inv(a, single):
 
 def inv_stack(x, a):
     if x.ndim == 2:
-        solve_matrix(x, a, unit_matrix(a))
+        inv_matrix(x, a)
     else:
         for i in range(len(x)):
             inv_stack(x[i], a[i])
-
-
-@outlined
-def unit_matrix(a):
-    n = a.shape[0]
-    unit = np.zeros((n, n), a.dtype)
-    for i in range(n):
-        unit[i, i] = 1
-    return strided(unit)
 
 
 # -- determinants

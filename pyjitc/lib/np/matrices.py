@@ -15,6 +15,7 @@ from ..build import outlined, type_name
 from ..intrinsics import strided
 from .linalg import FOUND, check_square, columns, inv, matrices, narrowed, put_columns, singular_values, svd, work_space
 from .products import as_array, of_type, taken
+from .tensors import flat
 
 __all__ = ["CALLS"]
 
@@ -104,6 +105,8 @@ def _norm(args, kwargs):
     slots = taken("norm", ("x", "ord", "axis", "keepdims"), 1, args, kwargs)
     x = as_array("linalg.norm", slots["x"])
     t = x.type.dtype
+    if x.type.layout in ("C", "F") and x.type.ndim != 1 and "axis" not in slots and "ord" not in slots and "keepdims" not in slots:
+        return Call(whole_norm, of_type(flat(x), k.float64 if kind_of(t) in "biu" else t))
     x = of_type(x, k.float64 if kind_of(t) in "biu" else t)
     ndim = slots["x"].type.ndim
     order, axis = _order(slots.get("ord", _NONE)), slots.get("axis")

@@ -10,7 +10,7 @@ import numpy as np
 from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD, IMUL
 from ...ops.blas import BLAS
-from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE
 from ...runtime import blas
 from ...types.kinds import Array, DType, NoneType, is_number
 from ...types.lattice import dtype_of, numpy_counterpart, promote
@@ -58,6 +58,12 @@ def vector_dot(a, b):
     elif FOUND and a.dtype.kind == "f":
         if n >= 16 and a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % a.itemsize == 0:
             return BLAS(n, a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
+        return plain_dot(a, b, n)
+    elif FOUND and a.dtype.kind == "c":
+        if n >= 64 and a.strides[0] == a.itemsize and b.strides[0] == b.itemsize:
+            y = np.empty(1, a.dtype)  # a product with one row: functions with complex results have no common interface
+            BLAS(True, n, 1, 1.0, a, n, b, 1, 0.0, y, 1, name="gemv")
+            return y[0]
         return plain_dot(a, b, n)
     else:
         return plain_dot(a, b, n)
@@ -185,10 +191,19 @@ def matmat(c, a, b):
         if IMUL(IMUL(m, n), inner) <= SMALL:
             plain_small(c, a, b)
         else:
-            rows_a, rows_b = blas_rows(a), blas_rows(b)
+            same = ARRAY_DATA(a) == ARRAY_DATA(b) and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0] and m == n
+            rows_a = blas_rows(a)
             if not rows_a and not blas_rows(a.T):
                 a = packed(a)
                 rows_a = True
+            if same:  # by its transpose: as in NumPy, the result is symmetric to the last bit
+                BLAS(rows_a, m, inner, 1.0, a, lead(a.strides[0], a.itemsize, inner) if rows_a else lead(a.strides[1], a.itemsize, m),
+                     0.0, c, n, name="syrk", letters="U")
+                for i in range(m):  # the upper triangle by columns is the lower one by rows
+                    for j in range(i):
+                        ARRAY_STORE(c, j, i, ARRAY_LOAD(c, i, j))
+                return
+            rows_b = blas_rows(b)
             if not rows_b and not blas_rows(b.T):
                 b = packed(b)
                 rows_b = True

@@ -67,6 +67,11 @@ def _contiguous(x: Expr, t, dims) -> Expr:
     return Apply(ARRAY_VIEW, x, ZERO, *dims, *strides, type=Array(t, len(dims)))
 
 
+def flat(x: Expr) -> Expr:
+    """The elements of a contiguous array as a vector."""
+    return _contiguous(x, x.type.dtype, [_size([Apply(ARRAY_DIM, x, axis=i) for i in range(x.type.ndim)])])
+
+
 def copied(a):
     fresh = np.empty(a.shape, a.dtype)
     store_all(fresh, a)
@@ -79,12 +84,13 @@ def product3(a, b):
 
 def _stacked(part: Part, groups) -> Expr:
     """The operand with one axis for each group of labels."""
-    view = part.view("".join(groups))
     t = part.type.dtype
-    whole = view.x if all(len(g) == 1 for g in groups) else Call(copied, view.x)
-    if all(len(g) == 1 for g in groups):
-        return whole
-    return _contiguous(whole, t, [_size(view.dims[c] for c in g) for g in groups])
+    if all(len(g) <= 1 for g in groups):
+        view = part.view("".join(groups))
+        return Apply(ARRAY_VIEW, view.x, ZERO, *(view.dims[g] if g else ONE for g in groups),
+                     *(view.step(g) if g else ZERO for g in groups), type=Array(t, len(groups), "A", False, part.type.aligned))
+    view = part.view("".join(groups))
+    return _contiguous(Call(copied, view.x), t, [_size(view.dims[c] for c in g) for g in groups])
 
 
 def _pair(a: Part, b: Part, kept: str) -> Part:

@@ -173,3 +173,22 @@ def test_without_blas():
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "layouts or dot", __file__],
                           env={**os.environ, "PYJITC_BLAS": "none"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+def gram(a):
+    return a @ a.T, a.T @ a
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_a_matrix_times_its_transpose_is_symmetric(dtype):
+    for a in (array(dtype, (33, 20)), np.asfortranarray(array(dtype, (17, 64))), array(dtype, (60, 60))[::2, ::3]):
+        check(gram, a)
+        first, second = compiled(gram)(a)
+        assert (first == first.T).all() and (second == second.T).all()
+
+
+def test_long_complex_vectors():
+    a, b = array("complex128", (300,)), array("complex64", (300,))
+    check(at, a, a)
+    check(at, b, b[::-1])
+    check(at, b, b)
