@@ -15,7 +15,7 @@ from ...types.kinds import Array, DType, is_number
 from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
 from ..build import apply, convert, type_name
 from ..py.operators import truth
-from . import loops, views
+from . import index, loops, views
 from .creation import scalar_of
 from .scalars import RELATIONS
 from .ufuncs import loop
@@ -174,7 +174,7 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
         if not is_array(z) and not is_number(z.type):
             raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and '{type_name(y.type)}'")
     function = _OPERATORS[op]
-    if function is np.power and y.known and not is_array(y) and element_type(x) is not k.bool_:
+    if function is np.power and y.known and not is_array(y):
         function, y = _power(x, y)
         if y is None:
             return ufunc(function, [x], {"out": x} if inplace else None)
@@ -186,7 +186,7 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
 def _power(x, y):
     """NumPy's short cuts for constant exponents."""
     kind = kind_of(element_type(x))
-    if y.value == 2 and type(y.value) in (int, float) and (kind in "fc" or type(y.value) is int):
+    if y.value == 2 and type(y.value) in (int, float) and (kind in "fc" or type(y.value) is int):  # bool too: int8
         return np.square, None
     if y.value == 0.5 and kind in "fc":
         return np.sqrt, None
@@ -211,7 +211,9 @@ def where(args, kwargs):
     if kwargs or len(args) != 3:
         if len(args) == 2:
             return Throw(ValueError, "either both or neither of x and y should be given")
-        raise Mismatch("np.where with one argument is not compiled yet", "use np.nonzero")
+        if len(args) == 1 and not kwargs and is_array(args[0]):
+            return index.module_of(np.nonzero).CALLS[np.nonzero](args, {})
+        raise Mismatch("np.where is compiled with one array, or with a condition and two values")
     _checked("where", args)
     if not any(map(is_array, args)):
         return scalar_array(chosen(*args))

@@ -42,6 +42,7 @@ FUNCTIONS: dict[str, str] = {
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "elementwise": "astype",
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
+    "choosing": "choose select ix_ unravel_index ravel_multi_index",
     "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "
                "atleast_1d atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile "
                "tri tril triu eye identity diag diagonal fill_diagonal linspace logspace array asarray ascontiguousarray arange "
@@ -56,6 +57,7 @@ METHODS: dict[str, str] = {
     "tensors": "trace",
     "elementwise": "astype",
     "indexing": "take put compress",
+    "choosing": "choose",
     "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
     "reductions": "sum prod min max any all mean var std",
 }
