@@ -117,7 +117,7 @@ def _strip(fn, counted, edges, defs):
             source.insts[here:here] = [ir.Inst(control.CONST, (), {"value": 1}, one, loc)]
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
-            if _worth_unrolling(counted):
+            if not inst.attrs.get("slow_loop") and _worth_unrolling(counted):
                 inst.attrs = {**inst.attrs, "unroll": True}
         else:
             edge.block = strip
