@@ -274,6 +274,8 @@ def stacked(c, a, b):
     if c.ndim == 2:
         if c.shape[1] == 1:
             matvec(c[:, 0], a, b[:, 0])
+        elif c.shape[0] == 1:
+            matvec(c[0], b.T, a[0])
         else:
             matmat(c, a, b)
     else:
