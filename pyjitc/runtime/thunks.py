@@ -137,6 +137,8 @@ def memory_handler() -> object:
         name = ctypes.c_char_p(b"mem_handler")
         capsule = make(ctypes.addressof(record), name, None)
         _handler.extend([capsule, record, name])
+        for part in _handler:
+            _never_freed(part)
     return _handler[0]
 
 
@@ -162,4 +164,10 @@ def _place(template: str, **holes: bytes) -> int:
     if ctypes.pythonapi.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_EXEC):
         raise OSError("the system does not allow executable memory (mprotect failed)")
     _memory.append(memory)
+    _never_freed(memory)
     return address
+
+
+def _never_freed(value: object) -> None:
+    """Arrays are still freed when the interpreter ends and has cleared this module."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
