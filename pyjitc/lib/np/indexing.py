@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
-from ...ops.arith import IADD
+from ...ops.arith import CAST, IADD
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
@@ -204,7 +204,13 @@ def count_true(mask):
     if mask.ndim == 0:
         return 1 if mask[()] else 0
     if mask.ndim == 1:
-        for i in range(len(mask)):
+        whole = len(mask) - len(mask) % 128
+        for i in range(0, whole, 128):  # sums of bytes: many in a register
+            some = np.uint8(0)
+            for j in range(i, IADD(i, 128)):
+                some = IADD(some, CAST(ARRAY_LOAD(mask, j), type=k.uint8))
+            total = IADD(total, CAST(some, type=Int))
+        for i in range(whole, len(mask)):
             total = IADD(total, 1 if mask[i] else 0)
     else:
         for i in range(len(mask)):
@@ -218,9 +224,21 @@ def masked(a, mask):
     return out
 
 
+def any_of_eight(mask, i):
+    return (ARRAY_LOAD(mask, i) | ARRAY_LOAD(mask, IADD(i, 1)) | ARRAY_LOAD(mask, IADD(i, 2)) | ARRAY_LOAD(mask, IADD(i, 3))
+            | ARRAY_LOAD(mask, IADD(i, 4)) | ARRAY_LOAD(mask, IADD(i, 5)) | ARRAY_LOAD(mask, IADD(i, 6)) | ARRAY_LOAD(mask, IADD(i, 7)))
+
+
 def copy_masked(out, a, mask, at):
     if mask.ndim == 1:
-        for i in range(len(mask)):
+        whole = len(mask) - len(mask) % 8
+        for i in range(0, whole, 8):  # most masks have long stretches of False
+            if any_of_eight(mask, i):
+                for j in range(i, IADD(i, 8)):
+                    if ARRAY_LOAD(mask, j):
+                        ARRAY_STORE(out, at, ARRAY_LOAD(a, j))
+                        at = IADD(at, 1)
+        for i in range(whole, len(mask)):
             if mask[i]:
                 ARRAY_STORE(out, at, a[i])
                 at = IADD(at, 1)
