@@ -24,6 +24,7 @@ from .views import shape_text
 __all__ = ["CALLS"]
 
 FOUND = blas.found("dgesv")
+ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"  # since NumPy 2.5; before, real eigenvalues make real arrays
 OWN = ("solve", "inv", "det", "slogdet", "cholesky")  # have loops for an installation without LAPACK
 
 
@@ -598,7 +599,7 @@ def eig(a, single):
     real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
     if n > 0:
         eigen_real(work, real, imag, v, "NV")
-    if all_zero(imag):
+    if not ALWAYS_COMPLEX and all_zero(imag):
         vectors = np.empty((n, n), a.dtype)
         put_columns(vectors, v)
         return EigResult(narrowed(real, single), narrowed(vectors, single))
@@ -618,7 +619,7 @@ def eigvals(a, single):
     real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
     if n > 0:
         eigen_real(work, real, imag, none, "NN")
-    if all_zero(imag):
+    if not ALWAYS_COMPLEX and all_zero(imag):
         return narrowed(real, single)
     return narrowed(complex_pair(real, imag), single)
 
