@@ -197,6 +197,14 @@ def after_checks(check, late, gen, draw, args, tests, size, dtype, whole):
     return distributions.broadcast_sample(gen, draw, args, tests, size, dtype, whole)
 
 
+def _standard_gamma(args, kwargs):
+    gen, *args = args
+    shape, size, dtype, out = _bind("standard_gamma", "shape size=None dtype=f8 out=None", args, kwargs)
+    if dtype.type is not NoneType and scalar_of(dtype) is not k.float64 or out.type is not NoneType:
+        raise Mismatch("standard_gamma() of another dtype than float64, or into an array, is not compiled", "convert or copy the result")
+    return _distribution("standard_gamma", *distributions.DRAWS["standard_gamma"])([gen, shape, size], {})
+
+
 def _uniform(legacy):
     def rule(args, kwargs):
         gen, *args = args
@@ -598,7 +606,7 @@ GENERATOR |= {
     "random": _filled("random", "random_standard_uniform"), "standard_normal": _filled("standard_normal", "random_standard_normal"),
     "standard_exponential": _filled("standard_exponential", "random_standard_exponential"), "uniform": _uniform(False),
     "integers": _integers("integers", False), "shuffle": _shuffle(False), "permutation": _permutation(False),
-    "choice": _choice(False), "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False), "dirichlet": _dirichlet(False),
+    "standard_gamma": _standard_gamma, "choice": _choice(False), "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False), "dirichlet": _dirichlet(False),
     "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None", k.float64),
     "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None", k.int64),
 }

@@ -349,6 +349,8 @@ def test_the_kept_normal_number_is_shared():
     (lambda g: g.normal(lok=1.0), "unexpected keyword argument 'lok'"),
     (lambda g: g.binomial(2.5, 0.5), "Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'safe'"),
     (lambda g: g.normal(1j), "not compiled"),
+    (lambda g: g.standard_gamma(1.0, dtype=np.float32), "standard_gamma() of another dtype than float64"),
+    (lambda g: g.permuted(np.zeros(3), out=np.zeros(3)), "permuted() takes x and axis here"),
     (lambda g: g.random("x"), "size of type str"),
     (lambda g: g.beta(1.0), "missing required argument 'b'"),
 ])
