@@ -12,7 +12,7 @@ from ...types.lattice import dtype_of, kind_of, promote
 from ..build import type_name
 from ..intrinsics import as_type
 from .searching import place
-from .sorting import flat_copy
+from .sorting import flat_copy, with_arrays
 
 __all__ = ["CALLS"]
 
@@ -177,6 +177,13 @@ def _histogram(args, kwargs):
         if key not in names:
             raise Mismatch(f"histogram() got an unexpected keyword argument '{key}'")
         slots[key] = x
+    names_of = ("a", "weights", "bins" if "bins" in slots and not is_number(slots["bins"].type) else "a")
+    again = with_arrays(np.histogram, names_of, [], slots)
+    if again is not None:
+        return again
+    if isinstance(getattr(slots.get("range"), "type", None), k.Struct):
+        slots["range"] = CallValue(Const(Singleton(tuple), tuple), slots["range"], keywords={})
+        return CallValue(Const(Singleton(np.histogram), np.histogram), keywords=slots)
     if "a" not in slots:
         raise Mismatch("histogram() missing 1 required positional argument: 'a'")
     none = Const(NoneType, None)

@@ -10,11 +10,11 @@ from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import IADD
 from ...ops.memory import ARRAY_LOAD
 from ...types import kinds as k
-from ...types.kinds import Array, DType, NoneType, Singleton, Tuple, is_number
+from ...types.kinds import Array, DType, NoneType, Singleton, is_number
 from ...types.lattice import dtype_of, kind_of, promote
 from ..build import outlined, type_name
 from ..intrinsics import as_type, insert_axes
-from .sorting import copy_row, flat_copy, less, normal_axis, select_key, sort_keys
+from .sorting import copy_row, flat_copy, less, normal_axis, select_key, sort_keys, with_arrays
 
 __all__ = ["CALLS"]
 
@@ -225,12 +225,6 @@ def quantile_rows(out, a, axis, row, spare, q, method, weak, t):
             quantile_rows(out[:, i], a[i], axis - 1, row, spare, q, method, weak, t)
 
 
-def fill_from(out, items, j):
-    if j < len(items):
-        out[j] = items[j]
-        fill_from(out, items, j + 1)
-
-
 def fractions(q, percent):
     """q as a 1-d array of fractions."""
     if isinstance(q, np.ndarray):
@@ -240,10 +234,6 @@ def fractions(q, percent):
         for j in range(len(q)):
             out[j] = q[j] / 100
         return out
-    if isinstance(q, tuple):
-        out = np.empty(len(q), np.float64)
-        fill_from(out, q, 0)
-        return fractions(out, percent)
     x = np.true_divide(q, 100) if percent else np.int64(q) if isinstance(q, int) else np.add(q, 0)
     out = np.empty(1, x.dtype)
     out[0] = x
@@ -269,13 +259,9 @@ def quantile(a, q, axis, method, keepdims, weak, percent, t):
     n = a.shape[axis]
     out = np.empty((len(p),) + without(a.shape, axis, 0), t)
     quantile_rows(out, a, axis, np.empty(n, a.dtype), np.empty(n if len(p) >= MANY else 0, a.dtype), p, method, weak, t)
-    if isinstance(q, np.ndarray) or isinstance(q, tuple):
+    if isinstance(q, np.ndarray):
         return insert_axes(out, (axis + 1,)) if keepdims else out
     return insert_axes(out[0], (axis,)) if keepdims and a.ndim > 1 else insert_axes(boxed(out[0]), (0,)) if keepdims else out[0]
-
-
-def quantile_of_list(a, q, axis, method, keepdims, weak, percent, t):
-    return quantile(a, tuple(q), axis, method, keepdims, weak, percent, t)
 
 
 def shifted(axes):
@@ -322,6 +308,9 @@ def _call(function, *args):
 
 
 def _median(args, kwargs):
+    again = with_arrays(np.median, ("a",), args, kwargs)
+    if again is not None:
+        return again
     a, axis, keepdims, slots = _bind("median", ("a", "axis", "out", "overwrite_input", "keepdims"), 1, args, kwargs)
     t = a.type.dtype
     return _call(median, a, axis, keepdims, _dtype(k.float64 if kind_of(t) in "biu" else t))
@@ -329,6 +318,11 @@ def _median(args, kwargs):
 
 def _quantile(name, percent):
     def rule(args, kwargs):
+        found = kwargs.get("q", args[1] if len(args) > 1 else None)
+        names = ("a", "q") if found is not None and not is_number(found.type) else ("a",)
+        again = with_arrays(getattr(np, name), names, args, kwargs)
+        if again is not None:
+            return again
         a, axis, keepdims, slots = _bind(name, ("a", "q", "axis", "out", "overwrite_input", "method", "keepdims"), 2, args, kwargs)
         q = slots["q"]
         if kind_of(a.type.dtype) == "c":
@@ -337,11 +331,7 @@ def _quantile(name, percent):
         if method.value not in METHODS_OF:
             names = {name: None for name in METHODS_OF}
             return Throw(ValueError, f"{method.value!r} is not a valid method. Use one of: {names.keys()}")
-        if isinstance(q.type, k.Struct) and q.type.name == "list":
-            parts = [t for _, t in q.type.members]
-        elif isinstance(q.type, Tuple):
-            parts = q.type.elements
-        elif isinstance(q.type, Array):
+        if isinstance(q.type, Array):
             if q.type.ndim != 1:
                 raise Mismatch(f"np.{name} with q of {q.type.ndim} dimensions is not compiled", "q must be a number or 1-d")
             parts = [q.type.dtype]
@@ -354,8 +344,6 @@ def _quantile(name, percent):
         strong = k.float64 if any(not isinstance(t, (k.NpFloat,)) for t in parts) else parts[0]
         source = a.type.dtype
         whole = not percent and method.value == "linear" and all(kind_of(t) in "biu" for t in parts)
-        if whole and isinstance(q.type, (Tuple, k.Struct)):
-            raise Mismatch(f"np.{name} with a sequence of ints for q is not compiled", "write them as floats")
         if method.value in _DISCRETE or whole:
             t = source
         elif kind_of(source) == "b":
@@ -365,7 +353,7 @@ def _quantile(name, percent):
             t = source if kind_of(source) == "f" else k.float64
         else:
             t = promote(source, strong)
-        return _call(quantile if isinstance(q.type, (Array, Tuple)) or is_number(q.type) else quantile_of_list, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t))
+        return _call(quantile, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t))
 
     return rule
 

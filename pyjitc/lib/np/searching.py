@@ -7,11 +7,11 @@ from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import CAST, IADD, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import CHOOSE
-from ...types.kinds import Array, Bool, DType, Int, NoneType, NpInt, Singleton, Str, is_number
+from ...types.kinds import Array, Bool, DType, Int, NoneType, NpInt, Singleton, Str, is_integer, is_number
 from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
 from ..build import outlined, type_name
 from ..intrinsics import as_type
-from .sorting import checked, flat_copy, less
+from .sorting import checked, flat_copy, less, with_arrays
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -275,6 +275,10 @@ def _common(name, x, y):
 
 def _searchsorted(args, kwargs):
     slots = _bind("searchsorted", ("a", "v", "side", "sorter"), 2, args, kwargs)
+    wanted = ("a", "sorter") if is_number(slots["v"].type) else ("a", "v", "sorter")
+    again = with_arrays(np.searchsorted, wanted, [], slots)
+    if again is not None:
+        return again
     a, v, side, sorter = (slots.get(n, Const(NoneType, None)) for n in ("a", "v", "side", "sorter"))
     _array("searchsorted", a)
     side = slots.get("side", _text("left"))
@@ -293,6 +297,9 @@ def _text(value):
 
 def _digitize(args, kwargs):
     slots = _bind("digitize", ("x", "bins", "right"), 2, args, kwargs)
+    again = with_arrays(np.digitize, ("bins",) if is_number(slots["x"].type) else ("bins", "x"), [], slots)
+    if again is not None:
+        return again
     x, bins, right = slots["x"], slots["bins"], slots.get("right", Const(Bool, False))
     _array("digitize", bins)
     t = _common("digitize", bins, x)
@@ -307,6 +314,11 @@ def _digitize(args, kwargs):
 
 def _bincount(args, kwargs):
     slots = _bind("bincount", ("x", "weights", "minlength"), 1, args, kwargs)
+    again = with_arrays(np.bincount, ("x", "weights"), [], slots)
+    if again is not None:
+        return again
+    if "minlength" in slots and not is_integer(slots["minlength"].type):
+        return Throw(TypeError, f"'{type_name(slots['minlength'].type)}' object cannot be interpreted as an integer")
     x, weights = slots["x"], slots.get("weights", Const(NoneType, None))
     for z, t in ((x, np.dtype(np.int64)), (weights, np.dtype(np.float64))):
         if z.type is NoneType:

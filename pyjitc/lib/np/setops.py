@@ -10,7 +10,7 @@ from ...types.kinds import Array, Bool, DType, NoneType, Singleton
 from ...types.lattice import dtype_of, promote
 from ..build import outlined, type_name
 from ..intrinsics import as_type
-from .sorting import count_up, flat_copy, sort_keys
+from .sorting import count_up, flat_copy, sort_keys, with_arrays
 
 __all__ = ["CALLS"]
 
@@ -312,6 +312,9 @@ def _call(function, *args):
 
 
 def _unique(args, kwargs):
+    again = with_arrays(np.unique, ("ar",), args, kwargs)
+    if again is not None:
+        return again
     slots = _bind("unique", ("ar", "return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"), 1, args, kwargs,
                   ("axis",))
     return _call(unique, slots["ar"], _flag(slots, "return_index"), _flag(slots, "return_inverse"), _flag(slots, "return_counts"),
@@ -322,6 +325,9 @@ def _two(function, more=()):
     name = function.__name__
 
     def rule(args, kwargs):
+        again = with_arrays(getattr(np, name), ("ar1", "ar2"), args, kwargs)
+        if again is not None:
+            return again
         slots = _bind(name, ("ar1", "ar2", *more), 2, args, kwargs)
         t = promote(slots["ar1"].type.dtype, slots["ar2"].type.dtype)
         return _call(function, slots["ar1"], slots["ar2"], *(_flag(slots, m) for m in more), Const(DType(t), dtype_of(t)))
@@ -331,6 +337,9 @@ def _two(function, more=()):
 
 def _isin(names):
     def rule(args, kwargs):
+        again = with_arrays(np.isin, names, args, kwargs)
+        if again is not None:
+            return again
         slots = _bind("isin", (*names, "assume_unique", "invert", "kind"), 2, args, kwargs)
         a, b = slots[names[0]], slots[names[1]]
         t = promote(a.type.dtype, b.type.dtype)

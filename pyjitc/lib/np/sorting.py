@@ -13,12 +13,12 @@ from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import CHOOSE
-from ...types.kinds import Array, Int, NoneType, Singleton, Tuple
+from ...types.kinds import Array, Int, NoneType, Singleton, Struct, Tuple, is_integer, is_number
 from ..build import outlined, type_name
 from ..intrinsics import as_type
 from .views import duplicate
 
-__all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key", "copy_row"]
+__all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key", "copy_row", "with_arrays"]
 
 AxisError = np.exceptions.AxisError
 CHUNK = 12
@@ -111,7 +111,8 @@ def nans_last(a, spare, places, spare_places, n):
     """Move NaNs to the end, all in order; the number of others."""
     kept = 0
     gone = 0
-    for i in range(n):
+    i = 0
+    while i < n:
         x = ARRAY_LOAD(a, i)
         if x == x:
             ARRAY_STORE(a, kept, x)
@@ -120,6 +121,7 @@ def nans_last(a, spare, places, spare_places, n):
         else:
             move(places, i, spare_places, gone)
             gone = IADD(gone, 1)
+        i = IADD(i, 1)
     nan = a.dtype.type(np.nan)
     while gone > 0:
         n = ISUB(n, 1)
@@ -183,14 +185,17 @@ def sort_keys(a, spare, places, spare_places, n):
     depth = 0  # even, so that the last merges go into a
     while ISHR(n, depth) > CHUNK:
         depth = IADD(depth, 2)
-    for i in range(ISHL(1, depth)):
-        end = IADD(i, 1)
-        insertion(a, places, bound(i, n, depth), bound(end, n, depth))
+    end = 0
+    high = 0
+    while high < n:
+        end = IADD(end, 1)
+        low = high
+        high = bound(end, n, depth)
+        insertion(a, places, low, high)
         level = 0
         while level < depth and not IAND(end, ISUB(ISHL(2, level), 1)):
             low = bound(ISUB(end, ISHL(2, level)), n, depth)
             middle = bound(ISUB(end, ISHL(1, level)), n, depth)
-            high = bound(end, n, depth)
             if IAND(level, 1):
                 merge(spare, a, spare_places, places, low, middle, high)
             else:
@@ -348,6 +353,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
     if axis is None:
         return argsort(flat_copy(a), -1, kind, order, stable=stable)
     check_kind(kind, order, stable)
+    if a.ndim == 0 and (axis == 0 or axis == -1):
+        return np.zeros(1, np.int64)
     n = a.shape[normal_axis(axis, a.ndim)]
     out = np.empty(a.shape, np.int64)
     if a.ndim == 1:
@@ -443,6 +450,22 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
 
 # -- rules
 
+def with_arrays(function, names, args, kwargs):
+    """The call of a NumPy function again, with sequences and numbers among the operands of these names as arrays; None
+    where there are none."""
+    def is_plain(name, x):
+        return name in names and (isinstance(x.type, Tuple) or isinstance(x.type, Struct) and x.type.name == "list" or is_number(x.type))
+
+    def converted(name, x):
+        return CallValue(Const(Singleton(np.asarray), np.asarray), x, keywords={}) if is_plain(name, x) else x
+
+    placed = list(zip([*names, *[""] * len(args)], args))
+    if not any(is_plain(name, x) for name, x in [*placed, *kwargs.items()]):
+        return None
+    return CallValue(Const(Singleton(function), function), *(converted(*pair) for pair in placed),
+                     keywords={name: converted(name, x) for name, x in kwargs.items()})
+
+
 def checked(function, arrays=1, constant=("axis", "kind", "order", "stable"), writes=False):
     """The rule of a library function: its first operands are arrays, and operands of these names are constants."""
     code = function.__code__
@@ -451,11 +474,16 @@ def checked(function, arrays=1, constant=("axis", "kind", "order", "stable"), wr
     name = function.__name__.removesuffix("_in_place")
 
     def rule(args, kwargs):
+        again = None if writes else with_arrays(getattr(np, name), names[:arrays], args, kwargs)
+        if again is not None:
+            return again
         for where, x in [*zip(names, args), *kwargs.items()]:
             if where in names[:arrays] and not isinstance(x.type, Array):
                 raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "make an array of it")
             if where in constant and x.type is not NoneType and not x.known:
                 raise Mismatch(f"{where}= of np.{name} must be a constant")
+            if where == "kth" and not (is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))):
+                raise Mismatch(f"kth= of np.{name} must be an integer or a tuple of integers here")
             if where == "axis" and x.known and not isinstance(x.value, int) and x.value is not None:
                 raise Mismatch(f"{where}= of np.{name} must be an integer or None")
         if writes and args and not args[0].type.writable:

@@ -118,3 +118,13 @@ def test_bincount():
     for w in (np.linspace(0, 1, 40), np.arange(40, dtype=np.int16), np.arange(39.0)):
         agrees(weighed, njit(weighed), x, w)
     agrees(too_short, njit(too_short), x)
+
+
+def of_sequences(a):
+    return (np.sort([3, 1, 2]), np.argsort((2.5, 1.0)), np.isin(a, [1, 2]), np.isin(3, a), np.searchsorted([1, 2, 3], a), np.bincount((1, 2, 2)),
+            np.histogram(a, [0, 1, 4]), np.histogram(a, 3, [0, 5]), np.digitize(a, [1, 3]), np.median([1, 5, 2]), np.quantile(a, [0, 1]),
+            np.percentile(a, (10, 40)), np.unique([2, 1, 2]), np.union1d([1], (0, 2)))
+
+
+def test_sequences():
+    agrees(of_sequences, njit(of_sequences), np.array([4, 0, 2, 2]))
