@@ -151,10 +151,15 @@ def _norm(args, kwargs):
 
 # -- what singular values tell
 
+NAN_IS_NAN = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, the condition of a matrix with nan was an error
+
+
 def cond(x, order, single):
     if x.size == 0:
         raise LinAlgError("cond is not defined on empty arrays")
     if order is None or order == 2 or order == -2:
+        if NAN_IS_NAN and np.any(np.isnan(x)):
+            return np.float32(math.nan) if single else np.float64(math.nan)
         s = singular_values(x, single)
         return finite_or_inf(s[-1] / s[0] if order == -2 else s[0] / s[-1], x)
     check_square(x)

@@ -363,6 +363,9 @@ def _outer(args, kwargs):
 
 # -- kron, cross, trace
 
+THREE_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, vectors of two components had a cross product
+
+
 def kron_product(a, b):
     return np.multiply(a, b)
 
@@ -391,6 +394,9 @@ def _kron(args, kwargs):
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None and axis != -1 or axisa != -1 or axisb != -1 or axisc != -1:
         return fail(NotImplementedError, "cross along other axes than the last is not compiled")
+    if THREE_ONLY and (a.shape[-1] != 3 or b.shape[-1] != 3):
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {a.shape[-1]} and {b.shape[-1]} "
+                         "dimensional instead.")
     if (a.shape[-1] != 2 and a.shape[-1] != 3) or (b.shape[-1] != 2 and b.shape[-1] != 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     if a.shape[-1] != 3 or b.shape[-1] != 3:
