@@ -298,6 +298,11 @@ class Evaluator:
             if rule is not None:
                 try:
                     return rule(args, kwargs)
+                except AttributeError as error:  # a rule for arrays that got something else
+                    if error.obj is None or isinstance(error.obj, Type):
+                        raise Mismatch(f"{getattr(target, '__name__', target)}() of {', '.join(describe(x.type) for x in args)} "
+                                       "is not compiled yet") from None
+                    raise
                 except Mismatch:
                     plain = [plain_int(x) for x in args]
                     if all(map(operator.is_, plain, args)):
