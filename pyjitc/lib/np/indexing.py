@@ -558,14 +558,15 @@ def put_taken(a, items, value):
     shape = common_shape(indices)
     own = axes_in(a, items)
     even = same_shapes(indices, shape, 0)
-    check_all(view, even, shape, own, ())
     if isinstance(value, np.ndarray) and value.ndim > 0:
         source = apart(value, a)
         result = result_shape(shape, view.shape[len(indices):], place_of(a, items))
         check_value(source, result)
+        check_all(view, even, shape, own, ())
         spread = stretch(trimmed(source, len(result)), result)
         scatter(view, even, shape, (), moved_front(spread, len(shape), place_of(a, items)))
     else:
+        check_all(view, even, shape, own, ())
         scatter(view, even, shape, (), as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype))
 
 
@@ -616,7 +617,10 @@ def put_item(view, indices, place, i, value):
 
 def take(a, indices, axis=None, out=None, mode="raise"):
     if out is not None:
-        out[...] = take(a, indices, axis, None, mode)
+        found = take(a, indices, axis, None, mode)
+        if np.shape(found) != out.shape:
+            raise ValueError("output array does not match result of ndarray.take")
+        out[...] = found
         return out
     if axis is None:
         flat = np.ravel(a)
@@ -640,9 +644,20 @@ def check_nonempty(n, indices):
         raise IndexError("cannot do a non-empty take from an empty axes.")
 
 
+def check_mode(mode):
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+
+
 def moded(indices, n, mode):
+    check_mode(mode)
     if isinstance(indices, tuple):
         return moded(np.array(indices), n, mode)
+    if isinstance(indices, np.ndarray):
+        if indices.dtype == np.bool_:  # to take, numbers
+            return moded(indices.astype(np.int64), n, mode)
+    elif isinstance(indices, (bool, np.bool_)):
+        return moded(int(indices), n, mode)
     if mode == "wrap":
         return indices % n
     if mode == "clip":
@@ -651,13 +666,21 @@ def moded(indices, n, mode):
 
 
 def put(a, ind, v, mode="raise"):
-    if isinstance(v, np.ndarray) and v.size == 0:
-        return
-    if isinstance(ind, np.ndarray):
-        for i in range(ind.size):
-            put_one(a, int(flat_item(ind, i)), v, i, mode)
+    check_mode(mode)
+    if isinstance(v, np.ndarray):
+        if v.size > 0:
+            put_items(a, ind, apart(v, a), mode)
     else:
-        put_one(a, ind, v, 0, mode)
+        put_items(a, ind, v, mode)
+
+
+def put_items(a, ind, v, mode):
+    if isinstance(ind, np.ndarray):
+        where = apart(ind, a)
+        for i in range(where.size):
+            put_one(a, int(flat_item(where, i)), v, i, mode)
+    else:
+        put_one(a, int(ind), v, 0, mode)
 
 
 def put_one(a, j, v, i, mode):
@@ -717,6 +740,8 @@ def put_where(a, mask, values):
 
 
 def compress(condition, a, axis=None, out=None):
+    if condition.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
     found = np.flatnonzero(condition)
     return take(a, found, axis, out)
 
