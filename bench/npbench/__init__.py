@@ -1,8 +1,8 @@
 """Suite `npbench`: kernels in NumPy style, compiled as they are, against NumPy itself.
 
 A kernel and a peer have a process of their own, in which NumPy runs the kernel too: what both leave behind is
-compared first, then both take turns. A first call is CPU time (pyjitc: with the import of llvmlite) at the tiny sizes, so that
-it is the compile and not the kernel's run. Everything runs on one thread.
+compared first, then both take turns. A first call is CPU time (pyjitc: with the import of llvmlite) at the tiny sizes,
+so that it is the compile and not the kernel's run. Everything runs on one thread.
 """
 from __future__ import annotations
 
