@@ -10,7 +10,7 @@ from ..ops import control, exceptions, memory, nest, pyobject, structure
 from ..types.kinds import (
     Array, Bool, Exception_, NoneType, Tuple, Type, Unbound, Undefined, Union,
 )
-from .evaluate import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, meaning_av
+from .evaluate import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av
 from .join import constant_as
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
 
@@ -389,8 +389,10 @@ class _Emission:
         for x, av in zip(e.operands, spec.args):
             if av[1] is UNKNOWN:
                 args.append(self.expr(x))
-                if self.block is None:
-                    return None
+            elif may_raise(x):  # the value is known, but getting there may fail
+                self.expr(x)
+            if self.block is None:
+                return None
         result = self.add(control.INVOKE, args, {"callee": self.shell(spec)}, spec.result[0] if spec.result else NoneType)
         if spec.result is None:
             self.terminate(control.UNREACHABLE)

@@ -358,12 +358,6 @@ def huge_constant(n):
 
 
 
-@wrong(np.arange(3), says="truth of a whole array", at="", hint="len")
-def truth_of_array(a):
-    if a:  # here
-        return 1
-
-
 @pytest.mark.parametrize("function, args, says, at, hint", ROWS)
 def test_located(function, args, says, at, hint):
     with pytest.raises(CompileError) as caught:

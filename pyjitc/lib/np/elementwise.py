@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Nest, Operand, Throw
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
 from ...ops.nest import BROADCAST
@@ -19,6 +20,8 @@ from . import index, loops, views
 from .creation import scalar_of
 from .scalars import RELATIONS
 from .ufuncs import loop
+
+searching = lazy(f"{__package__}.searching")
 
 __all__ = ["CALLS", "METHODS", "ufunc", "binary", "unary", "compare", "assign", "shape_of", "is_array"]
 

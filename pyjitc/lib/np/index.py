@@ -41,6 +41,8 @@ FUNCTIONS: dict[str, str] = {
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "elementwise": "astype",
+    "scans": "argmax argmin cumsum cumprod nancumsum nancumprod diff ediff1d trapezoid interp convolve polyval allclose array_equal "
+             "hanning hamming blackman",
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
     "choosing": "choose select ix_ unravel_index ravel_multi_index",
     "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "
@@ -51,6 +53,7 @@ FUNCTIONS: dict[str, str] = {
                   "count_nonzero",
 }
 METHODS: dict[str, str] = {
+    "scans": "argmax argmin cumsum cumprod clip conj conjugate round item",
     "sorting": "sort argsort partition argpartition",
     "searching": "searchsorted nonzero",
     "products": "dot",
