@@ -14,6 +14,7 @@ __all__ = ["NEEDS", "text"]
 # once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header (or null),
 # 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
 _TEXT = {
+    # Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
     "pyj_new": """
 define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
   %none = icmp eq i64 %bytes, 0
@@ -28,7 +29,19 @@ plain:
 got:
   %data = phi ptr [ %c, %clear ], [ %m, %plain ]
   %bad = icmp eq ptr %data, null
-  br i1 %bad, label %fail, label %head
+  br i1 %bad, label %fail, label %big
+big:
+  %large = icmp uge i64 %size, 4194304
+  br i1 %large, label %advise, label %head
+advise:
+  %address = ptrtoint ptr %data to i64
+  %up = add i64 %address, 4095
+  %page = and i64 %up, -4096
+  %skipped = sub i64 %page, %address
+  %rest = sub i64 %size, %skipped
+  %start = inttoptr i64 %page to ptr
+  %advised = call i32 @madvise(ptr %start, i64 %rest, i32 14)
+  br label %head
 head:
   %header = call ptr @malloc(i64 32)
   %worse = icmp eq ptr %header, null
@@ -541,6 +554,7 @@ NEEDS = {
 
 _DECLARATIONS = {
     "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)", "free": "declare void @free(ptr)",
+    "madvise": "declare i32 @madvise(ptr, i64, i32)",
     "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()", "Py_IncRef": "declare void @Py_IncRef(ptr)",
     "Py_DecRef": "declare void @Py_DecRef(ptr)", "memcmp": "declare i32 @memcmp(ptr, ptr, i64)", "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
     "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()", "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
