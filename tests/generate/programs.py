@@ -473,7 +473,8 @@ class _Writer:
         self.nested += 1
         name, item = f"h{self.count}", self.counter()
         kind = self.kinds[item] = self.r.choice(("int", "float"))
-        saved, frozen, maybe, loops = dict(self.names), set(self.frozen), self.maybe, self.loops
+        saved, frozen, maybe, loops = self.names, set(self.frozen), self.maybe, self.loops
+        self.names = dict(saved)  # what this function binds is its own
         self.line(f"def {name}(n):")
         self.names["n"] = "int"
         self.frozen.add("n")
