@@ -142,6 +142,8 @@ def _undefined(t: k.Type):
         return tuple(map(_undefined, t.elements))
     if isinstance(t, k.Struct):
         return tuple(_undefined(m) for _, m in t.members)
+    if isinstance(t, k.Function):
+        return Closure(t, tuple(map(_undefined, t.captures)))
     return Tagged(t.members[0], _undefined(t.members[0])) if isinstance(t, k.Union) else None
 
 

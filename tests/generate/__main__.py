@@ -1,6 +1,6 @@
-"""Compare CPython and compiled code on generated programs: python -m tests.generate --seconds 60 --seed 1
+"""Compare CPython, compiled code and the IR interpreter on generated programs: python -m tests.generate --seconds 60 --seed 1
 
---count N: that many programs; --refused: list what does not compile too; --show SEED: print a program and check it."""
+--count N: that many programs; --interpreter K: every K-th by the IR interpreter too (0: none); --refused: list what does not compile too; --show SEED: print a program and check it."""
 import argparse
 import re
 import time
@@ -29,6 +29,7 @@ def main():
     options.add_argument("--seconds", type=float, default=60.0)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--count", type=int, default=0)
+    options.add_argument("--interpreter", type=int, default=5)
     options.add_argument("--refused", action="store_true")
     options.add_argument("--show", type=int)
     given = options.parse_args()
@@ -36,16 +37,20 @@ def main():
     if given.show is not None:
         print(program(given.show))
         print(*worker.ask(program(given.show)))
-        print(worker.ask(program(given.show), explain=True)[1])
+        print(worker.ask(program(given.show), stages=True)[1])
         return worker.stop()
     start, counts, found = time.monotonic(), Counter(), {}
     seed = given.seed * 1_000_000
-    while (sum(counts.values()) < given.count) if given.count else time.monotonic() - start < given.seconds:
+    while (seed - given.seed * 1_000_000 < given.count) if given.count else time.monotonic() - start < given.seconds:
         source = program(seed)
         status, text = worker.ask(source)
         if status == "refused" and text.startswith("the int "):  # a constant beyond 64 bits
             status = "skipped"
         counts[status] += 1
+        if status == "ok" and given.interpreter and seed % given.interpreter == 0:
+            status, text = worker.ask(source, stages=True)
+            status = {"wrong": "wrong IR", "skipped": "ok"}.get(status, status)
+            counts["interpreted"] += 1
         if status not in ("ok", "skipped") and (status != "refused" or given.refused):
             key = key_of(status, text)
             first = key not in found
@@ -54,7 +59,7 @@ def main():
                 report(worker, source, seed, status, text)
         seed += 1
     worker.stop()
-    print(f"\n{sum(counts.values())} programs in {time.monotonic() - start:.0f} s: "
+    print(f"\n{seed - given.seed * 1_000_000} programs in {time.monotonic() - start:.0f} s: "
           + ", ".join(f"{n} {status}" for status, n in counts.most_common()))
     for key, seeds in sorted(found.items(), key=lambda item: -len(item[1])):
         print(f"{len(seeds):5d} x  {key[0]}: {key[1]}  (seeds {', '.join(map(str, seeds[:3]))})")
@@ -63,11 +68,19 @@ def main():
 
 def report(worker, source, seed, status, text):
     wanted = rough(key_of(status, text))
-    small = shrink(source, lambda candidate: rough(key_of(*worker.ask(candidate))) == wanted)
-    again = worker.ask(small)
+    stages = status == "wrong IR"
+
+    def ask(candidate):
+        if stages and worker.ask(candidate)[0] != "ok":
+            return "other", ""
+        found, text = worker.ask(candidate, stages=stages)
+        return "wrong IR" if stages and found == "wrong" else found, text
+
+    small = shrink(source, lambda candidate: rough(key_of(*ask(candidate))) == wanted)
+    again = ask(small)
     print(f"\n# ---- seed {seed}: {again[0]}: {again[1][:600]}\n{small}", flush=True)
     if again[0] == "wrong":
-        print("# " + worker.ask(small, explain=True)[1].replace("\n", "\n# ")[:600], flush=True)
+        print("# " + worker.ask(small, stages=True)[1].replace("\n", "\n# ")[:600], flush=True)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ from tests.oracle import difference, outcome
 
 from pyjitc import njit
 from pyjitc.base.errors import CompileError
+from pyjitc.types.typeof import typeof
 
-__all__ = ["check", "explain"]
+__all__ = ["check", "stages"]
 
 _LIMIT = 200_000  # instructions of the IR interpreter
 
@@ -71,69 +72,81 @@ def excused(expected, actual) -> bool:
     return any(end[0] == "raises" and isinstance(end[1], RecursionError) for end in (expected, actual))
 
 
-def check(source: str) -> tuple[str, str]:
+def _calls(source):
+    """The program's calls whose ints stay within 64 bits: (number, arguments, outcome in CPython). ValueError: no program."""
     try:
         plain = _loaded(source, lambda function: function, "<plain>")
         watched, seen = _watched(source)
     except (Exception, TooBig) as error:
-        return "skipped", f"not a program: {error!r}"
-    compiled = None
-    ran = 0
+        raise ValueError(f"not a program: {error!r}") from None
     for number, args in enumerate(plain["CALLS"]):
         if any(isinstance(x, list) for x in args):
-            return "skipped", "an argument is a list"
+            raise ValueError("an argument is a list")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 outcome(watched, args)
             except TooBig:
                 pass
-        if seen:
-            seen.clear()
-            continue
-        expected = outcome(plain["f"], args)
-        try:
-            if compiled is None:
-                compiled = _loaded(source, njit, "<compiled>")["f"]
-            actual = outcome(compiled, args)
-        except TypeError as error:  # a default that has no type
-            return "refused", str(error)
-        if actual[0] == "raises" and isinstance(actual[1], CompileError):
-            if "does not fit in 64 bits" in actual[1].diagnostic.message:  # a literal beyond the bounds, where no call goes
-                return "skipped", "ints beyond 64 bits"
-            return "refused", f"{actual[1].diagnostic.message}\n{actual[1]}"
-        wrong = difference(expected, actual)
-        if wrong and not excused(expected, actual):
-            return "wrong", f"call {number}: {wrong}"
-        ran += 1
+        if not seen:
+            yield number, args, outcome(plain["f"], args)
+        seen.clear()
+
+
+def check(source: str) -> tuple[str, str]:
+    compiled = None
+    ran = 0
+    try:
+        for number, args, expected in _calls(source):
+            try:
+                if compiled is None:
+                    compiled = _loaded(source, njit, "<compiled>")["f"]
+                actual = outcome(compiled, args)
+            except TypeError as error:  # a default that has no type
+                return "refused", str(error)
+            if actual[0] == "raises" and isinstance(actual[1], CompileError):
+                if "does not fit in 64 bits" in actual[1].diagnostic.message:  # a literal beyond the bounds, where no call goes
+                    return "skipped", "ints beyond 64 bits"
+                return "refused", f"{actual[1].diagnostic.message}\n{actual[1]}"
+            wrong = difference(expected, actual)
+            if wrong and not excused(expected, actual):
+                return "wrong", f"call {number}: {wrong}"
+            ran += 1
+    except ValueError as error:
+        return "skipped", str(error)
     return ("ok", "") if ran else ("skipped", "ints beyond 64 bits")
 
 
-def explain(source: str) -> str:
-    """Which stage of the compile first differs from CPython, by the IR interpreter."""
+def stages(source: str) -> tuple[str, str]:
+    """(status, text) of the same program's IR, before and after the passes, run by the IR interpreter: which stage
+    first differs from CPython."""
     from tests.ir.stages import optimised, typed
 
     from pyjitc.ir import interp
 
+    function = _loaded(source, njit, "<compiled>")["f"].py_func
     found = []
-    plain = _loaded(source, lambda function: function, "<plain>")
     for name, stage in (("typed", typed), ("optimised", optimised)):
-        for number, args in enumerate(plain["CALLS"]):
-            function = _loaded(source, njit, "<compiled>")["f"].py_func
+        made = {}
+        for number, args, expected in _calls(source):
             try:
-                made = stage(function, args)
+                types = tuple(map(typeof, args))
+                if types not in made:
+                    made[types] = stage(function, args)
+                code = made[types]
 
-                def run(*args):
-                    return interp.run(made.functions, [x for x, passed in zip(args, made.passed) if passed], _LIMIT)
+                def run(*args, code=code):
+                    return interp.run(code.functions, [x for x, passed in zip(args, code.passed) if passed], _LIMIT)
 
-                wrong = difference(outcome(plain["f"], args), outcome(run, args))
+                actual = outcome(run, args)
+                wrong = difference(expected, actual)
+                if wrong and excused(expected, actual):
+                    wrong = ""
+            except interp.StepLimit:
+                continue
             except BaseException as error:
                 wrong = repr(error)
             if wrong:
                 found.append(f"{name} IR, call {number}: {wrong}")
                 break
-        else:
-            found.append(f"{name} IR is right")
-    return "\n".join(found)
-
-
+    return ("wrong", "\n".join(found)) if found else ("ok", "typed and optimised IR are right")

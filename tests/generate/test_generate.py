@@ -3,7 +3,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from tests.generate.check import check
+from tests.generate.check import check, stages
 from tests.generate.programs import program
 from tests.generate.shrink import shrink
 from tests.generate.worker import Worker
@@ -20,6 +20,8 @@ def test_what_was_found(path):
 def test_programs(seed):
     status, text = check(program(seed))
     assert status in ("ok", "skipped"), f"{text}\n{program(seed)}"
+    if seed % 3 == 0 and status == "ok":
+        assert stages(program(seed))[0] == "ok", program(seed)
 
 
 def test_same_seed_same_program():

@@ -15,14 +15,14 @@ class Worker:
         self.seconds = seconds
         self.child = None
 
-    def ask(self, source: str, explain: bool = False) -> tuple[str, str]:
-        """(status, text) as check.check gives them, or ('crash', how), ('hang', '')."""
+    def ask(self, source: str, stages: bool = False) -> tuple[str, str]:
+        """(status, text) as check.check, or check.stages, gives them, or ('crash', how), ('hang', '')."""
         if self.child is None:
             self.child = subprocess.Popen([sys.executable, "-X", "faulthandler", "-m", "tests.generate.worker"],
                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                           env=os.environ | {"PYJITC_VERIFY": "1"})
         try:
-            self.child.stdin.write(json.dumps([source, explain]).encode() + b"\n")
+            self.child.stdin.write(json.dumps([source, stages]).encode() + b"\n")
             self.child.stdin.flush()
         except BrokenPipeError:
             return self.ended()
@@ -50,14 +50,14 @@ class Worker:
 
 
 def _serve():
-    from tests.generate.check import check, explain
+    from tests.generate.check import check, stages
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what programs print is no answer
     for line in sys.stdin:
         source, wanted = json.loads(line)
         try:
-            answer = ("explained", explain(source)) if wanted else check(source)
+            answer = (stages if wanted else check)(source)
         except Exception as error:
             answer = "wrong", f"the checker failed: {error!r}"
         answers.write(json.dumps(answer) + "\n")
