@@ -222,7 +222,7 @@ class _Writer:
 
     def inside(self, *, loop=False, write=None):
         """A nested block; names bound in it are only maybe bound behind it. Gives what is bound at its end."""
-        saved = dict(self.names)
+        saved, self.names = self.names, dict(self.names)
         self.depth += 1
         self.loops += loop
         (write or self.block)()
@@ -261,7 +261,7 @@ class _Writer:
         name = self.counter()
         self.kinds[name] = kind
         self.line(head(name))
-        saved = dict(self.names)
+        saved, self.names = self.names, dict(self.names)
         self.names[name] = kind
         self.inside(loop=True)
         self.names = saved
@@ -285,7 +285,7 @@ class _Writer:
             text = f"enumerate({name})" if x < .8 else f"zip(range({self.small()}), {name})"
             self.kinds[item] = element
             self.line(f"for {index}, {item} in {text}:")
-            saved = dict(self.names)
+            saved, self.names = self.names, dict(self.names)
             self.names |= {index: "int", item: element}
             self.inside(loop=True)
             self.names = saved
@@ -367,7 +367,7 @@ class _Writer:
         self.line(f"if {self.condition()}:")
         self.line(f"    {name} = {self.expression(kind, 2)}")
         self.line(f"if {name} is not None:")
-        saved = dict(self.names)
+        saved, self.names = self.names, dict(self.names)
         self.names[name] = kind
         self.inside()
         self.names = saved
@@ -380,7 +380,8 @@ class _Writer:
         argument = self.fresh(kind)
         written = [n for n, k in self.names.items() if k in ("int", "float") and n not in self.frozen]
         self.line(f"def {name}({argument}):")
-        saved, frozen, maybe, loops = dict(self.names), set(self.frozen), self.maybe, self.loops
+        saved, frozen, maybe, loops = self.names, set(self.frozen), self.maybe, self.loops
+        self.names = dict(saved)
         self.names[argument] = kind
         self.depth += 1
         target = None
@@ -509,7 +510,7 @@ class _Writer:
         self.nested += 1
         name, kind = f"h{self.count}", self.r.choice(("int", "float"))
         argument, result = self.fresh(kind), self.fresh(kind)
-        saved = dict(self.names)
+        saved, self.names = self.names, dict(self.names)
         self.names = {"n": "int", argument: kind}
         self.line(f"def {name}(n, {argument}):")
         self.line(f"    if n <= 0{self.r.choice(('', ' or ' + self.expression('bool', 1)))}:")
