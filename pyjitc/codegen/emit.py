@@ -19,7 +19,7 @@ from ..types.kinds import (
 )
 from . import box, helpers
 
-__all__ = ["Module", "components", "stays_call"]
+__all__ = ["Module", "FunctionEmitter", "components", "stays_call"]
 
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 _EMPTY = (NoneType, Unbound, Undefined, Ellipsis_)
@@ -165,7 +165,7 @@ class Module:
         return "@" + name
 
     def add(self, fn: ir.Function) -> None:
-        self.bodies.append(_FunctionEmitter(self, fn).run())
+        self.bodies.append(FunctionEmitter(self, fn).run())
 
     def text(self) -> str:
         parts = [helpers.text(self.helpers, self.declarations, self.nogil)]
@@ -440,7 +440,7 @@ def float_text(value: float, kind: str) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-class _FunctionEmitter(Emitter):
+class FunctionEmitter(Emitter):
     """One typed function."""
 
     def __init__(self, module: Module, fn: ir.Function):
@@ -665,7 +665,7 @@ class _FunctionEmitter(Emitter):
                 f"  br i1 %enough, label %{body}, label %exhausted", "exhausted:", "  " + self.failed()]
 
 
-_F = _FunctionEmitter
+_F = FunctionEmitter
 _CONTROL = {
     control.CONST: _F.const, control.JUMP: _F.jump_to, control.BRANCH: _F.branch_to, control.SWITCH: _F.switch_to,
     control.RETURN: _F.return_, control.UNREACHABLE: _F.unreachable, control.RERAISE: _F.reraise, control.INVOKE: _F.invoke,

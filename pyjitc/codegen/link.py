@@ -36,9 +36,11 @@ def _machine(target: Target) -> llvm.Machine:
     return found
 
 
-def _optimised(text: str, target: Target, level: int):
+def _optimised(text: str, target: Target, level: int, library: bytes | None = None):
     machine = _machine(target)
     module = llvm.Module(text)
+    if library is not None:
+        module.link(library, target.triple, target.layout)
     if environment("PYJITC_VERIFY") not in ("", "0"):
         module.verify()
     if level:
@@ -53,13 +55,14 @@ def to_object(text: str, target: Target, level: int = 2) -> bytes:
         return machine.emit(module, True)
 
 
-def to_text(text: str, target: Target, level: int = 2) -> str:
+def to_text(text: str, target: Target, level: int = 2, library: bytes | None = None) -> str:
     """The optimised module as LLVM text."""
     with _LOCK:
-        return str(_optimised(text, target, level)[0])
+        return str(_optimised(text, target, level, library)[0])
 
 
-def to_assembly(text: str, target: Target, level: int = 2) -> str:
+def to_assembly(text: str, target: Target, level: int = 2, library: bytes | None = None) -> str:
+    """library: bitcode whose functions the text uses."""
     with _LOCK:
-        module, machine = _optimised(text, target, level)
+        module, machine = _optimised(text, target, level, library)
         return machine.emit(module, False).decode()

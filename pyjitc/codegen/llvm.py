@@ -1,4 +1,4 @@
-"""llvmlite's shared library, called directly: the twenty functions that making an object takes.
+"""llvmlite's shared library, called directly: the functions that making an object takes.
 
 Importing `llvmlite.binding` costs 35 ms of a first call's 60, two thirds of it for modules that are not needed here
 (docs/performance.md); loading the library alone costs 10. The names and signatures are those of llvmlite 0.50, which
@@ -20,13 +20,20 @@ __all__ = ["LLVMError", "Machine", "Module", "host", "optimise"]
 
 _P = c_void_p
 _OUT = POINTER(c_void_p)  # a string that the library allocates
+_INTERNAL = 8  # linkage
 _SIGNATURES = {
     "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),
+    "InitializeAllTargetInfos": (None, ()), "InitializeAllTargets": (None, ()), "InitializeAllTargetMCs": (None, ()),
+    "InitializeAllAsmPrinters": (None, ()),
     "GetProcessTriple": (None, (_OUT,)), "GetHostCPUName": (None, (_OUT,)), "GetHostCPUFeatures": (c_int, (_OUT,)),
     "GetTargetFromTriple": (_P, (c_char_p, _OUT)),
     "CreateTargetMachine": (_P, (_P, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_char_p, c_int, c_int, c_char_p)),
     "CreateTargetMachineData": (_P, (_P,)), "CopyStringRepOfTargetData": (None, (_P, _OUT)), "DisposeTargetData": (None, (_P,)),
-    "ParseAssembly": (_P, (_P, c_char_p, _OUT)), "DisposeModule": (None, (_P,)), "PrintModuleToString": (None, (_P, _OUT)),
+    "ParseAssembly": (_P, (_P, c_char_p, _OUT)), "ParseBitcode": (_P, (_P, c_char_p, c_size_t, _OUT)),
+    "LinkModules": (c_int, (_P, _P, _OUT)), "SetTarget": (None, (_P, c_char_p)), "SetDataLayout": (None, (_P, c_char_p)),
+    "ModuleFunctionsIter": (_P, (_P,)), "FunctionsIterNext": (_P, (_P,)), "DisposeFunctionsIter": (None, (_P,)),
+    "GetValueName": (c_char_p, (_P,)), "IsDeclaration": (c_int, (_P,)), "SetLinkage": (None, (_P, c_int)),
+    "DisposeModule": (None, (_P,)), "PrintModuleToString": (None, (_P, _OUT)),
     "VerifyModule": (c_int, (_P, _OUT)), "DisposeString": (None, (_P,)),
     "CreatePipelineTuningOptions": (_P, ()), "DisposePipelineTuningOptions": (None, (_P,)),
     "PTOSetLoopInterleaving": (None, (_P, c_bool)), "PTOSetLoopVectorization": (None, (_P, c_bool)),
@@ -63,6 +70,7 @@ class _Library:
         self.InitializeNativeTarget()
         self.InitializeNativeAsmPrinter()
         self.context = self.ContextCreate()
+        self.others = False  # whether targets beside this machine's own can be used
 
 
 _loaded: list[_Library] = []
@@ -97,11 +105,18 @@ def host() -> tuple[str, str, str]:
 
 
 class Machine:
-    """A target machine; lives as long as the process. layout: its data layout."""
+    """A target machine; lives as long as the process. layout: its data layout; gpu: code for a GPU's threads, in assembly."""
 
     def __init__(self, triple: str, cpu: str, features: str, level: int = 2):
         lib = _library()
         error = c_void_p()
+        self.gpu = triple.startswith("nvptx")
+        if self.gpu and not lib.others:
+            lib.InitializeAllTargetInfos()
+            lib.InitializeAllTargets()
+            lib.InitializeAllTargetMCs()
+            lib.InitializeAllAsmPrinters()
+            lib.others = True
         target = lib.GetTargetFromTriple(triple.encode(), byref(error))
         if not target:
             raise LLVMError(_take(error) or f"no target {triple}")
@@ -145,6 +160,35 @@ class Module:
         if wrong:
             raise LLVMError(message)
 
+    def link(self, bitcode: bytes, triple: str, layout: str) -> None:
+        """Add a library in bitcode; what it defines becomes private to this module, and goes where nothing uses it."""
+        lib = _library()
+        error = c_void_p()
+        other = lib.ParseBitcode(lib.context, bitcode, len(bitcode), byref(error))
+        message = _take(error)
+        if message or not other:
+            raise LLVMError(f"bitcode cannot be read: {message}")
+        own = {name for name, defined in self._functions() if defined}
+        lib.SetTarget(other, triple.encode())
+        lib.SetDataLayout(other, layout.encode())
+        if lib.LinkModules(self.pointer, other, byref(error)):  # takes the other module over
+            raise LLVMError(f"bitcode cannot be linked: {_take(error)}")
+        self._functions(hide=lambda name, defined: defined and name not in own)
+
+    def _functions(self, hide=None) -> list[tuple[str, bool]]:
+        """(name, whether it is defined here); those for which `hide` holds become internal."""
+        lib = _library()
+        found = []
+        functions = lib.ModuleFunctionsIter(self.pointer)
+        while function := lib.FunctionsIterNext(functions):
+            entry = lib.GetValueName(function).decode(), not lib.IsDeclaration(function)
+            if hide is None or hide(*entry):
+                found.append(entry)
+                if hide is not None:
+                    lib.SetLinkage(function, _INTERNAL)
+        lib.DisposeFunctionsIter(functions)
+        return found
+
     def __str__(self) -> str:
         return _text(_library().PrintModuleToString, self.pointer)
 
@@ -157,10 +201,12 @@ def optimise(module: Module, machine: Machine, level: int, vectorize: bool = Tru
     """Run the default pipeline of `level` once."""
     lib = _library()
     tuning = lib.CreatePipelineTuningOptions()
+    vectorize = vectorize and not machine.gpu
     lib.PTOSetLoopVectorization(tuning, vectorize)
     lib.PTOSetLoopInterleaving(tuning, vectorize)
-    # Unrolling costs compile time and buys nothing measurable beside interleaving; SLP is off as well.
-    lib.PTOSetLoopUnrolling(tuning, False)
+    # Unrolling costs compile time and buys nothing measurable beside interleaving; SLP is off as well. The threads of a GPU
+    # are its vector lanes: there loops are unrolled, and never vectorised.
+    lib.PTOSetLoopUnrolling(tuning, machine.gpu)
     lib.PTOSetSLPVectorization(tuning, False)
     builder = lib.CreatePassBuilder(machine.pointer, tuning)
     # A pass manager may run once only: LLVM aborts the process otherwise.

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from ..ir import core as ir
-from . import dce, gvn, inline, latches, polling, ranges, refcount, relax, simplify, speculate, versioning
+from . import dce, device, gvn, inline, latches, polling, ranges, refcount, relax, simplify, speculate, versioning
 
-__all__ = ["run", "PASSES"]
+__all__ = ["run", "run_device", "PASSES"]
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES = [relax, simplify, latches, gvn, ranges, gvn, dce, versioning, speculate, polling, dce, refcount]
@@ -21,4 +21,25 @@ def run(functions: list[ir.Function], options, check=None) -> list[ir.Function]:
             one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
+    return module
+
+
+# No copies of loops without checks, which a GPU has none of; no signals, no references.
+DEVICE_PASSES = [relax, simplify, latches, gvn, ranges, gvn, dce]
+
+
+def run_device(functions: list[ir.Function], options, replacement, recursive, check=None) -> list[ir.Function]:
+    """The same for a GPU; UnsupportedError for what it cannot do. replacement: see `device.lower`; recursive: a module -> the
+    functions in it that call themselves."""
+    module = inline.run(functions, options)
+    while device.lower(module, replacement):
+        module = inline.run(module, options)
+    if check:
+        check(module, "device")
+    for fn in module:
+        for one in DEVICE_PASSES:
+            one.run(fn, options)
+            if check:
+                check([fn], one.__name__.rpartition(".")[2])
+    device.check(module, recursive(module))
     return module

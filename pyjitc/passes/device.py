@@ -1,0 +1,96 @@
+"""Make a module fit for a GPU, or say where it cannot be.
+
+Runs after inlining, when what library functions need stands in the functions that need it. A `raise` of a text that is
+known becomes one instruction; elementary functions become calls of the library's own, written in plain arithmetic.
+Before:  e = exc_new {cls} (text) ; exc_throw e        After:  throw {cls, message}
+         y = sin x                                             y = invoke {callee: sin} (x)
+What is left of Python objects, allocation, caught exceptions and recursion is an error at the line that needs it.
+Needs: SSA.  Keeps: control flow.
+"""
+from __future__ import annotations
+
+from typing import Callable
+
+from ..base.errors import Diagnostic, UnsupportedError
+from ..ir import core as ir
+from ..ops import control, exceptions, memory
+from ..ops.control import INVOKE
+from ..types.kinds import Str
+
+__all__ = ["lower", "check"]
+
+_NEW, _THROW_NEW, _THROW = exceptions.EXC_NEW, exceptions.EXC_THROW, exceptions.THROW
+_CAUGHT = (exceptions.EXC_FETCH, exceptions.EXC_MATCH, exceptions.EXC_PUSH, exceptions.EXC_POP, control.RERAISE)
+_HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STORE)
+
+
+def lower(module: list[ir.Function], replacement: Callable) -> bool:
+    """Rewrite what has another form on a GPU; whether calls were made that want inlining. replacement: instruction -> typed
+    library function that computes its result, or None."""
+    called = False
+    for fn in module:
+        _throw_texts(fn)
+        for block in fn.blocks:
+            for inst in block.insts:
+                callee = replacement(inst)
+                if callee is not None:
+                    inst.op, inst.attrs = INVOKE, {"callee": callee}
+                    called = True
+    return called
+
+
+def _throw_texts(fn: ir.Function) -> None:
+    made = {i.result: i for b in fn.blocks for i in b.insts if i.op is control.CONST or i.op is _NEW}
+    for block in fn.blocks:
+        last = block.insts[-1]
+        new = made.get(last.args[0]) if last.op is _THROW_NEW else None
+        if new is None or new.op is not _NEW or last.unwind is not None:
+            continue
+        parts = [made.get(a) for a in new.args]
+        if len(parts) > 1 or any(p is None or p.op is not control.CONST or p.result.type is not Str for p in parts):
+            continue
+        message = parts[0].attrs["value"] if parts else ""
+        block.insts[-1] = ir.Inst(_THROW, (), {"cls": new.attrs["cls"], "message": message}, loc=last.loc)
+        block.insts.remove(new)
+
+
+def check(module: list[ir.Function], recursive) -> None:
+    """UnsupportedError for the first thing, in source order, that a GPU cannot do. recursive: functions that call themselves."""
+    found = []
+    for fn in module:
+        for block in fn.blocks:
+            for inst in block.insts:
+                reason = _reason(inst, recursive)
+                if reason is not None:
+                    found.append((fn, inst, *reason))
+    if not found:
+        return
+    own = [one for one in found if not one[0].library]
+    fn, inst, what, hint = min(own or found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].loc.col))
+    loc = inst.loc
+    raise UnsupportedError(Diagnostic(f"a GPU cannot {what}", fn.filename, loc.line or fn.firstlineno, loc.end_line, loc.col, loc.end_col,
+                                      fn.qualname, hint=hint))
+
+
+def _reason(inst: ir.Inst, recursive):
+    """(what a GPU cannot do, what to write instead), or None."""
+    op = inst.op
+    if op in _CAUGHT or inst.unwind is not None and op.effects & ir.RAISES and op is not _NEW:
+        return "catch exceptions", "test before instead of try; what is raised in a kernel reaches the host"
+    if op is _NEW or op is _THROW_NEW:
+        return "make exceptions with arguments", "raise with a fixed text, as in raise ValueError(\"negative\")"
+    if op is memory.ARRAY_NEW:
+        return ("allocate arrays",
+                "pass the array to the kernel, or take cuda.shared.array or cuda.local.array of a fixed size")
+    if op in _HEAP:
+        return "keep variables that closures change, or iterators, in memory of their own", "pass values as arguments and results"
+    if op is INVOKE and inst.attrs["callee"] in recursive:
+        return f"call {inst.attrs['callee'].qualname}() recursively", "write a loop, with a local array as the stack"
+    if op.effects & ir.HOST:
+        return "use Python objects" + _used(inst), "pass numbers, arrays and tuples"
+    return None
+
+
+def _used(inst: ir.Inst) -> str:
+    kind = next((str(x.type) for x in (*inst.args, inst.result) if x is not None and x.type is Str), "")
+    return f": this needs a {kind}" if kind else f" ({inst.op.name})"
