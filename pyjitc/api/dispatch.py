@@ -26,7 +26,7 @@ from . import portable, specialisation
 from .signature import Signature, convert, signature_of
 from .specialisation import LOCK, Native
 
-__all__ = ["Dispatcher", "CompiledFunction"]
+__all__ = ["Dispatcher", "CompiledFunction", "make_binder"]
 
 _compiler = lazy("pyjitc.api.compiler")
 _pickling = lazy("pyjitc.api.pickling")
@@ -87,7 +87,7 @@ class CompiledFunction(Callable_):
     def _bind(self, args, kwargs) -> tuple:
         """All parameters in order; wrong ones raise the interpreter's own TypeError."""
         if self._binder is None:
-            self._binder = _make_binder(self.py_func)
+            self._binder = make_binder(self.py_func)
         return self._binder(*args, **kwargs)
 
     def _answer(self, args: tuple, kwargs: dict):
@@ -386,7 +386,7 @@ def _behind_name(text: str) -> str:
     return text if text.startswith("is ") else f"cannot be passed: {text}"
 
 
-def _make_binder(function: FunctionType):
+def make_binder(function: FunctionType):
     """A Python function with the same parameters that returns their values as a tuple."""
     code: CodeType = function.__code__
     count, only = code.co_argcount, code.co_kwonlyargcount

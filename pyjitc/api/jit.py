@@ -1,8 +1,10 @@
 """The decorators."""
 from __future__ import annotations
 
+from functools import partial
 from types import FunctionType
 
+from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
 from .dispatch import Dispatcher, CompiledFunction
 from .signature import Signature, TypeName, signature_of
@@ -10,7 +12,10 @@ from .signature import Signature, TypeName, signature_of
 __all__ = ["njit", "jit", "compile_options", "dispatcher"]
 
 
-def njit(signature=None, /, **options):
+_bound = lazy("pyjitc.api.bound")
+
+
+def njit(signature=None, /, *, static_argnames=(), static_argnums=(), **options):
     """Compile a function to native code at its first call, for the types of its arguments.
 
         @njit                                   @njit(cache=True, fastmath=True)
@@ -24,10 +29,18 @@ def njit(signature=None, /, **options):
     `float64[::1]` contiguous ones. Arguments of other types are converted where nothing is lost, else refused; the
     result type, where given, must be what the function returns.
 
+    A value of an argument in `static_argnames` or `static_argnums` is a constant in the code, and each value has a compile
+    of its own: offered for programs that are written so; loops and shapes do not need it.
+
     Options: see `compile_options`. The result is called, bound as a method, inspected and pickled as the function
     itself, which is its `py_func`.
     """
-    if isinstance(signature, (FunctionType, CompiledFunction, staticmethod, classmethod)):
+    if static_argnames != () or static_argnums != ():
+        if signature is not None:
+            raise TypeError("a signature and static arguments do not go together")
+        make_options(options)
+        return lambda function: _static(function, static_argnames, static_argnums, options)
+    if isinstance(signature, (FunctionType, CompiledFunction, staticmethod, classmethod, partial)):
         return _decorate(signature, (), options)
     if isinstance(signature, type) or callable(signature) and not isinstance(signature, (TypeName, Signature)):
         raise TypeError(f"njit compiles Python functions, not {signature!r}")
@@ -49,6 +62,11 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_decorate(function.__func__, declared, given, chosen))
     options = make_options(given) if chosen is None else chosen
+    if type(function) is partial:
+        if _disabled():
+            function.py_func = function
+            return function
+        function = _bound.plain_partial(function)
     if isinstance(function, CompiledFunction):
         if not given and not declared:
             return function
@@ -57,13 +75,26 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
         raise TypeError(f"njit compiles Python functions, not {function!r}")
     if function.__code__.co_flags & _ASYNCHRONOUS:
         raise TypeError(f"{function.__qualname__}() is asynchronous; njit compiles ordinary functions")
-    if environment("PYJITC_DISABLE") not in ("", "0"):
+    if _disabled():
         function.py_func = function
         return function
     switch = environment("PYJITC_CACHE")
     if switch:
         options = options._replace(cache=switch != "0")
     return Dispatcher(function, options, declared)
+
+
+def _disabled() -> bool:
+    return environment("PYJITC_DISABLE") not in ("", "0")
+
+
+def _static(function, names, numbers, given: dict):
+    function = getattr(function, "py_func", function)
+    if type(function) is not FunctionType:
+        raise TypeError(f"njit compiles Python functions, not {function!r}")
+    wanted = _bound.static_names(function, names, numbers)
+    return _decorate(function, (), given) if _disabled() else _bound.StaticFunction(
+        function, wanted, lambda rest: _decorate(rest, (), given))
 
 
 def dispatcher(function: FunctionType, options=(), declared=()) -> CompiledFunction:

@@ -12,6 +12,7 @@ from typing import Any
 from ..ir.cfg import in_edges
 from ..ir.core import RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
 from ..ops.memory import CELL_NEW, ITERATOR_NEW
+from ..ops.nest import NEST
 from .rewrite import remove_params
 
 __all__ = ["run"]
@@ -24,7 +25,7 @@ def is_droppable(inst: Inst) -> bool:
     effects = inst.op.effects
     if effects & (WRITES | TERMINATOR):
         return False
-    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR
+    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR or inst.op is NEST and inst.attrs["shape"] is not None
 
 
 def run(fn: Function, options: Any = None) -> None:

@@ -15,7 +15,7 @@ from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.nest import CHEAP, ELEMENT, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PUT, PUT_UNIT, UNIT, Leaf, Node
 from ..types.kinds import Array, Bool, Int
-from . import gvn, simplify
+from . import dce, gvn, simplify
 from .rewrite import substitute
 
 __all__ = ["run", "has_nests", "functions_of"]
@@ -46,6 +46,7 @@ def run(fn: Function, splice) -> None:
     simplify.run(fn)
     gvn.run(fn)
     simplify.run(fn)
+    dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
     _fuse(fn)
     _expand(fn, splice)
 

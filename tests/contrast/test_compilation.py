@@ -1,8 +1,9 @@
 """How compiling behaves: trip counts, functions made in a loop, what is decided at compile time, what can be seen."""
+import functools
 import os
+import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -10,28 +11,55 @@ import pytest
 from pyjitc import njit
 from tests.oracle import agree
 
+from .rows import row, traced
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def looping(x, n):
-    for _ in range(n):
-        x = x * 1.0000001
-    return x
+def squares(trips):
+    """A loop of a number of trips that the source says."""
+    scope = {}
+    exec(f"def looping(x):\n    for _ in range({trips}):\n        x = x * 1.0000001\n    return x\n", scope)
+    return scope["looping"]
 
 
-def test_loop_size_does_not_change_compile_time():
-    spent = []
+@row("loop-size")
+def test_loop_size_does_not_change_the_program():
+    programs = set()
     for trips in 10, 1_000, 100_000:
-        scope = {}
-        exec(f"def looping(x):\n    for _ in range({trips}):\n        x = x * 1.0000001\n    return x\n", scope)
-        compiled = njit(scope["looping"])
-        start = time.process_time()
-        compiled(1.5)
-        spent.append(time.process_time() - start)
-        assert compiled(1.5) == scope["looping"](1.5)
-    assert max(spent[1:]) < 3 * spent[0] + 0.05
+        compiled = agree(squares(trips), 1.5)
+        program, = compiled.inspect_ir().values()
+        programs.add(re.sub(r"\b10+\b|\blooping[\w.]*", "", program))
+    assert len(programs) == 1
 
 
+@row("loop-size", "long-loop")
+def test_tracing_unrolls_loops(jax):
+    for trips in 10, 1_000:
+        assert len(jax.make_jaxpr(squares(trips))(1.5).eqns) == trips
+        assert len(jax.make_jaxpr(long_loop(trips))(np.ones(3)).eqns) >= trips
+
+
+def long_loop(trips):
+    """Its loop is dead: what it returns was copied before."""
+    def looping(x):
+        kept = x.copy()
+        for _ in range(trips):
+            x = x * x
+        return kept
+
+    return looping
+
+
+@row("long-loop")
+def test_a_dead_loop_of_arrays_is_gone():
+    function = long_loop(1000)
+    compiled = agree(function, np.linspace(0.0, 1.0, 5))
+    llvm, = compiled.inspect_llvm().values()
+    assert "fmul" not in llvm
+
+
+@row("jit-in-loop")
 def test_jit_in_loop_compiles_once():
     made = []
     for k in range(20):
@@ -41,6 +69,7 @@ def test_jit_in_loop_compiles_once():
     assert f.stats["compiled"] - made[0] == 1
 
 
+@row("jit-in-loop")
 def test_equal_closures_compile_once_for_equal_captures():
     def make(factor):
         @njit
@@ -57,6 +86,139 @@ def test_equal_closures_compile_once_for_equal_captures():
     assert kept[0].stats["compiled"] - start == 2
 
 
+def scaled(factor, x, shift=0.5):
+    return factor * x + shift
+
+
+@row("jit-in-loop")
+def test_partial_in_loop_compiles_once():
+    compiles = []
+    for k in range(5):
+        f = njit(functools.partial(scaled, 3.0))
+        assert f(float(k)) == 3.0 * k + 0.5
+        compiles.append(f.stats["compiled"])
+    assert compiles[-1] == compiles[0]
+
+
+@row("jit-in-loop")
+def test_tracing_starts_again_for_a_new_function(jax):
+    traces = []
+
+    def anew(k):
+        def double(x):
+            traces.append(k)
+            return x * 2.0
+
+        return double
+
+    for k in range(4):
+        assert jax.jit(anew(k))(1.0) == 2.0
+    assert traces == [0, 1, 2, 3]
+    for _ in range(4):
+        assert jax.jit(functools.partial(anew(4)))(1.0) == 2.0
+    assert traces[4:] == [4, 4, 4, 4]
+
+
+def power(x, n):
+    for _ in range(n):
+        x = x * 1.5
+    return x
+
+
+@row("static-args")
+@pytest.mark.parametrize("options", [dict(static_argnames=("n",)), dict(static_argnames="n"), dict(static_argnums=1),
+                                     dict(static_argnums=(-1,))])
+def test_static_arguments_are_offered(options):
+    compiled = njit(**options)(power)
+    for n in (3, 5, 3):
+        agree(power, 2.0, n, compiled=compiled)
+    assert compiled(2.0, n=3) == power(2.0, 3)
+    assert len(compiled.signatures) == 2  # one for each value
+    never_needed = njit(power)
+    for n in (3, 5):
+        agree(power, 2.0, n, compiled=never_needed)
+    assert len(never_needed.signatures) == 1
+
+
+@row("static-args")
+def test_tracing_compiles_for_each_static_value(jax):
+    compiled = traced(jax, power, static_argnames=("n",))
+    for n in (3, 5, 3):
+        assert compiled(2.0, n=n) == power(2.0, n)
+    assert compiled._cache_size() == 2
+
+
+# whole arrays
+
+def dense(x, weights, bias):
+    return x @ weights + bias
+
+
+def selu(x, alpha=1.6732632423543772, scale=1.0507009873554805):
+    return scale * np.where(x > 0, x, alpha * np.exp(x) - alpha)
+
+
+def dense_relu(weights, x):
+    return np.maximum(0, weights @ x)
+
+
+def assert_close(function, *args):
+    """Sums in another order and exp of its own: the last bits may differ from NumPy's. Types and shapes may not."""
+    expected, actual = function(*args), njit(function)(*args)
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape
+    # ~ 2 roundings of each of the few products that a sum here has
+    np.testing.assert_allclose(actual, expected, rtol=32 * np.finfo(expected.dtype).eps, atol=1e-6)
+
+
+def random(*shape, dtype=np.float32):
+    return np.random.default_rng(0).standard_normal(shape).astype(dtype)
+
+
+@row("small-dense")
+def test_small_dense():
+    assert_close(dense, random(4), random(4, 2), random(2))
+
+
+@row("small-dense", "selu", "dense-relu")
+def test_tracing_agrees_on_whole_arrays(jax):
+    for function, args in [(dense, (random(4), random(4, 2), random(2))), (selu, (random(100),)),
+                           (dense_relu, (random(4, 30), random(30, 5)))]:
+        expected, actual = function(*args), traced(jax, function)(*args)
+        assert actual.dtype == expected.dtype
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)  # of single precision, in its own order
+    assert traced(jax, selu)(random(100, dtype=np.float64)).dtype == np.float32  # double precision is an option there
+
+
+@row("selu")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_selu(dtype):
+    assert_close(selu, random(1000, dtype=dtype))
+
+
+@row("selu")
+def test_selu_passes_over_memory_once():
+    llvm = njit(selu).inspect_llvm("(float64[::1], float64, float64)")
+    assert len(re.findall(r"call .*@malloc\(", llvm)) <= 2  # the result and its header, and nothing in between
+
+
+@row("selu-ints")
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int8, np.bool_])
+def test_selu_of_ints(dtype):
+    assert_close(selu, np.arange(-3, 4).astype(dtype))
+
+
+@row("selu-ints")
+def test_tracing_makes_single_precision_of_ints(jax):
+    ints = np.arange(-3, 4)
+    assert selu(ints).dtype == np.float64
+    assert traced(jax, selu)(ints).dtype == np.float32
+
+
+@row("dense-relu")
+def test_dense_relu():
+    assert_close(dense_relu, random(4, 30), random(30, 5))
+
+
 def test_first_call_of_equal_functions_from_different_places():
     source = "def f(x):\n    return x + 0.0625\n"
     functions = []
@@ -65,19 +227,6 @@ def test_first_call_of_equal_functions_from_different_places():
         exec(compile(source, "made.py", "exec"), scope)
         functions.append(njit(scope["f"]))
     assert [f(1.0) for f in functions] == [1.0625] * 3
-
-
-def by_dimensions(x):
-    if x.ndim < 2:
-        return x[0]
-    return x[0, 0] + x[1, 1]
-
-
-def test_ndim_is_decided_at_compile_time():
-    compiled = njit(by_dimensions)
-    agree(by_dimensions, np.array([1.5, 2.5]), compiled=compiled)  # x[0, 0] would not compile here
-    agree(by_dimensions, np.arange(4.0).reshape(2, 2), compiled=compiled)
-    assert len(compiled.signatures) == 2
 
 
 def by_type(x):
@@ -101,6 +250,7 @@ def both_ways(a, limit):
     return total
 
 
+@row("ir-text")
 def test_program_can_be_seen():
     compiled = njit(both_ways)
     compiled(np.arange(5.0), 2.0)
@@ -114,9 +264,18 @@ def test_program_can_be_seen():
     assert "digraph" in graph or "<svg" in graph
 
 
+@row("ir-text")
 def test_inspect_without_calling():
     compiled = njit(both_ways)
     assert "branch" in compiled.inspect_ir("(float64[::1], float64)")
+
+
+@row("ir-text")
+def test_tracing_shows_a_straight_line(jax):
+    assert "exp" in str(jax.make_jaxpr(lambda x: jax.numpy.exp(x) + 1.0)(1.0))
+    assert "HloModule" in traced(jax, selu).lower(np.ones(3)).compile().as_text()
+    with pytest.raises(jax.errors.TracerBoolConversionError):  # a loop over values has no program
+        jax.make_jaxpr(both_ways)(np.arange(5.0), 2.0)
 
 
 @pytest.mark.parametrize("kind", ["scalar", "array"])

@@ -7,6 +7,8 @@ import pytest
 from pyjitc import njit
 from tests.oracle import agree, plain, same
 
+from .rows import row, traced
+
 
 def branch(x):
     if x > 10:
@@ -15,6 +17,7 @@ def branch(x):
         return x * 2
 
 
+@row("branch")
 def test_branch():
     compiled = njit(branch)
     for x in (3, 10, 11, -5):
@@ -30,12 +33,14 @@ def absolute(x):
     return -x
 
 
+@row("abs")
 @pytest.mark.parametrize("x", [5, -5, 0, 2.5, -2.5, -0.0, float("-inf"), float("nan"), np.float32(-1.5), np.int16(-7),
                                -2 ** 63 + 1])
 def test_abs(x):
     agree(absolute, x)
 
 
+@row("abs")
 def test_abs_of_the_smallest_int():
     with pytest.raises(OverflowError):  # the interpreter's int has no end; a row of docs/semantics.md
         njit(absolute)(-2 ** 63)
@@ -47,6 +52,7 @@ def parity(x):
     return x * x * x
 
 
+@row("parity")
 @pytest.mark.parametrize("x", [4, 5, 0, -3, -8])
 def test_parity(x):
     agree(parity, x)
@@ -59,6 +65,7 @@ def while_n(n):
     return i
 
 
+@row("while-n")
 @pytest.mark.parametrize("n", [0, 1, 10, 1000, -3, 2.5])
 def test_while_n(n):
     agree(while_n, n)
@@ -71,11 +78,22 @@ def for_n(x, n):
     return y
 
 
+@row("for-n")
 def test_for_n():
     compiled = njit(for_n)
     for n in (0, 1, 5, 1000, -1):
         agree(for_n, 1.25, n, compiled=compiled)
     assert len(compiled.signatures) == 1  # one compile for every n
+
+
+@row("for-n")
+def test_tracing_counts_to_no_traced_value(jax):
+    with pytest.raises(jax.errors.TracerIntegerConversionError):
+        traced(jax, for_n)(1.25, 3)
+    static = traced(jax, for_n, static_argnums=1)
+    for n in (1, 5, 1, 7):
+        assert static(1.25, n) == 1.25 * n
+    assert static._cache_size() == 3  # a compile for every n
 
 
 def sum_up_to(x):
@@ -87,6 +105,7 @@ def sum_up_to(x):
     return s
 
 
+@row("sum-up-to")
 @pytest.mark.parametrize("x", [0, 10, 101])
 def test_sum_up_to(x):
     agree(sum_up_to, x)
@@ -101,9 +120,19 @@ def repeat_multiply(x, n):
     return product
 
 
+@row("repeat-mul")
 @pytest.mark.parametrize("n", [0, 1, 5, 70])
 def test_repeat_mul(n):
     agree(repeat_multiply, 1.0625, n)
+
+
+@row("branch", "abs", "parity", "while-n", "sum-up-to", "repeat-mul")
+@pytest.mark.parametrize("function, args", [
+    (branch, (3,)), (absolute, (-2.5,)), (parity, (4,)), (while_n, (10,)), (sum_up_to, (10,)), (repeat_multiply, (1.5, 5)),
+])
+def test_tracing_asks_for_the_truth_of_a_value(jax, function, args):
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        traced(jax, function)(*args)
 
 
 def switch_match(k, x):
@@ -159,6 +188,7 @@ def switch_functions(k, x):
     return functions[k](x)
 
 
+@row("switch")
 @pytest.mark.parametrize("function", [switch_match, switch_if, switch_functions])
 def test_switch_over_ten(function):
     compiled = njit(function)
@@ -167,8 +197,21 @@ def test_switch_over_ten(function):
         agree(function, k, -1.5, compiled=compiled)
 
 
+@row("switch")
 def test_switch_functions_out_of_range():
     agree(switch_functions, 10, 1.5)
+
+
+@row("switch")
+def test_tracing_takes_no_case(jax):
+    for function in (switch_match, switch_if):
+        with pytest.raises(jax.errors.TracerBoolConversionError):
+            traced(jax, function)(3, 1.5)
+    with pytest.raises(jax.errors.TracerIntegerConversionError):
+        traced(jax, switch_functions)(3, 1.5)
+    cases = [lambda v: v, lambda v: -v]
+    assert jax.jit(lambda k, x: jax.lax.switch(k, cases, x))(1, 2.0) == -2.0  # its own spelling
+    assert jax.jit(lambda k, x: jax.lax.switch(k, cases, x))(10, 2.0) == -2.0  # an index out of range is clamped
 
 
 def many_cases(kind, count):
@@ -184,6 +227,7 @@ def many_cases(kind, count):
     return scope["f"]
 
 
+@row("switch")
 @pytest.mark.parametrize("kind", ["match", "if"])
 def test_switch_over_a_thousand(kind):
     function = many_cases(kind, 1000)
@@ -237,6 +281,7 @@ def use_scan(xs, ys):
     return scan(lambda total, x: (total + x, total * 0.5), 0.0, xs, ys)
 
 
+@row("higher-order")
 @pytest.mark.parametrize("function, args", [
     (use_fori_loop, (10, 0.5)),
     (use_while_loop, (100,)),
@@ -250,6 +295,15 @@ def test_higher_order(function, args):
     inside = re.findall(r"\bcall [^@\n]*@([\w.$]+)", llvm)
     user = [name for name in inside if re.search(r"fori_loop|while_loop|cond$|scan|lambda", name)]
     assert not user, user  # everything the user wrote is inlined
+
+
+@row("higher-order")
+def test_tracing_has_primitives_instead(jax):
+    for function, args in [(use_fori_loop, (10, 0.5)), (use_while_loop, (100,)), (use_cond, (1.5,))]:
+        with pytest.raises((jax.errors.TracerBoolConversionError, jax.errors.TracerIntegerConversionError)):
+            traced(jax, function)(*args)
+    loop = jax.jit(lambda n, x: jax.lax.fori_loop(0, n, lambda i, v: v + i * x, 0.0))
+    assert loop(10, 0.5) == use_fori_loop(10, 0.5)
 
 
 # Both branches: early return, nested break and continue, for-else, try/except inside the loop.
@@ -316,6 +370,7 @@ def catching(a, limit):
     return caught, total
 
 
+@row("both-branches")
 def test_early_return():
     a = np.array([4, 8, 15, 16, 23, 42])
     compiled = njit(early_return)
@@ -323,19 +378,50 @@ def test_early_return():
         agree(early_return, a, wanted, compiled=compiled)
 
 
+@row("both-branches")
 @pytest.mark.parametrize("n, m", [(0, 0), (4, 4), (10, 3), (30, 30)])
 def test_nested_break_continue_else(n, m):
     agree(nested, n, m)
 
 
+@row("both-branches")
 @pytest.mark.parametrize("n", [1, 2, 14, 90, 1000])
 def test_for_else(n):
     agree(first_prime_from, n)
 
 
+@row("both-branches")
 @pytest.mark.parametrize("length, limit", [(20, 6), (2, 10), (1, 3), (50, 50)])
 def test_exceptions_inside_the_loop(length, limit):
     agree(catching, np.arange(length) * 1.5, limit)
+
+
+def one_of_two(x, flag):
+    if flag:
+        return x + 1.0
+    return x.nosuch
+
+
+@row("both-branches")
+def test_all_branches_are_compiled():
+    assert one_of_two(1.5, True) == 2.5
+    with pytest.raises(TypeError, match="nosuch"):  # although this call would not take that branch
+        njit(one_of_two)(1.5, True)
+
+
+@row("both-branches")
+def test_tracing_sees_the_branch_it_takes(jax):
+    assert traced(jax, one_of_two, static_argnums=1)(1.5, True) == 2.5  # the mistake in the other stays unseen
+    program = jax.make_jaxpr(one_of_two, static_argnums=1)(1.5, True)
+    assert [equation.primitive.name for equation in program.eqns] == ["add"]
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        traced(jax, early_return)(np.array([4, 8]), 8)
+    with pytest.raises(jax.errors.TracerIntegerConversionError):
+        traced(jax, nested)(4, 4)
+    with pytest.raises(jax.errors.TracerIntegerConversionError):
+        traced(jax, first_prime_from)(10)
+    # an index out of range raises nothing, so the handler of IndexError never runs
+    assert traced(jax, catching, static_argnums=1)(np.array([1.5, 2.5]), 3)[0] == 0
 
 
 def test_results_have_the_interpreters_types():

@@ -1,0 +1,145 @@
+"""Functions with some arguments fixed: partial objects, and static arguments, which have a compile for each value.
+
+Both become closures over the function and the fixed values, `def f(x): return function(x, n)`: what a closure captures
+is a constant in the code, and equal captures share a compile. In tracebacks they
+are the line of the `def`.
+"""
+from __future__ import annotations
+
+import functools
+import inspect
+from types import FunctionType
+
+import numpy as np
+
+from . import portable
+from .dispatch import make_binder
+
+__all__ = ["plain_partial", "StaticFunction", "static_names"]
+
+_KIND = inspect.Parameter
+_CONSTANT = (int, float, complex, str, bytes, tuple, type(None), np.generic)
+_SPACE = {"__name__": __name__, "__builtins__": {}}  # one for all: functions of equal code share their compiles
+
+
+def plain_partial(partial: functools.partial) -> FunctionType:
+    """A function that does what the partial object does."""
+    function = portable.plain_function(partial.func)
+    if function is None:
+        raise TypeError(f"njit compiles Python functions, not {partial!r}")
+    names = [p.name for p in inspect.signature(function).parameters.values()
+             if p.kind in (_KIND.POSITIONAL_ONLY, _KIND.POSITIONAL_OR_KEYWORD)]
+    if len(partial.args) > len(names):
+        raise TypeError(f"{partial!r} fixes {len(partial.args)} positional arguments; {function.__qualname__}() names {len(names)}")
+    return fix(partial.func, function, dict(zip(names, partial.args)), partial.keywords)
+
+
+def fix(callee, function: FunctionType, values: dict, keywords: dict = {}) -> FunctionType:
+    """`function` without the parameters in `values`. Those in `keywords` stay, as keyword-only ones with that default.
+    callee: what is called, `function` or its compiled form."""
+    parameters, arguments, defaults, kwdefaults = [], [], [], {}
+    only = False  # keyword-only from here on
+    for p in inspect.signature(function).parameters.values():
+        if p.kind is _KIND.VAR_POSITIONAL:
+            if not only:  # else no positional argument can get here
+                parameters.append(f"*{p.name}")
+                arguments.append(f"*{p.name}")
+                only = True
+            continue
+        arguments.append(f"**{p.name}" if p.kind is _KIND.VAR_KEYWORD else
+                         f"{p.name}={p.name}" if p.kind is _KIND.KEYWORD_ONLY else p.name)
+        if p.name in values:
+            continue
+        if p.kind is _KIND.VAR_KEYWORD:
+            parameters.append(f"**{p.name}")
+            continue
+        if not only and (p.name in keywords or p.kind is _KIND.KEYWORD_ONLY):
+            parameters.append("*")
+            only = True
+        default = keywords.get(p.name, p.default)
+        parameters.append(p.name + "=0" * (default is not _KIND.empty))
+        if default is not _KIND.empty and only:
+            kwdefaults[p.name] = default
+        elif default is not _KIND.empty:
+            defaults.append(default)
+    made = _maker(tuple(values), ", ".join(parameters), ", ".join(arguments))(callee, *values.values())
+    code = function.__code__
+    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename, co_firstlineno=code.co_firstlineno)
+    made.__defaults__, made.__kwdefaults__ = tuple(defaults) or None, kwdefaults or None
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(made, name, getattr(function, name))
+    return made
+
+
+@functools.lru_cache(maxsize=1000)
+def _maker(fixed: tuple[str, ...], parameters: str, arguments: str):
+    callee = "function"
+    while callee in fixed or callee in parameters:
+        callee += "_"
+    exec(f"def make({', '.join((callee, *fixed))}):\n    def fixed({parameters}): return {callee}({arguments})\n"
+         "    return fixed\n", _SPACE)
+    return _SPACE.pop("make")
+
+
+def static_names(function: FunctionType, names, numbers) -> tuple[str, ...]:
+    """The parameters that `static_argnames` and `static_argnums` mean; TypeError for wrong ones."""
+    all_names = list(inspect.signature(function).parameters)
+    wanted = [names] if isinstance(names, str) else list(names)
+    for number in [numbers] if isinstance(numbers, int) else numbers:
+        if not isinstance(number, int) or not -len(all_names) <= number < len(all_names):
+            raise TypeError(f"static_argnums: {function.__qualname__}() has no argument {number!r}")
+        wanted.append(all_names[number])
+    for name in wanted:
+        if name not in all_names:
+            raise TypeError(f"static_argnames: {function.__qualname__}() has no argument {name!r}")
+    return tuple(name for name in all_names if name in wanted)
+
+
+class StaticFunction:
+    """A function with static arguments: for each combination of their values a compiled function of the others."""
+
+    def __init__(self, function: FunctionType, names: tuple[str, ...], compiled):
+        """compiled: makes the compiled form of a Python function."""
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.static = names
+        self._compiled = compiled
+        self._bind = make_binder(function)
+        self._parameters = list(inspect.signature(function).parameters.values())
+        self._made: dict = {}
+
+    def __call__(self, *args, **kwargs):
+        static, rest, named = {}, [], {}
+        for parameter, value in zip(self._parameters, self._bind(*args, **kwargs)):
+            if parameter.name in self.static:
+                static[parameter.name] = value
+            elif parameter.kind is _KIND.VAR_POSITIONAL:
+                rest.extend(value)
+            elif parameter.kind is _KIND.VAR_KEYWORD:
+                named.update(value)
+            elif parameter.kind is _KIND.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                rest.append(value)
+        key = tuple(map(portable.fingerprint, static.values()))
+        found = self._made.get(key)
+        if found is None:
+            for name, value in static.items():
+                if not isinstance(value, _CONSTANT) and portable.plain_function(value) is None:
+                    raise TypeError(f"{self.__qualname__}() static argument {name!r} is a {type(value).__name__}; "
+                                    "numbers, strings, None, tuples of them and functions can be static")
+            found = self._made[key] = self._compiled(fix(self.py_func, self.py_func, static))
+        return found(*rest, **named)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    @property
+    def specialised(self) -> list:
+        """The compiled functions, one for each combination of static values, the oldest first."""
+        return list(self._made.values())
+
+    @property
+    def signatures(self) -> list[tuple]:
+        """Argument types compiled so far, without those of static arguments."""
+        return [types for one in self.specialised for types in one.signatures]
