@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import FunctionType
+from types import CodeType, FunctionType
 
 import numpy as np
 
@@ -62,9 +62,9 @@ def fix(callee, function: FunctionType, values: dict, keywords: dict = {}) -> Fu
             kwdefaults[p.name] = default
         elif default is not _KIND.empty:
             defaults.append(default)
-    made = _maker(tuple(values), ", ".join(parameters), ", ".join(arguments))(callee, *values.values())
     code = function.__code__
-    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename, co_firstlineno=code.co_firstlineno)
+    make = _maker(tuple(values), ", ".join(parameters), ", ".join(arguments), code.co_name, code.co_filename, code.co_firstlineno)
+    made = make(callee, *values.values())
     made.__defaults__, made.__kwdefaults__ = tuple(defaults) or None, kwdefaults or None
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(made, name, getattr(function, name))
@@ -72,13 +72,18 @@ def fix(callee, function: FunctionType, values: dict, keywords: dict = {}) -> Fu
 
 
 @functools.lru_cache(maxsize=1000)
-def _maker(fixed: tuple[str, ...], parameters: str, arguments: str):
+def _maker(fixed: tuple[str, ...], parameters: str, arguments: str, name: str, filename: str, line: int):
+    """The function that makes the closures. One code object for all of them: compiled code is found by it."""
     callee = "function"
     while callee in fixed or callee in parameters:
         callee += "_"
+    space: dict = {}
     exec(f"def make({', '.join((callee, *fixed))}):\n    def fixed({parameters}): return {callee}({arguments})\n"
-         "    return fixed\n", _SPACE)
-    return _SPACE.pop("make")
+         "    return fixed\n", space)
+    code = space["make"].__code__
+    inside = [c.replace(co_name=name, co_filename=filename, co_firstlineno=line) if isinstance(c, CodeType) else c
+              for c in code.co_consts]
+    return FunctionType(code.replace(co_consts=tuple(inside)), _SPACE)
 
 
 def static_names(function: FunctionType, names, numbers) -> tuple[str, ...]:
