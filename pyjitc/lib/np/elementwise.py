@@ -4,13 +4,15 @@ Broadcasting, dtypes and errors are NumPy's; a result of arrays that are all in 
 """
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Nest, Operand, Throw
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
 from ...ops.nest import BROADCAST
-from ...ops.structure import SELECT, TUPLE_MAKE
+from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, DType, is_number
 from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
@@ -19,7 +21,7 @@ from ..py.operators import truth
 from . import index, loops, views
 from .creation import scalar_of
 from .scalars import RELATIONS
-from .ufuncs import loop
+from .ufuncs import loop, typed
 
 searching = lazy(f"{__package__}.searching")
 
@@ -34,6 +36,9 @@ _OPERATORS = {
 _UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
 _CAST = {1: loops.cast1, 2: loops.cast2, 3: loops.cast3}
 _APPLY = {1: loops.apply1, 2: loops.apply2, 3: loops.apply3}
+_MASKED = {1: loops.masked1, 2: loops.masked2}
+_KEPT = {1: loops.kept1, 2: loops.kept2}
+NONE = Const(k.NoneType, None)
 
 
 def is_array(x: Expr) -> bool:
@@ -86,42 +91,123 @@ def over(kernel, fixed, args, template=loops.mapped) -> Expr:
     return Nest(template, [_tuple(shape)], kernel, list(fixed), args, shape=0, ndim=len(shape))
 
 
-def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
-    """A call of a ufunc where an operand is an array."""
-    kwargs = dict(kwargs or {})
-    name = function.__name__
-    out = kwargs.pop("out", None)
-    if len(args) == function.nin + 1 and function.nout == 1:
-        *args, out = args
-    if out is not None and isinstance(out.type, k.Tuple) and len(out.type.elements) == 1:
-        raise Mismatch(f"np.{name} with a tuple for out= is not compiled", "write out=array")
-    if out is not None and out.type is k.NoneType:
-        out = None
-    dtype = kwargs.pop("dtype", None)
-    if kwargs:
-        raise Mismatch(f"np.{name} with {', '.join(kwargs)}= is not compiled yet")
-    _checked(name, args)
-    if len(args) != function.nin:
+class Arguments(NamedTuple):
+    """The arguments of a call of a ufunc. outs: one for each output, or (); where: None for everywhere."""
+
+    args: list[Expr]
+    outs: tuple
+    where: Expr | None
+    dtype: k.Type | None
+    casting: str
+    order: str
+
+
+def _bound(function, args, kwargs) -> Arguments:
+    name, kwargs = function.__name__, {key: x for key, x in kwargs.items()}
+    if len(args) < function.nin or len(args) > function.nargs:
         raise Mismatch(f"{name}() takes from {function.nin} to {function.nargs} positional arguments but {len(args)} were given")
-    if dtype is not None and dtype.type is not k.NoneType:
-        if not isinstance(dtype.type, (DType, k.Singleton)) and not dtype.known:
-            raise Mismatch("the dtype must be known at compile time")
-        raise Mismatch(f"np.{name} with dtype= is not compiled yet", "convert an operand with astype")
-    if function not in RELATIONS or len(args) != 2 or not all(kind_of(element_type(x)) in "biu" for x in args):
-        found = loop(function, tuple(element_type(x) for x in args))
-        args = [x if is_array(x) or x.known else convert(x, t) for x, t in zip(args, found.inputs)]
-        outputs = found.outputs
-    else:
+    args, outs = list(args[:function.nin]), list(args[function.nin:])
+    out = kwargs.pop("out", None)
+    if outs and out is not None:
+        raise Mismatch("cannot specify 'out' as both a positional and keyword argument")
+    if out is not None and out.type is not k.NoneType:
+        if isinstance(out.type, k.Tuple):
+            outs = [Apply(TUPLE_GET, out, index=i) for i in range(len(out.type.elements))]
+            if len(outs) != function.nout:
+                raise Mismatch("The 'out' tuple must have exactly one entry per ufunc output", exception=ValueError)
+        elif function.nout > 1:
+            raise Mismatch("'out' must be a tuple of arrays")
+        else:
+            outs = [out]
+    outs = tuple(None if x.type is k.NoneType else x for x in outs)
+    outs += (None,) * (function.nout - len(outs)) if outs else ()
+    for x in outs:
+        if x is not None and not is_array(x):
+            raise Mismatch("return arrays must be of ArrayType")
+    where = kwargs.pop("where", None)
+    if where is not None and where.known and where.value is True:
+        where = None
+    if where is not None:
+        if not is_array(where) and not is_number(where.type):
+            raise Mismatch(f"where= of a {type_name(where.type)} is not compiled", "use an array of booleans")
+        if kind_of(element_type(where)) != "b":
+            raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to dtype('bool') according to the rule 'safe'")
+    dtype = kwargs.pop("dtype", None)
+    casting, order = (_constant_text(kwargs, key, default) for key, default in (("casting", "same_kind"), ("order", "K")))
+    if order not in ("C", "F", "A", "K"):
+        raise Mismatch(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')", exception=ValueError)
+    kwargs.pop("subok", None)
+    if "signature" in kwargs:
+        raise Mismatch(f"np.{name} with signature= is not compiled", "write dtype=, or convert the operands with astype")
+    for key in kwargs:
+        raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+    return Arguments(args, outs if any(x is not None for x in outs) else (), where,
+                 None if dtype is None or dtype.type is k.NoneType else scalar_of(dtype), casting, order)
+
+
+def _constant_text(kwargs, key, default):
+    x = kwargs.pop(key, None)
+    if x is None:
+        return default
+    if not isinstance(x.value, str):
+        raise Mismatch(f"{key}= must be a text that is known at compile time")
+    return x.value
+
+
+def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
+    """A call of a ufunc where an operand is an array, or with keywords."""
+    if any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args[:function.nin]):
+        return _of_sequences(function, args, kwargs)
+    args, outs, where, dtype, casting, order = _bound(function, args, kwargs or {})
+    _checked(function.__name__, args)
+    exact = dtype is None and function in RELATIONS and all(kind_of(element_type(x)) in "biu" for x in args)
+    if exact and casting == "same_kind":  # Python ints beyond the other's type too
         outputs = (k.bool_,)
-    callee = constant_of(function)
+        _check_out(function, outs, outputs, casting)
+    else:
+        found = loop(function, tuple(element_type(x) for x in args), dtype, casting, tuple(x and x.type.dtype for x in outs))
+        outputs = found.outputs
+        if not exact:
+            args = [x if is_array(x) or x.known else convert(x, t) if k.is_python_number(x.type) else x for x, t in zip(args, found.inputs)]
+    callee = constant_of(function if dtype is None else typed(function, found))
     if function.nout > 1:
-        if out is not None:
-            raise Mismatch(f"np.{name} with out= is not compiled yet")
-        kernel = loops.apply1_item if function.nin == 1 else loops.apply2_item
-        return _tuple([_whole(kernel, [callee, Const(k.Int, i)], args) for i in range(function.nout)])
-    if out is not None:
-        return into(out, name, _APPLY[function.nin], [callee], args, outputs[0])
-    return _whole(_APPLY[function.nin], [callee], args)
+        return _pair(function, callee, args, outs, where, order)
+    if outs:
+        return into(outs[0], callee, args, where)
+    if where is not None:  # NumPy leaves the rest as it was in memory
+        return _ordered(_whole(_MASKED[function.nin], [callee, _dtype(outputs[0])], [where, *args]), order)
+    return _ordered(_whole(_APPLY[function.nin], [callee], args), order)
+
+
+def _check_out(function, outs, outputs, casting):
+    for x, t in zip(outs, outputs):
+        if not np.can_cast(dtype_of(t), dtype_of(x.type.dtype), casting):
+            raise Mismatch(f"Cannot cast ufunc '{function.__name__}' output from {dtype_of(t)!r} to {dtype_of(x.type.dtype)!r} "
+                           f"with casting rule '{casting}'")
+
+
+def _of_sequences(function, args, kwargs):
+    """Tuples and lists as arrays."""
+    if kwargs or len(args) != function.nin:
+        raise Mismatch(f"np.{function.__name__} of a {type_name(next(x.type for x in args if isinstance(x.type, (k.Tuple, k.Struct))))} with out= "
+                       "or other keywords is not compiled", "make an array of it")
+    return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args)
+
+
+def _pair(function, callee, args, outs, where, order):
+    """The two outputs of a ufunc."""
+    kernel = loops.apply1_item if function.nin == 1 else loops.apply2_item
+    both = _tuple([_ordered(_whole(kernel, [callee, Const(k.Int, i)], args), order) for i in range(2)])
+    if not outs and where is None:
+        return both
+    for x in outs:
+        if x is not None and not x.type.writable:
+            return Throw(ValueError, "output array is read-only")
+    return Call(loops.put_pair, both, _tuple([x or NONE for x in outs or (NONE, NONE)]), where or NONE)
+
+
+def _ordered(result: Expr, order: str) -> Expr:
+    return result if order in "KA" else Call(loops.in_order, result, Const(k.Str, order))
 
 
 def _whole(kernel, fixed, args):
@@ -130,19 +216,14 @@ def _whole(kernel, fixed, args):
     return over(kernel, fixed, args)
 
 
-_KINDS = {"b": 0, "u": 1, "i": 2, "f": 3, "c": 4}
-
-
-def into(out: Expr, name: str, kernel, fixed, args, result: k.Type) -> Expr:
-    """out[...] = kernel(...), out: what a ufunc does with out= and an in-place operator with its left side."""
-    if not is_array(out):
-        raise Mismatch("return arrays must be of ArrayType")
-    if not np.can_cast(dtype_of(result), dtype_of(out.type.dtype), "same_kind"):
-        raise Mismatch(f"Cannot cast ufunc '{name}' output from dtype('{dtype_of(result)}') to dtype('{dtype_of(out.type.dtype)}') "
-                       "with casting rule 'same_kind'")
+def into(out: Expr, callee, args, where=None) -> Expr:
+    """out[...] = callee(...), out: what a ufunc does with out= and an in-place operator with its left side."""
     if not out.type.writable:
         return Throw(ValueError, "output array is read-only")
-    return Call(loops.after, out, _stored(out, args, _CAST[len(args)], [*fixed, _dtype(out.type.dtype)], "output"))
+    fixed = [callee, _dtype(out.type.dtype)]
+    if where is not None:
+        return Call(loops.after, out, _stored(out, [where, out, *args], _KEPT[len(args)], fixed, "output"))
+    return Call(loops.after, out, _stored(out, args, _CAST[len(args)], fixed, "output"))
 
 
 def _dtype(t: k.Type) -> Const:

@@ -13,7 +13,7 @@ from ..build import outlined
 from ..intrinsics import as_type, chosen, identity
 
 __all__ = ["mapped", "stored", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
-           "cast2", "cast3", "after", "as_row", "truth", "pick", "select"]
+           "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "put_pair", "after", "as_row", "truth", "pick", "select"]
 
 
 # -- kernels
@@ -36,6 +36,22 @@ def apply1_item(f, item, x):
 
 def apply2_item(f, item, x, y):
     return f(x, y)[item]
+
+
+def masked1(f, t, where, x):
+    return f(x) if where else identity("sum", t)
+
+
+def masked2(f, t, where, x, y):
+    return f(x, y) if where else identity("sum", t)
+
+
+def kept1(f, t, where, old, x):
+    return as_type(f(x), t) if where else old
+
+
+def kept2(f, t, where, old, x, y):
+    return as_type(f(x, y), t) if where else old
 
 
 def cast0(t, x):
@@ -67,6 +83,43 @@ def pick(how, t, x, where):
 
 def select(condition, x, y):
     return chosen(condition, x, y)
+
+
+# -- results
+
+def sequence1(f, x):
+    return f(np.asarray(x))
+
+
+def sequence2(f, x, y):
+    return f(as_operand(x), as_operand(y))
+
+
+def as_operand(x):
+    return x if isinstance(x, (np.ndarray, int, float, complex, np.generic)) else np.asarray(x)
+
+
+def in_order(a, order):
+    """A result in the order that is asked for."""
+    if isinstance(a, np.ndarray) and a.ndim > 1:
+        out = np.empty(a.shape, a.dtype, order)
+        out[...] = a
+        return out
+    return a
+
+
+def put_pair(both, outs, where):
+    return put_result(outs[0], both[0], where), put_result(outs[1], both[1], where)
+
+
+def put_result(out, result, where):
+    if out is None:
+        return result
+    if where is None:
+        out[...] = result
+    else:
+        out[...] = np.where(where, result, out)
+    return out
 
 
 def after(out, done):

@@ -41,10 +41,8 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
 
 def _ufunc(ufunc):
     def rule(args, kwargs):
-        if any(isinstance(x.type, k.Array) for x in [*args, *kwargs.values()]):
+        if kwargs or len(args) != ufunc.nin or any([isinstance(x.type, (k.Array, k.Tuple, k.Struct)) for x in args]):
             return elementwise.ufunc(ufunc, args, kwargs)
-        if kwargs:
-            raise Mismatch(f"np.{ufunc.__name__} with {', '.join(kwargs)}= is not compiled yet")
         return ufunc_call(ufunc, args)
 
     return rule

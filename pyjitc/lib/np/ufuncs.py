@@ -20,13 +20,14 @@ from ...ops.arith import (
 from ...ops.structure import SELECT
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of, numpy_counterpart, type_of_dtype
-from ..build import apply, cast
+from ..build import apply, cast, convert, meaning
 from . import numbers
 from . import operators as scalar_operators
 
 vector = lazy(f"{__package__}.vector")
+vector_trig = lazy(f"{__package__}.vector_trig")
 
-__all__ = ["Loop", "loop", "RULES", "constant"]
+__all__ = ["Loop", "loop", "fold_loop", "typed", "RULES", "constant"]
 
 
 class Loop(NamedTuple):
@@ -42,26 +43,47 @@ _loops: dict[tuple, Loop] = {}
 _WEAK = {k.Int: int, k.Float: float, k.Complex: complex}
 
 
-def loop(ufunc: np.ufunc, types: tuple[k.Type, ...]) -> Loop:
-    """The loop for operands of these scalar types, Python's (weak beside NumPy's) or NumPy's. Raises Mismatch."""
-    key = (ufunc, types)
+def loop(ufunc: np.ufunc, types: tuple[k.Type, ...], dtype: k.Type | None = None, casting: str = "same_kind", outs=()) -> Loop:
+    """The loop for operands of these scalar types, Python's (weak beside NumPy's) or NumPy's. Raises Mismatch.
+
+    dtype: what the loop has to give; outs: types of the places for the results, None where there is no place."""
+    key = (ufunc, types, dtype, casting, outs)
     found = _loops.get(key)
     if found is None:
-        found = _loops[key] = _find(ufunc, types)
+        found = _loops[key] = _find(*key)
     return found
 
 
-def _find(ufunc, types):
+def _find(ufunc, types, dtype, casting, outs):
     if len(types) != ufunc.nin:
         raise Mismatch(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments "
                        f"but {len(types)} were given")
     if all(map(k.is_python_number, types)):
         types = tuple(map(numpy_counterpart, types))
-    asked = [_WEAK.get(t) or dtype_of(t) for t in types]
+    asked = [_WEAK.get(t) or dtype_of(t) for t in types] + [t and dtype_of(t) for t in outs or [None] * ufunc.nout]
+    asks = {"casting": casting}
+    if dtype is not None:
+        asks["signature"] = (*[None] * ufunc.nin, *[dtype_of(dtype)] * ufunc.nout)
     try:
-        resolved = ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))
-    except TypeError as error:
+        resolved = ufunc.resolve_dtypes(tuple(asked), **asks)
+    except (TypeError, ValueError) as error:
+        raise Mismatch(str(error), exception=ValueError if type(error) is ValueError else TypeError) from None
+    return _loop_of(ufunc, resolved, types)
+
+
+def fold_loop(ufunc: np.ufunc, t: k.Type, dtype: k.Type | None = None) -> Loop:
+    """The loop that reduces elements of type t. Raises Mismatch."""
+    asks = {"reduction": True}
+    if dtype is not None:
+        asks["signature"] = (dtype_of(dtype), None, None)
+    try:
+        resolved = ufunc.resolve_dtypes((None, dtype_of(t), None), **asks)
+    except (TypeError, ValueError) as error:
         raise Mismatch(str(error)) from None
+    return _loop_of(ufunc, resolved, (t,))
+
+
+def _loop_of(ufunc, resolved, types):
     resolved = [type_of_dtype(d) for d in resolved]
     if None in resolved:
         raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled")
@@ -72,6 +94,25 @@ def _find(ufunc, types):
     if not rule:
         raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled yet")
     return Loop(inputs, outputs, rule)
+
+
+_typed: dict[tuple, Callable] = {}
+
+
+def typed(ufunc: np.ufunc, found: Loop) -> Callable:
+    """A function that stands for this loop of the ufunc: numbers of any type are converted to its types first."""
+    key = (ufunc, found.inputs, found.outputs)
+    if key not in _typed:
+        @meaning(lambda args, kwargs: found.rule(*map(_converted, args, found.inputs)))
+        def function(*numbers):
+            raise NotImplementedError
+
+        _typed[key] = function
+    return _typed[key]
+
+
+def _converted(x: Expr, t: k.Type) -> Expr:
+    return convert(x, t) if k.is_python_number(x.type) else cast(x, t)
 
 
 def constant(t: k.Type, value) -> Const:
@@ -286,12 +327,13 @@ def _in_single(function):
     return rule
 
 
-def _vector(name, complex_op=None):
-    """A function of vector.py: float64 as it is; float32 and float16 computed in double."""
+def _vector(name, complex_op=None, module=vector):
+    """A function of vector_*.py: float64 as it is; float32 and float16 computed in double."""
 
-    def rule(x):
-        function = getattr(vector, name if x.type is k.float64 else f"{name}_single")
-        return cast(Call(function, cast(x, k.Float)), x.type)
+    def rule(*operands):
+        t = operands[0].type
+        function = getattr(module, name if t is k.float64 else f"{name}_single")
+        return cast(Call(function, *[cast(x, k.Float) for x in operands]), t)
 
     return {"f": rule, "c": _of(complex_op)} if complex_op is not None else {"f": rule}
 
@@ -318,8 +360,8 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.expm1: {"f": _of(m.EXPM1), "c": _complex_expm1}, np.log: _vector("log", m.CLOG),
     np.log2: {"f": _of(m.LOG2), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
     np.log10: {"f": _of(m.LOG10), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
-    np.log1p: {"f": _of(m.LOG1P), "c": _complex_log1p}, np.sin: _floats(m.SIN, m.CSIN), np.cos: _floats(m.COS, m.CCOS),
-    np.tan: _floats(m.TAN, m.CTAN),
+    np.log1p: {"f": _of(m.LOG1P), "c": _complex_log1p}, np.sin: _vector("sin", m.CSIN, vector_trig),
+    np.cos: _vector("cos", m.CCOS, vector_trig), np.tan: _vector("tan", m.CTAN, vector_trig),
     np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS), np.arctan: _floats(m.ATAN, m.CATAN),
     np.sinh: _floats(m.SINH, m.CSINH), np.cosh: _floats(m.COSH, m.CCOSH), np.tanh: _vector("tanh", m.CTANH),
     np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH),

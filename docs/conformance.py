@@ -1,0 +1,162 @@
+"""Compares every NumPy callable with its compiled form and writes the table docs/conformance.md.
+
+python docs/conformance.py [--group numpy] [--names sum,mean] [--jobs 2] [--results FILE]
+What is called: tests/lib/np/conformance/calls.py. Where only some names are asked for, the table is printed, not written.
+"""
+import argparse
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.lib.np.conformance import run  # noqa: E402
+
+GROUPS = {"numpy": "numpy", "linalg": "numpy.linalg", "fft": "numpy.fft", "random": "numpy.random", "Generator": "numpy.random.Generator",
+          "ndarray": "numpy.ndarray", "ufunc methods": "methods of ufuncs"}
+BUGS = ("DIFFERS", "CRASH", "HANG")
+
+
+class Worker:
+    """A process that runs cases; a new one where it ends or hangs."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen([sys.executable, "-m", "tests.lib.np.conformance.run"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        self.done = 0
+
+    def run(self, case):
+        if self.process is None or self.done == 1500:  # what is compiled stays in memory
+            self.stop()
+            self.start()
+        self.done += 1
+        timer = threading.Timer(self.seconds, self.process.kill)
+        timer.start()
+        try:
+            print(json.dumps(case), file=self.process.stdin, flush=True)
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        late = not timer.is_alive()
+        timer.cancel()
+        if line:
+            return json.loads(line)
+        code = self.process.wait()
+        self.process = None
+        return ("HANG", f"more than {self.seconds} s") if late else ("CRASH", f"the process ended with {code}")
+
+    def stop(self):
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process = None
+
+
+def measure(names, jobs, seconds=60):
+    """[(case, status, detail)]"""
+    todo, found = queue.Queue(), {}
+    for group, name in names:
+        todo.put((group, name))
+
+    def work():
+        worker = Worker(seconds)
+        while True:
+            try:
+                group, name = todo.get_nowait()
+            except queue.Empty:
+                return worker.stop()
+            found[group, name] = [(case, *worker.run(case)) for case in run.cases(group, name)]
+            for case, status, detail in found[group, name]:
+                if status in (*BUGS, "message"):
+                    print(f"{status:8} {case.call} {case.dtype} {case.layout}: {detail}", flush=True)
+
+    threads = [threading.Thread(target=work) for _ in range(jobs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [row for key in names for row in found[key]]
+
+
+def verdict(rows):
+    """('supported' | 'partly' | 'not', what is missing)"""
+    refused = [(case, detail) for case, status, detail in rows if status in ("error", *BUGS)]
+    if not refused:
+        return "supported", ""
+    if all(status in ("error", *BUGS) for case, status, _ in rows if case.call == rows[0][0].call) or not any(
+            status == "same" for _, status, _ in rows):
+        return "not", refused[0][1]
+    missing = defaultdict(list)
+    for case, detail in refused:
+        missing[case.call].append((case, detail))
+    main = missing.pop(rows[0][0].call, [])
+    parts = [", ".join(dict.fromkeys(c.dtype if c.layout == "C" else c.layout for c, _ in main))] if main else []
+    parts += [f"`{call}`" for call in missing]
+    return "partly", "; ".join(parts) + f" ({refused[0][1]})"
+
+
+def table(results):
+    by_name = defaultdict(list)
+    for row in results:
+        by_name[row[0].group, row[0].name].append(row)
+    verdicts = {key: verdict(rows) for key, rows in by_name.items()}
+    groups = list(dict.fromkeys(group for group, _ in verdicts))
+    lines = ["# NumPy, name by name", "",
+             "Written by `python docs/conformance.py`, which calls every name compiled and in the interpreter, over dtypes, layouts, axes and edge",
+             "shapes (`tests/lib/np/conformance/calls.py` has the calls), and compares values, dtypes, shapes, exceptions and what is written to.",
+             "*partly*: some dtypes or calls are refused with an error when the function is compiled; the first such error stands in parentheses.", "",
+             "| | callables | supported | partly | not | calls | same | refused | other exception text | differ or crash |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for group in groups:
+        states = Counter(v[0] for (g, _), v in verdicts.items() if g == group)
+        cases = Counter(status for case, status, _ in results if case.group == group)
+        lines.append(f"| {GROUPS[group]} | {sum(states.values())} | {states['supported']} | {states['partly']} | {states['not']} | {sum(cases.values())} | "
+                     f"{cases['same']} | {cases['error']} | {cases['message']} | {sum(cases[b] for b in BUGS)} |")
+    for group in groups:
+        lines += ["", f"## {GROUPS[group]}", "", "| name | | what is missing |", "|---|---|---|"]
+        for (g, name), (state, missing) in verdicts.items():
+            if g == group:
+                bugs = [case.call for case, status, _ in by_name[g, name] if status in BUGS]
+                note = f" **differs**: {', '.join(f'`{c}`' for c in dict.fromkeys(bugs))}" if bugs else ""
+                lines.append(f"| {name} | {state} | {(missing + note).replace('|', chr(92) + '|')[:400]} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--group")
+    parser.add_argument("--names")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--results", help="keep all results in this file, and take those of other names from it")
+    options = parser.parse_args()
+    names = [(group, name) for group in GROUPS if options.group in (None, group) for name in run.names(group)
+             if options.names is None or name in options.names.split(",")]
+    results = measure(names, options.jobs)
+    whole = options.group is None and options.names is None
+    if options.results:
+        path = Path(options.results)
+        old = [(run.Case(*case), status, detail) for case, status, detail in json.loads(path.read_text())] if path.exists() else []
+        fresh = set(names)
+        kept = defaultdict(list)
+        for row in [row for row in old if (row[0].group, row[0].name) not in fresh] + results:
+            kept[row[0].group, row[0].name].append(row)
+        results = [row for group in GROUPS for name in run.names(group) for row in kept[group, name]]
+        path.write_text(json.dumps(results))
+    text = table(results)
+    if whole or options.results:
+        (Path(__file__).parent / "conformance.md").write_text(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
