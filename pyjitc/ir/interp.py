@@ -288,8 +288,9 @@ class _Machine:
 
     # -- exceptions
 
-    def do_throw(self, inst):
-        raise inst.attrs["cls"](inst.attrs["message"])
+    def do_throw(self, inst, *operands):
+        message = inst.attrs["message"]
+        raise inst.attrs["cls"](message % operands if operands else message)
 
     def do_exc_new(self, inst, *args):
         return inst.attrs["cls"](*(leave(x, v.type) for x, v in zip(args, inst.args)))

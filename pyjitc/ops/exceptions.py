@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..ir.core import ALLOCATES, HOST, PURE, RAISES, TERMINATOR, WRITES, Op
-from ..types.kinds import Bool, Exception_, NoneType, Object
+from ..types.kinds import Bool, Exception_, Int, NoneType, Object
 from .effects import NONDIFF
 
 __all__ = ["EXCEPTION_OPS"]
@@ -27,8 +27,20 @@ def _throw_exc_lower(e, inst, exc, *cause):
     return []
 
 
-def _throw_lower(e, inst):
-    e.error(inst, inst.attrs["cls"], inst.attrs["message"].replace("%", "%%"))
+def _throw_lower(e, inst, *operands):
+    message = inst.attrs["message"]
+    if not operands:
+        e.error(inst, inst.attrs["cls"], message.replace("%", "%%"))
+        return []
+    given, forms = [], []
+    for value, (x,) in zip(inst.args, operands):
+        bits, signed = (64, True) if value.type is Int else (value.type.bits, value.type.signed)
+        if bits < 64:
+            x = e.assign(f"{'sext' if signed else 'zext'} i{bits} {x} to i64")
+        given.append(f"i64 {x}")
+        forms.append("%lld" if signed else "%llu")
+    message = "%%".join(part.replace("%s", "{}") for part in message.replace("{", "{{").replace("}", "}}").split("%%")).format(*forms)
+    e.error(inst, inst.attrs["cls"], message, *given)
     return []
 
 
@@ -58,7 +70,7 @@ EXC_NEW = Op("exc_new", lambda types, attrs: Exception_(attrs["cls"]), RAISES | 
 EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES | HOST, lower=_throw_exc_lower, partials=NONDIFF,
                doc="raise exc [from cause]; cause is an exception or None")
 THROW = Op("throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES, lower=_throw_lower, partials=NONDIFF,
-           doc="raise {cls}({message})")
+           doc="raise {cls}({message}), with ints in the place of each %s")
 EXC_FETCH = Op("exc_fetch", lambda types, attrs: Exception_(BaseException), ALLOCATES | WRITES | HOST,
                lower=_call("pyj_fetch", True), partials=NONDIFF, doc="the exception that arrived, taken out of the indicator")
 EXC_MATCH = Op("exc_match_class", lambda types, attrs: Bool, PURE, lower=_match_lower, partials=NONDIFF,

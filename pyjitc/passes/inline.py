@@ -15,7 +15,7 @@ from ..ir.cfg import reverse_postorder
 from ..ir.core import Block, Edge, Function, Inst, Value
 from ..ops.control import INVOKE, JUMP, RETURN
 from ..ops.nest import NEST, NEST_INTO
-from . import nests, simplify
+from . import messages, nests, simplify
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 
 __all__ = ["run"]
@@ -66,6 +66,7 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
             stack.pop()
             _inline_into(fn, state)
             if fn.library and "tidy" not in fn.attrs and not any(e.block is fn.entry for b in fn.blocks for e in b.edges()):
+                messages.run(fn)
                 simplify.run(fn)  # once in a process: what is copied from here on is small
                 fn.attrs["tidy"] = True
             state[fn] = True

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from ..ir import core as ir
-from . import dce, device, gvn, inline, latches, polling, ranges, refcount, relax, simplify, speculate, versioning
+from . import dce, device, gvn, inline, latches, messages, polling, ranges, refcount, relax, simplify, speculate, versioning
 
 __all__ = ["run", "run_device", "PASSES"]
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
-PASSES = [relax, simplify, latches, gvn, ranges, gvn, dce, versioning, speculate, polling, dce, refcount]
+PASSES = [messages, relax, simplify, latches, gvn, ranges, gvn, dce, versioning, speculate, polling, dce, refcount]
 
 
 def run(functions: list[ir.Function], options, check=None) -> list[ir.Function]:

@@ -26,7 +26,7 @@ __all__ = ["run"]
 
 STRIP = 1 << 14
 _TIGHT = 16  # instructions of a loop with index checks that is unrolled
-_SHORT = 64  # a loop known to run no longer than this is left alone
+_SHORT = 256  # a loop known to run no longer than this is left alone
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -42,7 +42,7 @@ def run(fn: ir.Function, options=None) -> None:
             continue  # inside `try`: the front end has put one where handlers see it
         counted = find(loop, defs, edges)
         if counted is not None:
-            trips = defs.constant(counted.start[counted.left])
+            trips = _at_most(counted.start[counted.left], defs)
             if trips is not None and trips <= _SHORT:
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
@@ -59,6 +59,19 @@ def run(fn: ir.Function, options=None) -> None:
         if not loop.inner:
             _independent(loop)
     fn.blocks = reverse_postorder(fn)
+
+
+def _at_most(trips, defs):
+    """The largest number of trips that is known, or None: min(x, 128), say, or what range(i, i + 128) leaves."""
+    inst = defs.inst_of.get(trips)
+    if inst is None or inst.op is not SELECT:
+        return defs.constant(trips)
+    test, x, y = inst.args
+    one, other = _at_most(x, defs), _at_most(y, defs)
+    less = defs.inst_of.get(test)
+    if one is None and other is not None and less is not None and less.op is ILT and less.args[0] is x:
+        one = defs.constant(less.args[1])
+    return None if one is None or other is None else max(one, other)
 
 
 def _independent(loop) -> None:

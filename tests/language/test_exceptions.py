@@ -709,3 +709,49 @@ def test_multi_line_expressions_have_the_line_of_the_part():
     for args in ((1, 0), (1, 1)):
         expected, actual = outcome(spread, args)[1], outcome(njit(spread), args)[1]
         assert frames(actual, [__file__]) == frames(expected, [__file__])
+
+
+def formatted(i, small, x):
+    if i == 1:
+        raise IndexError(f"no {i} of {small} 100%s {{}} %d")
+    if i == 2:
+        raise KeyError(f"{i}")
+    if i == 3:
+        raise ValueError("plain 50%")
+    if i == 4:
+        try:
+            raise ValueError(f"a{i}b")
+        except ValueError as error:
+            raise KeyError(f"c{i}") from error
+    if i == 5:
+        try:
+            raise ValueError(f"a{i}b")
+        except ValueError:
+            raise KeyError(f"c{i}")
+    if i == 6:
+        raise OSError(f"x{i}")
+    if i == 7:
+        raise ValueError(f"{x}{i}{x} é")
+    message = f"{i}"
+    if i == 8:
+        raise ValueError(message)
+    if i == 9:
+        raise ValueError(message)
+    if i == 10:
+        raise UnicodeError(f"{i}")
+    if i == 11:
+        raise StopIteration(f"x{i:5d}{small!r}")
+    return i
+
+
+@pytest.mark.parametrize("i", range(13))
+def test_formatted_messages(i):
+    compiled = njit(formatted)
+    for small in (np.uint8(200), np.int16(-3), np.uint64(2**64 - 1), -7):
+        results = []
+        for function in (formatted, compiled):
+            try:
+                results.append(function(i, small, 2.5))
+            except Exception as error:
+                results.append((type(error), error.args, type(error.__cause__), type(error.__context__), error.__suppress_context__))
+        assert results[0] == results[1]

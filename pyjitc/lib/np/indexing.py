@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
-from ...ops.arith import CAST, IADD
+from ...ops.arith import CAST, IADD, IAND, ILT, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
-from ...ops.structure import TUPLE_MAKE
+from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
 from ..build import cast, compiled, meaning
 from ..intrinsics import as_type
 from . import views
-from .arrange import elements, permute, stretch
+from .arrange import elements, permute, stretch, view_as
 
 __all__ = ["CALLS", "METHODS", "is_advanced", "getitem", "setitem"]
 
@@ -199,19 +199,39 @@ def check_masks(shape, items, k, axis):
     raise NotImplementedError
 
 
+def _in_order(args, kwargs):
+    return Const(Bool, len({a.type.ndim for a in args}) == 1 and all(a.type.ndim > 1 and a.type.layout == "C" for a in args))
+
+
+@meaning(_in_order)
+def in_order(*arrays):
+    """Whether all have the same number of axes, more than one, and lie in C order: they can be visited as one axis."""
+    raise NotImplementedError
+
+
+def one_axis(a):
+    return view_as(a, (a.size,))
+
+
+def sum_of_bytes(mask, start, count):
+    """How many of `count` < 256 elements are true: in bytes, of which many fit in a register."""
+    some = np.uint8(0)
+    for j in range(count):
+        some = IADD(some, CAST(ARRAY_LOAD(mask, IADD(start, j)), type=k.uint8))
+    return CAST(some, type=Int)
+
+
 def count_true(mask):
+    if in_order(mask):
+        return count_true(one_axis(mask))
     total = 0
     if mask.ndim == 0:
         return 1 if mask[()] else 0
     if mask.ndim == 1:
-        whole = len(mask) - len(mask) % 128
-        for i in range(0, whole, 128):  # sums of bytes: many in a register
-            some = np.uint8(0)
-            for j in range(i, IADD(i, 128)):
-                some = IADD(some, CAST(ARRAY_LOAD(mask, j), type=k.uint8))
-            total = IADD(total, CAST(some, type=Int))
-        for i in range(whole, len(mask)):
-            total = IADD(total, 1 if mask[i] else 0)
+        n = len(mask)
+        for i in range(0, n, 128):
+            left = ISUB(n, i)
+            total = IADD(total, sum_of_bytes(mask, i, SELECT(ILT(left, 128), left, 128)))
     else:
         for i in range(len(mask)):
             total = IADD(total, count_true(mask[i]))
@@ -219,7 +239,10 @@ def count_true(mask):
 
 
 def masked(a, mask):
-    out = np.empty(count_true(mask), a.dtype)
+    if in_order(a, mask):
+        return masked(one_axis(a), one_axis(mask))
+    n = count_true(mask)
+    out = np.empty(IADD(n, 1), a.dtype)[:n]  # copy_masked writes one beyond the last
     copy_masked(out, a, mask, 0)
     return out
 
@@ -230,18 +253,18 @@ def any_of_eight(mask, i):
 
 
 def copy_masked(out, a, mask, at):
+    """Every element is written, and the place moves on where the mask is true: no branch to be predicted."""
     if mask.ndim == 1:
-        whole = len(mask) - len(mask) % 8
+        n = len(mask)
+        whole = ISUB(n, IAND(n, 7))
         for i in range(0, whole, 8):  # most masks have long stretches of False
             if any_of_eight(mask, i):
                 for j in range(i, IADD(i, 8)):
-                    if ARRAY_LOAD(mask, j):
-                        ARRAY_STORE(out, at, ARRAY_LOAD(a, j))
-                        at = IADD(at, 1)
-        for i in range(whole, len(mask)):
-            if mask[i]:
-                ARRAY_STORE(out, at, a[i])
-                at = IADD(at, 1)
+                    ARRAY_STORE(out, at, ARRAY_LOAD(a, j))
+                    at = IADD(at, CAST(ARRAY_LOAD(mask, j), type=Int))
+        for i in range(whole, n):
+            ARRAY_STORE(out, at, ARRAY_LOAD(a, i))
+            at = IADD(at, CAST(ARRAY_LOAD(mask, i), type=Int))
     else:
         for i in range(len(mask)):
             at = copy_masked(out, a[i], mask[i], at)
@@ -249,10 +272,17 @@ def copy_masked(out, a, mask, at):
 
 
 def fill_masked(a, mask, value):
-    if mask.ndim == 1:
-        for i in range(len(mask)):
-            if mask[i]:
-                a[i] = value
+    if in_order(a, mask):
+        fill_masked(one_axis(a), one_axis(mask), value)
+    elif mask.ndim == 1:
+        n = len(mask)
+        for i in range(0, n, 64):
+            left = ISUB(n, i)
+            left = SELECT(ILT(left, 64), left, 64)
+            if sum_of_bytes(mask, i, left) > 0:
+                for j in range(left):
+                    if ARRAY_LOAD(mask, IADD(i, j)):
+                        ARRAY_STORE(a, IADD(i, j), value)
     else:
         for i in range(len(mask)):
             fill_masked(a[i], mask[i], value)
@@ -283,9 +313,11 @@ def all_apart(indices, target, i):
 
 
 def write_masked(a, mask, value, at, step):
-    if mask.ndim == 1:
+    if in_order(a, mask):
+        at = write_masked(one_axis(a), one_axis(mask), value, at, step)
+    elif mask.ndim == 1:
         for i in range(len(mask)):
-            if mask[i]:
+            if ARRAY_LOAD(mask, i):
                 a[i] = ARRAY_LOAD(value, at)
                 at = IADD(at, step)
     else:
@@ -311,7 +343,7 @@ def rows_of(out, n, i):
 def find_true(out, mask, index, at):
     if mask.ndim == 1:
         for i in range(len(mask)):
-            if mask[i]:
+            if ARRAY_LOAD(mask, i):
                 write_index(out, index + (i,), at, 0)
                 at = IADD(at, 1)
     else:

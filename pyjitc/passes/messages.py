@@ -1,0 +1,77 @@
+"""Make the message of an exception where it is raised, by one formatted call, when it is a text of ints and strings.
+
+Runs first, and once over each library function: an f-string is a dozen calls on Python objects with their references,
+all of them on paths that are almost never taken, and the rest of the compile need not see them.
+Before:  b = py_box i ; t = py_format b, None ; s = py_join 'no ', t ; e = exc_new {cls} (s) ; exc_throw e
+After:   throw {cls, message: 'no %s'} (i)
+Needs: SSA, references not yet counted.  Keeps: control flow, the exception, its message and its unwind edge.
+"""
+from __future__ import annotations
+
+import builtins
+from collections import Counter
+from typing import Any
+
+from ..ir.core import Function, Inst, Value
+from ..ops.control import CONST
+from ..ops.exceptions import EXC_NEW, EXC_THROW, THROW
+from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN
+from ..types.kinds import Int, NoneType, NpInt, Str
+
+__all__ = ["run"]
+
+
+def run(fn: Function, options: Any = None) -> None:
+    throws = [b for b in fn.blocks if b.insts[-1].op is EXC_THROW and len(b.insts[-1].args) == 1]
+    if not throws:
+        return
+    defs = {i.result: i for b in fn.blocks for i in b.insts if i.result is not None}
+    uses = Counter(a for b in fn.blocks for i in b.insts for a in i.args)
+    uses.update(a for b in fn.blocks for e in b.edges() for a in e.args)
+    gone: set[Inst] = set()
+    for block in throws:
+        throw = block.insts[-1]
+        new = defs.get(throw.args[0])
+        if new is None or new.op is not EXC_NEW or not _plain(new.attrs["cls"]) or len(new.args) != 1:
+            continue
+        parts: list[str | Value] = []
+        used: list[Inst] = [new]
+        if not _message(new.args[0], defs, parts, used) or any(uses[i.result] != 1 for i in used):
+            continue
+        operands = [p for p in parts if not isinstance(p, str)]
+        message = "".join(("%s" if not isinstance(p, str) else p.replace("%", "%%") if operands else p) for p in parts)
+        block.insts[-1] = Inst(THROW, operands, {"cls": new.attrs["cls"], "message": message}, loc=throw.loc)
+        block.insts[-1].unwind = throw.unwind
+        gone.update(used)
+    if gone:
+        for block in fn.blocks:
+            block.insts = [i for i in block.insts if i not in gone]
+
+
+def _plain(cls: type) -> bool:
+    """A class of Python's own whose instances are made of one text. (Those of UnicodeError are not.)"""
+    return getattr(builtins, cls.__name__, None) is cls and not issubclass(cls, UnicodeError)
+
+
+def _message(value: Value, defs: dict, parts: list, used: list) -> bool:
+    """Append the constants and operands that make the text `value`; used: the instructions that become unnecessary."""
+    inst = defs.get(value)
+    if inst is None:
+        return False
+    if inst.op is CONST:  # shared with others, perhaps
+        text = inst.attrs["value"]
+        parts.append(text)
+        return value.type is Str and text.isascii() and "\0" not in text
+    if inst.op is PY_JOIN:
+        used.append(inst)
+        return all(_message(a, defs, parts, used) for a in inst.args)
+    if inst.op is PY_FORMAT:
+        box = defs.get(inst.args[0])
+        if inst.attrs["conversion"] not in ("", "s") or inst.args[1].type is not NoneType or box is None or box.op is not PY_BOX:
+            return False
+        shown = box.args[0].type
+        if shown is Int or isinstance(shown, NpInt):
+            used += (inst, box)
+            parts.append(box.args[0])
+            return True
+    return False
