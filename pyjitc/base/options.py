@@ -84,6 +84,7 @@ ENVIRONMENT = {
     "PYJITC_TIME": "1: print the time of every stage of a compile to stderr at exit",
     "PYJITC_BLAS": "none: matrix products and factorisations by own loops, without the BLAS and LAPACK that NumPy uses",
     "PYJITC_VERIFY": "1: verify the IR after every pass",
+    "PYJITC_CUDA": "cpu, gpu or auto: where kernels run (else on a GPU where there is one, and on the CPU where not)",
 }
 
 

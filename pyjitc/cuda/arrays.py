@@ -1,0 +1,495 @@
+"""Arrays in the memory of a device: made, copied, viewed, and shared with other libraries.
+
+A `DeviceArray` is a window on memory that it keeps alive. Views are found by NumPy itself, on an ndarray that says where
+the memory is and is never read. Without a GPU the memory is the host's, and everything works the same.
+"""
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any
+
+import numpy as np
+
+from ..types.kinds import Array
+from ..types.typeof import element_type
+from .devices import CudaError, current_device, devices, stream_handle
+
+__all__ = ["DeviceArray", "as_cuda_array", "device_array", "device_array_like", "from_cuda_array_interface", "is_cuda_array", "mapped",
+           "mapped_address", "mapped_array", "mapped_array_like", "pinned", "pinned_array", "pinned_array_like", "to_device", "wrap"]
+
+_types: dict[tuple, Array] = {}
+
+
+class Memory:
+    """Memory of a device, or pinned host memory. address: None once it was freed; owner: what it belongs to, where that is not
+    this object; release: called with the address at the end."""
+
+    __slots__ = ("device", "address", "size", "owner", "release", "device_address", "__weakref__")
+
+    def __init__(self, device, address: int, size: int, owner=None, release=None, device_address: int | None = None):
+        self.device, self.address, self.size, self.owner, self.release = device, address, size, owner, release
+        self.device_address = device_address
+
+    def free(self) -> None:
+        address, self.address = self.address, None
+        self.owner = None
+        if address is not None and self.release is not None:
+            self.release(address)
+
+    def __del__(self):
+        with contextlib.suppress(CudaError, AttributeError):
+            self.free()
+
+
+class _Place:
+    """What NumPy is told of memory; keeps it."""
+
+    __slots__ = ("__array_interface__", "memory")
+
+    def __init__(self, memory, address, shape, strides, dtype, writable=True):
+        self.memory = memory
+        self.__array_interface__ = {"data": (address, not writable), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
+
+
+class DeviceArray:
+    """An array on a device. shape, strides (bytes), dtype, ndim, size, nbytes as NumPy's; device; type: as kernels see it."""
+
+    __slots__ = ("memory", "start", "shape", "strides", "dtype", "writable", "type", "stream", "__weakref__")
+    __array_priority__ = 1000
+
+    def __init__(self, memory: Memory, start: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype, writable: bool = True,
+                 stream: int = 0):
+        self.memory, self.start, self.shape, self.strides, self.dtype = memory, start, shape, strides, dtype
+        self.writable, self.stream = writable, stream
+        self.type = _type(shape, strides, dtype, writable)
+
+    # -- what it is
+
+    @property
+    def device(self):
+        return self.memory.device
+
+    @property
+    def address(self) -> int:
+        """Of the first element, on the device; ValueError where the memory was freed."""
+        if self.memory.address is None:
+            raise ValueError("the device array was freed")
+        return self.start
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    def is_c_contiguous(self) -> bool:
+        return self.strides == _strides(self.shape, self.dtype.itemsize, "C") or self.type.layout == "C"
+
+    def is_f_contiguous(self) -> bool:
+        return self._window().flags.f_contiguous
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without dimensions")
+        return self.shape[0]
+
+    def __repr__(self):
+        state = ", freed" if self.memory.address is None else ""
+        return f"<device array {self.type} {self.shape} on device {self.device.index}{state}>"
+
+    # -- views
+
+    def _window(self) -> np.ndarray:
+        """An ndarray at the same place. It may be cut and turned, but never read, unless the memory is the host's."""
+        if self.size == 0:
+            return np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
+        return np.asarray(_Place(self.memory, self.address, self.shape, self.strides, self.dtype, self.writable))
+
+    def _view(self, window: np.ndarray) -> DeviceArray:
+        start = self.start if window.size == 0 else window.ctypes.data
+        return DeviceArray(self.memory, start, window.shape, window.strides, window.dtype, self.writable, self.stream)
+
+    def __getitem__(self, key):
+        view = self._view(self._window()[_basic(key)])
+        return view if view.shape or _keeps_array(key) else view.copy_to_host()[()]
+
+    def __setitem__(self, key, value) -> None:
+        self._view(self._window()[_basic(key)])._assign(value)
+
+    def __iter__(self):
+        return (self[k] for k in range(len(self)))
+
+    @property
+    def T(self) -> DeviceArray:
+        return self._view(self._window().T)
+
+    def transpose(self, *axes) -> DeviceArray:
+        return self._view(self._window().transpose(*axes))
+
+    def squeeze(self, axis=None) -> DeviceArray:
+        return self._view(self._window().squeeze(axis))
+
+    def reshape(self, *shape, order: str = "C") -> DeviceArray:
+        flags = self._window().flags
+        if not (flags.c_contiguous if order == "C" else flags.f_contiguous):
+            raise ValueError("the array is not contiguous in this order; a reshape would copy it: copy it first, as in x.copy()")
+        return self._view(self._window().reshape(*shape, order=order))
+
+    def ravel(self, order: str = "C") -> DeviceArray:
+        return self.reshape(-1, order=order)
+
+    def view(self, dtype) -> DeviceArray:
+        return self._view(self._window().view(dtype))
+
+    def split(self, section: int, stream=0) -> list[DeviceArray]:
+        """Consecutive parts of `section` items of a vector."""
+        if self.ndim != 1:
+            raise ValueError("split works on arrays of one dimension")
+        return [self[k:k + section] for k in range(0, len(self), section)]
+
+    # -- copies
+
+    def copy_to_host(self, ary: np.ndarray | None = None, stream=0) -> np.ndarray:
+        """The contents, in `ary` where given. With a stream, into pinned memory, it may return before they are there."""
+        if ary is not None:
+            _same_form(self, ary, "copy_to_host")
+            if not ary.flags.writeable:
+                raise ValueError("copy_to_host: the target is read-only")
+        device, handle = self.device, stream_handle(stream)
+        window = self._window()
+        if window.flags.f_contiguous or window.flags.c_contiguous:
+            order = "C" if window.flags.c_contiguous else "F"
+            direct = ary is not None and (ary.flags.c_contiguous if order == "C" else ary.flags.f_contiguous)
+            result = ary if direct else np.empty(self.shape, self.dtype, order=order)
+            device.copy_out(result.ctypes.data, self.address, self.nbytes, handle)
+            if not direct or handle == 0:
+                device.wait(handle)
+        else:  # the whole stretch of memory, and from that the elements
+            low, high = np.lib.array_utils.byte_bounds(window) if hasattr(np.lib, "array_utils") else np.byte_bounds(window)
+            span = np.empty(high - low, np.uint8)
+            device.copy_out(span.ctypes.data, low, high - low, handle)
+            device.wait(handle)
+            result = np.lib.stride_tricks.as_strided(span[self.address - low:][:self.dtype.itemsize].view(self.dtype), self.shape, self.strides)
+            result = result.copy() if ary is None else result
+        if ary is None:
+            return result
+        if result is not ary:
+            ary[...] = result
+        return ary
+
+    def copy_to_device(self, ary, stream=0) -> None:
+        """Take over the contents of an array of the same shape and dtype, of the host or of a device."""
+        if not isinstance(ary, DeviceArray):
+            ary = np.asarray(ary) if not is_cuda_array(ary) else as_cuda_array(ary)
+        _same_form(self, ary, "copy_to_device")
+        if not self.writable:
+            raise ValueError("the device array is read-only")
+        device, handle = self.device, stream_handle(stream)
+        window = self._window()
+        order = "C" if window.flags.c_contiguous else "F" if window.flags.f_contiguous else None
+        if isinstance(ary, DeviceArray):
+            other = ary._window()
+            if order is not None and (other.flags.c_contiguous if order == "C" else other.flags.f_contiguous):
+                device.copy(self.address, ary.address, self.nbytes, handle, ary.device)
+                return
+            ary = ary.copy_to_host()
+        source = np.asarray(ary, order=order or "C")
+        temporary = source is not ary
+        if order is not None:
+            device.copy_in(self.address, source.ctypes.data, self.nbytes, handle)
+        else:
+            _copy_runs(device, window, np.ascontiguousarray(source), handle)
+        if temporary or handle == 0:
+            device.wait(handle)
+
+    def _assign(self, value) -> None:
+        if not self.writable:
+            raise ValueError("the device array is read-only")
+        if isinstance(value, DeviceArray) and value.shape == self.shape and value.dtype == self.dtype:
+            self.copy_to_device(value)
+            return
+        if isinstance(value, DeviceArray) or is_cuda_array(value):
+            value = (value if isinstance(value, DeviceArray) else as_cuda_array(value)).copy_to_host()
+        host = np.empty(self.shape, self.dtype)
+        host[...] = value
+        self.copy_to_device(host)
+
+    def fill(self, value, stream=0) -> None:
+        """Set every element."""
+        one = np.asarray(value).astype(self.dtype)
+        if len(set(one.tobytes())) == 1 and self.is_c_contiguous() and self.writable:
+            self.device.fill(self.address, one.tobytes()[0], self.nbytes, stream_handle(stream))
+        else:
+            self._assign(one)
+
+    def copy(self, stream=0) -> DeviceArray:
+        """A contiguous copy on the same device."""
+        new = _new(self.device, self.shape, self.dtype, "C", stream)
+        new.copy_to_device(self, stream)
+        return new
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("the array is on a device: it cannot be seen without a copy")
+        host = self.copy_to_host()
+        return host if dtype is None else host.astype(dtype, copy=False)
+
+    def free(self) -> None:
+        """Give the memory back now; the array and its views cannot be used any more."""
+        self.memory.free()
+
+    # -- other libraries
+
+    @property
+    def __cuda_array_interface__(self) -> dict:
+        if not self.device.gpu:
+            raise AttributeError("the array is in host memory: there is no GPU here")
+        return {"shape": self.shape, "strides": None if self.type.layout == "C" else self.strides, "typestr": self.dtype.str,
+                "data": (self.address, not self.writable), "version": 3, "stream": self.stream or 1}
+
+
+def _type(shape, strides, dtype, writable) -> Array:
+    """The type of an array: its layout is found as NumPy finds it."""
+    item = dtype.itemsize
+    empty = 0 in shape
+    c = f = True
+    step = item
+    for n, s in zip(reversed(shape), reversed(strides)):
+        c = c and (s == step or n == 1)
+        step *= n
+    step = item
+    for n, s in zip(shape, strides):
+        f = f and (s == step or n == 1)
+        step *= n
+    layout = "C" if c or empty else "F" if f else "A"
+    key = dtype.num, len(shape), layout, writable
+    found = _types.get(key)
+    if found is None:
+        element = element_type(dtype)
+        if element is None:
+            raise TypeError(f"arrays of dtype {dtype} have no form on a device; numbers have")
+        found = _types[key] = Array(element, len(shape), layout, writable)
+    return found
+
+
+def _strides(shape, item: int, order: str) -> tuple[int, ...]:
+    strides = [0] * len(shape)
+    step = item
+    for k in range(len(shape)) if order == "F" else range(len(shape) - 1, -1, -1):
+        strides[k] = step
+        step *= shape[k] or 1
+    return tuple(strides)
+
+
+def _basic(key):
+    """An index made of ints and slices, so that it gives a view."""
+    parts = key if isinstance(key, tuple) else (key,)
+    for part in parts:
+        if not (part is None or part is ... or isinstance(part, slice) or hasattr(part, "__index__") and not isinstance(part, (np.ndarray, bool))):
+            raise IndexError(f"device arrays are indexed by ints and slices, not by {type(part).__name__}; copy to the host, or write a kernel")
+    return parts if ... in [p for p in parts if not hasattr(p, "shape")] else (*parts, ...)
+
+
+def _keeps_array(key) -> bool:
+    return key is ... or isinstance(key, tuple) and any(part is ... for part in key)
+
+
+def _same_form(device_array: DeviceArray, other, call: str) -> None:
+    if other.shape != device_array.shape:
+        raise ValueError(f"{call}: shapes {device_array.shape} and {other.shape} differ")
+    if other.dtype != device_array.dtype:
+        raise TypeError(f"{call}: dtypes {device_array.dtype} and {other.dtype} differ; convert with astype first")
+
+
+def _copy_runs(device, window: np.ndarray, source: np.ndarray, stream: int) -> None:
+    """One copy for each stretch of elements that follow each other on the device."""
+    axis = window.ndim
+    run = window.dtype.itemsize
+    while axis and window.strides[axis - 1] == run:
+        axis -= 1
+        run *= window.shape[axis]
+    inner = (0,) * (window.ndim - axis)
+    steps, from_steps = window.strides[:axis], source.strides[:axis]
+    for outer in np.ndindex(window.shape[:axis]):
+        at = sum(i * s for i, s in zip((*outer, *inner), (*steps, *inner)))
+        there = sum(i * s for i, s in zip(outer, from_steps))
+        device.copy_in(window.ctypes.data + at, source.ctypes.data + there, run, stream)
+
+
+# ---------------------------------------------------------------- making
+
+
+def _dims(shape) -> tuple[int, ...]:
+    dims = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    dims = tuple(int(n.__index__()) for n in dims)
+    if any(n < 0 for n in dims):
+        raise ValueError("negative dimensions are not allowed")
+    return dims
+
+
+def _new(device, shape, dtype, order: str, stream=0) -> DeviceArray:
+    shape, dtype = _dims(shape), np.dtype(dtype)
+    _type((), (), dtype, True)  # dtypes without a form are refused before memory is taken
+    handle = stream_handle(stream)
+    size = math.prod(shape) * dtype.itemsize
+    address = device.allocate(size, handle)
+    memory = Memory(device, address, size, release=device.free)
+    return DeviceArray(memory, address, shape, _strides(shape, dtype.itemsize, order), dtype, stream=handle)
+
+
+def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream=0) -> DeviceArray:
+    """A new array on the current device; its contents are not set."""
+    if strides is not None and tuple(strides) not in (_strides(_dims(shape), np.dtype(dtype).itemsize, o) for o in "CF"):
+        raise ValueError("device_array: strides of new arrays are those of order 'C' or 'F'")
+    if strides is not None and tuple(strides) != _strides(_dims(shape), np.dtype(dtype).itemsize, "C"):
+        order = "F"
+    return _new(current_device(), shape, dtype, order, stream)
+
+
+def device_array_like(ary, stream=0) -> DeviceArray:
+    """A new array of the shape, dtype and order of `ary`."""
+    layout = ary.type.layout if isinstance(ary, DeviceArray) else "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
+    return _new(current_device(), ary.shape, ary.dtype, "F" if layout == "F" else "C", stream)
+
+
+def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
+    """The array on the current device: a copy of a host array, or what lies on a device already. to: the array to fill."""
+    if isinstance(obj, DeviceArray) or is_cuda_array(obj):
+        obj = wrap(obj)
+        if to is None and obj.device is current_device():
+            return obj
+    elif not isinstance(obj, np.ndarray):
+        obj = np.asarray(obj)
+    if to is None:
+        to = device_array_like(obj, stream)
+    if copy:
+        to.copy_to_device(obj, stream)
+    return to
+
+
+def _host_memory(size: int, is_mapped: bool) -> Memory:
+    device = current_device()
+    address = device.allocate_host(size, is_mapped)
+    return Memory(device, address, size, release=device.free_host, device_address=device.mapped_address(address) if is_mapped else None)
+
+
+def _host_array(shape, dtype, order: str, is_mapped: bool) -> np.ndarray:
+    shape, dtype = _dims(shape), np.dtype(dtype)
+    memory = _host_memory(math.prod(shape) * dtype.itemsize, is_mapped)
+    return np.asarray(_Place(memory, memory.address, shape, _strides(shape, dtype.itemsize, order), dtype))
+
+
+def pinned_array(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:
+    """A host array in memory that is never swapped out: copies of it are faster, and run beside kernels."""
+    return _host_array(shape, dtype, order, False)
+
+
+def pinned_array_like(ary) -> np.ndarray:
+    return pinned_array(ary.shape, ary.dtype, order="F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C")
+
+
+def mapped_array(shape, dtype=np.float64, strides=None, order: str = "C", stream=0, portable=False, wc=False) -> np.ndarray:
+    """A host array that kernels work on where it is, over the bus."""
+    return _host_array(shape, dtype, order, True)
+
+
+def mapped_array_like(ary, stream=0, portable=False, wc=False) -> np.ndarray:
+    return mapped_array(ary.shape, ary.dtype, order="F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C")
+
+
+def mapped_address(ary: np.ndarray) -> int | None:
+    """Where a device sees a host array of mapped memory, or a view of it; None: it does not."""
+    base: Any = ary
+    while isinstance(base, np.ndarray):
+        base = base.base
+    memory = base.memory if isinstance(base, _Place) else None
+    if memory is None or memory.device_address is None:
+        return None
+    return memory.device_address + (ary.ctypes.data - memory.address)
+
+
+@contextlib.contextmanager
+def pinned(*arys: np.ndarray):
+    """Within the block these host arrays are pinned."""
+    device = current_device()
+    with contextlib.ExitStack() as stack:
+        for ary in arys:
+            _pin(device, ary, stack, False)
+        yield
+
+
+@contextlib.contextmanager
+def mapped(*arys: np.ndarray, stream=0):
+    """Within the block these host arrays are seen by the device too: gives the arrays to pass to kernels."""
+    device = current_device()
+    with contextlib.ExitStack() as stack:
+        found = []
+        for ary in arys:
+            _pin(device, ary, stack, True)
+            memory = Memory(device, ary.ctypes.data, ary.nbytes, owner=ary)
+            stack.callback(memory.free)
+            found.append(DeviceArray(memory, device.mapped_address(ary.ctypes.data), ary.shape, ary.strides, ary.dtype, ary.flags.writeable))
+        yield found[0] if len(found) == 1 else found
+
+
+def _pin(device, ary: np.ndarray, stack, is_mapped: bool) -> None:
+    if not (ary.flags.c_contiguous or ary.flags.f_contiguous):
+        raise ValueError("only contiguous arrays are pinned")
+    device.pin(ary.ctypes.data, ary.nbytes, is_mapped)
+    stack.callback(device.unpin, ary.ctypes.data)
+
+
+# ---------------------------------------------------------------- arrays of other libraries
+
+
+def is_cuda_array(obj) -> bool:
+    """Whether the object says that it lies on a GPU, as PyTorch's, CuPy's and JAX's arrays there do."""
+    return isinstance(obj, DeviceArray) or hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
+    """The array of another library, where it is: nothing is copied."""
+    if isinstance(obj, DeviceArray):
+        return obj
+    if not hasattr(obj, "__cuda_array_interface__"):
+        raise TypeError(f"{type(obj).__name__} has no __cuda_array_interface__; copy host arrays with cuda.to_device")
+    return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
+
+
+def from_cuda_array_interface(described: dict, owner=None, sync: bool = True) -> DeviceArray:
+    """The array that a `__cuda_array_interface__` describes; `owner` is kept alive."""
+    if described.get("mask") is not None:
+        raise NotImplementedError("masked arrays are not taken")
+    dtype = np.dtype(described["typestr"])
+    shape = tuple(described["shape"])
+    strides = described.get("strides")
+    strides = _strides(shape, dtype.itemsize, "C") if strides is None else tuple(strides)
+    address, readonly = described["data"]
+    device = current_device()
+    if not device.gpu:
+        raise CudaError("as_cuda_array", 100, "", "the array is on a GPU, but kernels run on the CPU here")
+    home = device.device_of(address) if address else device.index
+    if home is None:
+        raise ValueError("the array's address is no memory of the CUDA driver")
+    device = devices()[home]
+    if sync and described.get("stream"):
+        handle = described["stream"]
+        device.wait(0 if handle == 1 else handle)
+    memory = Memory(device, address, math.prod(shape) * dtype.itemsize, owner=owner)
+    return DeviceArray(memory, address, shape, strides, dtype, not readonly)
+
+
+def wrap(obj) -> DeviceArray:
+    """A DeviceArray as it is, or the array of another library."""
+    return obj if isinstance(obj, DeviceArray) else as_cuda_array(obj)

@@ -1,0 +1,221 @@
+"""Which device is used: GPUs through the driver, or the CPU in their place; streams and events of it.
+
+PYJITC_CUDA chooses: `gpu` and `cpu` say which, otherwise a GPU is used where there is one. Every thread has a current device.
+"""
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any
+
+from ..base.options import environment
+from ..runtime import driver
+from ..runtime.hostdevice import HostDevice
+
+__all__ = ["CudaError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
+           "event_elapsed_time", "external_stream", "get_current_device", "is_available", "list_devices", "select_device", "stream", "stream_handle",
+           "synchronize", "use", "why_not"]
+
+CudaError = driver.CudaError
+_local = threading.local()
+_chosen: list[list[Any]] = []  # the devices, once known
+_reason: list[str] = []
+
+
+def devices() -> list[Any]:
+    """The devices of this process: GPUs, or the CPU alone."""
+    if not _chosen:
+        wish = environment("PYJITC_CUDA").lower()
+        if wish not in ("", "auto", "gpu", "cpu"):
+            raise ValueError(f"PYJITC_CUDA={wish!r}: choose cpu, gpu or auto")
+        found, why = (None, "PYJITC_CUDA=cpu asks for the CPU") if wish == "cpu" else driver.connect()
+        if found is None and wish == "gpu":
+            raise CudaError("PYJITC_CUDA=gpu", 100, "", why)
+        use(found.devices if found is not None else [HostDevice()], why)
+    return _chosen[0]
+
+
+def use(found: list[Any], why: str = "") -> None:
+    """Make these the devices of the process. why: why they are not GPUs."""
+    _chosen[:], _reason[:] = [found], [why]
+    _local.__dict__.clear()
+
+
+def is_available() -> bool:
+    """Whether kernels run on a GPU; `why_not()` says why not."""
+    return devices()[0].gpu
+
+
+def why_not() -> str:
+    """Why no GPU is used; an empty text where one is."""
+    devices()
+    return _reason[0]
+
+
+def current_device():
+    found = getattr(_local, "device", None)
+    if found is None:
+        found = _local.device = devices()[0]
+    return found
+
+
+get_current_device = current_device
+
+
+def list_devices() -> list[Any]:
+    return list(devices())
+
+
+def select_device(index: int):
+    """Make a device current in this thread."""
+    known = devices()
+    if not isinstance(index, int) or not 0 <= index < len(known):
+        raise ValueError(f"there is no device {index}; there {'is' if len(known) == 1 else 'are'} {len(known)}, counted from 0")
+    _local.device = known[index]
+    return known[index]
+
+
+def current_context(index: int | None = None):
+    """The context of a device: here, the device itself."""
+    return current_device() if index is None else select_device(index)
+
+
+def synchronize() -> None:
+    """Wait until the current device has done everything."""
+    current_device().synchronize()
+
+
+def close() -> None:
+    """Give the contexts of all devices back; what lies in them is lost."""
+    for one in devices():
+        one.close()
+
+
+def detect() -> bool:
+    """Print the devices; whether one is a GPU."""
+    for one in devices():
+        major, minor = one.compute_capability
+        print(f"device {one.index}: {one.name}, compute capability {major}.{minor}" + ("" if one.gpu else f" ({why_not()})"))
+    return is_available()
+
+
+# ---------------------------------------------------------------- streams and events
+
+
+def stream_handle(stream) -> int:
+    """The driver's handle of a Stream, of another library's stream, or of 0: the default stream."""
+    if stream is None:
+        return 0
+    if isinstance(stream, int):
+        return stream
+    handle = getattr(stream, "handle", None)
+    if handle is None and hasattr(stream, "__cuda_stream__"):
+        handle = stream.__cuda_stream__()[1]
+    if handle is None:
+        handle = getattr(stream, "cuda_stream", getattr(stream, "ptr", None))  # PyTorch's, CuPy's
+    if not isinstance(handle, int):
+        raise TypeError(f"{stream!r} is no stream; take one from cuda.stream()")
+    return handle
+
+
+class Stream:
+    """A queue of work on a device: what is put in runs in order, beside other streams."""
+
+    def __init__(self, device, handle: int, owned: bool = True):
+        self.device, self.handle, self.owned = device, handle, owned
+
+    def __repr__(self):
+        return f"<stream {self.handle} of device {self.device.index}>" if self.handle else "<default stream>"
+
+    def __cuda_stream__(self):
+        return 0, self.handle
+
+    def synchronize(self) -> None:
+        """Wait until all that was put in is done."""
+        self.device.wait(self.handle)
+
+    def query(self) -> bool:
+        """Whether it is."""
+        return self.device.is_done(self.handle)
+
+    def wait_event(self, event: Event) -> None:
+        """What is put in from now on waits for the event."""
+        self.device.wait_for_event(self.handle, event.handle)
+
+    def record_event(self, event: Event | None = None) -> Event:
+        event = event or Event(self.device)
+        event.record(self)
+        return event
+
+    @contextlib.contextmanager
+    def auto_synchronize(self):
+        """Waits at the end of the block."""
+        yield self
+        self.synchronize()
+
+    def __del__(self):
+        if self.owned and self.handle:
+            with contextlib.suppress(CudaError):
+                self.device.free_stream(self.handle)
+
+
+class Event:
+    """A mark in a stream: whether it was passed, and when."""
+
+    def __init__(self, device, timing: bool = True):
+        self.device, self.timing = device, timing
+        self.handle = device.new_event(timing)
+        self.recorded = False
+
+    def record(self, stream=0) -> None:
+        self.device.record(self.handle, stream_handle(stream))
+        self.recorded = True
+
+    def synchronize(self) -> None:
+        self.device.wait_event(self.handle)
+
+    def wait(self, stream=0) -> None:
+        """The stream waits for the event."""
+        self.device.wait_for_event(stream_handle(stream), self.handle)
+
+    def query(self) -> bool:
+        return self.device.event_is_done(self.handle)
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from this event to `end`."""
+        for one in (self, end):
+            if not one.timing:
+                raise ValueError("the event was made with timing=False")
+            if not one.recorded:
+                raise ValueError("the event was not recorded")
+        if self.device is not end.device:
+            raise ValueError(f"the events are of devices {self.device.index} and {end.device.index}")
+        return self.device.elapsed(self.handle, end.handle)
+
+    def __del__(self):
+        with contextlib.suppress(CudaError, AttributeError):
+            self.device.free_event(self.handle)
+
+
+def stream() -> Stream:
+    """A new stream of the current device."""
+    device = current_device()
+    return Stream(device, device.new_stream())
+
+
+def default_stream() -> Stream:
+    return Stream(current_device(), 0, owned=False)
+
+
+
+def external_stream(pointer: int) -> Stream:
+    """A stream that another library made."""
+    return Stream(current_device(), pointer, owned=False)
+
+
+def event(timing: bool = True) -> Event:
+    return Event(current_device(), timing)
+
+
+def event_elapsed_time(start: Event, end: Event) -> float:
+    return start.elapsed_time(end)

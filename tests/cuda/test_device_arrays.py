@@ -1,0 +1,264 @@
+"""Device arrays, streams and events on a fake driver and on the host."""
+import gc
+
+import numpy as np
+import pytest
+
+from pyjitc.cuda import arrays, devices
+from pyjitc.runtime.driver import CudaError, Driver
+from pyjitc.runtime.hostdevice import HostDevice
+
+from .fake_driver import FakeLibrary, install
+
+
+@pytest.fixture(params=["driver", "driver without pools", "host"])
+def place(request):
+    """The devices in use: a fake library, or None for the host."""
+    library = None
+    if request.param == "host":
+        devices.use([HostDevice()], "a test")
+    else:
+        library = FakeLibrary(count=2, pools=request.param == "driver")
+        install(library)
+    yield library
+    gc.collect()
+    if library is not None:
+        assert not library.allocations and not library.pinned, "memory is still held"
+    devices._chosen.clear()
+    devices._local.__dict__.clear()
+
+
+SHAPES = [(), (0,), (7,), (3, 4), (2, 3, 4), (4, 0, 2)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("order", "CF")
+def test_there_and_back(place, shape, order):
+    for dtype in (np.float32, np.int64, np.complex128, np.bool_, np.float16):
+        host = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape), dtype=dtype, order=order)
+        there = arrays.to_device(host)
+        assert (there.shape, there.dtype, there.size, there.nbytes, there.ndim) == (host.shape, host.dtype, host.size, host.nbytes, host.ndim)
+        if host.size:
+            assert there.strides == host.strides
+        back = there.copy_to_host()
+        assert back.dtype == host.dtype and back.shape == host.shape
+        np.testing.assert_array_equal(back, host)
+        into = np.zeros(shape, dtype)
+        assert there.copy_to_host(into) is into
+        np.testing.assert_array_equal(into, host)
+
+
+INDICES = [np.s_[1], np.s_[-1], np.s_[1:3], np.s_[::-1], np.s_[::2, 1:], np.s_[:, 2], np.s_[..., 0], np.s_[1, 2, 3], np.s_[None, :, 1], np.s_[...],
+           np.s_[2:2], np.s_[-1, ::-2, ::3]]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_views_are_read_and_written_as_numpys(place, index):
+    host = np.arange(5 * 4 * 6, dtype=np.float64).reshape(5, 4, 6)
+    there = arrays.to_device(host)
+    expected, part = host[index], there[index]
+    if np.ndim(expected) == 0 and index is not np.s_[...]:
+        assert part == expected and type(part) is type(expected)
+    else:
+        assert part.shape == expected.shape
+        np.testing.assert_array_equal(part.copy_to_host(), expected)
+    new = np.random.default_rng(0).random(np.shape(expected))
+    for value in (new, 7.5):
+        host[index] = value
+        there[index] = value
+        np.testing.assert_array_equal(there.copy_to_host(), host)
+
+
+def test_shapes_change_without_copies(place):
+    host = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    there = arrays.to_device(host)
+    for name, view, expected in [
+            ("T", there.T, host.T), ("transpose", there.transpose(1, 0, 2), host.transpose(1, 0, 2)), ("reshape", there.reshape(6, 4), host.reshape(6, 4)),
+            ("reshape -1", there.reshape((-1, 8)), host.reshape(-1, 8)), ("ravel", there.ravel(), host.ravel()),
+            ("view", there.view(np.int16), host.view(np.int16)), ("squeeze", there[:1].squeeze(), host[:1].squeeze())]:
+        np.testing.assert_array_equal(view.copy_to_host(), expected, err_msg=name)
+        assert view.memory is there.memory
+    assert [part.copy_to_host().tolist() for part in there.ravel().split(10)] == [list(range(10)), list(range(10, 20)), list(range(20, 24))]
+    with pytest.raises(ValueError, match="not contiguous"):
+        there.T.reshape(24)
+    np.testing.assert_array_equal(there.T.copy().copy_to_host(), host.T)
+
+
+def test_layouts_are_found_as_numpy_finds_them(place):
+    host = np.zeros((4, 3, 2))
+    there = arrays.to_device(host)
+    for index in (np.s_[:], np.s_[1], np.s_[:, 1], np.s_[:, :, 1], np.s_[:1, :, :1], np.s_[::2], np.s_[:, ::2], np.s_[2:2]):
+        flags = host[index].flags
+        assert there[index].type.layout == ("C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"), index
+        flags = host.T[index[::-1] if isinstance(index, tuple) else index].flags
+        assert there.T[index[::-1] if isinstance(index, tuple) else index].type.layout == ("C" if flags.c_contiguous else "F" if flags.f_contiguous else "A")
+
+
+def test_copies_between_arrays_and_orders(place):
+    host = np.arange(12.0).reshape(3, 4)
+    there = arrays.to_device(host)
+    columns = arrays.device_array((3, 4), order="F")
+    for source in (there, host, np.asfortranarray(host), there[:, ::-1][:, ::-1], host.tolist()):
+        columns.fill(0)
+        columns.copy_to_device(np.asarray(source) if isinstance(source, list) else source)
+        np.testing.assert_array_equal(columns.copy_to_host(), host)
+    assert arrays.device_array_like(columns).type.layout == "F" and arrays.device_array_like(host).type.layout == "C"
+    assert np.array_equal(np.asarray(there), host) and len(there) == 3 and [list(r.copy_to_host()) for r in there] == host.tolist()
+    there[1:, 1:] = columns[:2, :3]
+    host[1:, 1:] = host[:2, :3].copy()
+    np.testing.assert_array_equal(there.copy_to_host(), host)
+
+
+def test_misuse_is_told_before_anything_is_done(place):
+    there = arrays.to_device(np.arange(6.0))
+    with pytest.raises(ValueError, match=r"shapes \(6,\) and \(5,\) differ"):
+        there.copy_to_host(np.zeros(5))
+    with pytest.raises(TypeError, match="dtypes float64 and int64 differ"):
+        there.copy_to_device(np.arange(6))
+    with pytest.raises(IndexError, match="indexed by ints and slices, not by ndarray"):
+        there[np.array([1, 2])]
+    with pytest.raises(IndexError):
+        there[6]
+    with pytest.raises(TypeError, match="dtype object"):
+        arrays.device_array(3, object)
+    with pytest.raises(TypeError, match="float64 have no form|strings|dtype"):
+        arrays.to_device(np.array(["a"]))
+    with pytest.raises(ValueError, match="negative dimensions"):
+        arrays.device_array(-1)
+    with pytest.raises(TypeError, match="no __cuda_array_interface__; copy host arrays with cuda.to_device"):
+        arrays.as_cuda_array(np.zeros(3))
+    with pytest.raises(ValueError, match="without a copy"):
+        np.asarray(there, copy=False)
+    view = there[2:]
+    there.free()
+    for use in (lambda: view.copy_to_host(), lambda: there.fill(1), lambda: there[0], lambda: there.address):
+        with pytest.raises(ValueError, match="the device array was freed"):
+            use()
+    assert "freed" in repr(there)
+    there.free()
+
+
+def test_memory_lives_as_long_as_its_last_view(place):
+    there = arrays.to_device(np.arange(6.0))
+    view = there[2:4]
+    del there
+    gc.collect()
+    assert view.copy_to_host().tolist() == [2.0, 3.0]
+
+
+def test_streams_and_events(place):
+    stream = devices.stream()
+    start, end = devices.event(), devices.event()
+    with pytest.raises(ValueError, match="not recorded"):
+        start.elapsed_time(end)
+    start.record(stream)
+    there = arrays.to_device(np.arange(1000), stream=stream)
+    with stream.auto_synchronize():
+        back = there.copy_to_host(stream=stream)
+    end.record(stream)
+    end.synchronize()
+    assert back.sum() == 499500 and end.query() and stream.query() and devices.event_elapsed_time(start, end) >= 0
+    end.wait(stream)
+    stream.wait_event(end)
+    assert devices.stream_handle(devices.external_stream(5)) == 5 and devices.stream_handle(0) == 0
+    with pytest.raises(TypeError, match="no stream"):
+        devices.stream_handle("a")
+    with pytest.raises(ValueError, match="timing=False"):
+        devices.event(timing=False).elapsed_time(end)
+    devices.synchronize()
+
+
+def test_pinned_and_mapped(place):
+    pinned = arrays.pinned_array((3, 4), np.float32)
+    pinned[...] = 2
+    there = arrays.to_device(pinned)
+    assert arrays.mapped_address(pinned) is None and there.copy_to_host().sum() == 24
+    mapped = arrays.mapped_array_like(np.zeros((3, 4)))
+    assert arrays.mapped_address(mapped[1:]) == mapped.ctypes.data + 32
+    view = mapped[1:]
+    del mapped
+    view[...] = 3
+    host = np.arange(10.0)
+    with arrays.pinned(host):
+        assert arrays.to_device(host).copy_to_host().sum() == 45
+    with arrays.mapped(host) as seen:
+        assert seen.shape == (10,) and seen.address
+    with pytest.raises(ValueError, match="freed"):
+        seen.address
+    with pytest.raises(ValueError, match="contiguous"), arrays.pinned(host[::2]):
+        pass
+
+
+def test_devices_are_chosen_by_number(place):
+    assert devices.select_device(0) is devices.current_device() is devices.get_current_device()
+    with pytest.raises(ValueError, match="there is no device 7"):
+        devices.select_device(7)
+    assert devices.is_available() is (place is not None) and devices.why_not() == ("" if place else "a test")
+    assert devices.detect() is (place is not None)
+    if place is not None:
+        devices.current_context().trim()
+        first = arrays.to_device(np.arange(5))
+        devices.select_device(1)
+        second = arrays.to_device(np.zeros(5, np.int64))
+        assert (first.device.index, second.device.index) == (0, 1)
+        second.copy_to_device(first)
+        assert "cuMemcpyPeerAsync" in place.calls and second.copy_to_host().tolist() == [0, 1, 2, 3, 4]
+        free, total = devices.current_context().memory_info()
+        assert 0 < free < total
+        assert "Fake GPU" in repr(devices.current_device())
+
+
+def test_arrays_of_others_by_the_cuda_array_interface():
+    library = FakeLibrary(count=2)
+    install(library)
+    try:
+        there = arrays.to_device(np.arange(12.0).reshape(3, 4))
+
+        class Theirs:
+            def __init__(self, described):
+                self.__cuda_array_interface__ = described
+
+        described = there[:, ::2].__cuda_array_interface__
+        assert described["shape"] == (3, 2) and described["strides"] == (32, 16) and described["version"] == 3
+        again = arrays.as_cuda_array(Theirs(described))
+        np.testing.assert_array_equal(again.copy_to_host(), np.arange(12.0).reshape(3, 4)[:, ::2])
+        assert arrays.is_cuda_array(Theirs(described)) and not arrays.is_cuda_array(np.zeros(1))
+        assert arrays.to_device(Theirs(described)).address == there.address
+        fixed = arrays.as_cuda_array(Theirs({**described, "data": (described["data"][0], True)}))
+        assert fixed.type.writable is False
+        with pytest.raises(ValueError, match="read-only"):
+            fixed[0, 0] = 1
+        with pytest.raises(ValueError, match="no memory of the CUDA driver"):
+            arrays.as_cuda_array(Theirs({**described, "data": (64, False)}))
+        with pytest.raises(NotImplementedError, match="masked"):
+            arrays.as_cuda_array(Theirs({**described, "mask": 1}))
+        del there, again, fixed
+        devices.use([HostDevice()], "a test")
+        with pytest.raises(CudaError, match="on a GPU, but kernels run on the CPU"):
+            arrays.as_cuda_array(Theirs(described))
+        assert not hasattr(arrays.to_device(np.zeros(3)), "__cuda_array_interface__")
+    finally:
+        devices._chosen.clear()
+        devices._local.__dict__.clear()
+
+
+def test_what_the_driver_refuses_is_an_error_with_its_words():
+    with pytest.raises(CudaError, match="CUDA 10.2; 11.2 is the oldest"):
+        Driver(FakeLibrary(version=10020))
+    with pytest.raises(CudaError, match="there is no device"):
+        Driver(FakeLibrary(count=0))
+    library = FakeLibrary(memory=1 << 16)
+    device = Driver(library).devices[0]
+    with pytest.raises(CudaError, match="cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: out of memory") as info:
+        device.allocate(1 << 20)
+    assert info.value.code == 2 and info.value.name == "CUDA_ERROR_OUT_OF_MEMORY"
+    with pytest.raises(CudaError, match="CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed\nptxas: no entry"):
+        device.load("nothing", "f")
+    function = device.load(".visible .entry f(\n.param .u64 a\n)", "f")
+    assert function.attribute("registers") == 32 and function.block_size() == (256, 8)
+    with pytest.raises(CudaError, match="NOT_FOUND"):
+        device.load(".visible .entry f()", "g")
+    with pytest.raises(AttributeError, match="no attribute SPEED"):
+        device.attribute("SPEED")
+    device.close()
+    assert library.retained == {0: 0}
