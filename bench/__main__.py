@@ -1,4 +1,4 @@
-"""Runs benchmark suites and prints a table of each; exit code 1 when a budget is missed.
+"""Runs benchmark suites and prints a table of each; exit code 1 when a budget is missed or a figure got worse.
 
 Every figure is measured beside its peers in the same run, the contenders taking turns round by round, and is shown
 as the median of the rounds with half the distance of the quartiles. Results are compared before anything is timed.
@@ -6,59 +6,125 @@ as the median of the rounds with half the distance of the quartiles. Results are
 from __future__ import annotations
 
 import argparse
-import json
+import importlib
+import importlib.util
 import sys
 
-from . import budgets, loops, npbench, vector_math
+from pyjitc.base.errors import suggest
+
+from . import page, readme
 from .machine import describe
 from .peers import PEERS, available
+from .results import Results, WrongFile, check_place, load, regressions
 from .table import render
 
-__all__ = ["main"]
+__all__ = ["main", "SUITES"]
 
-SUITES = {"budgets": budgets, "loops": loops, "npbench": npbench, "math": vector_math}
+MODULES = {"contrast": "contrast", "budgets": "budgets", "loops": "loops", "npbench": "npbench", "math": "vector_math", "gpu": "gpu"}
+SUITES = {name: f"bench.{module}" for name, module in MODULES.items() if importlib.util.find_spec(f"bench.{module}")}
+PEER_NAMES = tuple(name for name in PEERS if name != "pyjitc")
 
 
 def main(arguments=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmark suites.")
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    wanted = _checked(parser, options)
+    try:
+        for path in options.json, options.html, options.readme:
+            if path:
+                check_place(path)
+        old = load(options.compare) if options.compare else None
+        results = load(options.use) if options.use else None
+    except WrongFile as error:
+        parser.error(str(error))
+    if results is None:
+        results = _measured(options, wanted)
+    else:
+        print("\n".join(f"{key:<12} {value}" for key, value in results.machine.items()))
+        if options.suites:
+            results.rows = [row for row in results.rows if row.suite in options.suites]
+        for name, rows in results.suites().items():
+            print("\n" + render(name, rows))
+    if options.html:
+        page.write(results, options.html)
+    if options.readme:
+        try:
+            readme.update(options.readme, results, options.use or options.json)
+        except WrongFile as error:
+            parser.error(str(error))
+    return _verdict(results, old)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Run benchmark suites.",
+        epilog="Exit code: 0 all is well, 1 a budget is missed or a figure got worse, 2 the command is wrong.")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; default all")
-    parser.add_argument("--peers", default="cpython,numba,jax", help="peers to compare with, where installed "
+    parser.add_argument("--peers", default=",".join(PEER_NAMES), help="peers to compare with, where installed "
                         "(default: %(default)s; 'none' for none)")
     parser.add_argument("--only", metavar="TEXT", default="", help="only rows whose name contains TEXT")
-    parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it works, not to quote")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
+    parser.add_argument("--html", metavar="FILE", help="write a page with charts to FILE (needs matplotlib)")
+    parser.add_argument("--compare", metavar="OLD.json", help="exit code 1 when a figure is worse than in OLD.json")
+    parser.add_argument("--use", metavar="FILE.json", help="measure nothing: take the figures of FILE.json")
+    parser.add_argument("--readme", metavar="FILE.md", help="write the table against peers into FILE.md, between its marks "
+                        "(with --json or --use)")
+    return parser
+
+
+def _checked(parser, options) -> list[str]:
+    """The peers asked for. Ends the program where the command line is wrong."""
     for name in options.suites:
         if name not in SUITES:
-            parser.error(f"there is no suite {name}; suites are {', '.join(SUITES)}")
-    wanted = [] if options.peers == "none" else [p for p in options.peers.split(",") if p]
+            near = suggest(name, SUITES)
+            parser.error(f"there is no suite {name}{f'; did you mean {near}?' if near else ''}; suites are {', '.join(SUITES)}")
+    wanted = [] if options.peers == "none" else [p.strip() for p in options.peers.split(",") if p.strip()]
     for name in wanted:
-        if name not in PEERS:
-            parser.error(f"there is no peer {name}; peers are {', '.join(PEERS)}")
+        if name not in PEER_NAMES:
+            near = suggest(name, PEER_NAMES)
+            parser.error(f"there is no peer {name}{f'; did you mean {near}?' if near else ''}; peers are {', '.join(PEER_NAMES)}")
+    if options.html and not page.available():
+        parser.error("--html needs matplotlib: pip install 'pyjitc[bench]'")
+    if options.readme and not (options.json or options.use):
+        parser.error("--readme goes with --json or --use: the table names the file that its figures come from")
+    return wanted
+
+
+def _measured(options, wanted) -> Results:
     peers = [name for name in wanted if available(name)]
-    machine = describe(peers)
-    for key, value in machine.items():
+    results = Results(describe(peers), options.quick, [])
+    for key, value in results.machine.items():
         print(f"{key:<12} {value}")
     for name in wanted:
         if name not in peers:
             print(f"{name:<12} not installed, skipped")
-    rows = []
     for name in options.suites or SUITES:
-        suite = SUITES[name]
+        suite = importlib.import_module(SUITES[name])
         taking_part = getattr(suite, "PEERS", ("cpython", "numba"))
-        made = suite.measure([peer for peer in peers if peer in taking_part], quick=options.quick, only=options.only)
-        print("\n" + render(name, made), flush=True)
-        rows += made
-    if options.json:
-        with open(options.json, "w") as file:
-            plain = [row.plain() for row in rows]
-            json.dump({"machine": machine, "quick": options.quick, "rows": plain}, file, indent=1)
-    missed = [row for row in rows if row.passed is False]
-    judged = sum(row.passed is not None for row in rows)
+        rows = suite.measure([peer for peer in peers if peer in taking_part], quick=options.quick, only=options.only)
+        print("\n" + render(name, rows), flush=True)
+        results.rows += rows
+        if options.json:
+            results.save(options.json)  # after each suite: what is measured is not lost
+    return results
+
+
+def _verdict(results: Results, old: Results | None) -> int:
+    missed = [row for row in results.rows if row.passed is False]
+    judged = sum(row.passed is not None for row in results.rows)
     print(f"\n{judged - len(missed)} of {judged} budgets hold")
     for row in missed:
         print(f"  missed: {row.suite}: {row.name}")
-    return 1 if missed else 0
+    worse = []
+    if old is not None:
+        worse, remarks = regressions(old, results)
+        print(f"\n{len(worse)} figures got worse since {old.machine.get('date', 'then')}")
+        for line in worse:
+            print(f"  worse: {line}")
+        for line in remarks:
+            print(f"  ({line})")
+    return 1 if missed or worse else 0
 
 
 if __name__ == "__main__":

@@ -68,17 +68,20 @@ def _row(name, function, prepare, contenders, peers, quick) -> Row:
             return Row("loops", name, "x", None, note=f"{label}: {problem}", **budget)
     times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 25)
     cells = {"time": _ms(times["pyjitc"])}
+    ratios = {}
     if "cpython" in peers:
         slow = runs({"cpython": function}, arguments, 1 if quick else 3)["cpython"]
-        cells["over CPython"] = f"{sample(slow).median / sample(times['pyjitc']).median:,.0f}x"
+        own = sample(times["pyjitc"]).median
+        ratios["cpython"] = sample(one / own for one in slow)
+        cells["over CPython"] = f"{ratios['cpython'].median:,.0f}x"
     cells["checks cost"] = f"{ratio(times['pyjitc'], times['checks off']).median:.2f}x"
     figure = ratio(times["pyjitc"], times["pyjitc"])
     if judged:
         cells["Numba"] = _ms(times["numba"])
-        figure = ratio(times["numba"], times["pyjitc"])
+        figure = ratios["numba"] = ratio(times["numba"], times["pyjitc"])
     for peer in () if quick else ("pyjitc", *(p for p in peers if p != "cpython")):
         cells[f"first, {peer}"] = f"{child(FIRST.format(path=PROGRAMS, peer=peer, name=name)):,.0f} ms"
-    return Row("loops", name, "x", figure, cells, **budget)
+    return Row("loops", name, "x", figure, cells, ratios=ratios, **budget)
 
 
 def _ms(times) -> str:

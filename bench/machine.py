@@ -1,6 +1,7 @@
 """What a figure was measured on: machine and versions, without a name or an address."""
 from __future__ import annotations
 
+import datetime
 import importlib.metadata
 import os
 import platform
@@ -18,10 +19,13 @@ def describe(peers) -> dict[str, str]:
             processor = next(line.partition(":")[2].strip() for line in file if line.startswith("model name"))
     except (OSError, StopIteration):
         processor = platform.machine()
-    load = os.getloadavg()[0]
-    found = {"processor": f"{processor}, {len(os.sched_getaffinity(0))} cores, load {load:.1f}",
+    found = {"date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
+             "processor": processor,
+             "cores": str(len(os.sched_getaffinity(0))),
+             "load": f"{os.getloadavg()[0]:.1f}",
+             "system": f"{platform.system()} {platform.machine()}",
              "Python": platform.python_version()}
-    for package in ("pyjitc", "numpy", "llvmlite", *(p for p in peers if p != "cpython")):
+    for package in dict.fromkeys(("pyjitc", "numpy", "llvmlite", *(p for p in peers if p != "cpython"))):
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:

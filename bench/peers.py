@@ -13,8 +13,9 @@ __all__ = ["PEERS", "available", "decorator", "load"]
 PEERS = {
     "pyjitc": ("pyjitc", "pyjitc.njit", "pyjitc.njit(cache=True)"),
     "cpython": (None, "", ""),
+    "numpy": ("numpy", "", ""),  # the same function in the interpreter: what it costs is NumPy's
     "numba": ("numba", "numba.njit", "numba.njit(cache=True)"),
-    "jax": ("jax", "", ""),  # whole-array functions only: see vector_math
+    "jax": ("jax", "jax.jit", ""),  # takes part where a program can be traced
 }
 
 
@@ -24,22 +25,26 @@ def available(peer: str) -> bool:
 
 
 def decorator(peer: str, **options) -> Callable:
-    """Of functions; for CPython it returns the function itself."""
+    """Of functions; for the interpreter it returns the function itself, for JAX it is `jax.jit`."""
     package = PEERS[peer][0]
-    if package is None:
+    if peer in ("cpython", "numpy"):
         return lambda function: function
-    return importlib.import_module(package).njit(**options)
+    module = importlib.import_module(package)
+    return module.jit if peer == "jax" else module.njit(**options)
 
 
-def load(path: str, peer: str, **options) -> dict:
-    """The definitions of a file of programs that decorate with the free name `njit`, for one peer."""
+def load(path: str, peer: str, names: dict = {}, known_as: str | None = None, **options) -> dict:
+    """The definitions of a file of programs that decorate with the free name `njit`, for one peer.
+
+    names: more free names. known_as: another name for the file: code of a file with another name is new to a cache."""
     with open(path) as file:
-        code = compile(file.read(), path, "exec")
+        code = compile(file.read(), known_as or path, "exec")
     # A module of its own each time, and known as one: Numba asks for that when a function calls itself.
     module = types.ModuleType(f"bench_{peer}_{len(_loaded)}")
     _loaded.append(module)
     sys.modules[module.__name__] = module
     module.njit = decorator(peer, **options)
+    vars(module).update(names)
     exec(code, vars(module))
     return vars(module)
 

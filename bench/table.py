@@ -5,13 +5,14 @@ from dataclasses import asdict, dataclass, field
 
 from .measure import Sample
 
-__all__ = ["Row", "render"]
+__all__ = ["Row", "render", "cells_of", "number"]
 
 
 @dataclass
 class Row:
     """figure: what is judged, in `unit`; cells: what stands beside it, {column: Sample or text}; budget: the figure
-    is at most (or, where `at_least`, at least) this; here: the budget at this machine's speed, where it is a time."""
+    is at most (or, where `at_least`, at least) this; here: the budget at this machine's speed, where it is a time;
+    ratios: each peer's time over pyjitc's."""
 
     suite: str
     name: str
@@ -22,6 +23,7 @@ class Row:
     here: float | None = None
     at_least: bool = False
     note: str = ""
+    ratios: dict = field(default_factory=dict)
 
     @property
     def passed(self) -> bool | None:
@@ -37,19 +39,25 @@ class Row:
 
 
 def render(title: str, rows: list[Row]) -> str:
+    lines = cells_of(title, rows)
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join("  ".join(cell.ljust(width) if k in (0, len(widths) - 1) else cell.rjust(width)
+                               for k, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
+
+
+def cells_of(title: str, rows: list[Row]) -> list[list[str]]:
+    """The table as text: a head, then a line for each row."""
     columns = list(dict.fromkeys(key for row in rows for key in row.cells))
     lines = [[title, "pyjitc", *columns, "budget", ""]]
     for row in rows:
         cells = [_shown(row.cells.get(column, ""), row.unit) for column in columns]
-        limit = "" if row.budget is None else f"{'>=' if row.at_least else '<='} {_number(row.budget, row.unit)}"
+        limit = "" if row.budget is None else f"{'>=' if row.at_least else '<='} {number(row.budget, row.unit)}"
         if row.here is not None:
-            limit += f" ({_number(row.here, row.unit)} here)"
+            limit += f" ({number(row.here, row.unit)} here)"
         verdict = {None: "", True: "ok", False: "MISSED"}[row.passed]
         last = " ".join(filter(None, (verdict, row.note)))
         lines.append([row.name, _shown(row.figure, row.unit), *cells, limit, last])
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    return "\n".join("  ".join(cell.ljust(width) if k in (0, len(widths) - 1) else cell.rjust(width)
-                               for k, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
+    return lines
 
 
 def _shown(value, unit: str) -> str:
@@ -59,13 +67,13 @@ def _shown(value, unit: str) -> str:
         return value
     spread = (value.high - value.low) / 2
     if value.n < 3 or spread < 0.005 * abs(value.median):
-        return _number(value.median, unit)
+        return number(value.median, unit)
     if unit == "x":
         return f"{value.median:.2f}±{spread:.2f}x"
-    return f"{_number(value.median, '')}±{_number(spread, '')} {unit}".rstrip()
+    return f"{number(value.median, '')}±{number(spread, '')} {unit}".rstrip()
 
 
-def _number(value: float, unit: str) -> str:
+def number(value: float, unit: str) -> str:
     if unit == "x":
         return f"{value:.2f}x"
     text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

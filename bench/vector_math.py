@@ -105,7 +105,8 @@ def _rows(name, label, function, compiled, jax, args, quick) -> list[Row]:
               if peer not in ("numpy", "pyjitc")}
     if label in ONE_OPERATION and len(args[0]) == max(SIZES):
         cells["ulp"] = " / ".join(f"{_ulps(function, args, f(*args)):.2f}" for f in (compiled["pyjitc"], function))
-    rows = [Row("math", name, "x", ratio(times["numpy"], times["pyjitc"]), cells, budget=1.0, at_least=True)]
+    rows = [Row("math", name, "x", ratio(times["numpy"], times["pyjitc"]), cells, budget=1.0, at_least=True,
+                ratios={peer: ratio(times[peer], times["pyjitc"]) for peer in contenders if peer != "pyjitc"})]
     if len(args[0]) == max(SIZES):
         against = [("jax", 1.0)] + [("numba", 5.0)] * (args[0].dtype == np.float64)
         rows += [Row("math", f"{name}: over {peer}", "x", ratio(times[peer], times["pyjitc"]), budget=budget,

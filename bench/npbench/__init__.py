@@ -12,7 +12,7 @@ import statistics
 import subprocess
 
 from ..machine import slowness
-from ..measure import Sample, child, progress
+from ..measure import Sample, child, progress, sample
 from ..table import Row
 from .cases import NAMES
 
@@ -71,11 +71,14 @@ def _row(name, found) -> Row:
             failed = "error" in result
             cells[peer] = "failed" if failed else f"{statistics.median(result['ratios']):.2f}x"
             cells[f"first, {peer}"] = "" if failed else f"{result['first'] * 1e3:,.0f} ms"
-    figure = None
+    figure, ratios = None, {}
     if "error" not in own:
-        low, middle, high = statistics.quantiles(own["ratios"], n=4, method="inclusive")
-        figure = Sample(middle, low, high, len(own["ratios"]))
-    return Row("npbench", name, "x", figure, cells, budget=1.0, at_least=True, note=own.get("error", ""))
+        figure = ratios["numpy"] = sample(own["ratios"])
+        for peer, result in found.items():  # each beside NumPy in its own process: the quotient of what they are worth
+            if peer != "pyjitc" and "error" not in result:
+                theirs = sample(result["ratios"])
+                ratios[peer] = Sample(figure.median / theirs.median, figure.low / theirs.high, figure.high / theirs.low, theirs.n)
+    return Row("npbench", name, "x", figure, cells, budget=1.0, at_least=True, note=own.get("error", ""), ratios=ratios)
 
 
 def _summary(count, ratios, firsts, speed) -> list[Row]:

@@ -1,0 +1,107 @@
+"""The table against peers in a page, written from a file of figures, so that no number in it is anybody's memory.
+
+The page has two marks; what stands between them is written here:
+    <!-- bench: docs/bench/FILE.json -->
+    <!-- /bench -->
+"""
+from __future__ import annotations
+
+import math
+import os
+import re
+
+from .results import Results, WrongFile, load
+from .table import Row, number
+
+__all__ = ["MARKS", "table", "update", "written"]
+
+MARKS = re.compile(r"(<!-- bench: (?P<path>\S*) -->\n).*?(<!-- /bench -->)", re.S)
+NAMES = {"numba": "Numba", "jax": "JAX", "numpy": "NumPy", "cpython": "CPython"}
+
+# Rows of a suite whose time is told; (suite, beginning of the row's name, what the page calls it).
+TOLD = (
+    ("contrast", "repeat-mul, n = 5", "call of a function with a 5-trip `while`"),
+    ("contrast", "small-dense, (4,) x (4, 2)", "`x @ W + b`, (4,) x (4, 2), float32"),
+    ("contrast", "selu, float32, 1e6", "selu, 1e6 elements, float32"),
+    ("contrast", "selu, float64, 1e6", "selu, 1e6 elements, float64"),
+    ("contrast", "random-length, 1,000 lengths", "`x * x * x`, an array of a new length at each call"),
+    ("contrast", "jit-in-loop, 50 functions made anew: a call", "function made anew in a loop, with its call"),
+    ("contrast", "loop-size, 1,000 trips: first call", "first call, loop of 1,000 trips"),
+    ("contrast", "long-loop, 1,000 trips", "1,000 squares that nobody reads"),
+)
+# Suites of which the geometric mean is told.
+MEANS = (("loops", "scalar and index loops"), ("npbench", "npbench kernels"), ("math", "functions of arrays, 10 to 1e6 elements"))
+
+
+def table(results: Results, source: str) -> str:
+    """Markdown. source: the file that the figures come from, as a link."""
+    peers = [peer for peer in NAMES if any(peer in row.ratios for row in results.rows)]
+    lines = [f"| | pyjitc | {' | '.join(NAMES[peer] for peer in peers)} |", "|---|" + "---:|" * (1 + len(peers))]
+    for suite, name, said in TOLD:
+        row = _find(results, suite, name)
+        if row is not None and row.figure is not None:
+            cells = [_time(row.figure.median, row.unit), *(_beside(row, peer) for peer in peers)]
+            lines.append(f"| {said} | {' | '.join(cells)} |")
+    for suite, said in MEANS:
+        rows = [row for row in results.rows if row.suite == suite and row.ratios and row.figure is not None]
+        if rows:
+            means = [_mean([row.ratios[peer].median for row in rows if peer in row.ratios]) for peer in peers]
+            lines.append(f"| {said}: geometric mean of {len(rows)} | 1x | {' | '.join(means)} |")
+    machine = results.machine
+    versions = ", ".join(f"{NAMES.get(key, key)} {machine[key]}" for key in ("numba", "jax", "numpy") if key in machine)
+    lines += ["", f"Times of a call, and in brackets how many times pyjitc's; one thread; {machine['processor']}, "
+              f"{machine['cores']} cores, Python {machine['Python']}, {versions}; {machine['date'].split()[0]}, "
+              f"all figures: [{os.path.basename(source)}]({source})."
+              + (" From a quick run: rough." if results.quick else "")]
+    return "\n".join(lines) + "\n"
+
+
+def _find(results, suite, name) -> Row | None:
+    return next((row for row in results.rows if row.suite == suite and row.name == name), None)
+
+
+def _beside(row: Row, peer: str) -> str:
+    if peer not in row.ratios:
+        return ""
+    time, times = row.cells.get(peer), row.ratios[peer].median
+    return f"{_time(time.median, row.unit)} ({_times(times)})" if hasattr(time, "median") else _times(times)
+
+
+def _time(value: float, unit: str) -> str:
+    """In the unit that makes the figure short."""
+    units = ["ns", "us", "ms", "s"]
+    while value >= 1000 and unit in units[:-1]:
+        value, unit = value / 1000, units[units.index(unit) + 1]
+    return number(value, unit)
+
+
+def _times(value: float) -> str:
+    return f"{value:,.0f}x" if value >= 10 else f"{value:.1f}x" if value >= 1.95 else f"{value:.2f}x"
+
+
+def _mean(values) -> str:
+    return _times(math.exp(sum(map(math.log, values)) / len(values))) if values else ""
+
+
+def update(path: str, results: Results, source: str) -> None:
+    """Write the table between the marks of the page."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if not MARKS.search(text):
+        raise WrongFile(f"{path} has no marks <!-- bench: FILE.json --> and <!-- /bench -->")
+    link = os.path.relpath(source, os.path.dirname(os.path.abspath(path)))
+    new = MARKS.sub(lambda m: f"<!-- bench: {link} -->\n{table(results, link)}{m[3]}", text)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(new)
+
+
+def written(path: str) -> list[tuple[str, str]]:
+    """(the text between each pair of marks of a page, what the figures it names make of it)."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    found = []
+    for match in MARKS.finditer(text):
+        between = match[0][len(match[1]):-len(match[3])]
+        link = match["path"]
+        found.append((between, table(load(os.path.join(os.path.dirname(os.path.abspath(path)), link)), link) if link else between))
+    return found
