@@ -75,7 +75,7 @@ def same(x, y) -> bool:
     """Same type, same bits."""
     if type(x) is not type(y):
         return False
-    if isinstance(x, tuple):
+    if isinstance(x, (tuple, list)):
         return len(x) == len(y) and all(map(same, x, y))
     if isinstance(x, np.ndarray):
         return (x.dtype, x.shape, x.flags.writeable) == (y.dtype, y.shape, y.flags.writeable) and _bits(x, y)

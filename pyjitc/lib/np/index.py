@@ -40,7 +40,10 @@ FUNCTIONS: dict[str, str] = {
               "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
     "elementwise": "astype",
+    "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn "
+           "fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift",
     "scans": "argmax argmin cumsum cumprod nancumsum nancumprod diff ediff1d trapezoid interp convolve polyval allclose array_equal "
              "hanning hamming blackman",
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
