@@ -34,6 +34,8 @@ __all__ = ["Library"]
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
 indexing = lazy(f"{__package__}.np.indexing")
 difflib = lazy("difflib")
+cuda_rules = lazy(f"{__package__}.cuda.rules")
+_KERNEL_NAMES = f"{__package__}.cuda.names"
 _MODULES = {"math": lazy(f"{__package__}.py.mathmod"), "cmath": lazy(f"{__package__}.py.cmathmod")}  # those that call them do
 
 
@@ -200,7 +202,7 @@ class Library:
         if rule is None and type(target) is not pytypes.ModuleType and (module := index.module_of(target)) is not None:
             rule = self.calls[id(target)] = module.CALLS[target]
         if rule is None and type(target) is pytypes.FunctionType and target.__module__.startswith(__package__):
-            rule = getattr(target, "rule", None)
+            rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
         return rule
 
     def takes_unions(self, target) -> bool:
@@ -366,6 +368,10 @@ class Library:
     def static_attribute(self, x, name):
         """An attribute of a compile-time object that has a rule, else None (it is then read from the object)."""
         target = x.type.value
+        if type(target).__module__ == _KERNEL_NAMES or name == "laneid" and getattr(target, "__name__", "").endswith(".cuda"):
+            found = cuda_rules.attribute(target, name)
+            if found is not None:
+                return found
         enum = getattr(type(target), "_value2member_map_", None)
         if enum is not None and name in ("value", "name", "_value_", "_name_"):
             value = getattr(target, name)

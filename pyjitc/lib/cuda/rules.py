@@ -1,0 +1,378 @@
+"""What the names of kernels mean: rules from stubs (names.py) to operations (ops/gpu.py)."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...infer.constants import constant
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...ops import arith, gpu
+from ...ops import math as m
+from ...ops.memory import ARRAY_DIM, CHECK_INDEX
+from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
+from ...types import kinds
+from ...types.kinds import Array, Bool, Float, Int, NpFloat, NpInt, Singleton, Tuple, is_float, is_integer, is_number, is_numpy_scalar
+from ..np.creation import scalar_of
+from ..py import conversions, operators
+from . import names
+
+__all__ = ["CALLS", "attribute"]
+
+_COORDINATES = {"threadIdx": gpu.THREAD_ID, "blockIdx": gpu.BLOCK_ID, "blockDim": gpu.BLOCK_DIM, "gridDim": gpu.GRID_DIM}
+_MAX_SHARED = 227 << 10
+_MAX_LOCAL = 512 << 10
+
+
+def attribute(target, name: str) -> Expr | None:
+    """threadIdx.x and the like, and cuda.laneid; None: an ordinary attribute."""
+    if type(target) is names.Coordinates:
+        if name not in ("x", "y", "z"):
+            raise Mismatch(f"cuda.{target.name} has no attribute '{name}'", "it has x, y and z", AttributeError)
+        return Apply(_COORDINATES[target.name], axis="xyz".index(name))
+    return Apply(gpu.LANE_ID) if getattr(target, name, None) is names.laneid else None
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _bound(stub, args, kwargs) -> list[Expr]:
+    """The arguments in the order of the stub's parameters."""
+    name = f"cuda.{stub.__qualname__}"
+    wanted = stub.__code__.co_varnames[:stub.__code__.co_argcount]
+    if len(args) > len(wanted):
+        raise Mismatch(f"{name}() takes {len(wanted)} argument{'s' * (len(wanted) != 1)}, got {len(args)}", f"{name}({', '.join(wanted)})")
+    slots = dict(zip(wanted, args))
+    for key, value in kwargs.items():
+        if key not in wanted or key in slots:
+            raise Mismatch(f"{name}() got {'multiple values for' if key in slots else 'an unexpected'} argument '{key}'",
+                           f"{name}({', '.join(wanted)})")
+        slots[key] = value
+    defaults = stub.__defaults__ or ()
+    for key, value in zip(wanted[len(wanted) - len(defaults):], defaults):
+        slots.setdefault(key, constant(value))
+    missing = [key for key in wanted if key not in slots]
+    if missing:
+        raise Mismatch(f"{name}() misses the argument '{missing[0]}'", f"{name}({', '.join(wanted)})")
+    return [slots[key] for key in wanted]
+
+
+def _known_int(x: Expr, what: str, choices) -> int:
+    if not x.known or type(x.value) is not int or x.value not in choices:
+        shown = choices if isinstance(choices, tuple) else (choices.start, "...", choices.stop - 1)
+        raise Mismatch(f"{what} must be a constant: {', '.join(map(str, shown))}")
+    return x.value
+
+
+def _integer(x: Expr, what: str) -> Expr:
+    if x.type is Int:
+        return x
+    if x.type is Bool or isinstance(x.type, NpInt):
+        return conversions.to_int(x)
+    raise Mismatch(f"{what} is a {x.type}", "it must be an integer")
+
+
+def _number(x: Expr, what: str) -> Expr:
+    if not is_number(x.type):
+        raise Mismatch(f"{what} is a {x.type}", "it must be a number")
+    return x
+
+
+def _dtype(x: Expr):
+    """A dtype argument: NumPy's or this package's types, or a text."""
+    value = x.type.value if isinstance(x.type, Singleton) else None
+    given = getattr(value, "type", None)
+    if isinstance(given, kinds.Type) and not isinstance(value, kinds.Type):
+        if is_numpy_scalar(given):
+            return given
+        found = {Int: kinds.int64, Float: kinds.float64, Bool: kinds.bool_, kinds.Complex: kinds.complex128}.get(given)
+        if found is not None:
+            return found
+    return scalar_of(x)
+
+
+def _shape(x: Expr, what: str) -> tuple[int, ...]:
+    parts = [x.value] if x.known and not isinstance(x.type, Tuple) else list(x.value) if x.known else [None]
+    if any(type(n) is not int and not isinstance(n, np.integer) for n in parts):
+        raise Mismatch(f"the shape of {what} must be known at compile time", "use a constant, or a global or captured variable")
+    shape = tuple(map(int, parts))
+    if any(n < 0 for n in shape):
+        raise Mismatch(f"the shape of {what} is negative: {shape}", exception=ValueError)
+    return shape
+
+
+# ---------------------------------------------------------------- places
+
+
+def _axes(op):
+    return [Apply(op, axis=k) for k in range(3)]
+
+
+def _grid(args, kwargs):
+    n = _known_int(_bound(names.grid, args, kwargs)[0], "the number of axes in cuda.grid()", (1, 2, 3))
+    return _one_or_tuple([Apply(arith.IADD, Apply(arith.IMUL, b, d), t) for b, d, t in zip(
+        _axes(gpu.BLOCK_ID), _axes(gpu.BLOCK_DIM), _axes(gpu.THREAD_ID))][:n])
+
+
+def _gridsize(args, kwargs):
+    n = _known_int(_bound(names.gridsize, args, kwargs)[0], "the number of axes in cuda.gridsize()", (1, 2, 3))
+    return _one_or_tuple([Apply(arith.IMUL, d, g) for d, g in zip(_axes(gpu.BLOCK_DIM), _axes(gpu.GRID_DIM))][:n])
+
+
+def _one_or_tuple(parts):
+    return parts[0] if len(parts) == 1 else Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+# ---------------------------------------------------------------- barriers
+
+
+def _plain(stub, op, **attrs):
+    def rule(args, kwargs):
+        _bound(stub, args, kwargs)
+        return Apply(op, **attrs)
+
+    return rule
+
+
+def _barrier_reduce(stub, how):
+    def rule(args, kwargs):
+        (p,) = _bound(stub, args, kwargs)
+        return Apply(gpu.BARRIER_REDUCE, operators.truth(_number(p, "the predicate")), how=how)
+
+    return rule
+
+
+def _syncwarp(args, kwargs):
+    (mask,) = _bound(names.syncwarp, args, kwargs)
+    return Apply(gpu.WARP_BARRIER, _integer(mask, "the mask"))
+
+
+def _nanosleep(args, kwargs):
+    (ns,) = _bound(names.nanosleep, args, kwargs)
+    return Apply(gpu.NANOSLEEP, _integer(ns, "the time"))
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _memory_array(stub, op, space, limit):
+    def rule(args, kwargs):
+        shape, dtype = _bound(stub, args, kwargs)
+        what = f"cuda.{space}.array"
+        shape, dtype = _shape(shape, what), _dtype(dtype)
+        if op is gpu.SHARED_ARRAY and shape == (0,):
+            return Apply(gpu.DYNAMIC_SHARED, type=Array(dtype, 1))
+        t = Array(dtype, len(shape))
+        if math.prod(shape) == 0:
+            raise Mismatch(f"{what} of shape {shape} has no elements", exception=ValueError)
+        if gpu.shape_bytes(t, shape) > limit:
+            raise Mismatch(f"{what} of {gpu.shape_bytes(t, shape)} bytes is larger than the {limit} that there are", exception=ValueError)
+        return Apply(op, type=t, shape=shape)
+
+    return rule
+
+
+def _array_like(args, kwargs):
+    """The array itself: global and captured arrays are constants of a kernel anyway."""
+    (x,) = _bound(names.const.array_like, args, kwargs)
+    if not isinstance(x.type, Array):
+        raise Mismatch(f"cuda.const.array_like() takes an array, not a {x.type}")
+    return x
+
+
+# ---------------------------------------------------------------- atomics
+
+
+def _indices(a: Expr, i: Expr) -> list[Expr]:
+    t = a.type
+    if not isinstance(t, Array):
+        raise Mismatch(f"atomic operations work on an element of an array, not on a {t}", "pass the array and the index: cuda.atomic.add(a, i, x)")
+    if not t.writable:
+        raise Mismatch("assignment destination is read-only", exception=ValueError)
+    items = [i] if not isinstance(i.type, Tuple) else [
+        Const(e, i.value[k]) if i.known else Apply(TUPLE_GET, i, index=k) for k, e in enumerate(i.type.elements)]
+    if len(items) != t.ndim:
+        raise Mismatch(f"the index of an atomic operation has {len(items)} item{'s' * (len(items) != 1)}, the array has {t.ndim} axes",
+                       "index one element")
+    return [Apply(CHECK_INDEX, _integer(x, "the index"), Apply(ARRAY_DIM, a, axis=k), axis=k) for k, x in enumerate(items)]
+
+
+def _element(a: Expr, value: Expr, how: str) -> Expr:
+    dtype = a.type.dtype
+    if not gpu.ATOMICS[how](dtype):
+        raise Mismatch(f"there is no atomic {how} of {dtype}")
+    return conversions.assign(_number(value, "the value"), dtype)
+
+
+def _atomic(stub, how):
+    def rule(args, kwargs):
+        a, i, value = _bound(stub, args, kwargs)
+        return Apply(gpu.ATOMIC, a, *_indices(a, i), _element(a, value, how), how=how)
+
+    return rule
+
+
+def _cas(a, i, old, value):
+    return Apply(gpu.ATOMIC_CAS, a, *_indices(a, i), _element(a, old, "exch"), _element(a, value, "exch"))
+
+
+# ---------------------------------------------------------------- warps
+
+
+def _mask_and_value(stub, args, kwargs):
+    mask, value, *rest = _bound(stub, args, kwargs)
+    return _integer(mask, "the mask"), value, rest
+
+
+def _shuffle(stub, how):
+    def rule(args, kwargs):
+        mask, value, (lane, width) = _mask_and_value(stub, args, kwargs)
+        width = _known_int(width, "the width", (32, 16, 8, 4, 2, 1))
+        return Apply(gpu.SHUFFLE, mask, _number(value, "the value"), _integer(lane, "the lane"), how=how, width=width)
+
+    return rule
+
+
+def _vote(stub, op, **attrs):
+    def rule(args, kwargs):
+        mask, p, _ = _mask_and_value(stub, args, kwargs)
+        return Apply(op, mask, operators.truth(_number(p, "the predicate")), **attrs)
+
+    return rule
+
+
+def _match_any(args, kwargs):
+    mask, value, _ = _mask_and_value(names.match_any_sync, args, kwargs)
+    return Apply(gpu.MATCH_ANY, mask, _number(value, "the value"))
+
+
+def match_all(mask, value):
+    found = gpu.MATCH_ALL(mask, value)
+    return found, found != 0
+
+
+def _match_all(args, kwargs):
+    mask, value, _ = _mask_and_value(names.match_all_sync, args, kwargs)
+    return Call(match_all, mask, _number(value, "the value"))
+
+
+def _reduce(stub, how):
+    def rule(args, kwargs):
+        mask, value, _ = _mask_and_value(stub, args, kwargs)
+        t = _number(value, "the value").type
+        if not (is_integer(t) or is_float(t) and how in ("add", "min", "max")):
+            raise Mismatch(f"there is no {how} of {t} over a warp")
+        return Apply(gpu.WARP_REDUCE, mask, value, how=how)
+
+    return rule
+
+
+def below(lane):
+    return (1 << lane) - 1
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def _bits(stub, op):
+    def rule(args, kwargs):
+        (x,) = _bound(stub, args, kwargs)
+        if not is_integer(x.type):
+            raise Mismatch(f"cuda.{stub.__name__}() takes an integer, not a {x.type}")
+        return Apply(op, x)
+
+    return rule
+
+
+def _float(x: Expr) -> Expr:
+    if is_float(x.type):
+        return x
+    if is_integer(x.type) or x.type is Bool:
+        return conversions.to_scalar(x, kinds.float64) if x.type is not Int else Apply(arith.CAST, x, type=Float)
+    raise Mismatch(f"expected a real number, not a {x.type}")
+
+
+def _unary(stub, op):
+    def rule(args, kwargs):
+        (x,) = _bound(stub, args, kwargs)
+        return Apply(op, _float(x))
+
+    return rule
+
+
+def _fma(args, kwargs):
+    parts = _bound(names.fma, args, kwargs)
+    types = {x.type for x in parts if isinstance(x.type, NpFloat)}
+    t = max(types, key=lambda t: t.bits) if types else Float
+    return Apply(m.FMA, *(x if x.type is t else Apply(arith.CAST, _number(x, "the operand"), type=t) for x in parts))
+
+
+def _selp(args, kwargs):
+    a, b, c = _bound(names.selp, args, kwargs)
+    if b.type is not c.type:
+        raise Mismatch(f"cuda.selp() chooses between values of one type, not {b.type} and {c.type}")
+    return Apply(SELECT, operators.truth(_number(a, "the condition")), b, c)
+
+
+def _half(stub, rule):
+    """float16 operands, converted where they are numbers."""
+
+    def checked(args, kwargs):
+        operands = _bound(stub, args, kwargs)
+        return rule(*(conversions.to_scalar(_number(x, "the operand"), kinds.float16) for x in operands))
+
+    return checked
+
+
+def _operator(symbol):
+    return lambda x, y: operators.binary(symbol, x, y)
+
+
+def _comparison(symbol):
+    return lambda x, y: operators.compare(symbol, x, y)
+
+
+def _through_single(build):
+    """Computed in float32 and rounded once more."""
+    return lambda *operands: conversions.to_scalar(build(*(conversions.to_scalar(x, kinds.float32) for x in operands)), kinds.float16)
+
+
+_SINGLE_ONE = Const(kinds.float32, np.float32(1))
+_SINGLE_LN10 = Const(kinds.float32, np.float32(math.log(10)))
+_HALVES = {
+    "hadd": _operator("+"), "hsub": _operator("-"), "hmul": _operator("*"), "hdiv": _operator("/"),
+    "hmax": lambda x, y: Apply(SELECT, Apply(arith.FGT, x, y), x, y), "hmin": lambda x, y: Apply(SELECT, Apply(arith.FLT, x, y), x, y),
+    "heq": _comparison("=="), "hne": _comparison("!="), "hgt": _comparison(">"), "hge": _comparison(">="), "hlt": _comparison("<"),
+    "hle": _comparison("<="), "hfma": lambda x, y, z: Apply(m.FMA, x, y, z), "hneg": lambda x: Apply(arith.FNEG, x),
+    "habs": lambda x: Apply(m.FABS, x), "hfloor": lambda x: Apply(m.FLOOR, x), "hceil": lambda x: Apply(m.CEIL, x),
+    "hrint": lambda x: Apply(m.RINT, x), "htrunc": lambda x: Apply(m.TRUNC, x),
+    **{f"h{op.name}": _through_single(lambda x, op=op: Apply(op, x)) for op in (m.SIN, m.COS, m.LOG, m.LOG10, m.LOG2, m.EXP, m.EXP2, m.SQRT)},
+    "hrsqrt": _through_single(lambda x: Apply(gpu.RSQRT, x)), "hrcp": _through_single(lambda x: Apply(arith.FDIV, _SINGLE_ONE, x)),
+    "hexp10": _through_single(lambda x: Apply(m.EXP, Apply(arith.FMUL, x, _SINGLE_LN10))),
+}
+
+_n = names
+CALLS = {
+    _n.grid: _grid, _n.gridsize: _gridsize,
+    _n.syncthreads: _plain(_n.syncthreads, gpu.BARRIER), _n.syncwarp: _syncwarp, _n.nanosleep: _nanosleep,
+    _n.syncthreads_count: _barrier_reduce(_n.syncthreads_count, "count"), _n.syncthreads_and: _barrier_reduce(_n.syncthreads_and, "and"),
+    _n.syncthreads_or: _barrier_reduce(_n.syncthreads_or, "or"),
+    _n.threadfence: _plain(_n.threadfence, gpu.FENCE, scope="device"), _n.threadfence_block: _plain(_n.threadfence_block, gpu.FENCE, scope="block"),
+    _n.threadfence_system: _plain(_n.threadfence_system, gpu.FENCE, scope="system"),
+    _n.shared.array: _memory_array(_n.shared.array, gpu.SHARED_ARRAY, "shared", _MAX_SHARED),
+    _n.local.array: _memory_array(_n.local.array, gpu.LOCAL_ARRAY, "local", _MAX_LOCAL),
+    _n.const.array_like: _array_like,
+    **{(stub := getattr(_n.atomic, name)): _atomic(stub, name.rstrip("_")) for name in (
+        "add", "sub", "min", "max", "nanmin", "nanmax", "and_", "or_", "xor", "exch", "inc", "dec")},
+    _n.atomic.cas: lambda args, kwargs: _cas(*_bound(_n.atomic.cas, args, kwargs)),
+    _n.atomic.compare_and_swap: lambda args, kwargs: (lambda a, old, value: _cas(a, Const(Int, 0), old, value))(
+        *_bound(_n.atomic.compare_and_swap, args, kwargs)),
+    **{(stub := getattr(_n, f"shfl_{how}_sync" if how != "idx" else "shfl_sync")): _shuffle(stub, how) for how in gpu.SHUFFLES},
+    **{(stub := getattr(_n, f"{how}_sync")): _vote(stub, gpu.VOTE, how=how) for how in gpu.VOTES},
+    _n.ballot_sync: _vote(_n.ballot_sync, gpu.BALLOT), _n.match_any_sync: _match_any, _n.match_all_sync: _match_all,
+    **{(stub := getattr(_n, f"reduce_{how}_sync")): _reduce(stub, how) for how in gpu.REDUCTIONS},
+    _n.activemask: lambda args, kwargs: Apply(gpu.ACTIVE_MASK), _n.lanemask_lt: lambda args, kwargs: Call(below, Apply(gpu.LANE_ID)),
+    **{(stub := getattr(_n, op.name)): _bits(stub, op) for op in (gpu.POPC, gpu.BREV, gpu.CLZ, gpu.FFS)},
+    _n.fma: _fma, _n.cbrt: _unary(_n.cbrt, m.CBRT), _n.rsqrt: _unary(_n.rsqrt, gpu.RSQRT), _n.selp: _selp,
+    **{(stub := getattr(_n.fp16, name)): _half(stub, rule) for name, rule in _HALVES.items()},
+}
