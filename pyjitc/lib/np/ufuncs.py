@@ -71,13 +71,13 @@ def _find(ufunc, types, dtype, casting, outs):
     return _loop_of(ufunc, resolved, types)
 
 
-def fold_loop(ufunc: np.ufunc, t: k.Type, dtype: k.Type | None = None) -> Loop:
+def fold_loop(ufunc: np.ufunc, t: k.Type, dtype: k.Type | None = None, out: k.Type | None = None) -> Loop:
     """The loop that reduces elements of type t. Raises Mismatch."""
     asks = {"reduction": True}
     if dtype is not None:
         asks["signature"] = (dtype_of(dtype), None, None)
     try:
-        resolved = ufunc.resolve_dtypes((None, dtype_of(t), None), **asks)
+        resolved = ufunc.resolve_dtypes((out and dtype_of(out), dtype_of(t), None), **asks)
     except (TypeError, ValueError) as error:
         raise Mismatch(str(error)) from None
     return _loop_of(ufunc, resolved, (t,))

@@ -44,8 +44,77 @@ def test_reduce():
 def test_what_is_not_compiled_is_named():
     with pytest.raises(TypingError, match="outer product only supported for binary functions"):
         njit(lambda a: np.sqrt.outer(a, a))(np.ones(2))
-    with pytest.raises(TypingError, match="np.add.reduceat is not compiled yet"):
-        njit(lambda a: np.add.reduceat(a, [0, 1]))(np.ones(2))
+    with pytest.raises(TypingError, match="reduce only supported for functions returning a single value"):
+        njit(lambda a: np.divmod.reduce(a))(np.ones(2))
+    with pytest.raises(TypingError, match="No loop matching the specified signature"):
+        njit(lambda a: np.less.accumulate(a))(np.ones(2))
+    with pytest.raises(TypingError, match="Cannot cast ufunc 'add' output from dtype..float64.. to dtype..int64.. with casting rule 'same_kind'"):
+        njit(lambda a: np.add.at(a, [0], 1.5))(np.ones(2, np.int64))
+
+
+def test_reduce_of_any_ufunc():
+    def f(a, mask):
+        return (np.subtract.reduce(a), np.subtract.reduce(a, 1, keepdims=True), np.fmax.reduce(a, axis=None), np.subtract.reduce(a, -1, initial=3),
+                np.hypot.reduce(a, (0, 1)), np.subtract.reduce(a, where=mask, initial=1.0), np.fmin.reduce(a, axis=(1, 0), where=mask, initial=9.0),
+                np.add.reduce(a, dtype=np.float32), np.maximum.reduce(a, dtype=np.complex128), np.subtract.reduce(a[0]), np.multiply.reduce([1, 2, 3]))
+
+    compiled = agree(f, np.arange(6.0).reshape(2, 3), np.array([[True, False, True], [True, True, False]]))
+    agree(f, np.arange(12.0).reshape(2, 6)[:, ::-2], np.ones((2, 3), bool), compiled=compiled)
+
+    def g(a, out):
+        return np.bitwise_xor.reduce(a), np.gcd.reduce(a, axis=None), np.left_shift.reduce(a), np.bitwise_and.reduce(a[:0]), np.add.reduce(a, 0, None, out) is out
+
+    for dtype in ("int8", "uint16", "int64"):
+        agree(g, np.array([[3, 1, 2], [1, 2, 3]], dtype), np.zeros(3, np.float32))
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: np.subtract.reduce(a, (0, 1)), lambda a: np.subtract.reduce(a[:0]), lambda a: np.fmax.reduce(a, where=a > 1),
+    lambda a: np.add.reduceat(a[0], [0, 5]), lambda a: np.add.accumulate(a, 3), lambda a: np.add.at(a, ([0, 5], 0), 1),
+    lambda a: np.add.at(a[0], [0, 1], np.ones(3)), lambda a: np.subtract.reduce(a, 0, None, np.zeros((2, 3))),
+])
+def test_errors_of_methods(function):
+    agree(function, np.ones((2, 3)))
+
+
+def test_accumulate_and_reduceat():
+    def f(a, i):
+        return (np.multiply.accumulate(a), np.subtract.accumulate(a, 1), np.maximum.accumulate(a, axis=-1), np.add.accumulate(a, dtype=np.float32),
+                np.add.reduceat(a, i), np.subtract.reduceat(a, i, axis=1), np.add.reduceat(a[0], [2, 0, 1, 1]), np.multiply.reduceat(a[0], (0, 2)),
+                np.add.accumulate(a, 0, None, np.zeros_like(a)))
+
+    compiled = agree(f, np.arange(1.0, 10.0).reshape(3, 3), np.array([0, 2, 1]))
+    agree(f, np.arange(18.0).reshape(3, 6)[::-1, ::2], np.array([1]), compiled=compiled)
+    agree(f, np.arange(9, dtype=np.int8).reshape(3, 3), np.array([0, 2, 1]))
+
+
+def test_at_counts_what_comes_twice():
+    def f(v, a, i, w, mask):
+        np.add.at(v, i, 1)
+        np.subtract.at(v, i, w)
+        np.negative.at(v, [0, 0, 1])
+        np.add.at(a, (i, i), w)
+        np.multiply.at(a, i, 2)
+        np.maximum.at(a, (slice(None), 1), 3)
+        np.add.at(a, mask, 10)
+        np.add.at(v, 2, 5)
+        np.add.at(v, [0, 1], [3, 4])
+
+    i = np.array([0, 3, 0, -1])
+    agree(f, np.arange(8, dtype=np.int32)[::2], np.arange(16, dtype=np.int32).reshape(4, 4).T, i[::-1], np.arange(4, dtype=np.int32)[::-1], np.eye(4) > 0)
+
+    def g(v, i, w):
+        np.add.at(v, i, w)
+
+    compiled = agree(g, np.arange(4.0), i, np.arange(4.0))
+    agree(g, np.arange(4.0), i * 2, np.arange(4.0), compiled=compiled)  # nothing is written where an index is wrong
+
+
+def test_outer_with_keywords():
+    def f(a, b, out):
+        return np.add.outer(a, b, dtype=np.float32), np.multiply.outer(a, b, out=out) is out, np.add.outer([1, 2], (3.0, 4.0)), out
+
+    agree(f, np.arange(3), np.arange(4), np.zeros((3, 4)))
 
 
 def test_ndarray_and_shapes_in_lists():
