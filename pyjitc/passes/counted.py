@@ -13,7 +13,7 @@ from ..ops import control
 from ..ops.arith import IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
 from ..types.kinds import Int
 
-__all__ = ["Counted", "find", "Affine", "affine", "Definitions"]
+__all__ = ["Counted", "find", "counts_down", "Affine", "affine", "Definitions"]
 
 
 class Definitions:
@@ -42,8 +42,8 @@ class Counted:
     __slots__ = ("loop", "left", "body", "exit", "entry", "steps", "start", "entry_inst", "entry_block")
 
 
-def find(loop: Loop, defs: Definitions, edges) -> Counted | None:
-    """The description of `loop` as a counted loop, or None."""
+def counts_down(loop: Loop, defs: Definitions, edges) -> tuple | None:
+    """(left, edge to the body, edge out) of a loop that its header leaves when `left` has been counted down, or None."""
     header = loop.header
     branch = header.terminator
     if branch.op is not control.BRANCH:
@@ -54,29 +54,38 @@ def find(loop: Loop, defs: Definitions, edges) -> Counted | None:
     body, exit = branch.targets
     if body.block not in loop.blocks or exit.block in loop.blocks:
         return None
+    left = test.args[0]
+    return (left, body, exit) if _steps(loop, edges, left, defs) == -1 else None
+
+
+def find(loop: Loop, defs: Definitions, edges) -> Counted | None:
+    """The description of `loop` as a counted loop that is entered in one place, or None."""
+    header = loop.header
+    parts = counts_down(loop, defs, edges)
     outside = [e for e in edges[header] if e[0] not in loop.blocks]
-    if len(outside) != 1:
+    if parts is None or len(outside) != 1:
         return None
     found = Counted()
-    found.loop, found.left, found.body, found.exit = loop, test.args[0], body, exit
+    found.loop = loop
+    found.left, found.body, found.exit = parts
     found.entry_block, found.entry_inst, found.entry = outside[0]
     if found.entry is found.entry_inst.unwind:
         return None
     found.steps, found.start = {}, {}
-    back = [e[2] for e in edges[header] if e[0] in loop.blocks]
     for k, p in enumerate(header.params):
         found.start[p] = found.entry.args[k]
         if p.type is Int:
-            step = None
-            for edge in back:
-                one = _step(edge.args[k], p, defs)
-                if one is None or step is not None and one != step:
-                    step = None
-                    break
-                step = one
+            step = _steps(loop, edges, p, defs)
             if step is not None:
                 found.steps[p] = step
-    return found if found.steps.get(found.left) == -1 else None
+    return found
+
+
+def _steps(loop: Loop, edges, p, defs) -> int | None:
+    """c where parameter p of the header is p + c after every trip, else None."""
+    k = loop.header.params.index(p)
+    steps = {_step(edge.args[k], p, defs) for source, _, edge in edges[loop.header] if source in loop.blocks}
+    return steps.pop() if len(steps) == 1 else None
 
 
 def _step(value, p, defs):

@@ -7,7 +7,8 @@ Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump h
 After:   strip(i, left): take = min(left, STRIP); poll; jump header(i, take)
          header(i, take): branch take > 0 -> body, rest         body: ... jump header(i+1, take-1)
          rest: more = left - take; branch more > 0 -> strip(i, more), exit
-A loop around it that cannot go round without polling there needs no poll of its own.
+A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects whose
+values nobody reads is not entered at all.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..ops.arith import IADD, IGT, ILT, INE, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
-from .counted import Definitions, find
+from .counted import Definitions, counts_down, find
 from .rewrite import split_edge
 
 __all__ = ["run"]
@@ -30,12 +31,15 @@ _SHORT = 256  # a loop known to run no longer than this is left alone
 
 
 def run(fn: ir.Function, options=None) -> None:
-    fn.blocks = reverse_postorder(fn)
-    nest = LoopNest(fn)
-    if not nest.loops and not nest.irreducible:
-        return
-    defs = Definitions(fn)
-    edges = in_edges(fn.blocks)
+    idle = True
+    while idle:  # a loop around an idle one may be idle then
+        fn.blocks = reverse_postorder(fn)
+        nest = LoopNest(fn)
+        if not nest.loops and not nest.irreducible:
+            return
+        defs = Definitions(fn)
+        edges = in_edges(fn.blocks)
+        idle = any([_pass_by(fn, loop, defs, edges) for loop in nest.loops if not loop.inner])
     polled: list[ir.Block] = []  # headers that are entered through a poll
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
@@ -59,6 +63,27 @@ def run(fn: ir.Function, options=None) -> None:
         if not loop.inner:
             _independent(loop)
     fn.blocks = reverse_postorder(fn)
+
+
+def _pass_by(fn, loop, defs, edges) -> bool:
+    """Go round a counted loop that does nothing. Whether it was one."""
+    if any(inst.op.effects & ~ir.TERMINATOR for block in loop.blocks for inst in block.insts):
+        return False
+    parts = counts_down(loop, defs, edges)
+    if parts is None:
+        return False
+    exit = parts[2]
+    if any(edge.block not in loop.blocks and edge is not exit for block in loop.blocks for edge in block.edges()):
+        return False
+    inside = {p for block in loop.blocks for p in block.params} | {i.result for block in loop.blocks for i in block.insts}
+    read = [v for block in fn.blocks if block not in loop.blocks for inst in block.insts
+            for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args))]
+    if not inside.isdisjoint((*read, *exit.args)):
+        return False
+    for source, _, edge in edges[loop.header]:
+        if source not in loop.blocks:
+            edge.block, edge.args = exit.block, list(exit.args)
+    return True
 
 
 def _at_most(trips, defs):
