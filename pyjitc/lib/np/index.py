@@ -40,6 +40,7 @@ FUNCTIONS: dict[str, str] = {
               "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "positions": "meshgrid indices diag_indices diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from mask_indices diagflat",
     "splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
     "elementwise": "astype",
     "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn "
