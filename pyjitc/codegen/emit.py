@@ -17,7 +17,7 @@ from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
 )
-from . import box, helpers
+from . import box, helpers, rare
 
 __all__ = ["Module", "FunctionEmitter", "components", "stays_call"]
 
@@ -110,6 +110,7 @@ class Module:
         self.objects: list[tuple[str, object]] = []
         self._object_index: dict = {}
         self.bodies: list[str] = []
+        self.rare: dict[str, int] = {}  # functions of the C library that are called rarely: number of operands
         self.slow_loops = 0
         self.independent_loops = 0
         self.unrolled_loops = 0
@@ -176,6 +177,8 @@ class Module:
             escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
             parts.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{escaped}"')
         parts += self.bodies
+        if self.rare:
+            parts.append(rare.definitions(self.rare))
         parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
                      f"!2 = !{{i64 0, i64 {1 << 60}}}\n!5 = distinct !{{}}")
         if self.slow_loops:
@@ -261,6 +264,11 @@ class Emitter:
 
     def helper(self, name: str) -> str:
         return self.module.helper(name)
+
+    def rare(self, symbol: str, values) -> str:
+        """The rest of a call of a libm function of doubles that few elements need."""
+        self.module.rare[symbol] = len(values)
+        return rare.call(symbol, values)
 
     # -- types
 

@@ -13,6 +13,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
 from importlib.machinery import PathFinder
 
 from ..base.lazy import lazy
+from . import rare
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -20,7 +21,7 @@ __all__ = ["LLVMError", "Machine", "Module", "host", "optimise"]
 
 _P = c_void_p
 _OUT = POINTER(c_void_p)  # a string that the library allocates
-_INTERNAL = 8  # linkage
+_AVAILABLE_EXTERNALLY, _INTERNAL = 1, 8  # linkage: to be inlined only; private to the module
 _SIGNATURES = {
     "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),
     "InitializeAllTargetInfos": (None, ()), "InitializeAllTargets": (None, ()), "InitializeAllTargetMCs": (None, ()),
@@ -40,7 +41,8 @@ _SIGNATURES = {
     "PTOSetSLPVectorization": (None, (_P, c_bool)), "PTOSetLoopUnrolling": (None, (_P, c_bool)),
     "CreatePassBuilder": (_P, (_P, _P)), "DisposePassBuilder": (None, (_P,)),
     "buildPerModuleDefaultPipeline": (_P, (_P, c_int)), "RunNewModulePassManager": (None, (_P, _P, _P)),
-    "DisposeNewModulePassManger": (None, (_P,)),
+    "DisposeNewModulePassManger": (None, (_P,)), "CreateNewModulePassManager": (_P, ()),
+    "module_AddAlwaysInlinerPass": (None, (_P, c_bool)),
     "TargetMachineEmitToMemory": (_P, (_P, _P, c_int, _OUT)), "GetBufferStart": (_P, (_P,)), "GetBufferSize": (c_size_t, (_P,)),
     "DisposeMemoryBuffer": (None, (_P,)),
 }
@@ -148,10 +150,15 @@ class Module:
     def __init__(self, text: str):
         lib = _library()
         error = c_void_p()
+        self.rare = rare.PREFIX in text  # whether functions are to be inlined after vectorising
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)
         if message or not self.pointer:
             raise LLVMError(f"LLVM IR parsing error\n{message}")
+
+    def drop_forms(self) -> None:
+        """No code for the masked forms of rare calls themselves."""
+        self._functions(lambda name, defined: name.startswith(rare.PREFIX) and "." in name, _AVAILABLE_EXTERNALLY)
 
     def verify(self) -> None:
         error = c_void_p()
@@ -173,19 +180,19 @@ class Module:
         lib.SetDataLayout(other, layout.encode())
         if lib.LinkModules(self.pointer, other, byref(error)):  # takes the other module over
             raise LLVMError(f"bitcode cannot be linked: {_take(error)}")
-        self._functions(hide=lambda name, defined: defined and name not in own)
+        self._functions(lambda name, defined: defined and name not in own, _INTERNAL)
 
-    def _functions(self, hide=None) -> list[tuple[str, bool]]:
-        """(name, whether it is defined here); those for which `hide` holds become internal."""
+    def _functions(self, change=None, linkage=_INTERNAL) -> list[tuple[str, bool]]:
+        """(name, whether it is defined here); those for which `change` holds get another linkage."""
         lib = _library()
         found = []
         functions = lib.ModuleFunctionsIter(self.pointer)
         while function := lib.FunctionsIterNext(functions):
             entry = lib.GetValueName(function).decode(), not lib.IsDeclaration(function)
-            if hide is None or hide(*entry):
+            if change is None or change(*entry):
                 found.append(entry)
-                if hide is not None:
-                    lib.SetLinkage(function, _INTERNAL)
+                if change is not None:
+                    lib.SetLinkage(function, linkage)
         lib.DisposeFunctionsIter(functions)
         return found
 
@@ -213,5 +220,11 @@ def optimise(module: Module, machine: Machine, level: int, vectorize: bool = Tru
     passes = lib.buildPerModuleDefaultPipeline(builder, level)
     lib.RunNewModulePassManager(passes, module.pointer, builder)
     lib.DisposeNewModulePassManger(passes)
+    if module.rare:
+        passes = lib.CreateNewModulePassManager()
+        lib.module_AddAlwaysInlinerPass(passes, False)
+        lib.RunNewModulePassManager(passes, module.pointer, builder)
+        lib.DisposeNewModulePassManger(passes)
+        module.drop_forms()
     lib.DisposePassBuilder(builder)
     lib.DisposePipelineTuningOptions(tuning)

@@ -20,11 +20,11 @@ def is_unsigned(t) -> bool:
 
 
 def llvm(opcode: str):
-    """One LLVM instruction on operands of one scalar type; float opcodes take the fast-math flags."""
+    """One LLVM instruction on operands of one scalar type; float opcodes take the fast-math flags, unless marked `exact`."""
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
-        flags = e.flags if opcode[0] == "f" else ""
+        flags = e.flags if opcode[0] == "f" and "exact" not in inst.attrs else ""
         return [e.assign(f"{opcode} {flags}{t} {', '.join(x[0] for x in operands)}")]
 
     return lower
@@ -52,13 +52,16 @@ def intrinsic(name: str):
         t = e.scalar(inst.args[0].type)
         full = f"{name}.{_SUFFIX.get(t, t)}"
         e.declare(f"declare {t} @{full}({', '.join([t] * len(operands))})")
-        return [e.assign(f"call {e.flags if t in _SUFFIX else ''}{t} @{full}({', '.join(f'{t} {x[0]}' for x in operands)})")]
+        flags = e.flags if t in _SUFFIX and "exact" not in inst.attrs else ""
+        return [e.assign(f"call {flags}{t} @{full}({', '.join(f'{t} {x[0]}' for x in operands)})")]
 
     return lower
 
 
 def libcall(name: str):
-    """A call of a libm function in double; float32 uses the function with suffix f, float16 goes through float32."""
+    """A call of a libm function in double; float32 uses the function with suffix f, float16 goes through float32.
+
+    One that is marked `rare`, of doubles, stands in a branch that few elements take, and does not keep a loop scalar."""
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
@@ -68,7 +71,8 @@ def libcall(name: str):
             values = [e.assign(f"fpext {t} {v} to {wide}") for v in values]
         symbol = name if wide == "double" else name + "f"
         e.declare(f"declare {wide} @{symbol}({', '.join([wide] * len(values))}) nounwind willreturn memory(none)")
-        result = e.assign(f"call {wide} @{symbol}({', '.join(f'{wide} {v}' for v in values)})")
+        call = f"{wide} @{symbol}({', '.join(f'{wide} {v}' for v in values)})"
+        result = e.assign("call " + (e.rare(symbol, values) if "rare" in inst.attrs else call))
         return [result if wide == t else e.assign(f"fptrunc {wide} {result} to {t}")]
 
     return lower

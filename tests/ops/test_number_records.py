@@ -42,6 +42,8 @@ def cases():
                                                          m.CHECK_RANGE) else {}
         if op is m.CHECK_RANGE:
             attrs["cls"] = OverflowError
+        if op is m.POLYNOMIAL:
+            attrs["coefficients"] = (0.5, 2.0, -1.5)
         for t in NUMBERS:
             for types in ((t,), (t, t), (t, k.Int), (t, t, t)):
                 try:

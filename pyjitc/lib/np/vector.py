@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 
-from ...ops.arith import FADD, FDIV, FEQ, FGT, FLT, FMUL, FSUB, IADD, IAND, ISHL, ISHR, ISUB
-from ...ops.math import BITS, COPYSIGN, FABS, FMA, FROM_BITS
+from ...ops.arith import FEQ, FGT, FLT, IADD, IAND, ISHL, ISHR, ISUB
+from ...ops.math import BITS, COPYSIGN, FABS, FROM_BITS
 from ...ops.structure import SELECT
+from .vector_parts import add as FADD, div as FDIV, fma as FMA, mul as FMUL, sub as FSUB
 
 __all__ = ["exp", "exp_single", "exp2", "exp2_single", "log", "log_single", "tanh", "tanh_single"]
 

@@ -9,10 +9,14 @@ from pyjitc import njit
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.2e-308, 1e-310, 1.0, -1.0, 709.78, 709.79, -745.1, -745.2,
                     -708.4, 88.72, 88.73, -103.9, -104.0, 1e300, -1e300, 1e-40])
 R = np.random.default_rng(1)
+# Multiples of pi / 2, where little of the argument is left, up to where the C library takes over.
+NEAR = np.round(np.concatenate([R.uniform(-1e6, 1e6, 10000), 10.0 ** R.uniform(0, 14, 10000)])) * (np.pi / 2)
+CIRCULAR = [R.uniform(-8, 8, 20000), R.normal(0, 1, 20000), 10.0 ** R.uniform(-300, 5, 5000), 10.0 ** R.uniform(12, 100, 1000), NEAR]
 SAMPLES = {
     np.exp: [R.uniform(-750, 715, 20000), R.normal(0, 1, 20000), 10.0 ** R.uniform(-20, 2, 5000)],
     np.exp2: [R.uniform(-1080, 1030, 20000), R.normal(0, 1, 20000), np.arange(-1074.0, 1024.0)],
     np.log: [10.0 ** R.uniform(-308, 308, 20000), R.uniform(0.5, 2, 20000), 1 + R.normal(0, 1e-6, 5000), -R.uniform(0, 5, 10)],
+    np.sin: CIRCULAR, np.cos: CIRCULAR, np.tan: CIRCULAR,
     np.tanh: [R.normal(0, 1, 20000), R.uniform(-25, 25, 20000), 10.0 ** R.uniform(-300, 1.5, 5000)],
 }
 
@@ -34,10 +38,44 @@ def test_error(ufunc, dtype):
     np.testing.assert_array_equal(np.signbit(actual[x == 0]), np.signbit(rounded[x == 0]))
 
 
+def loops(text):
+    """The blocks of the loops in LLVM text that are vectors, each with the branches between them."""
+    blocks = re.split(r"\n(?=\S+:)", text)
+    return [b for b in blocks if re.match(r"vector\.body\S*:", b)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("ufunc", SAMPLES, ids=lambda f: f.__name__)
-def test_vectorises(ufunc):
+def test_vectorises(ufunc, dtype):
     compiled = njit(lambda a: ufunc(a))
-    compiled(np.ones(4))
+    compiled(np.ones(4, dtype))
     text = compiled.inspect_llvm(compiled.signatures[0])
-    assert not re.search(rf"call \S+ @{ufunc.__name__}f?\(", text)
-    assert re.search(r"<\d+ x double>", text)
+    bodies = loops(text)
+    assert bodies and all(re.search(r"<\d+ x double>", b) for b in bodies)
+    assert not any(re.search(r"call (?!<\d+ x \w+> @llvm)", b) for b in bodies)  # the C library is in cold blocks only
+
+
+def test_inside_expressions_and_loops():
+    def squares(a):
+        return np.sin(a) ** 2 + np.cos(a) ** 2
+
+    def loop(a, out):
+        for i in range(len(a)):
+            out[i] = np.sin(a[i]) * 2.0
+
+    x = np.concatenate([R.uniform(-50, 50, 1000), [1e30, np.inf, np.nan, -0.0]])
+    compiled = njit(squares)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(compiled(x), squares(x), rtol=1e-15)
+        out = np.zeros_like(x)
+        compiled_loop = njit(loop)
+        compiled_loop(x, out)
+        np.testing.assert_allclose(out, np.sin(x) * 2.0, rtol=1e-15, atol=1e-17)
+    for f in (compiled, compiled_loop):
+        assert loops(f.inspect_llvm(f.signatures[0]))
+
+
+def test_fastmath_leaves_the_algorithms_alone():
+    for ufunc in SAMPLES:
+        x = R.uniform(0.1, 5, 100)
+        np.testing.assert_allclose(njit(fastmath=True)(lambda a: ufunc(a))(x), ufunc(x), rtol=1e-14)
