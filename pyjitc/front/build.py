@@ -827,6 +827,19 @@ class _Builder:
         exc = self.stack.pop()
         self.stack += [self.emit(generic.EXC_ENTER, (exc,)), exc]
 
+    def before_with(self, x):
+        manager = self.stack.pop()
+        leave = self.emit(generic.GETATTR, (manager,), name="__exit__")
+        enter = self.emit(generic.GETATTR, (manager,), name="__enter__")
+        self.stack.append(leave)
+        self.push(self.emit(generic.CALL, (enter,), kwnames=()))
+
+    def with_except_start(self, x):
+        """__exit__(None, exception, None): no context manager that is compiled looks at the class or the traceback."""
+        leave, exc = (self.stack[-7], self.stack[-2]) if VERSION < (3, 11) else (self.stack[-4], self.stack[-1])
+        nothing = self.constant(None)
+        self.push(self.emit(generic.CALL, (leave, nothing, exc, nothing), kwnames=()))
+
     def pop_except(self, x):
         previous = self.pops(3)[0] if VERSION < (3, 11) else self.stack.pop()
         self.do(generic.EXC_LEAVE, (previous,))
@@ -904,6 +917,7 @@ _HANDLERS = {
     "MAKE_FUNCTION": _B.make_function, "SET_FUNCTION_ATTRIBUTE": _B.set_function_attribute, "RETURN_VALUE": _B.return_value,
     "RETURN_CONST": _B.return_const, "YIELD_VALUE": _B.yield_value, "RETURN_GENERATOR": _B.return_generator,
     "RAISE_VARARGS": _B.raise_varargs, "RERAISE": _B.reraise, "PUSH_EXC_INFO": _B.push_exc_info, "POP_EXCEPT": _B.pop_except,
+    "BEFORE_WITH": _B.before_with, "SETUP_WITH": _B.before_with, "WITH_EXCEPT_START": _B.with_except_start,
     "CHECK_EXC_MATCH": _B.check_exc_match, "JUMP_IF_NOT_EXC_MATCH": _B.jump_if_not_exc_match,
     "LOAD_ASSERTION_ERROR": _B.load_assertion_error, "IMPORT_NAME": _B.import_name, "IMPORT_FROM": _B.import_from,
     "GET_LEN": _B.get_len, "MATCH_SEQUENCE": _B.match_sequence, "MATCH_MAPPING": _B.match_mapping, "MATCH_KEYS": _B.match_keys,

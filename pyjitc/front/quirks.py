@@ -15,7 +15,7 @@ __all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local
 
 # Opcodes that are not compiled -> how a person calls them.
 CONSTRUCTS = {
-    **dict.fromkeys(("SETUP_WITH", "BEFORE_WITH", "WITH_EXCEPT_START", "LOAD_SPECIAL"), "a `with` statement"),
+    "LOAD_SPECIAL": "a `with` statement",
     **dict.fromkeys(("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "GET_AWAITABLE", "GET_AITER", "GET_ANEXT", "END_ASYNC_FOR"), "async code"),
     **dict.fromkeys(("YIELD_FROM", "GET_YIELD_FROM_ITER", "SEND"), "`yield from`"),
     **dict.fromkeys(("LOAD_BUILD_CLASS",), "a class definition"), "IMPORT_STAR": "`import *`",
@@ -201,7 +201,7 @@ def block_stacks(instrs, at):
             result[i] = _key(stack)
             name = x.name
             after = stack
-            if name == "SETUP_FINALLY":
+            if name == "SETUP_FINALLY" or name == "SETUP_WITH":
                 depth = depth_at.get(i, 0)
                 handler = at[x.target]
                 inside = (*stack, ("except", depth))
@@ -251,7 +251,7 @@ def _stack_depths(instrs, at):
             op = dis.opmap[x.name]
             if x.target >= 0:
                 t = at[x.target]
-                jumped = d + 6 if x.name == "SETUP_FINALLY" else d + dis.stack_effect(op, arg, jump=True)
+                jumped = d + 6 if x.name in ("SETUP_FINALLY", "SETUP_WITH") else d + dis.stack_effect(op, arg, jump=True)
                 if t not in depths:
                     depths[t] = jumped
                     work.append(t)

@@ -12,6 +12,7 @@ import types as pytypes
 import numpy as np
 
 from ..base.lazy import lazy
+from ..infer.constants import constant
 from ..infer.evaluate import describe, key_error
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, Step, Throw
 from ..infer.session import only_value
@@ -372,6 +373,15 @@ class Library:
             found = cuda_rules.attribute(target, name)
             if found is not None:
                 return found
+        if isinstance(target, (np.finfo, np.iinfo)):
+            try:
+                return constant(getattr(target, name))
+            except AttributeError as error:
+                raise Mismatch(str(error), "", AttributeError) from None
+        if name in ("__enter__", "__exit__"):
+            if type(target).__module__ != f"{__package__}.np.errors":
+                raise _no_with(x)
+            return constant(getattr(target, name))
         enum = getattr(type(target), "_value2member_map_", None)
         if enum is not None and name in ("value", "name", "_value_", "_name_"):
             value = getattr(target, name)
@@ -380,6 +390,8 @@ class Library:
 
     def getattr(self, x, name):
         t = x.type
+        if name in ("__enter__", "__exit__"):
+            raise _no_with(x)
         if t is Object or isinstance(t, Exception_):
             return Apply(pyobject.PY_GETATTR, _boxed(x), name=name)
         if isinstance(t, Tuple) and t.cls is not None and name in t.cls._fields:
@@ -597,6 +609,11 @@ class Library:
         if found is None:
             raise Mismatch(f"{describe(t)} object has no attribute '{name}'", "", AttributeError)
         return found
+
+
+def _no_with(x):
+    return Mismatch(f"a `with` statement of {describe(x.type)} is not supported in compiled functions: only np.errstate is",
+                    "open and close it outside the compiled function")
 
 
 def _advanced(i) -> bool:

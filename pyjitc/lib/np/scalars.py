@@ -167,6 +167,9 @@ def _nan_to_num(args, kwargs):
     return whole
 
 
+_made: dict = {}
+
+
 def _limits(cls):
     """np.finfo and np.iinfo: objects known at compile time."""
 
@@ -176,7 +179,7 @@ def _limits(cls):
         what = dtype_of(t) if is_number(t) else dtype_of(t.scalar) if isinstance(t, k.DType) else \
             t.value if isinstance(t, k.Singleton) else dtype_of(t.dtype) if isinstance(t, k.Array) else None
         try:
-            found = cls(what)
+            found = _made.setdefault((cls, np.dtype(what)), cls(what))  # one object, so that the type does not change in loops
         except (ValueError, TypeError) as error:
             raise Mismatch(str(error), "", type(error)) from None
         return Const(k.Singleton(found), found)
