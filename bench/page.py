@@ -71,7 +71,7 @@ def chart(suite: str, rows: list[Row], format: str = "svg"):
         axes = figure.add_subplot()
         axes.axvspan(1e-9, 1, color="#f4f4f4", zorder=0)
         axes.axvline(1, color="#444444", linewidth=1.2, zorder=1)
-        values = [s.median for _, ratios in points for s in ratios.values()]
+        values = [v for _, ratios in points for s in ratios.values() for v in (s.low, s.high)]
         peers = [peer for peer in COLOURS if any(peer in ratios for _, ratios in points)]
         for peer in peers:
             found = [(k, ratios[peer]) for k, (_, ratios) in enumerate(points) if peer in ratios]

@@ -1,4 +1,5 @@
-"""The command `pyjitc`: run a script, look inside a compilation, ask about the installation, run examples and bench.
+"""The command `pyjitc`: run a script, look inside a compilation, compare with tracing, ask about the installation, run
+examples and bench.
 
 What the user got wrong is one line on stderr and exit code 2; what a compilation or a script got wrong is its own
 message and exit code 1. Colour only on a terminal.
@@ -9,6 +10,7 @@ import argparse
 import importlib.metadata
 import importlib.util
 import inspect
+import math
 import os
 import pathlib
 import platform
@@ -27,6 +29,8 @@ __all__ = ["main"]
 
 _compiler = lazy("pyjitc.api.compiler")
 _cache = lazy("pyjitc.api.cache")
+_contrast = lazy("pyjitc.api.contrast")
+_numpy = lazy("numpy")
 _blas = lazy("pyjitc.runtime.blas")
 
 UNTYPED = ("bytecode", "cfg", "ir")  # stages that need no types
@@ -76,6 +80,11 @@ def _parser() -> argparse.ArgumentParser:
                       "float are Python's, int64 and float64 are NumPy's")
     look.set_defaults(action=_inspect)
 
+    both = commands.add_parser("contrast", help="a function traced, and compiled as it is: both programs and what they cost")
+    both.add_argument("target", metavar="FILE::FUNCTION")
+    both.add_argument("arguments", nargs="*", metavar="ARGUMENT", help='Python expressions, as in 3 or "np.arange(5.0)"')
+    both.set_defaults(action=_compare)
+
     commands.add_parser("info", help="versions, processor, cache").set_defaults(action=_info)
 
     commands.add_parser("examples", help="run the examples in CPython and compiled")
@@ -105,11 +114,8 @@ def _inspect(options) -> int:
     if options.stage not in STAGES:
         near = _near(options.stage, STAGES)
         raise _Wrong(f"there is no stage {options.stage!r}{near}; stages are {', '.join(STAGES)}")
-    filename, separator, name = options.target.partition("::")
-    if not separator or not name:
-        raise _Wrong(f"{options.target!r}: write FILE::FUNCTION, as in program.py::total")
-    path = _existing(filename)
-    function = _find(_load(path), name, path)
+    function = _target(options.target)
+    name = function.__qualname__
     types = None
     if options.types is not None:
         try:
@@ -128,6 +134,19 @@ def _inspect(options) -> int:
     except CompileError as error:
         print(error, file=sys.stderr)
         return 1
+    return 0
+
+
+def _compare(options) -> int:
+    function = _target(options.target)
+    try:
+        args = tuple(eval(text, {"np": _numpy, "math": math}) for text in options.arguments)
+        inspect.signature(function).bind(*args)
+    except SyntaxError as error:
+        raise _Wrong(f"{error.text!r} is not a Python expression") from None
+    except Exception as error:
+        raise _Wrong(f"{options.target}: {type(error).__name__}: {error}") from None
+    print(_contrast.contrast(function, args))
     return 0
 
 
@@ -187,6 +206,15 @@ def _cached() -> list[pathlib.Path]:
 def _cache_state() -> str:
     files = _cached()
     return f"{_cache.folder()}: {len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB"
+
+
+def _target(text: str) -> Callable:
+    """The function that FILE::FUNCTION names."""
+    filename, separator, name = text.partition("::")
+    if not separator or not name:
+        raise _Wrong(f"{text!r}: write FILE::FUNCTION, as in program.py::total")
+    path = _existing(filename)
+    return _find(_load(path), name, path)
 
 
 def _existing(name: str) -> pathlib.Path:

@@ -22,7 +22,7 @@ from ..lib.table import Library
 from ..passes import pipeline
 from .compiled import ABSENT, Compiled, Guard
 
-__all__ = ["compile_signature", "inspect", "STAGES"]
+__all__ = ["compile_signature", "generic", "inspect", "STAGES"]
 
 disassembly = lazy("dis")  # only inspection needs these
 graph = lazy("pyjitc.ir.graph")
@@ -79,12 +79,17 @@ def compile_signature(function, types, options: Options) -> Compiled:
                     tuple(Guard(*g, symbol) for g, symbol in zip(guards, made.guards)))
 
 
+def generic(function):
+    """Generic IR of a function; not to be changed."""
+    return _build(functions.prototype_of(function))
+
+
 def inspect(function, types, options: Options, stage: str) -> str:
     """Text of one stage of the compilation of `function` for `types`."""
     if stage == "bytecode":
         return disassembly.Bytecode(function).dis()
     if stage in ("cfg", "ir"):
-        fn = _build(functions.prototype_of(function))
+        fn = generic(function)
         return graph.dot(fn) if stage == "cfg" else show.show(fn)
     if stage == "typed":
         return "\n".join(show.show(fn) for fn in _typed(function, types, options)[0] if not fn.library)

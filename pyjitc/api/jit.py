@@ -9,10 +9,11 @@ from ..base.options import Options, environment, make_options
 from .dispatch import Dispatcher, CompiledFunction
 from .signature import Signature, TypeName, signature_of
 
-__all__ = ["njit", "jit", "compile_options", "dispatcher"]
+__all__ = ["njit", "jit", "trace", "compile_options", "dispatcher"]
 
 
 _bound = lazy("pyjitc.api.bound")
+_tracing = lazy("pyjitc.api.tracing")
 
 
 def njit(signature=None, /, *, static_argnames=(), static_argnums=(), **options):
@@ -82,6 +83,20 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     if switch:
         options = options._replace(cache=switch != "0")
     return Dispatcher(function, options, declared)
+
+
+def trace(function=None, /, **options):
+    """Compile a function by running it once on tracers, as tracing JITs do, for the types and shapes of its arguments.
+
+    What it recorded, `trace(f).record(*args)`, prints as a straight line: branches and loops on values are errors that say
+    what njit does with them, and globals are read, lists appended to and texts printed once only, while it is recorded.
+    """
+    if function is None:
+        return lambda function: trace(function, **options)
+    function = getattr(function, "py_func", function)
+    if type(function) is not FunctionType:
+        raise TypeError(f"trace compiles Python functions, not {function!r}")
+    return _tracing.Traced(function, make_options(options))
 
 
 def _disabled() -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .lazy import lazy
 
-__all__ = ["Diagnostic", "PyjitcError", "CompileError", "TypingError", "UnsupportedError", "VerifyError", "suggest"]
+__all__ = ["Diagnostic", "PyjitcError", "CompileError", "TypingError", "UnsupportedError", "TracingError", "VerifyError", "suggest"]
 
 _linecache = lazy("linecache")
 _difflib = lazy("difflib")
@@ -100,6 +100,10 @@ class TypingError(CompileError):
 
 class UnsupportedError(CompileError):
     """A construct or function that is not compiled yet."""
+
+
+class TracingError(CompileError):
+    """A traced function asks for what is known only when its program runs."""
 
 
 class VerifyError(PyjitcError):
