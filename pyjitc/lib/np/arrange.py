@@ -754,64 +754,6 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
     return found if dtype is None else found.astype(dtype)
 
 
-def _array(name):
-    def rule(args, kwargs):
-        slots = bound(name, ("object", "dtype"), args, {key: x for key, x in kwargs.items() if key not in ("copy", "order")})
-        x = slots["object"]
-        dtype = slots.get("dtype")
-        if isinstance(x.type, Array):
-            if dtype is None:
-                if name == "array" and not ("copy" in kwargs and kwargs["copy"].known and not kwargs["copy"].value):
-                    return Call(views.duplicate, x)
-                return Call(views.duplicate, x) if name == "ascontiguousarray" and x.type.layout != "C" else x
-            return Call(converted, x, dtype)
-        if k.is_number(x.type):
-            return Call(one_number, x, dtype or _common_dtype([_tuple([x])], {}))
-        if not isinstance(x.type, (k.Tuple, k.Struct)):
-            raise Mismatch(f"np.{name} of a value of type {x.type} is not compiled")
-        shape, leaves = [], [x]
-        while isinstance(leaves[0].type, (k.Tuple, k.Struct)):
-            split = [elements(leaf) if isinstance(leaf.type, (k.Tuple, k.Struct)) else None for leaf in leaves]
-            if any(s is None or len(s) != len(split[0]) for s in split):
-                return Throw(ValueError, "setting an array element with a sequence. The requested array has an inhomogeneous shape after "
-                             f"{len(shape)} dimensions. The detected shape was {tuple(shape)} + inhomogeneous part.")
-            shape.append(len(split[0]))
-            leaves = [e for s in split for e in s]
-            if not leaves:
-                break
-        if leaves and isinstance(leaves[0].type, Array):
-            raise Mismatch(f"np.{name} of a list of arrays is not compiled", "use np.stack")
-        if any(not k.is_number(leaf.type) for leaf in leaves):
-            raise Mismatch(f"np.{name} of these values is not compiled", "use numbers")
-        if dtype is None:
-            dtype = _common_dtype([_tuple(leaves)], {}) if leaves else Const(k.DType(k.float64), np.dtype("float64"))
-        return Call(from_items, Const(k.Tuple((Int,) * len(shape)), tuple(shape)), _tuple(leaves), dtype)
-
-    return rule
-
-
-def converted(a, dtype):
-    return a.astype(dtype)
-
-
-def one_number(x, dtype):
-    out = np.empty((), dtype)
-    out[()] = x
-    return out
-
-
-def from_items(shape, items, dtype):
-    out = np.empty(shape, dtype)
-    put_items(np.ravel(out), items, 0)
-    return out
-
-
-def put_items(flat, items, i):
-    if i < len(items):
-        flat[i] = items[i]
-        put_items(flat, items, i + 1)
-
-
 def arange(start, stop=None, step=1, dtype=None):
     if stop is None:
         return progression(start - start, start, step, dtype)
@@ -835,14 +777,6 @@ def steps(start, stop, step):
     if isinstance(start, float) or isinstance(stop, float) or isinstance(step, float):
         return int(np.ceil((float(stop) - float(start)) / float(step)))
     return -((int(start) - int(stop)) // int(step))
-
-
-def copy(a, order="K"):
-    return views.duplicate(a)
-
-
-def copyto(dst, src):
-    dst[...] = src
 
 
 def shape(a):
@@ -869,9 +803,7 @@ CALLS = {
     np.roll: compiled(roll), np.repeat: compiled(repeat), np.tile: compiled(tile), np.tri: compiled(tri), np.tril: compiled(tril),
     np.triu: compiled(triu), np.eye: compiled(eye), np.identity: compiled(identity), np.diag: compiled(diag),
     np.diagonal: compiled(diagonal), np.fill_diagonal: compiled(fill_diagonal), np.linspace: compiled(linspace),
-    np.logspace: compiled(logspace), np.array: _array("array"), np.asarray: _array("asarray"),
-    np.ascontiguousarray: _array("ascontiguousarray"), np.arange: compiled(arange), np.copy: compiled(copy),
-    np.copyto: compiled(copyto), np.shape: compiled(shape), np.ndim: compiled(ndim), np.size: compiled(size),
+    np.logspace: compiled(logspace), np.arange: compiled(arange), np.shape: compiled(shape), np.ndim: compiled(ndim), np.size: compiled(size),
 }
 METHODS = {
     "reshape": _reshape, "transpose": _transpose, "ravel": CALLS[np.ravel], "flatten": compiled(flatten), "swapaxes": _swapaxes, "squeeze": _squeeze,

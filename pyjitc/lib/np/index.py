@@ -40,9 +40,12 @@ FUNCTIONS: dict[str, str] = {
               "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "making": "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require copy copyto",
     "positions": "meshgrid indices diag_indices diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from mask_indices diagflat",
     "splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
     "elementwise": "astype",
+    "errors": "errstate",
+    "dtypes": "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type min_scalar_type iscomplexobj isrealobj",
     "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn "
            "fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift",
     "scans": "argmax argmin cumsum cumprod nancumsum nancumprod diff ediff1d trapezoid interp convolve polyval allclose array_equal "
@@ -51,8 +54,8 @@ FUNCTIONS: dict[str, str] = {
     "choosing": "choose select ix_ unravel_index ravel_multi_index",
     "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "
                "atleast_1d atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile "
-               "tri tril triu eye identity diag diagonal fill_diagonal linspace logspace array asarray ascontiguousarray arange "
-               "copy copyto shape ndim size",
+               "tri tril triu eye identity diag diagonal fill_diagonal linspace logspace arange "
+               "shape ndim size",
     "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar nanstd "
                   "count_nonzero",
 }
@@ -65,6 +68,7 @@ METHODS: dict[str, str] = {
     "elementwise": "astype",
     "indexing": "take put compress",
     "choosing": "choose",
+    "making": "copy",
     "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
     "reductions": "sum prod min max any all mean var std",
 }

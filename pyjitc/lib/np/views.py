@@ -434,7 +434,6 @@ ATTRIBUTES = {
     "T": transpose,
 }
 METHODS = {
-    "copy": compiled(duplicate),
     "fill": compiled(fill),
 }
 
