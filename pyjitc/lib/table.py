@@ -288,6 +288,8 @@ class Library:
             except Exception:
                 raise Mismatch(f"{describe(x.type)} and {describe(y.type)} cannot be compared at compile time") from None
             return Const(Bool, same if op == "==" else not same)
+        if isinstance(y.type, DType) and isinstance(x.type, Singleton):
+            x, y = y, x
         if isinstance(x.type, DType) and isinstance(y.type, (DType, Singleton)):
             other = y.type.scalar if isinstance(y.type, DType) else creation.scalar_of(y)
             return Const(Bool, (x.type.scalar is other) == (op == "=="))

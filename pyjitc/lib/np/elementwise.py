@@ -321,21 +321,43 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
 
 
 def _astype(args, kwargs):
-    """a.astype(dtype, order, casting, subok, copy): always a copy, in C order or that of the array."""
+    """a.astype(dtype, order, casting, subok, copy): in the order of the array unless told otherwise."""
     a, *rest = args
-    slots = dict(zip(("dtype", "order", "casting", "subok", "copy"), rest)) | kwargs
-    if set(slots) - {"dtype", "copy", "order"} or slots.get("order", Const(k.Str, "K")).value != "K":
-        raise Mismatch("astype() with casting= or subok= is not compiled yet")
+    slots = dict(zip(("dtype", "order", "casting", "subok", "copy"), rest))
+    for key, x in kwargs.items():
+        if key not in ("dtype", "order", "casting", "subok", "copy"):
+            raise Mismatch(f"astype() got an unexpected keyword argument '{key}'")
+        slots[key] = x
+    return _converted(a, slots)
+
+
+def _astype_function(args, kwargs):
+    """np.astype(x, dtype, /, *, copy=True, device=None)"""
+    if len(args) != 2 or set(kwargs) - {"copy", "device"}:
+        raise Mismatch("astype() takes 2 positional arguments and the keywords copy and device")
+    if not is_array(args[0]):
+        raise Mismatch("Input should be a NumPy array. It is of type " + type_name(args[0].type))
+    return _converted(args[0], {"dtype": args[1], **{key: x for key, x in kwargs.items() if key == "copy"}})
+
+
+def _converted(a, slots):
+    order, casting = _constant_text(slots, "order", "K"), _constant_text(slots, "casting", "unsafe")
+    if order not in ("C", "F", "A", "K"):
+        raise Mismatch(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')", exception=ValueError)
     if "dtype" not in slots:
         raise Mismatch("astype() missing required argument 'dtype' (pos 1)")
     t = scalar_of(slots["dtype"])
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting}')", exception=ValueError)
+    if not np.can_cast(dtype_of(a.type.dtype), dtype_of(t), casting):
+        raise Mismatch(f"Cannot cast array data from {dtype_of(a.type.dtype)!r} to {dtype_of(t)!r} according to the rule '{casting}'")
     keep = slots.get("copy")
-    if keep is not None and keep.known and not keep.value and t is a.type.dtype:
+    if keep is not None and keep.known and not keep.value and t is a.type.dtype and (order in "KA" or a.type.layout == order):
         return a
     if a.type.ndim == 0:
         return Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), Call(loops.cast0, _dtype(t), item(a)))
-    return over(loops.cast0, [_dtype(t)], [a])
+    return _ordered(over(loops.cast0, [_dtype(t)], [a]), order)
 
 
-CALLS = {np.astype: _astype} if hasattr(np, "astype") else {}  # NumPy 2.1
+CALLS = {np.astype: _astype_function} if hasattr(np, "astype") else {}  # NumPy 2.1
 METHODS = {"astype": _astype}

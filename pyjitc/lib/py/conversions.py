@@ -5,6 +5,7 @@ import operator
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import COMPLEX_MAKE, FADD, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...types import kinds as k
@@ -14,6 +15,8 @@ from ...types.kinds import (
 from ...types.lattice import dtype_of
 from ..build import apply, cast, convert, number, provoked, type_name
 from . import numbers, operators
+
+dtypes = lazy(f"{__package__.rpartition('.')[0]}.np.dtypes")
 
 __all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "to_index", "take"]
 
@@ -178,8 +181,8 @@ def _constructor(t):
         args = take(cls.__name__, args, kwargs, 0, 1)
         if not args:
             return Const(t, cls())
-        if isinstance(args[0].type, (k.Array, k.Tuple)):
-            raise Mismatch(f"np.{cls.__name__}() of a sequence is not compiled", "use np.asarray or .astype")
+        if isinstance(args[0].type, (k.Array, k.Tuple)) or isinstance(args[0].type, k.Struct) and args[0].type.name == "list":
+            return Call(dtypes.array_of, args[0], Const(k.DType(t), dtype_of(t)))
         return to_scalar(args[0], t)
 
     return rule
