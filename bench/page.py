@@ -96,7 +96,7 @@ def chart(suite: str, rows: list[Row], format: str = "svg"):
         figure.savefig(out, format=format, metadata={"Date": None} if format == "svg" else None, dpi=110)
     if format != "svg":
         return out.getvalue()
-    return re.sub(r"^.*?(?=<svg)", "", out.getvalue().decode(), flags=re.S)
+    return re.sub(r"^.*?(?=<svg)|<metadata>.*?</metadata>", "", out.getvalue().decode(), flags=re.S)
 
 
 def _table(suite: str, rows: list[Row]) -> str:

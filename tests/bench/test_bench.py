@@ -1,0 +1,180 @@
+"""The bench command: what it refuses, what it writes, how it compares, and that the pages tell what the files say."""
+import json
+import math
+import os
+import pathlib
+import re
+import time
+
+import pytest
+
+from bench import page, readme
+from bench.__main__ import SUITES, main
+from bench.measure import Sample
+from bench.results import Results, WrongFile, load, regressions
+from bench.table import Row
+from bench.worker import Failed, Workers
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MACHINE = {"date": "2026-01-02 03:04 UTC", "processor": "a processor", "cores": "2", "Python": "3.11.7", "numpy": "2.4.0",
+           "numba": "0.68.1", "jax": "0.10.2"}
+
+
+def figure(value, spread=0.01, n=9):
+    return Sample(value, value * (1 - spread), value * (1 + spread), n)
+
+
+def results(**changed):
+    rows = [Row("contrast", "repeat-mul, n = 5", "ns", figure(30.0), {"jax": figure(40_000.0), "cpython": figure(210.0)}, 200.0, 190.0,
+                ratios={"jax": figure(1333.0), "cpython": figure(7.0)}),
+            Row("loops", "fib", "x", figure(1.2), {"time": "1 ms"}, 0.9, at_least=True, ratios={"numba": figure(1.2)}),
+            Row("loops", "gcd", "x", figure(0.8), {}, 0.9, at_least=True, note="slow", ratios={"numba": figure(0.8)}),
+            Row("budgets", "fails", "ms", None, budget=3.0, note="ValueError")]
+    for row in rows:
+        if row.name in changed:
+            row.figure = changed[row.name]
+    return Results(dict(MACHINE), False, rows)
+
+
+# the command line
+
+@pytest.mark.parametrize("arguments, message", [
+    (["lops"], "there is no suite lops; did you mean loops?"),
+    (["--peers", "nunba"], "there is no peer nunba; did you mean numba?"),
+    (["--json", "/nosuch/folder/x.json"], "there is no folder /nosuch/folder"),
+    (["--json", str(ROOT)], "is a folder"),
+    (["--compare", "/nosuch.json"], "/nosuch.json: No such file"),
+    (["--compare", str(ROOT / "README.md")], "is not a file that --json wrote"),
+    (["--readme", "README.md"], "--readme goes with --json or --use"),
+    (["--nosuch"], "unrecognized arguments"),
+])
+def test_wrong_command_lines(arguments, message, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_suites_are_there():
+    assert {"contrast", "budgets", "loops", "npbench", "math"} <= set(SUITES)
+
+
+def test_figures_of_a_file(tmp_path, capsys):
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    results().save(str(old))
+    results(fib=figure(0.5)).save(str(new))
+    assert main(["--use", str(old), "loops"]) == 1
+    out = capsys.readouterr().out
+    assert "1 of 2 budgets hold" in out and "missed: loops: gcd" in out and "repeat-mul" not in out
+    assert main(["--use", str(old), "contrast", "--compare", str(new)]) == 0
+    assert main(["--use", str(new), "--compare", str(old)]) == 1
+    assert "worse: loops: fib: 1.2 -> 0.5 x" in capsys.readouterr().out
+
+
+# files
+
+def test_what_is_written_is_read_again(tmp_path):
+    path = tmp_path / "all.json"
+    results().save(str(path))
+    again = load(str(path))
+    assert again == results()
+    assert os.listdir(tmp_path) == ["all.json"]
+    assert json.loads(path.read_text())["rows"][2]["passed"] is False
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "all.json"
+    results().save(str(path))
+    before = path.read_text()
+    broken = results()
+    broken.rows[0].cells["jax"] = object()
+    with pytest.raises(TypeError):
+        broken.save(str(path))
+    assert path.read_text() == before and os.listdir(tmp_path) == ["all.json"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}, "quick": false, "rows": [{"suite": 1}]}'])
+def test_other_files_are_refused(tmp_path, text):
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(WrongFile, match="not a file that --json wrote"):
+        load(str(path))
+
+
+# comparison
+
+def test_what_is_worse():
+    def worse(**changed):
+        return regressions(results(), results(**changed))[0]
+
+    assert worse() == []
+    assert worse(fib=figure(1.15)) == []  # by less than the tolerance
+    assert worse(fib=figure(1.0, spread=0.5)) == []  # within the spread
+    assert worse(fib=figure(2.0)) == []
+    assert worse(fib=figure(1.0)) == ["loops: fib: 1.2 -> 1 x"]
+    assert worse(**{"repeat-mul, n = 5": figure(40.0)}) == ["contrast: repeat-mul, n = 5: 30 -> 40 ns"]
+    assert worse(fib=None) == ["loops: fib: fails now: "]
+    other = results(**{"repeat-mul, n = 5": figure(40.0)}, fib=figure(1.0))
+    other.machine["processor"] = "another"
+    found, remarks = regressions(results(), other)
+    assert found == ["loops: fib: 1.2 -> 1 x"] and "only ratios" in remarks[0]
+    fewer = results()
+    del fewer.rows[2]
+    assert regressions(results(), fewer)[1] == ["not measured this time: loops: gcd"]
+
+
+# workers
+
+def test_workers():
+    with Workers(["one", "other"]) as workers:
+        assert workers["one"].ask(math.sqrt, 9.0) == 3.0
+        assert workers["one"].ask(os.getpid) != workers["other"].ask(os.getpid) != os.getpid()
+        with pytest.raises(Failed, match=r"^ValueError: math domain error \(worker.py:\d+\)$"):
+            workers["one"].ask(math.sqrt, -1.0)
+        assert workers["one"].ask(math.sqrt, 4.0) == 2.0
+        with pytest.raises(Failed, match="exit code 3"):
+            workers["one"].ask(os._exit, 3)
+        with pytest.raises(Failed, match="no answer after"):
+            workers["one"].ask(time.sleep, 60, timeout=0.2)
+        assert workers["one"].ask(os.getenv, "OMP_NUM_THREADS") == "1"
+
+
+# pages
+
+def test_page_with_charts(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "page.html"
+    page.write(results(), str(path))
+    text = path.read_text()
+    assert text.count("<svg") == 2 and "2026-01-02" in text and "a processor" in text and "1 of 4" not in text
+    assert "2 of 4 budgets hold" in text and text.count("class=missed") == 2 and "http://" not in re.sub(r"http://www.w3.org\S*", "", text)
+    assert page.chart("loops", results().rows, "png").startswith(b"\x89PNG")
+
+
+def test_table_of_a_page(tmp_path):
+    data, text = tmp_path / "all.json", tmp_path / "page.md"
+    results().save(str(data))
+    text.write_text("# Title\n\n<!-- bench:  -->\n<!-- /bench -->\n\nend\n")
+    readme.update(str(text), load(str(data)), str(data))
+    written = text.read_text()
+    assert "<!-- bench: all.json -->\n| | pyjitc | Numba | JAX | CPython |\n" in written and written.endswith("<!-- /bench -->\n\nend\n")
+    assert "| call of a function with a 5-trip `while` | 30.0 ns |  | 40.0 us (1,333x) | 210 ns (7.0x) |" in written
+    assert "geometric mean of 2 | 1x | 0.98x |" in written and "[all.json](all.json)" in written and "2026-01-02" in written
+    between, expected = readme.written(str(text))[0]
+    assert between == expected
+    readme.update(str(text), load(str(data)), str(data))
+    assert text.read_text() == written
+    with pytest.raises(WrongFile, match="no marks"):
+        readme.update(str(ROOT / "LICENSE"), load(str(data)), str(data))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
+def test_figures_in_pages_are_those_of_the_file(path):
+    for between, expected in readme.written(str(path)):
+        assert between == expected, f"{path.name}: write it anew with python -m bench --use FILE.json --readme {path.name}"
+
+
+def test_a_suite_runs(capsys):
+    assert main(["contrast", "--quick", "--peers", "none", "--only", "jit-in-loop"]) == 0
+    assert "1 of 1 budgets hold" in capsys.readouterr().out
