@@ -22,9 +22,10 @@ from ..ops.memory import CHECK_INDEX
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
 from . import link
 from .emit import FunctionEmitter, Module, components
+from .nvptx_ops import LOWERINGS, coordinate
 from .target import Target
 
-__all__ = ["ARCHITECTURES", "ERROR_BYTES", "Bounds", "Kernel", "Site", "compile_kernel", "device_target", "is_approximated", "kernel_text", "parameters"]
+__all__ = ["ARCHITECTURES", "ERROR_BYTES", "Bounds", "Kernel", "Site", "compile_kernel", "device_target", "in_libdevice", "is_approximated", "kernel_text", "parameters"]
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121")
 _LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
@@ -55,14 +56,15 @@ class Site(NamedTuple):
 
     def text(self, values) -> str:
         """The message, with the 64-bit words that the record holds."""
-        shown = [_signed(word, kind) for word, kind in zip(values, self.values)]
-        return re.sub(r"%(l*)([du])", lambda m: str(shown.pop(0)), self.message.replace("%%", "\0")).replace("\0", "%")
+        words = iter(zip(values, self.values))
 
+        def show(found) -> str:
+            word, kind = next(words)
+            bits = int(kind[1:])
+            word &= (1 << bits) - 1
+            return str(word - (1 << bits) if found.group(1) == "d" and word >> bits - 1 else word)
 
-def _signed(word: int, kind: str) -> int:
-    bits = int(kind[1:])
-    word &= (1 << bits) - 1
-    return word - (1 << bits) if word >> bits - 1 else word
+        return re.sub(r"%l*([du])", show, self.message.replace("%%", "\0")).replace("\0", "%")
 
 
 class Kernel(NamedTuple):
@@ -127,7 +129,7 @@ def _rebuild(e, t: Type, given: list[str]) -> list[str]:
 
 # ---------------------------------------------------------------- emission
 
-_INTRINSICS = re.compile(r"llvm\.(nvvm\..*|(sqrt|fabs|floor|ceil|trunc|roundeven|rint|round|copysign|fma|minnum|maxnum|abs|smin|smax|umin|umax|"
+_INTRINSICS = re.compile(r"llvm\.(nvvm\..*|(sqrt|fabs|minimum|maximum|floor|ceil|trunc|roundeven|rint|round|copysign|fma|minnum|maxnum|abs|smin|smax|umin|umax|"
                          r"ctpop|ctlz|cttz|bitreverse|bswap|fshl|fshr|[su](add|sub|mul)\.with\.overflow|assume|memcpy|memset|trap)\..*|assume|trap)")
 _HELPERS = ("pyj_view_owner", "pyj_int_truediv")
 _LIBDEVICE = {op: op.name for op in (
@@ -165,12 +167,16 @@ def is_approximated(op: ir.Op, t: Type, options: Options) -> bool:
     return fast and components(t) == ("float",) and (op in _FAST or op in _FAST2)
 
 
-class DeviceModule(Module):
-    """Functions of one kernel. lowerings: op -> lowering that stands for its own; shared: bytes of static shared memory."""
+def in_libdevice(op: ir.Op) -> bool:
+    return op in _LIBDEVICE
 
-    def __init__(self, options: Options, lowerings, libdevice: bool):
+
+class DeviceModule(Module):
+    """Functions of one kernel. shared: bytes of static shared memory."""
+
+    def __init__(self, options: Options, arch: str, libdevice: bool):
         super().__init__(options)
-        self.lowerings = lowerings
+        self.arch = arch
         self.libdevice = libdevice
         self.sites: dict[Site, int] = {}
         self.shared = 0
@@ -209,13 +215,13 @@ class DeviceModule(Module):
         if self.sites:
             self.declarations[f"@pyjitc_error = addrspace(1) global [{ERROR_BYTES // 8} x i64] zeroinitializer, align 16"] = None
             self.bodies.append(_fail_text())
-            for name in _COORDINATES:
-                self.declarations[f"declare i32 @{name}() nounwind memory(none)"] = None
+            for register, axis in _COORDINATES:
+                coordinate(lambda text: self.declarations.setdefault(text), register, axis)
             self.declarations["declare void @llvm.nvvm.exit() noreturn"] = None
         return super().text()
 
 
-_COORDINATES = tuple(f"llvm.nvvm.read.ptx.sreg.{what}.{axis}" for what in ("ctaid", "tid") for axis in "xyz")
+_COORDINATES = tuple((register, axis) for register in ("ctaid", "tid") for axis in range(3))
 
 
 def _fail_text() -> str:
@@ -224,7 +230,8 @@ def _fail_text() -> str:
     lines = [f"define internal void @pyjitc_fail(i32 %site, {values}) noinline noreturn cold nounwind {{",
              "  %pair = cmpxchg ptr addrspace(1) @pyjitc_error, i32 0, i32 %site monotonic monotonic",
              "  %first = extractvalue {i32, i1} %pair, 1", "  br i1 %first, label %write, label %end", "write:"]
-    for k, name in enumerate(_COORDINATES):
+    for k, (register, axis) in enumerate(_COORDINATES):
+        name = coordinate(lambda text: None, register, axis)
         lines += [f"  %c{k} = call i32 @{name}()", f"  %p{k} = getelementptr i32, ptr addrspace(1) @pyjitc_error, i64 {k + 1}",
                   f"  store i32 %c{k}, ptr addrspace(1) %p{k}"]
     for k in range(_MAX_VALUES):
@@ -237,7 +244,7 @@ class _DeviceEmitter(FunctionEmitter):
     """One device function."""
 
     def attributes(self) -> str:
-        return "nounwind convergent alwaysinline"
+        return f"nounwind convergent {'noinline' if 'outlined' in self.fn.attrs else 'alwaysinline'}"
 
     def instruction(self, inst: ir.Inst) -> None:
         self.inst = inst
@@ -246,7 +253,7 @@ class _DeviceEmitter(FunctionEmitter):
                 self.values[inst.result] = self.values[inst.args[0]]
                 return
             inst.attrs["unchecked"] = True
-        lower = self.module.lowerings.get(inst.op)
+        lower = LOWERINGS.get(inst.op)
         if lower is None and inst.op in _LIBDEVICE or inst.op is math.SQRT:
             lower = self.elementary(inst)
         if lower is None:
@@ -340,10 +347,10 @@ def _libdevice_call(name: str):
 # ---------------------------------------------------------------- the door
 
 
-def kernel_text(functions: list[ir.Function], target: Target, options: Options, bounds: Bounds, lowerings, libdevice: bool = False):
+def kernel_text(functions: list[ir.Function], target: Target, options: Options, bounds: Bounds, libdevice: bool = False):
     """(LLVM text, symbol, LLVM types of the parameters, the DeviceModule) of a kernel; the entry of `functions` first."""
     entry = functions[0]
-    module = DeviceModule(options, lowerings, libdevice)
+    module = DeviceModule(options, target.cpu, libdevice)
     for fn in functions:
         module.add(fn)
     name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in entry.qualname.rpartition(".")[2]) or "kernel"
@@ -362,10 +369,10 @@ def kernel_text(functions: list[ir.Function], target: Target, options: Options, 
 
 
 def compile_kernel(functions: list[ir.Function], target: Target, options: Options = Options(), bounds: Bounds = Bounds(),
-                   lowerings={}, library: bytes | None = None) -> Kernel:
+                   library: bytes | None = None) -> Kernel:
     """The PTX of a kernel. library: libdevice's bitcode, whose functions are used then."""
     with timed("emit"):
-        text, name, types, module = kernel_text(functions, target, options, bounds, lowerings, library is not None)
+        text, name, types, module = kernel_text(functions, target, options, bounds, library is not None)
     dump("llvm", functions[0].qualname, lambda: text)
     with timed("llvm"):
         ptx = link.to_assembly(text, target, 3, library if "@__nv_" in text else None)

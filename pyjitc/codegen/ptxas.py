@@ -4,14 +4,16 @@ The driver assembles PTX itself; these tools are for looking, and for checks on 
 """
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from typing import NamedTuple
 
-__all__ = ["AssemblyError", "Report", "assemble", "disassemble", "find"]
+__all__ = ["AssemblyError", "Report", "assemble", "disassemble", "find", "libdevice"]
 
 _SECONDS = 120
 
@@ -79,6 +81,21 @@ def disassemble(cubin: bytes) -> str:
                     raise AssemblyError(f"{tool}: {done.stderr}")
                 return done.stdout
     raise AssemblyError("nvdisasm and cuobjdump are not installed; they come with the CUDA toolkit")
+
+
+def libdevice() -> bytes:
+    """The bitcode of libdevice, from the toolkit or from NVIDIA's Python packages."""
+    folders = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    nvcc = shutil.which("nvcc")
+    folders += [os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))] if nvcc else []
+    folders += glob.glob("/usr/local/cuda-*")
+    folders += [os.path.join(path, "nvidia", package) for path in sys.path for package in ("cuda_nvcc", "cu13", "cuda_nvvm")]
+    for folder in filter(None, folders):
+        path = os.path.join(folder, "nvvm", "libdevice", "libdevice.10.bc")
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                return file.read()
+    raise AssemblyError("libdevice is not installed; it comes with the CUDA toolkit, or with pip install nvidia-nvvm")
 
 
 def _run(tool: str, *arguments: str):

@@ -83,6 +83,14 @@ def _from_bits(n):
     return float(np.int64(n).view(np.float64))
 
 
+def _bits32(x):
+    return np.float32(x).view(np.int32)
+
+
+def _from_bits32(n):
+    return np.int32(n).view(np.float32)
+
+
 def _check_domain(r, x, *, message):
     if r != r and x == x:
         raise ValueError(message)
@@ -286,6 +294,10 @@ BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitc
 FROM_BITS = _op("from_bits", "n: int -> float", _from_bits,
                 lambda e, inst, n: [e.assign(f"bitcast i64 {n[0]} to double")],
                 NONDIFF, "The double with these 64 bits.")
+BITS32 = _op("bits32", "x: float32 -> int32", _bits32, lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")], NONDIFF,
+             "The 32 bits of a float32.")
+FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF,
+                  "The float32 with these 32 bits.")
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,
                    "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
 CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, NONDIFF,

@@ -1,0 +1,378 @@
+"""What the operations of ops/gpu.py are on an NVIDIA GPU: a table of lowerings, as the emitter of codegen/nvptx.py takes them."""
+from __future__ import annotations
+
+from ..ops import gpu as g
+from ..ops.memory import _address as element_address
+from ..ops.memory import item_bytes
+from ..types.kinds import Array, Int, NpBool, NpComplex, NpInt
+
+__all__ = ["LOWERINGS", "coordinate"]
+
+_RANGES = {  # special register -> (lowest, one above the highest) on x, y, z
+    "tid": ((0, 1024), (0, 1024), (0, 64)), "ntid": ((1, 1025), (1, 1025), (1, 65)),
+    "ctaid": ((0, 2**31 - 1), (0, 65535), (0, 65535)), "nctaid": ((1, -2**31), (1, 65536), (1, 65536)),
+}
+_WIDTHS = {"half": "i16", "float": "i32", "double": "i64"}
+
+
+def coordinate(declare, register: str, axis: int) -> str:
+    """The name of the intrinsic that reads a special register, declared."""
+    low, high = _RANGES[register][axis]
+    name = f"llvm.nvvm.read.ptx.sreg.{register}.{'xyz'[axis]}"
+    declare(f"declare noundef range(i32 {low}, {high}) i32 @{name}()")
+    return name
+
+
+def _read(register: str):
+    def lower(e, inst):
+        name = coordinate(e.declare, register, inst.attrs["axis"])
+        return [e.assign(f"zext i32 {e.assign(f'call i32 @{name}()')} to i64")]
+
+    return lower
+
+
+def _call(e, result: str, name: str, *operands: str) -> str:
+    """A call of an intrinsic on operands such as "i32 %x"."""
+    kinds = ", ".join(o.partition(" ")[0] for o in operands)
+    e.declare(f"declare {result} @{name}({kinds}){' convergent nounwind' if name.startswith('llvm.nvvm') else ''}")
+    if result == "void":
+        e.line(f"call void @{name}({', '.join(operands)})")
+        return ""
+    return e.assign(f"call {result} @{name}({', '.join(operands)})")
+
+
+def _asm(e, kind: str, text: str) -> str:
+    return e.assign(f'call {kind} asm sideeffect "{text}", "=r"() convergent')
+
+
+def _short(e, x: str) -> str:
+    """A mask or lane, a Python int, in 32 bits."""
+    return e.assign(f"trunc i64 {x} to i32")
+
+
+def _long(e, x: str) -> str:
+    return e.assign(f"zext i32 {x} to i64")
+
+
+def _as_bits(e, t: str, x: str) -> tuple[str, str]:
+    """(integer type, value) of the bits of a scalar."""
+    if t == "i1":
+        return "i8", e.assign(f"zext i1 {x} to i8")
+    if t in _WIDTHS:
+        return _WIDTHS[t], e.assign(f"bitcast {t} {x} to {_WIDTHS[t]}")
+    return t, x
+
+
+def _from_bits(e, t: str, x: str) -> str:
+    if t == "i1":
+        return e.assign(f"icmp ne i8 {x}, 0")
+    return e.assign(f"bitcast {_WIDTHS[t]} {x} to {t}") if t in _WIDTHS else x
+
+
+# ---------------------------------------------------------------- barriers
+
+
+def _barrier(e, inst):
+    _call(e, "void", "llvm.nvvm.barrier.cta.sync.aligned.all", "i32 0")
+
+
+def _barrier_reduce(e, inst, p):
+    how = inst.attrs["how"]
+    name = f"llvm.nvvm.barrier.cta.red.{'popc' if how == 'count' else how}.aligned.all"
+    if how == "count":
+        return [_long(e, _call(e, "i32", name, "i32 0", f"i1 {p[0]}"))]
+    return [e.assign(f"zext i1 {_call(e, 'i1', name, 'i32 0', f'i1 {p[0]}')} to i64")]
+
+
+def _warp_barrier(e, inst, mask):
+    _call(e, "void", "llvm.nvvm.bar.warp.sync", f"i32 {_short(e, mask[0])}")
+
+
+def _fence(e, inst):
+    _call(e, "void", "llvm.nvvm.membar." + {"block": "cta", "device": "gl", "system": "sys"}[inst.attrs["scope"]])
+
+
+def _nanosleep(e, inst, ns):
+    _call(e, "void", "llvm.nvvm.nanosleep", f"i32 {_short(e, ns[0])}")
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _array(e, t: Array, pointer: str, shape) -> list[str]:
+    strides, step = [], item_bytes(t.dtype)
+    for n in shape if t.layout == "F" else reversed(shape):
+        strides.append(str(step))
+        step *= n
+    return [pointer, "null", *map(str, shape), *(strides if t.layout == "F" else strides[::-1])]
+
+
+def _shared_array(e, inst):
+    t, shape = inst.attrs["type"], inst.attrs["shape"]
+    return _array(e, t, e.module.static_shared(max(g.shape_bytes(t, shape), 1), g.alignment(t)), shape)
+
+
+def _dynamic_shared(e, inst):
+    t = inst.attrs["type"]
+    item = item_bytes(t.dtype)
+    size = _long(e, _asm(e, "i32", "mov.u32 $0, %dynamic_smem_size;"))
+    return [e.module.dynamic_shared(), "null", e.assign(f"udiv i64 {size}, {item}"), str(item)]
+
+
+def _local_array(e, inst):
+    t, shape = inst.attrs["type"], inst.attrs["shape"]
+    e.count += 1
+    name = f"%a{e.count}"
+    e.entry.append(f"  {name} = alloca [{max(g.shape_bytes(t, shape), 1)} x i8], align {g.alignment(t)}")
+    return _array(e, t, name, shape)
+
+
+def _constant_array(e, inst):
+    t, shape = inst.attrs["type"], inst.attrs["shape"]
+    return _array(e, t, e.module.constant_data(bytes.fromhex(inst.attrs["data"]) or b"\0", g.alignment(t)), shape)
+
+
+# ---------------------------------------------------------------- atomics
+
+_ORDER = 'syncscope("device") monotonic'
+_INTEGER = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "exch": "xchg"}
+_FLOATING = {"add": "fadd", "sub": "fsub", "exch": "xchg", "min": "fminimum", "max": "fmaximum", "nanmin": "fmin", "nanmax": "fmax"}
+
+
+def _atomic(e, inst, a, *rest):
+    *indices, value = rest
+    t, how = inst.args[0].type, inst.attrs["how"]
+    pointer = element_address(e, t, a, [x[0] for x in indices])
+    if isinstance(t.dtype, NpComplex):  # each part by itself
+        kind = e.components(t.dtype)[0]
+        parts = [pointer, e.assign(f"getelementptr inbounds {kind}, ptr {pointer}, i64 1")]
+        return [e.assign(f"atomicrmw {_FLOATING[how]} ptr {p}, {kind} {x} {_ORDER}") for p, x in zip(parts, value)]
+    kind = e.components(t.dtype)[0]
+    if kind in _WIDTHS:
+        return [e.assign(f"atomicrmw {_FLOATING[how]} ptr {pointer}, {kind} {value[0]} {_ORDER}")]
+    if t.dtype is NpBool:
+        _, x = _as_bits(e, kind, value[0])
+        name = {"add": "or", "max": "or", "min": "and"}.get(how, _INTEGER.get(how))
+        return [_from_bits(e, kind, e.assign(f"atomicrmw {name} ptr {pointer}, i8 {x} {_ORDER}"))]
+    if how in ("inc", "dec") and t.dtype.signed:
+        return [_loop(e, pointer, kind, value[0], how)]
+    if how in ("inc", "dec"):
+        name = {"inc": "uinc_wrap", "dec": "udec_wrap"}[how]
+    elif how.endswith(("min", "max")):
+        name = ("" if t.dtype.signed else "u") + how[-3:]
+    else:
+        name = _INTEGER[how]
+    return [e.assign(f"atomicrmw {name} ptr {pointer}, {kind} {value[0]} {_ORDER}")]
+
+
+def _loop(e, pointer: str, kind: str, limit: str, how: str) -> str:
+    """inc and dec of signed integers: compare and swap until nobody came between."""
+    first = e.assign(f"load atomic {kind}, ptr {pointer} {_ORDER}, align {int(kind[1:]) // 8}")
+    here, again, done = e.current, e.label("again"), e.label("swapped")
+    e.jump(again)
+    e.start(again)
+    at = len(e.lines)
+    e.count += 1
+    old = f"%v{e.count}"
+    if how == "inc":
+        end = e.assign(f"icmp sge {kind} {old}, {limit}")
+        step, other = e.assign(f"add {kind} {old}, 1"), "0"
+    else:
+        none, above = e.assign(f"icmp eq {kind} {old}, 0"), e.assign(f"icmp sgt {kind} {old}, {limit}")
+        end = e.assign(f"or i1 {none}, {above}")
+        step, other = e.assign(f"sub {kind} {old}, 1"), limit
+    new = e.assign(f"select i1 {end}, {kind} {other}, {kind} {step}")
+    pair = e.assign(f"cmpxchg ptr {pointer}, {kind} {old}, {kind} {new} {_ORDER} monotonic")
+    seen = e.assign(f"extractvalue {{ {kind}, i1 }} {pair}, 0")
+    won = e.assign(f"extractvalue {{ {kind}, i1 }} {pair}, 1")
+    e.branch(won, done, again)
+    e.lines.insert(at, f"  {old} = phi {kind} [ {first}, %{here} ], [ {seen}, %{again} ]")
+    e.start(done)
+    return old
+
+
+def _atomic_cas(e, inst, a, *rest):
+    *indices, expected, value = rest
+    t = inst.args[0].type
+    pointer = element_address(e, t, a, [x[0] for x in indices])
+    kind = e.components(t.dtype)[0]
+    width, old = _as_bits(e, kind, expected[0])
+    _, new = _as_bits(e, kind, value[0])
+    pair = e.assign(f"cmpxchg ptr {pointer}, {width} {old}, {width} {new} {_ORDER} monotonic")
+    return [_from_bits(e, kind, e.assign(f"extractvalue {{ {width}, i1 }} {pair}, 0"))]
+
+
+# ---------------------------------------------------------------- warps
+
+
+def _each_word(e, t: str, x: str, function) -> str:
+    """A function of 32-bit words, applied to a scalar of any width."""
+    width, bits = _as_bits(e, t, x)
+    if width == "i64":
+        low = function(e.assign(f"trunc i64 {bits} to i32"))
+        high = function(e.assign(f"trunc i64 {e.assign(f'lshr i64 {bits}, 32')} to i32"))
+        upper = e.assign(f"shl i64 {_long(e, high)}, 32")
+        return _from_bits(e, t, e.assign(f"or i64 {upper}, {_long(e, low)}"))
+    if width == "i32":
+        return _from_bits(e, t, function(bits))
+    wide = function(e.assign(f"zext {width} {bits} to i32"))
+    return _from_bits(e, t, e.assign(f"trunc i32 {wide} to {width}"))
+
+
+def _shuffled(e, mask: str, t: str, x: str, lane: str, how: str, width: int = g.WARP_SIZE) -> str:
+    clamp = (g.WARP_SIZE - width) << 8 | (0 if how == "up" else 31)
+    name = f"llvm.nvvm.shfl.sync.{'bfly' if how == 'xor' else how}.i32"
+    return _each_word(e, t, x, lambda word: _call(e, "i32", name, f"i32 {mask}", f"i32 {word}", f"i32 {lane}", f"i32 {clamp}"))
+
+
+def _shuffle(e, inst, mask, value, lane):
+    mask, lane = _short(e, mask[0]), _short(e, lane[0])
+    return [_shuffled(e, mask, t, x, lane, inst.attrs["how"], inst.attrs.get("width", g.WARP_SIZE))
+            for t, x in zip(e.components(inst.args[1].type), value)]
+
+
+def _vote(e, inst, mask, p):
+    name = {"all": "all", "any": "any", "eq": "uni"}[inst.attrs["how"]]
+    return [_call(e, "i1", f"llvm.nvvm.vote.{name}.sync", f"i32 {_short(e, mask[0])}", f"i1 {p[0]}")]
+
+
+def _ballot(e, inst, mask, p):
+    return [_long(e, _call(e, "i32", "llvm.nvvm.vote.ballot.sync", f"i32 {_short(e, mask[0])}", f"i1 {p[0]}"))]
+
+
+def _match(how: str):
+    def lower(e, inst, mask, value):
+        mask = _short(e, mask[0])
+        found = None
+        for t, x in zip(e.components(inst.args[1].type), value):
+            width, bits = _as_bits(e, t, x)
+            if width in ("i8", "i16"):
+                width, bits = "i32", e.assign(f"zext {width} {bits} to i32")
+            if how == "any":
+                one = _call(e, "i32", f"llvm.nvvm.match.any.sync.{width}", f"i32 {mask}", f"{width} {bits}")
+            else:
+                pair = _call(e, "{i32, i1}", f"llvm.nvvm.match.all.sync.{width}p", f"i32 {mask}", f"{width} {bits}")
+                one = e.assign(f"extractvalue {{i32, i1}} {pair}, 0")
+            found = one if found is None else e.assign(f"and i32 {found}, {one}")
+        return [_long(e, found)]
+
+    return lower
+
+
+def _combine(e, t, kind: str, how: str, x: str, y: str) -> str:
+    """One step of a reduction."""
+    if kind in _WIDTHS:
+        if how == "add":
+            return e.assign(f"fadd {e.flags}{kind} {x}, {y}")
+        name = f"llvm.{how}imum.f{int(_WIDTHS[kind][1:])}"
+        return _call(e, kind, name, f"{kind} {x}", f"{kind} {y}")
+    if how in ("min", "max"):
+        signed = t is Int or isinstance(t, NpInt) and t.signed
+        if kind == "i1":
+            return e.assign(f"{'and' if how == 'min' else 'or'} i1 {x}, {y}")
+        return _call(e, kind, f"llvm.{'s' if signed else 'u'}{how}.{kind}", f"{kind} {x}", f"{kind} {y}")
+    return e.assign(f"{'or' if kind == 'i1' and how == 'add' else how} {kind} {x}, {y}")
+
+
+def _warp_reduce(e, inst, mask, value):
+    t, how = inst.args[1].type, inst.attrs["how"]
+    kinds = e.components(t)
+    short = _short(e, mask[0])
+    if kinds == ("i32",) and int(e.module.arch[3:]) >= 80:
+        signed = isinstance(t, NpInt) and t.signed
+        name = f"llvm.nvvm.redux.sync.{'u' if how in ('min', 'max') and not signed else ''}{how}"
+        return [_call(e, "i32", name, f"i32 {value[0]}", f"i32 {short}")]
+    if mask[0] == str(g.FULL_MASK):
+        values = list(value)
+        for step in (16, 8, 4, 2, 1):
+            values = [_combine(e, t, k, how, x, _shuffled(e, short, k, x, str(step), "xor")) for k, x in zip(kinds, values)]
+        return values
+    return _over_lanes(e, t, kinds, how, short, value)
+
+
+def _over_lanes(e, t, kinds, how: str, mask: str, value) -> list[str]:
+    """The values of the lanes in the mask, one after the other."""
+    def lane_of(left):
+        return _call(e, "i32", "llvm.cttz.i32", f"i32 {left}", "i1 true")
+
+    lane = lane_of(mask)
+    first = [_shuffled(e, mask, k, x, lane, "idx") for k, x in zip(kinds, value)]
+    rest = e.assign(f"and i32 {mask}, {e.assign(f'sub i32 {mask}, 1')}")
+    here, test, body, done = e.current, e.label("lanes"), e.label("lane"), e.label("reduced")
+    e.jump(test)
+    e.start(test)
+    at = len(e.lines)
+    names = []
+    for _ in range(1 + len(kinds)):
+        e.count += 1
+        names.append(f"%v{e.count}")
+    left, *totals = names
+    e.branch(e.assign(f"icmp eq i32 {left}, 0"), done, body)
+    e.start(body)
+    lane = lane_of(left)
+    new = [_combine(e, t, k, how, total, _shuffled(e, mask, k, x, lane, "idx")) for k, total, x in zip(kinds, totals, value)]
+    less = e.assign(f"and i32 {left}, {e.assign(f'sub i32 {left}, 1')}")
+    there = e.current
+    e.jump(test)
+    phis = [f"  {left} = phi i32 [ {rest}, %{here} ], [ {less}, %{there} ]"]
+    phis += (f"  {total} = phi {k} [ {x}, %{here} ], [ {y}, %{there} ]" for k, total, x, y in zip(kinds, totals, first, new))
+    e.lines[at:at] = phis
+    e.start(done)
+    return totals
+
+
+def _active_mask(e, inst):
+    return [_long(e, _asm(e, "i32", "activemask.b32 $0;"))]
+
+
+# ---------------------------------------------------------------- bits
+
+
+def _count(name: str):
+    def lower(e, inst, x):
+        kind = e.scalar(inst.args[0].type)
+        if name == "ctpop":
+            found = _call(e, kind, f"llvm.ctpop.{kind}", f"{kind} {x[0]}")
+        else:
+            found = _call(e, kind, f"llvm.{name}.{kind}", f"{kind} {x[0]}", "i1 false")
+        if name == "cttz":
+            none = e.assign(f"icmp eq {kind} {x[0]}, 0")
+            found = e.assign(f"select i1 {none}, {kind} 0, {kind} {e.assign(f'add {kind} {found}, 1')}")
+        return [found if kind == "i64" else e.assign(f"zext {kind} {found} to i64")]
+
+    return lower
+
+
+def _brev(e, inst, x):
+    kind = e.scalar(inst.args[0].type)
+    return [_call(e, kind, f"llvm.bitreverse.{kind}", f"{kind} {x[0]}")]
+
+
+def _rsqrt(e, inst, x):
+    """The instruction of single precision is right to 2 ulp, as CUDA's own rsqrtf."""
+    kind = e.scalar(inst.args[0].type)
+    if kind == "float":
+        return [_call(e, "float", "llvm.nvvm.rsqrt.approx.f", f"float {x[0]}")]
+    wide = x[0] if kind == "double" else e.assign(f"fpext half {x[0]} to float")
+    of = "double" if kind == "double" else "float"
+    root = _call(e, of, f"llvm.sqrt.f{64 if of == 'double' else 32}", f"{of} {wide}")
+    found = e.assign(f"fdiv {e.flags}{of} 1.0, {root}")
+    return [found if of == kind else e.assign(f"fptrunc float {found} to half")]
+
+
+LOWERINGS = {
+    g.THREAD_ID: _read("tid"), g.BLOCK_ID: _read("ctaid"), g.BLOCK_DIM: _read("ntid"), g.GRID_DIM: _read("nctaid"),
+    g.LANE_ID: lambda e, inst: [_long(e, _lane(e))],
+    g.BARRIER: _barrier, g.BARRIER_REDUCE: _barrier_reduce, g.WARP_BARRIER: _warp_barrier, g.FENCE: _fence, g.NANOSLEEP: _nanosleep,
+    g.SHARED_ARRAY: _shared_array, g.DYNAMIC_SHARED: _dynamic_shared, g.LOCAL_ARRAY: _local_array, g.CONSTANT_ARRAY: _constant_array,
+    g.ATOMIC: _atomic, g.ATOMIC_CAS: _atomic_cas,
+    g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot, g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"),
+    g.WARP_REDUCE: _warp_reduce, g.ACTIVE_MASK: _active_mask,
+    g.POPC: _count("ctpop"), g.CLZ: _count("ctlz"), g.FFS: _count("cttz"), g.BREV: _brev, g.RSQRT: _rsqrt,
+}
+
+
+def _lane(e) -> str:
+    name = "llvm.nvvm.read.ptx.sreg.laneid"
+    e.declare(f"declare noundef range(i32 0, 32) i32 @{name}()")
+    return e.assign(f"call i32 @{name}()")
