@@ -24,7 +24,8 @@ from ..build import apply, cast, convert, meaning
 from . import numbers
 from . import operators as scalar_operators
 
-vector = lazy(f"{__package__}.vector")
+vector_exp = lazy(f"{__package__}.vector_exp")
+vector_log = lazy(f"{__package__}.vector_log")
 vector_trig = lazy(f"{__package__}.vector_trig")
 
 __all__ = ["Loop", "loop", "fold_loop", "typed", "RULES", "constant"]
@@ -327,7 +328,7 @@ def _in_single(function):
     return rule
 
 
-def _vector(name, complex_op=None, module=vector):
+def _vector(module, name, complex_op=None):
     """A function of vector_*.py: float64 as it is; float32 and float16 computed in double."""
 
     def rule(*operands):
@@ -355,17 +356,17 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
                 "c": lambda x: Call(numbers.complex_mul, x, x)},
     np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
-    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _vector("exp", m.CEXP),
-    np.exp2: {**_vector("exp2"), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
-    np.expm1: {"f": _of(m.EXPM1), "c": _complex_expm1}, np.log: _vector("log", m.CLOG),
-    np.log2: {"f": _of(m.LOG2), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
-    np.log10: {"f": _of(m.LOG10), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
-    np.log1p: {"f": _of(m.LOG1P), "c": _complex_log1p}, np.sin: _vector("sin", m.CSIN, vector_trig),
-    np.cos: _vector("cos", m.CCOS, vector_trig), np.tan: _vector("tan", m.CTAN, vector_trig),
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _vector(vector_exp, "exp", m.CEXP),
+    np.exp2: {**_vector(vector_exp, "exp2"), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
+    np.expm1: {**_vector(vector_exp, "expm1"), "c": _complex_expm1}, np.log: _vector(vector_log, "log", m.CLOG),
+    np.log2: {**_vector(vector_log, "log2"), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
+    np.log10: {**_vector(vector_log, "log10"), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
+    np.log1p: {**_vector(vector_log, "log1p"), "c": _complex_log1p}, np.sin: _vector(vector_trig, "sin", m.CSIN),
+    np.cos: _vector(vector_trig, "cos", m.CCOS), np.tan: _vector(vector_trig, "tan", m.CTAN),
     np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS), np.arctan: _floats(m.ATAN, m.CATAN),
-    np.sinh: _floats(m.SINH, m.CSINH), np.cosh: _floats(m.COSH, m.CCOSH), np.tanh: _vector("tanh", m.CTANH),
-    np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH),
-    np.arctanh: _floats(m.ATANH, m.CATANH),
+    np.sinh: _vector(vector_exp, "sinh", m.CSINH), np.cosh: _vector(vector_exp, "cosh", m.CCOSH),
+    np.tanh: _vector(vector_exp, "tanh", m.CTANH), np.arcsinh: _vector(vector_log, "asinh", m.CASINH),
+    np.arccosh: _vector(vector_log, "acosh", m.CACOSH), np.arctanh: _vector(vector_log, "atanh", m.CATANH),
     np.arctan2: _floats(m.ATAN2), np.hypot: _floats(m.HYPOT), np.copysign: _floats(m.COPYSIGN),
     np.nextafter: _floats(m.NEXTAFTER),
     np.logaddexp: {"f": _in_single(numbers.logaddexp)}, np.logaddexp2: {"f": _in_single(numbers.logaddexp2)},

@@ -1,10 +1,10 @@
-"""Circular functions and their inverses, see vector_parts.py."""
+"""Circular functions and their inverses, see vector.py."""
 from __future__ import annotations
 
 from ...ops.arith import FEQ, FGT, IADD, IAND, ISHL, IXOR
 from ...ops.math import BITS, COS, FABS, FROM_BITS, POLYNOMIAL, SIN, TAN
 from ...ops.structure import SELECT
-from .vector_parts import MAGIC, add, div, fma, is_odd, mul, sub
+from .vector import MAGIC, add, div, fma, is_odd, mul, sub
 
 __all__ = ["sin", "sin_single", "cos", "cos_single", "tan", "tan_single"]
 

@@ -9,15 +9,25 @@ from pyjitc import njit
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.2e-308, 1e-310, 1.0, -1.0, 709.78, 709.79, -745.1, -745.2,
                     -708.4, 88.72, 88.73, -103.9, -104.0, 1e300, -1e300, 1e-40])
 R = np.random.default_rng(1)
+def spread(low, high, n):
+    """Numbers of both signs, from 10 ** low to 10 ** high."""
+    return 10.0 ** R.uniform(low, high, n) * R.choice([-1.0, 1.0], n)
+
+
 # Multiples of pi / 2, where little of the argument is left, up to where the C library takes over.
 NEAR = np.round(np.concatenate([R.uniform(-1e6, 1e6, 10000), 10.0 ** R.uniform(0, 14, 10000)])) * (np.pi / 2)
 CIRCULAR = [R.uniform(-8, 8, 20000), R.normal(0, 1, 20000), 10.0 ** R.uniform(-300, 5, 5000), 10.0 ** R.uniform(12, 100, 1000), NEAR]
+EXPONENTIAL = [R.uniform(-750, 715, 20000), R.normal(0, 1, 20000), spread(-320, 2, 5000)]
+LOGARITHMIC = [10.0 ** R.uniform(-323, 308, 20000), R.uniform(0.5, 2, 20000), 1 + R.normal(0, 1e-6, 5000), -R.uniform(0, 5, 10)]
+AROUND_ONE = [R.uniform(-1, 1, 20000), spread(-320, 0, 5000), 1 - 10.0 ** R.uniform(-16, 0, 5000), 10.0 ** R.uniform(-16, 0, 5000) - 1]
+EVERYWHERE = [R.normal(0, 2, 20000), spread(-320, 308, 20000), spread(-9, 9, 10000)]
 SAMPLES = {
-    np.exp: [R.uniform(-750, 715, 20000), R.normal(0, 1, 20000), 10.0 ** R.uniform(-20, 2, 5000)],
+    np.exp: EXPONENTIAL, np.expm1: EXPONENTIAL, np.sinh: EXPONENTIAL, np.cosh: EXPONENTIAL, np.tanh: EXPONENTIAL,
     np.exp2: [R.uniform(-1080, 1030, 20000), R.normal(0, 1, 20000), np.arange(-1074.0, 1024.0)],
-    np.log: [10.0 ** R.uniform(-308, 308, 20000), R.uniform(0.5, 2, 20000), 1 + R.normal(0, 1e-6, 5000), -R.uniform(0, 5, 10)],
+    np.log: LOGARITHMIC, np.log2: [*LOGARITHMIC, 2.0 ** np.arange(-1074, 1024)], np.log10: LOGARITHMIC,
+    np.log1p: [*AROUND_ONE, *LOGARITHMIC], np.arctanh: AROUND_ONE, np.arcsinh: EVERYWHERE,
+    np.arccosh: [*EVERYWHERE, 1 + 10.0 ** R.uniform(-16, 1, 20000)],
     np.sin: CIRCULAR, np.cos: CIRCULAR, np.tan: CIRCULAR,
-    np.tanh: [R.normal(0, 1, 20000), R.uniform(-25, 25, 20000), 10.0 ** R.uniform(-300, 1.5, 5000)],
 }
 
 
@@ -35,7 +45,8 @@ def test_error(ufunc, dtype):
         error = np.abs(actual[usual].astype(np.longdouble) - exact[usual]) / np.abs(np.spacing(rounded[usual])).astype(np.longdouble)
     assert error.max() <= 2.5
     np.testing.assert_array_equal(actual[~usual], rounded[~usual])
-    np.testing.assert_array_equal(np.signbit(actual[x == 0]), np.signbit(rounded[x == 0]))
+    zero = rounded == 0
+    np.testing.assert_array_equal(np.signbit(actual[zero]), np.signbit(rounded[zero]))
 
 
 def loops(text):
@@ -77,5 +88,16 @@ def test_inside_expressions_and_loops():
 
 def test_fastmath_leaves_the_algorithms_alone():
     for ufunc in SAMPLES:
-        x = R.uniform(0.1, 5, 100)
+        x = R.uniform(0.1, 0.9, 100) + (ufunc is np.arccosh)
         np.testing.assert_allclose(njit(fastmath=True)(lambda a: ufunc(a))(x), ufunc(x), rtol=1e-14)
+
+
+def test_exact_results():
+    def same(ufunc, x, expected):
+        np.testing.assert_array_equal(njit(lambda a: ufunc(a))(x), expected)
+
+    k = np.arange(-1074, 1024)
+    same(np.log2, 2.0 ** k, k)
+    same(np.exp2, k.astype(float), 2.0 ** k)
+    same(np.log10, np.array([float(f"1e{i}") for i in range(23)]), np.arange(23.0))
+    same(np.log10, 10.0 ** np.arange(11, dtype=np.float32), np.arange(11, dtype=np.float32))
