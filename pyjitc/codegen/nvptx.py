@@ -33,6 +33,7 @@ _LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 # The record of the first failure: i32 site (0: none), block x y z, thread x y z, i32 unused, then four i64 values.
 ERROR_BYTES = 64
 _MAX_VALUES = 4
+_MAX_CONSTANT = 60 << 10
 
 
 class Bounds(NamedTuple):
@@ -180,6 +181,7 @@ class DeviceModule(Module):
         self.libdevice = libdevice
         self.sites: dict[Site, int] = {}
         self.shared = 0
+        self.constants = 0
         self.variables = 0
 
     def add(self, fn: ir.Function) -> None:
@@ -195,9 +197,10 @@ class DeviceModule(Module):
         return self._variable("shared", 3, f"[{size} x i8] undef", align)
 
     def constant_data(self, data: bytes, align: int) -> str:
-        """Pointer to data in constant memory."""
+        """Pointer to data in constant memory, of which there are 64 KB, or else in global memory."""
         text = "".join(f"\\{b:02X}" for b in data)
-        return self._variable("constant", 4, f'[{len(data)} x i8] c"{text}"', align)
+        self.constants += len(data)
+        return self._variable("constant", 4 if self.constants <= _MAX_CONSTANT else 1, f'[{len(data)} x i8] c"{text}"', align)
 
     def dynamic_shared(self) -> str:
         """Pointer to the shared memory that the launch gives."""
@@ -207,7 +210,7 @@ class DeviceModule(Module):
     def _variable(self, hint: str, space: int, content: str, align: int) -> str:
         self.variables += 1
         name = f"@pyjitc_{hint}_{self.variables}"
-        kind = "constant" if space == 4 else "global"
+        kind = "constant" if hint == "constant" else "global"
         self.declarations[f"{name} = internal addrspace({space}) {kind} {content}, align {align}"] = None
         return f"addrspacecast (ptr addrspace({space}) {name} to ptr)"
 

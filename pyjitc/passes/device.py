@@ -1,8 +1,10 @@
 """Make a module fit for a GPU, or say where it cannot be.
 
 Runs after inlining, when what library functions need stands in the functions that need it. A `raise` of a text that is
-known becomes one instruction; elementary functions become calls of the library's own, written in plain arithmetic.
+known becomes one instruction; global and captured arrays become data of the kernel, as they are now; elementary functions
+become calls of the library's own, written in plain arithmetic.
 Before:  e = exc_new {cls} (text) ; exc_throw e        After:  throw {cls, message}
+         a = py_unbox (const array)                            a = constant_array {type, shape, data}
          y = sin x                                             y = invoke {callee: sin} (x)
 What is left of Python objects, allocation, caught exceptions and recursion is an error at the line that needs it.
 Needs: SSA.  Keeps: control flow.
@@ -11,11 +13,14 @@ from __future__ import annotations
 
 from typing import Callable
 
+import numpy as np
+
 from ..base.errors import Diagnostic, UnsupportedError
 from ..ir import core as ir
-from ..ops import control, exceptions, memory
+from ..ops import control, exceptions, gpu, memory
 from ..ops.control import INVOKE
-from ..types.kinds import Str
+from ..ops.pyobject import PY_UNBOX
+from ..types.kinds import Array, Str
 
 __all__ = ["lower", "check"]
 
@@ -30,6 +35,7 @@ def lower(module: list[ir.Function], replacement: Callable) -> bool:
     called = False
     for fn in module:
         _throw_texts(fn)
+        _bake_arrays(fn)
         for block in fn.blocks:
             for inst in block.insts:
                 callee = replacement(inst)
@@ -54,6 +60,21 @@ def _throw_texts(fn: ir.Function) -> None:
         block.insts.remove(new)
 
 
+def _bake_arrays(fn: ir.Function) -> None:
+    made = {i.result: i for b in fn.blocks for i in b.insts if i.op is control.CONST and isinstance(i.attrs["value"], np.ndarray)}
+    baked = set()
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is PY_UNBOX and inst.args[0] in made and isinstance(inst.result.type, Array):
+                array = made[inst.args[0]].attrs["value"]
+                order = "F" if inst.result.type.layout == "F" else "C"
+                inst.op, inst.args, inst.unwind = gpu.CONSTANT_ARRAY, [], None
+                inst.attrs = {"type": inst.result.type, "shape": array.shape, "data": array.tobytes(order).hex()}
+                baked.add(inst.result)
+            elif inst.op in (memory.ARRAY_STORE, gpu.ATOMIC, gpu.ATOMIC_CAS) and inst.args[0] in baked:
+                raise _error(fn, inst, "change a global or captured array, which is a constant of the kernel", "pass the array as an argument")
+
+
 def check(module: list[ir.Function], recursive) -> None:
     """UnsupportedError for the first thing, in source order, that a GPU cannot do. recursive: functions that call themselves."""
     found = []
@@ -67,9 +88,13 @@ def check(module: list[ir.Function], recursive) -> None:
         return
     own = [one for one in found if not one[0].library]
     fn, inst, what, hint = min(own or found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].loc.col))
+    raise _error(fn, inst, what, hint)
+
+
+def _error(fn: ir.Function, inst: ir.Inst, what: str, hint: str) -> UnsupportedError:
     loc = inst.loc
-    raise UnsupportedError(Diagnostic(f"a GPU cannot {what}", fn.filename, loc.line or fn.firstlineno, loc.end_line, loc.col, loc.end_col,
-                                      fn.qualname, hint=hint))
+    return UnsupportedError(Diagnostic(f"a GPU cannot {what}", fn.filename, loc.line or fn.firstlineno, loc.end_line, loc.col, loc.end_col,
+                                       fn.qualname, hint=hint))
 
 
 def _reason(inst: ir.Inst, recursive):
