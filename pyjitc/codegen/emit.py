@@ -116,6 +116,7 @@ class Module:
         self.unrolled_loops = 0
         self.added = False  # whether a function was: the first is the one that the stub calls
         self.symbols: dict[ir.Function, str] = {}
+        self.context: tuple[str, ...] = ()  # parameters that every function has beside its own, and hands on
         fast = options.fastmath
         self.flags = "fast " if fast is True else "".join(f"{f} " for f in fast) if fast else ""
 
@@ -328,6 +329,7 @@ class Emitter:
         """Call a native function: (status, a function that gives the components of the result)."""
         returned, in_memory = native_result(fn)
         types = components(fn.result) if fn.result is not None else ()
+        args = [*args, *self.module.context]
         slot = None
         if in_memory:
             slot = self.alloca("i64", len(types))
@@ -474,6 +476,7 @@ class FunctionEmitter(Emitter):
                 extent = isinstance(p.type, Array) and 2 <= j < 2 + p.type.ndim
                 params.append(f"{c} range(i64 0, {1 << 60}) {name}" if extent else f"{c} {name}")
             self.values[p] = names
+        params += module.context
         blocks = reverse_postorder(fn)
         first = blocks[0]
         looped = any(edge.block is first for block in blocks for edge in block.edges())
@@ -646,11 +649,7 @@ class FunctionEmitter(Emitter):
         saved, self.lines, here = self.lines, [], self.current
         self.start(label)
         if line is not None:
-            state = self.lock()
-            self.declare("declare void @_PyTraceback_Add(ptr, ptr, i32)")
-            self.line(f"call void @_PyTraceback_Add(ptr {self.string(fn.qualname.rpartition('.')[2])}, ptr {self.string(fn.filename)}, "
-                      f"i32 {line}) cold")
-            self.unlock(state)
+            self.traceback(line)
         for value in inst.cleanup:
             count_references(self, value.type, self.values[value], "release")
         if unwind is not None:
@@ -661,6 +660,14 @@ class FunctionEmitter(Emitter):
         self.cold += self.lines
         self.lines, self.current = saved, here
         return label
+
+    def traceback(self, line: int) -> None:
+        """An entry for the frame that is left."""
+        state = self.lock()
+        self.declare("declare void @_PyTraceback_Add(ptr, ptr, i32)")
+        self.line(f"call void @_PyTraceback_Add(ptr {self.string(self.fn.qualname.rpartition('.')[2])}, ptr {self.string(self.fn.filename)}, "
+                  f"i32 {line}) cold")
+        self.unlock(state)
 
     def stack_check(self, body: str) -> list[str]:
         """What a recursive function does first: RecursionError where the stack of this thread is nearly used up."""

@@ -19,10 +19,11 @@ from ..lib.cuda.names import (
     syncthreads, syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence, threadfence_block, threadfence_system, threadIdx,
     warpsize,
 )
+from .kernel import jit
 
 __all__ = [
     "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "clz", "const", "eq_sync", "ffs",
-    "fma", "fp16", "grid", "gridDim", "gridsize", "laneid", "lanemask_lt", "local", "match_all_sync", "match_any_sync", "nanosleep", "popc",
+    "fma", "fp16", "grid", "gridDim", "gridsize", "jit", "laneid", "lanemask_lt", "local", "match_all_sync", "match_any_sync", "nanosleep", "popc",
     "reduce_add_sync", "reduce_and_sync", "reduce_max_sync", "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync", "rsqrt", "selp", "shared",
     "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or",
     "syncwarp", "threadIdx", "threadfence", "threadfence_block", "threadfence_system", "warpsize",

@@ -134,8 +134,8 @@ BALLOT = _op("ballot", "mask: int, p: bool -> int", _EFFECT, "mask of the lanes 
 MATCH_ANY = _op("match_any", lambda types, attrs: _second(types, attrs) and Int, _EFFECT, "(mask, value): mask of the lanes with the same bits")
 MATCH_ALL = _op("match_all", lambda types, attrs: _second(types, attrs) and Int, _EFFECT, "(mask, value): the mask if all have the same bits, else 0")
 WARP_REDUCE = _op("warp_reduce", _second, _EFFECT, "(mask, value): {how} of the values of all lanes in the mask")
-ACTIVE_MASK = _op("active_mask", _int, READS, "mask of the lanes that run together now")
-WARP_OPS = frozenset((WARP_BARRIER, SHUFFLE, VOTE, BALLOT, MATCH_ANY, MATCH_ALL, WARP_REDUCE))
+ACTIVE_MASK = _op("active_mask", _int, _EFFECT, "mask of the lanes that run together now")
+WARP_OPS = frozenset((WARP_BARRIER, SHUFFLE, VOTE, BALLOT, MATCH_ANY, MATCH_ALL, WARP_REDUCE, ACTIVE_MASK))
 CONVERGENT = WARP_OPS | {BARRIER, BARRIER_REDUCE}  # threads wait for each other
 
 # ---------------------------------------------------------------- bits and numbers

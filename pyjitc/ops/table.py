@@ -8,6 +8,7 @@ from .control import CONTROL_OPS
 from .exceptions import EXCEPTION_OPS
 from .generic import GENERIC_OPS
 from .gpu import GPU_OPS
+from .grid import GRID_OPS
 from .math import MATH_OPS
 from .memory import MEMORY_OPS
 from .nest import NEST_OPS
@@ -30,5 +31,5 @@ def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
 # Operations of typed IR, and those that only the front end emits; terminators are in both. A generic operation and a
 # typed one may share a name (exc_match): they never occur in one function.
 OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, NEST_OPS, EXCEPTION_OPS, PYOBJECT_OPS,
-              RANDOM_OPS, BLAS_OPS, GPU_OPS)
+              RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS)
 GENERIC = _merged(GENERIC_OPS, CONTROL_OPS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
-from ..ops import control, memory, structure
+from ..ops import control, gpu, memory, structure
 from ..types.kinds import Bool, Int, NpBool, NpInt
 from .counted import Definitions, affine, find
 from .rewrite import substitute
@@ -22,6 +22,9 @@ FULL = (LOW, HIGH)
 _WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IFLOORDIV_CK: a.IFLOORDIV}
 _TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
 _ROUNDS = 3
+_MOST = (1 << 31) - 1  # blocks of a grid
+_KNOWN = {memory.ARRAY_DIM: (0, memory.MAX_BYTES), gpu.THREAD_ID: (0, 1023), gpu.BLOCK_DIM: (1, 1024), gpu.BLOCK_ID: (0, _MOST - 1),
+          gpu.GRID_DIM: (1, _MOST), gpu.LANE_ID: (0, 31), gpu.POPC: (0, 64), gpu.CLZ: (0, 64), gpu.FFS: (0, 64), gpu.BALLOT: (0, gpu.FULL_MASK)}
 _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
@@ -178,8 +181,8 @@ class _Ranges:
         if op is control.CONST:
             value = inst.attrs["value"]
             return (int(value), int(value))
-        if op is memory.ARRAY_DIM:
-            return (0, memory.MAX_BYTES)
+        if op in _KNOWN:
+            return _KNOWN[op]
         if op is memory.CHECK_INDEX:
             return (0, max(self.get(args[1], block)[1] - 1, 0))
         exact = self.exact(inst, block)

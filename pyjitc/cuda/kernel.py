@@ -1,0 +1,289 @@
+"""`cuda.jit`: kernels and device functions. A kernel is compiled at its first launch for the types of its arguments.
+
+    kernel[grid, block, stream, shared_bytes](...)      kernel.forall(n)(...)
+
+What a launch asks for is checked before it happens. The code comes from a *backend*, a module with
+`compile_kernel(function, types, options, bounds, device)` that gives an object with `shared` (bytes of static shared memory),
+`guards`, and `launch(values, types, grid, block, stream, shared_bytes)`: gpu.py, or hostgrid.py where there is no GPU.
+"""
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from types import FunctionType
+from typing import NamedTuple
+
+import numpy as np
+
+from ..api import portable
+from ..api.dispatch import CompiledFunction, make_binder
+from ..api.signature import Signature, TypeName, convert, signature_of
+from ..base.errors import suggest
+from ..base.lazy import lazy
+from ..base.options import Options, environment, make_options
+from ..runtime.dispatcher import Callable_
+from ..types.kinds import NoneType, Singleton
+from ..types.typeof import typeof
+from .devices import current_device, stream_handle
+
+__all__ = ["jit", "Kernel", "DeviceFunction", "Bounds"]
+
+_backends = {True: lazy(f"{__package__}.gpu"), False: lazy(f"{__package__}.hostgrid")}
+_MAX_SHARED = 48 << 10
+
+
+class Bounds(NamedTuple):
+    """What is promised of launches: the largest block, the least number of blocks on a multiprocessor, the most registers of
+    a thread; 0: nothing said."""
+
+    threads: int = 0
+    blocks: int = 0
+    registers: int = 0
+
+
+class DeviceFunction(Callable_):
+    """A function for kernels. Called by the interpreter it is the Python function."""
+
+    __slots__ = ("py_func", "__dict__", "__weakref__")
+    __pyjitc_function__ = True
+
+    def __init__(self, function: FunctionType):
+        self.py_func = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args, **kwargs):
+        return self.py_func(*args, **kwargs)
+
+    def __repr__(self):
+        return f"<device function {self.py_func.__qualname__}>"
+
+
+class Kernel(Callable_):
+    """A kernel: `kernel[grid, block](...)` launches it. Called in another kernel it is a device function. py_func, options."""
+
+    __slots__ = ("py_func", "options", "bounds", "_codes", "_declared", "_binder", "__dict__", "__weakref__")
+    __pyjitc_function__ = True
+
+    def __init__(self, function: FunctionType, options: Options, bounds: Bounds, declared=()):
+        self.py_func = function
+        self.options, self.bounds = options, bounds
+        self._codes: dict = {}
+        self._declared: list[Signature] = []
+        self._binder = make_binder(function)
+        functools.update_wrapper(self, function)
+        for signature in declared:
+            self.compile(signature)
+        self._declared = [signature_of(s) for s in declared]
+
+    def __repr__(self):
+        return f"<kernel {self.py_func.__qualname__}>"
+
+    def __call__(self, *args, **kwargs):
+        raise TypeError(f"{self.__qualname__} is a kernel: launch it as {self.__name__}[grid, block](...)")
+
+    def __getitem__(self, configuration) -> "Launch":
+        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        if not 2 <= len(parts) <= 4:
+            raise ValueError(f"a launch is {self.__name__}[grid, block], with stream and bytes of shared memory behind; got {len(parts)} parts")
+        return Launch(self, *parts)
+
+    def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> "ForAll":
+        """A launch with a thread for each of `ntasks`, in blocks of `tpb` (0: what suits). The kernel tests `i < n` itself."""
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    # -- code
+
+    def compile(self, signature):
+        """The code for a signature, made now if it is not there."""
+        types = signature_of(signature).args
+        if signature_of(signature).result not in (None, NoneType):
+            raise TypeError(f"{self.__qualname__} is a kernel: it returns nothing, but {signature} declares a result")
+        count = len(self._binder.__code__.co_varnames[:self._binder.__code__.co_argcount])
+        if len(types) != count:
+            raise TypeError(f"signature {signature} has {len(types)} arguments, {self.__qualname__}() takes {count}")
+        return self._code(types, current_device())
+
+    def specialize(self, *args):
+        """The kernel compiled for the types of these arguments."""
+        self._code(self._types(args)[1], current_device())
+        return self
+
+    def _code(self, types, device):
+        key = types, device.index if device.gpu else -1
+        found = self._codes.get(key)
+        if found is not None and _holds(found.guards):
+            return found
+        found = _backends[device.gpu].compile_kernel(self.py_func, types, self.options, self.bounds, device)
+        self._codes[key] = found
+        return found
+
+    @property
+    def signatures(self) -> list[tuple]:
+        """Argument types compiled so far, the oldest first."""
+        return list(dict.fromkeys(types for types, _ in self._codes))
+
+    @property
+    def overloads(self) -> dict:
+        return {types: code for (types, _), code in self._codes.items()}
+
+    def _types(self, args) -> tuple[tuple, tuple]:
+        """(arguments, their types), converted as a declared signature says."""
+        types = tuple([self._type(k, value) for k, value in enumerate(args)])
+        if not self._declared:
+            return args, types
+        for signature in self._declared:
+            if len(signature.args) == len(args):
+                try:
+                    return tuple(map(convert, args, types, signature.args)), signature.args
+                except TypeError:
+                    pass
+        raise TypeError(f"{self.__qualname__}() has no signature for ({', '.join(map(str, types))}); declared: "
+                        f"{'; '.join(map(repr, self._declared))}")
+
+    def _type(self, k: int, value):
+        given = getattr(value, "type", None) if type(value).__module__.startswith(__package__) else None
+        if given is not None:
+            return given
+        try:
+            return typeof(value, _function_type)
+        except (TypeError, OverflowError) as error:
+            name = self.py_func.__code__.co_varnames[k]
+            raise type(error)(f"{self.__qualname__}() argument {name!r} {error}") from None
+
+    def launch(self, args, kwargs, grid, block, stream, shared: int) -> None:
+        device = current_device()
+        args = self._binder(*args, **kwargs)
+        args, types = self._types(args)
+        code = self._code(types, device)
+        limit = max(_MAX_SHARED, device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"))
+        if code.shared + shared > limit:
+            raise ValueError(f"{self.__qualname__}() takes {code.shared} bytes of shared memory and the launch gives {shared} more; "
+                             f"a block has {limit}")
+        if self.bounds.threads and math.prod(block) > self.bounds.threads:
+            raise ValueError(f"a block of {math.prod(block)} threads is larger than launch_bounds={self.bounds.threads} promises")
+        code.launch(args, types, grid, block, stream_handle(stream), shared)
+
+
+def _holds(guards) -> bool:
+    for guard in guards:
+        now = portable.lookup(guard.container, guard.key)
+        if now is not guard.value and (isinstance(now, np.ndarray) or portable.fingerprint(now) != portable.fingerprint(guard.value)):
+            return False
+    return True
+
+
+def _function_type(value):
+    return Singleton(value) if portable.plain_function(value) is not None else None
+
+
+class Launch:
+    """A kernel with the sizes of a launch. grid, block: (x, y, z)."""
+
+    __slots__ = ("kernel", "grid", "block", "stream", "shared")
+
+    def __init__(self, kernel: Kernel, grid, block, stream=0, shared=0):
+        self.kernel = kernel
+        self.grid, self.block = _sizes("grid", grid), _sizes("block", block)
+        self.stream = stream
+        device = current_device()
+        threads = math.prod(self.block)
+        most = device.attribute("MAX_THREADS_PER_BLOCK")
+        if threads > most:
+            raise ValueError(f"a block of {' x '.join(map(str, self.block))} = {threads} threads: a block has at most {most}")
+        for what, sizes in (("BLOCK", self.block), ("GRID", self.grid)):
+            for axis, n in zip("XYZ", sizes):
+                most = device.attribute(f"MAX_{what}_DIM_{axis}")
+                if n > most:
+                    raise ValueError(f"the {what.lower()} is {n} along {axis.lower()}: at most {most} are possible")
+        try:
+            self.shared = operator.index(shared)
+        except TypeError:
+            raise TypeError(f"the bytes of shared memory are an int, not {shared!r}") from None
+        if self.shared < 0:
+            raise ValueError(f"the bytes of shared memory are negative: {shared}")
+
+    def __call__(self, *args, **kwargs) -> None:
+        self.kernel.launch(args, kwargs, self.grid, self.block, self.stream, self.shared)
+
+    def __repr__(self):
+        return f"<{self.kernel!r} with grid {self.grid}, block {self.block}>"
+
+
+class ForAll:
+    """A launch over `ntasks` threads, none where there are none to do."""
+
+    __slots__ = ("kernel", "ntasks", "tpb", "stream", "shared")
+
+    def __init__(self, kernel, ntasks, tpb, stream, shared):
+        if ntasks < 0:
+            raise ValueError(f"forall() takes the number of threads, not {ntasks}")
+        self.kernel, self.ntasks, self.tpb, self.stream, self.shared = kernel, ntasks, tpb, stream, shared
+
+    def __call__(self, *args, **kwargs) -> None:
+        if self.ntasks:
+            block = self.tpb or self.kernel.bounds.threads or 256
+            Launch(self.kernel, -(-self.ntasks // block), block, self.stream, self.shared)(*args, **kwargs)
+
+
+def _sizes(what: str, given) -> tuple[int, int, int]:
+    parts = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not 1 <= len(parts) <= 3:
+        raise ValueError(f"the {what} has one to three sizes, not {len(parts)}")
+    try:
+        sizes = [operator.index(n) for n in parts]
+    except TypeError:
+        raise TypeError(f"the {what} is an int or a tuple of ints, not {given!r}") from None
+    if any(n <= 0 for n in sizes):
+        raise ValueError(f"the {what} has a size of {min(sizes)}: every size is at least 1")
+    return (*sizes, 1, 1)[:3]
+
+
+# ---------------------------------------------------------------- the decorator
+
+_OWN = ("device", "max_registers", "launch_bounds", "opt", "lineinfo", "inline", "forceinline", "link", "lto")
+_PASSED = ("debug", "fastmath", "cache", "boundscheck")
+
+
+def jit(signature=None, device: bool = False, **options):
+    """Compile a function as a kernel, or with `device=True` as a function for kernels.
+
+        @cuda.jit                           @cuda.jit("void(float32[:], int32)")      @cuda.jit(device=True)
+        def kernel(x, n): ...               def kernel(x, n): ...                     def helper(a): ...
+
+    Options: debug (index errors and assertions of a thread reach the host, races on the CPU are found), fastmath, cache,
+    max_registers, launch_bounds (most threads of a block, or with the least number of blocks). opt, lineinfo, inline, link
+    and lto are accepted: optimisation is always on, functions are always inlined, lines are always known.
+    """
+    wrong = [name for name in options if name not in _OWN and name not in _PASSED]
+    if wrong:
+        near = suggest(wrong[0], (*_OWN, *_PASSED))
+        raise TypeError(f"unknown option {wrong[0]!r}" + (f"; did you mean {near!r}?" if near else f"; options are {', '.join((*_PASSED, *_OWN))}"))
+    if options.get("link"):
+        raise TypeError("linking foreign device code is not supported")
+    chosen = make_options({name: value for name, value in options.items() if name in _PASSED})
+    if environment("PYJITC_CACHE"):
+        chosen = chosen._replace(cache=environment("PYJITC_CACHE") != "0")
+    limits = options.get("launch_bounds") or ()
+    limits = (limits,) if isinstance(limits, int) else tuple(limits)
+    bounds = Bounds(*(*limits, 0, 0)[:2], options.get("max_registers") or 0)
+    if isinstance(signature, (FunctionType, CompiledFunction, Kernel, DeviceFunction)):
+        return _decorate(signature, device, chosen, bounds, ())
+    if signature is not None and not isinstance(signature, (str, list, tuple, TypeName, Signature)):
+        raise TypeError(f"cuda.jit compiles Python functions, not {signature!r}")
+    declared = () if signature is None else tuple(map(signature_of, signature if isinstance(signature, list) else [signature]))
+    return lambda function: _decorate(function, device, chosen, bounds, declared)
+
+
+def _decorate(function, device: bool, options: Options, bounds: Bounds, declared):
+    function = portable.plain_function(function)
+    if function is None:
+        raise TypeError(f"cuda.jit compiles Python functions, not {function!r}")
+    code = function.__code__
+    if code.co_flags & (0x80 | 0x200 | 0x20):
+        raise TypeError(f"{function.__qualname__}() is asynchronous or a generator; cuda.jit compiles ordinary functions")
+    if device:
+        return DeviceFunction(function)
+    if code.co_flags & 0x4 or code.co_flags & 0x8:
+        raise TypeError(f"{function.__qualname__}() is a kernel: it takes no *args or **kwargs")
+    return Kernel(function, options, bounds, declared)

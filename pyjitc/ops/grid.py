@@ -1,0 +1,38 @@
+"""Operations of a block of threads that one CPU thread runs, in the code that passes/grid.py makes of a kernel.
+
+A *slot* keeps one value for each thread of the block. A thread's *state* is the region that it enters next, or -1 when it
+has returned. Lowerings: codegen/grid.py. The first operand of most is the linear number of the thread in its block.
+"""
+from __future__ import annotations
+
+from ..ir.core import PURE, RAISES, READS, TERMINATOR, WRITES, Op
+from ..types.kinds import Bool, Int
+from .effects import NONDIFF
+
+__all__ = ["GRID_OPS"]
+
+
+def _op(name, rule, effects, doc):
+    return Op(name, rule, effects, partials=NONDIFF, lower=_nowhere, doc=doc)
+
+
+def _nowhere(e, inst, *operands):
+    raise AssertionError(f"{inst.op.name} outside of a grid on the CPU")
+
+
+SLOT_LOAD = _op("slot_load", lambda types, attrs: attrs["type"], READS, "what the thread keeps in {slot}, of {type}")
+SLOT_STORE = _op("slot_store", lambda types, attrs: None, WRITES, "(thread, value): keep the value in {slot}")
+STATE_IS = _op("state_is", lambda types, attrs: Bool, READS, "whether the thread waits to enter {region}")
+STATE_STORE = _op("state_store", lambda types, attrs: None, WRITES, "the thread waits to enter {region}, or has returned: -1")
+NEXT = _op("next_region", lambda types, attrs: Int, READS | WRITES | RAISES,
+           "the region to run now, -1: all have returned; error where threads wait for each other in different places. {warps}: "
+           "regions below wait for their warp, others for the block; {lines}: of the places where threads wait, by region")
+COUNT = _op("count_threads", lambda types, attrs: Int, READS,
+            "how many threads that are here keep true in {slot}; 'and', 'or' of them: {how}; {masked}: some may have returned")
+LANES = _op("lanes", lambda types, attrs: attrs["type"], READS,
+            "(thread, mask, rest...): what a warp operation {how} of {what} gives the thread, from its warp's values in {slot}; "
+            "{masked}: some may be elsewhere")
+LOCAL = _op("local_of", lambda types, attrs: attrs["type"], PURE, "the thread's array of {type} and {shape} at {offset} of its memory")
+FAIL = _op("fail_thread", lambda types, attrs: None, TERMINATOR | WRITES, "leave: the error was this thread's, -1: of the whole block")
+
+GRID_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

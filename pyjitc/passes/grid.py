@@ -1,0 +1,406 @@
+"""A kernel becomes a function that runs a whole block of threads on one CPU thread.
+
+Barriers cut the kernel into *regions*: the code between them. Each region is a loop over the threads of the block, and
+what a thread needs in a later region it keeps in a *slot*. Where threads may leave a region in different ways, or wait for
+their warp only, every thread has a *state*, the region it enters next; a region runs the threads that wait for it.
+Before:  i = thread_id ; x = f(i) ; barrier ; y = g(x) ; return
+After:   loop t: x = f(t) ; slot_store 0 (t, x)        loop t: x = slot_load 0 (t) ; y = g(x)        return
+What is the same for all threads and costs nothing to compute early stands before the loops; what follows cheaply from the
+thread's number is computed again in each region. A warp operation is a wait, an exchange, and another wait.
+Needs: SSA, everything that waits inlined, no handlers.  Keeps: checks; they leave through one block that says which thread it was.
+Source: Stratton, Stone, Hwu: MCUDA (2008); Karrenberg, Hack: Improving Performance of OpenCL on CPUs (2012).
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import live_in, reverse_postorder
+from ..ops import arith as a
+from ..ops import control, gpu, grid, memory, structure
+from ..ops.control import CONST, JUMP, RETURN
+from ..types.kinds import Bool, Int
+from . import dce, gvn, latches, pipeline, ranges, simplify, versioning
+from .repair import repair
+from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
+
+__all__ = ["run", "run_module", "Plan"]
+
+MAX_THREADS = 1024
+_UNIFORM = {CONST, gpu.BLOCK_ID, gpu.BLOCK_DIM, gpu.GRID_DIM, gpu.SHARED_ARRAY, gpu.DYNAMIC_SHARED, gpu.CONSTANT_ARRAY}
+_OWN = {gpu.THREAD_ID, gpu.LANE_ID, grid.LOCAL}
+_CHEAP = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.CAST, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE, a.BAND, a.BOR, a.BNOT,
+          a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, structure.TUPLE_MAKE, structure.TUPLE_GET, structure.STRUCT_MAKE, structure.STRUCT_GET,
+          structure.RETYPE, structure.CAPTURE_GET, structure.FUNCTION_MAKE, memory.ARRAY_DIM, memory.ARRAY_STRIDE}
+
+
+# After the threads of a block became loops: these are versioned as all loops are.
+PASSES = [simplify, latches, gvn, ranges, gvn, dce, versioning, dce]
+
+
+def run_module(functions: list[ir.Function], options, replacement, recursive, check=None):
+    """From typed IR of a kernel, first of `functions`, to (functions, the first of which runs a block; its plan). The other
+    arguments are those of `pipeline.run_device`."""
+    kernel = functions[0]
+    inline_all(functions)
+    fold_shapes(kernel)
+    module = pipeline.run_device(functions, options, replacement, recursive, check)
+    plan = run(kernel, options)
+    if check:
+        check([kernel], "grid")
+    for one in PASSES:
+        one.run(kernel, options)
+        if check:
+            check([kernel], one.__name__.rpartition(".")[2])
+    return module, plan
+
+
+class Plan:
+    """What the emitter needs to know of a block function. slots: type of each; local_bytes: of each thread's arrays;
+    masked: whether threads have states; lines: of each region, where its threads wait."""
+
+    def __init__(self):
+        self.slots: list = []
+        self.local_bytes = 0
+        self.masked = False
+        self.lines: list[int] = []
+
+
+def inline_all(module: list[ir.Function]) -> None:
+    """Mark the functions that a kernel calls, so that inlining puts them into it; what may fail in them keeps its place."""
+    for fn in module[1:]:
+        if not fn.library:
+            fn.attrs["inline"] = True
+            for block in fn.blocks:
+                for inst in block.insts:
+                    if inst.op.effects & (ir.RAISES | ir.WRITES | ir.READS) and "origin" not in inst.attrs:
+                        inst.attrs = {**inst.attrs, "origin": (fn.qualname, fn.filename)}
+
+
+def fold_shapes(fn: ir.Function) -> None:
+    """Lengths of arrays whose shape is part of the code are constants."""
+    shapes = {i.result: i.attrs["shape"] for b in fn.blocks for i in b.insts if i.op in gpu.MEMORIES and "shape" in i.attrs}
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is memory.ARRAY_DIM and inst.args[0] in shapes:
+                inst.op, inst.attrs, inst.args = CONST, {"value": shapes[inst.args[0]][inst.attrs["axis"]]}, []
+
+
+def run(fn: ir.Function, options=None) -> Plan:
+    """Rewrite `fn`, a kernel, to run one block."""
+    return _Grid(fn).run()
+
+
+class _Region:
+    """The code from `entry` to the next waits. number: its state; warp: it is entered by warps; line: where it is waited;
+    before: instructions that run once for the block, first."""
+
+    def __init__(self, entry: ir.Block, warp: bool, line: int, before=()):
+        self.entry, self.warp, self.line, self.before = entry, warp, line, list(before)
+        self.number = -1
+        self.head: ir.Block | None = None
+
+
+class _Grid:
+    def __init__(self, fn: ir.Function):
+        self.fn = fn
+        self.plan = Plan()
+        self.start = ir.Block("block")  # runs once
+        self.own: list[ir.Inst] = []  # runs in front of each region, for each thread
+        self.linear = ir.Value(Int, "thread")  # stands for the number of the thread, before the loops are made
+        self.new: list[ir.Block] = []
+
+    def run(self) -> Plan:
+        fn = self.fn
+        self.enter()
+        self.hoist()
+        regions = self.cut()
+        self.number(regions)
+        exits = {r: self.exits(r) for r in regions}
+        plan = self.plan
+        plan.masked = any(len(found) > 1 for found in exits.values())
+        self.save(regions)
+        self.failing = ir.Block("failed", [ir.Value(Int, "thread")])
+        self.failing.insts.append(ir.Inst(grid.FAIL, self.failing.params))
+        self.done = ir.Block("done")
+        nothing = ir.Value(fn.result)
+        self.done.insts += [ir.Inst(CONST, (), {"value": None}, nothing), ir.Inst(RETURN, (nothing,))]
+        for region in regions:
+            region.head = ir.Block(f"region{region.number}")
+        definitions: dict = {}
+        for region in regions:
+            self.loop(region, regions, exits[region], definitions)
+        self.start.insts.append(ir.Inst(JUMP, targets=[ir.Edge(regions[0].head)]))
+        fn.blocks = [self.start, *self.new, self.done, self.failing]
+        remove_unreachable(fn)
+        reached = set(fn.blocks)
+        definitions = {v: {b: w for b, w in where.items() if b in reached} for v, where in definitions.items()}
+        repair(fn, definitions)
+        remove_unreachable(fn)
+        plan.lines = [r.line for r in sorted(regions, key=lambda r: r.number)]
+        return plan
+
+    # -- before the cuts
+
+    def enter(self) -> None:
+        """A block of its own for the parameters."""
+        fn = self.fn
+        first = fn.blocks[0]
+        self.start.params = first.params
+        if any(edge.block is first for b in fn.blocks for edge in b.edges()):
+            copies = {p: ir.Value(p.type, p.name) for p in first.params}
+            self.start.params, first.params = first.params, list(copies.values())
+            substitute(fn.blocks, dict(copies))
+            self.first_args = list(copies)
+        else:
+            first.params = []
+            self.first_args = []
+
+    def hoist(self) -> None:
+        """Take out what is the same for all threads, and what follows from the thread's number."""
+        fn, plan = self.fn, self.plan
+        uniform = set(self.start.params)
+        own: set[ir.Value] = set()
+        for block in reverse_postorder(fn):
+            kept = []
+            for inst in block.insts:
+                op = inst.op
+                if op is gpu.LOCAL_ARRAY:
+                    offset = -(-plan.local_bytes // 16) * 16
+                    plan.local_bytes = offset + gpu.shape_bytes(inst.attrs["type"], inst.attrs["shape"])
+                    op = inst.op = grid.LOCAL
+                    inst.args, inst.attrs = [self.linear], {**inst.attrs, "offset": offset}
+                if op in _UNIFORM or op in _CHEAP and all(v in uniform for v in inst.args):
+                    uniform.add(inst.result)
+                    self.start.insts.append(inst)
+                elif op in _OWN or op in _CHEAP and all(v in uniform or v in own for v in inst.args):
+                    own.add(inst.result)
+                    self.own.append(inst)
+                else:
+                    kept.append(inst)
+            block.insts = kept
+        plan.local_bytes = -(-plan.local_bytes // 16) * 16
+
+    # -- cuts
+
+    def slot(self, t) -> int:
+        self.plan.slots.append(t)
+        return len(self.plan.slots) - 1
+
+    def cut(self) -> list[_Region]:
+        """End a block at each wait; the regions, the entry first."""
+        regions = [_Region(self.fn.blocks[0], False, self.fn.firstlineno)]
+        done, work = [], list(self.fn.blocks)
+        while work:
+            block = work.pop(0)
+            done.append(block)
+            at = next((k for k, inst in enumerate(block.insts) if inst.op in gpu.CONVERGENT), None)
+            if at is None:
+                continue
+            inst, rest = block.insts[at], ir.Block(block.name)
+            rest.insts = block.insts[at + 1:]
+            del block.insts[at:]
+            work.insert(0, rest)
+            if inst.op is gpu.BARRIER:
+                regions.append(self.wait(block, rest, False, inst.loc))
+            elif inst.op is gpu.BARRIER_REDUCE:
+                slot, once = self.keep(block, inst.args[0], inst.loc), ir.Value(Int)
+                rest.insts.insert(0, ir.Inst(structure.RETYPE, (once,), {"type": Int}, inst.result, inst.loc))
+                count = ir.Inst(grid.COUNT, (), {"slot": slot, "how": inst.attrs["how"]}, once, inst.loc)
+                regions.append(self.wait(block, rest, False, inst.loc, [count]))
+            elif inst.op is gpu.WARP_BARRIER:
+                regions.append(self.wait(block, rest, True, inst.loc))
+            else:
+                slot = self.keep(block, inst.args[1], inst.loc) if inst.args else -1
+                exchange = ir.Block("exchange")
+                how = inst.attrs.get("how", inst.op.name)
+                attrs = {"slot": slot, "what": inst.op.name, "how": how, "type": inst.result.type, "width": inst.attrs.get("width", 32)}
+                exchange.insts.append(ir.Inst(grid.LANES, (self.linear, *inst.args[:1], *inst.args[2:]), attrs, inst.result, inst.loc))
+                done.append(exchange)
+                regions.append(self.wait(block, exchange, True, inst.loc))
+                regions.append(self.wait(exchange, rest, True, inst.loc))
+        self.fn.blocks = done
+        return regions
+
+    def keep(self, block: ir.Block, value: ir.Value, loc) -> int:
+        slot = self.slot(value.type)
+        block.insts.append(ir.Inst(grid.SLOT_STORE, (self.linear, value), {"slot": slot}, loc=loc))
+        return slot
+
+    def wait(self, block: ir.Block, rest: ir.Block, warp: bool, loc, before=()) -> _Region:
+        region = _Region(rest, warp, loc.line, before)
+        block.insts.append(ir.Inst(JUMP, (), {"wait": region}, loc=loc, targets=[ir.Edge(rest)]))
+        return region
+
+    def number(self, regions: list[_Region]) -> None:
+        """In the order of the program, those of warps first."""
+        order = {block: k for k, block in enumerate(reverse_postorder(self.fn))}
+        known = [r for r in regions if r.entry in order]
+        regions[:] = known
+        for k, region in enumerate(sorted(known[1:], key=lambda r: (not r.warp, order[r.entry]))):
+            region.number = k
+        known[0].number = len(known) - 1
+        self.warps = sum(r.warp for r in known)
+
+    def blocks_of(self, region: _Region) -> list[ir.Block]:
+        """In reverse post-order."""
+        order, seen = [], {region.entry}
+        stack = [(region.entry, iter(self.followers(region.entry)))]
+        while stack:
+            block, rest = stack[-1]
+            for after in rest:
+                if after not in seen:
+                    seen.add(after)
+                    stack.append((after, iter(self.followers(after))))
+                    break
+            else:
+                stack.pop()
+                order.append(block)
+        return order[::-1]
+
+    @staticmethod
+    def followers(block: ir.Block):
+        last = block.insts[-1]
+        return [] if "wait" in last.attrs else [e.block for e in last.targets]
+
+    def exits(self, region: _Region):
+        """The regions that may follow; None: the end."""
+        found = set()
+        for block in self.blocks_of(region):
+            last = block.insts[-1]
+            if "wait" in last.attrs:
+                found.add(last.attrs["wait"])
+            elif last.op is RETURN:
+                found.add(None)
+        return found
+
+    def save(self, regions: list[_Region]) -> None:
+        """Keep what is read behind a wait in slots."""
+        live = live_in(self.fn)
+        slots: dict[ir.Value, int] = {}
+        self.live: dict[_Region, list[tuple[ir.Value, int]]] = {}
+        for region in regions:
+            values = sorted(live[region.entry], key=lambda v: (v.name, str(v.type)))
+            for v in values:
+                if v not in slots:
+                    slots[v] = self.slot(v.type)
+            self.live[region] = [(v, slots[v]) for v in values]
+        for block in self.fn.blocks:
+            last = block.insts[-1]
+            region = last.attrs.get("wait")
+            if region is not None and region in self.live:
+                block.insts[-1:-1] = [ir.Inst(grid.SLOT_STORE, (self.linear, v), {"slot": s}, loc=last.loc) for v, s in self.live[region]]
+
+    # -- loops
+
+    def loop(self, region: _Region, regions, exits, definitions) -> None:
+        """The blocks that run a region for all threads of the block, and go on."""
+        head, rows, row, columns, thread, after, latch = region.head, *map(ir.Block, (
+            "rows", "row", "threads", "thread", "next_row", "next_thread"))
+        after_all = ir.Block("all")
+        loc = ir.Loc(region.line, 0, -1, -1)
+
+        def make(block, op, *args, type=Int, **attrs):
+            result = ir.Value(type)
+            block.insts.append(ir.Inst(op, args, attrs, result, loc))
+            return result
+
+        def constant(block, value):
+            return make(block, CONST, value=value)
+
+        def jump(block, target, *args, **attrs):
+            block.insts.append(ir.Inst(JUMP, (), attrs, loc=loc, targets=[ir.Edge(target, args)]))
+
+        # once
+        values: dict[ir.Value, ir.Value] = {}
+        for inst in region.before:
+            copy = ir.Inst(inst.op, inst.args, {**inst.attrs, "masked": self.plan.masked}, ir.Value(inst.result.type, inst.result.name), inst.loc)
+            head.insts.append(copy)
+            values[inst.result] = copy.result
+        width, height, depth = (make(head, gpu.BLOCK_DIM, axis=k) for k in range(3))
+        zero, one = constant(head, 0), constant(head, 1)
+        jump(head, rows, zero, make(head, a.IMUL, height, depth))
+        # for row in range(height * depth)
+        w, rows_left = ir.Value(Int, "row"), ir.Value(Int)
+        rows.params = [w, rows_left]
+        rows.insts.append(ir.Inst(control.BRANCH, (make(rows, a.IGT, rows_left, zero, type=Bool),), {}, None, loc,
+                                  [ir.Edge(row), ir.Edge(after_all)]))
+        y, z = make(row, a.IMOD, w, height), make(row, a.IFLOORDIV, w, height)
+        base = make(row, a.IMUL, w, width)
+        jump(row, columns, zero, width)
+        # for x in range(width)
+        x, columns_left = ir.Value(Int, "x"), ir.Value(Int)
+        columns.params = [x, columns_left]
+        columns.insts.append(ir.Inst(control.BRANCH, (make(columns, a.IGT, columns_left, zero, type=Bool),), {}, None, loc,
+                                     [ir.Edge(thread), ir.Edge(after)]))
+        jump(after, rows, make(after, a.IADD, w, one), make(after, a.ISUB, rows_left, one))
+        jump(latch, columns, make(latch, a.IADD, x, one), make(latch, a.ISUB, columns_left, one), parallel=True)
+        # one thread
+        linear = make(thread, a.IADD, base, x)
+        blocks = self.blocks_of(region)
+        values[self.linear] = linear
+        begin = thread
+        if self.plan.masked and region is not regions[0]:
+            begin = ir.Block("waiting")
+            here = make(thread, grid.STATE_IS, linear, type=Bool, region=region.number)
+            thread.insts.append(ir.Inst(control.BRANCH, (here,), {}, None, loc, [ir.Edge(begin), ir.Edge(latch)]))
+        for inst in self.own:
+            if inst.op is gpu.THREAD_ID:
+                values[inst.result] = (x, y, z)[inst.attrs["axis"]]
+            elif inst.op is gpu.LANE_ID:
+                mask = constant(begin, 31)
+                values[inst.result] = make(begin, a.IAND, linear, mask)
+            else:
+                begin.insts.append(clone_inst(inst, values, {}))
+        arriving = []
+        for v, slot in self.live[region]:
+            loaded = make(begin, grid.SLOT_LOAD, linear, type=v.type, slot=slot)
+            begin.insts[-1].attrs["type"] = v.type
+            loaded.name = v.name
+            arriving.append((v, loaded))
+        defined = {v: b for b in blocks for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]}
+        for v, new in arriving:
+            if v not in defined:
+                values[v] = new
+        copies = clone_blocks(blocks, values)
+        for v, new in arriving:
+            if v in defined:  # a loop around the wait: which of the two is read is for the repair to find
+                home, token = copies[defined[v]], ir.Value(v.type, v.name)
+                definitions[token] = {begin: new, home: values[v]}
+                for block in copies.values():
+                    if block is not home:
+                        _rename(block, (v, values[v]), token)
+        jump(begin, copies[region.entry], *[values.get(p, p) for p in (self.first_args if region is regions[0] else ())])
+        for block in copies.values():
+            last = block.insts[-1]
+            follower = last.attrs.get("wait")
+            if follower is not None or last.op is RETURN:
+                block.insts.pop()
+                if self.plan.masked:
+                    block.insts.append(ir.Inst(grid.STATE_STORE, (linear,), {"region": -1 if follower is None else follower.number}, loc=last.loc))
+                jump(block, latch)
+            for inst in block.insts:
+                if inst.op.effects & ir.RAISES and inst.unwind is None:
+                    inst.unwind = ir.Edge(self.failing, [linear])
+                if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE:
+                    inst.attrs = {**inst.attrs, "parallel": True}
+                elif inst.op is grid.LANES:
+                    inst.attrs = {**inst.attrs, "masked": self.plan.masked}
+        # what follows
+        if not self.plan.masked:
+            (follower,) = exits or {None}
+            jump(after_all, self.done if follower is None else follower.head)
+        else:
+            lines = tuple(r.line for r in sorted(regions, key=lambda r: r.number))
+            nobody = constant(after_all, -1)
+            chosen = make(after_all, grid.NEXT, warps=self.warps, lines=lines)
+            after_all.insts[-1].unwind = ir.Edge(self.failing, [nobody])
+            others = sorted((r for r in regions[1:]), key=lambda r: r.number)
+            after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)}, None, loc,
+                                           [ir.Edge(self.done), *(ir.Edge(r.head) for r in others)]))
+        self.new += [head, rows, row, columns, thread, *([begin] if begin is not thread else []), *copies.values(), latch, after, after_all]
+
+
+def _rename(block: ir.Block, old: tuple[ir.Value, ...], new: ir.Value) -> None:
+    for inst in block.insts:
+        inst.args = [new if v in old else v for v in inst.args]
+        for edge in inst.edges():
+            edge.args = [new if v in old else v for v in edge.args]
