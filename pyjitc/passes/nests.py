@@ -318,8 +318,9 @@ class _Expansion:
         if unit and t.layout != "C":
             dims = [b.op(m.ARRAY_DIM, array, type=Int, axis=k) for k in range(t.ndim)]
             strides = [b.op(m.ARRAY_STRIDE, array, type=Int, axis=k) for k in range(t.ndim - 1)]
-            array = b.op(m.ARRAY_VIEW, array, b.const(Int, 0), *dims, *strides, b.const(Int, m.item_bytes(t.dtype)), type=t)
-            b.insts[-1].attrs["type"] = t
+            made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)  # these are no longer the strides of Fortran order
+            array = b.op(m.ARRAY_VIEW, array, b.const(Int, 0), *dims, *strides, b.const(Int, m.item_bytes(t.dtype)), type=made)
+            b.insts[-1].attrs["type"] = made
         b.op(m.ARRAY_STORE, array, *index, value, parallel=True)
 
     def unit(self, b, space):
