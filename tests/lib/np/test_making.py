@@ -70,6 +70,17 @@ def test_copies_are_copies(make):
         assert not found, (found, a)
 
 
+@pytest.mark.parametrize("a", [A, F, A[:, ::-1], A.astype(np.int8)])
+def test_new_array_in_fortran_order_is_written_whole(a):
+    @njit
+    def f(a):
+        out = np.empty(a.shape, order="F")
+        out[...] = a
+        return out
+
+    assert difference(outcome(f.py_func, (a,)), outcome(f, (a,))) == ""
+
+
 def test_empty_range_is_of_ints():
     f = njit(lambda n: np.array(range(n)))
     assert f(0).dtype == np.int64
