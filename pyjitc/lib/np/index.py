@@ -21,9 +21,11 @@ UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 FUNCTIONS: dict[str, str] = {
     "products": "matmul dot",
-    "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals linalg.eigh "
-              "linalg.eigvalsh linalg.eig linalg.eigvals",
+    "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals",
+    "eigen": "linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals",
     "tensors": "einsum tensordot inner vdot outer kron cross trace",
+    "vectors": "vecdot matvec vecmat matrix_transpose linalg.vecdot linalg.matrix_transpose linalg.outer linalg.diagonal linalg.trace "
+               "linalg.cross linalg.matmul linalg.tensordot linalg.matrix_norm linalg.vector_norm linalg.tensorinv linalg.tensorsolve",
     "matrices": "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power linalg.multi_dot",
     "sorting": "sort argsort lexsort partition argpartition",
     "quantiles": "median percentile quantile",

@@ -1,13 +1,13 @@
-"""np.linalg by LAPACK: solve, inv, det, slogdet, cholesky, qr, svd, eig, eigh, their values, lstsq.
+"""np.linalg by LAPACK: solve, inv, det, slogdet, cholesky, qr, svd.
 
 The routines are those NumPy calls, so results agree. A matrix goes to LAPACK as a fresh array whose rows are the
-columns of the matrix. What is made of these is in matrices.py.
+columns of the matrix. Eigenvalues are in eigen.py, what is made of these in matrices.py.
 """
 from __future__ import annotations
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.linalg._linalg import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
+from numpy.linalg._linalg import QRResult, SlogdetResult, SVDResult
 
 from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ...ops.blas import BLAS
@@ -19,12 +19,12 @@ from ...types.lattice import kind_of, promote
 from ..build import outlined
 from .factors import own_cholesky, own_lu, own_solve
 from .products import as_array, converted, of_type, stack_text, taken
+from .stacks import over_matrices
 from .views import shape_text
 
 __all__ = ["CALLS"]
 
 FOUND = blas.found("dgesv")
-ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"  # since NumPy 2.5; before, real eigenvalues make real arrays
 OWN = ("solve", "inv", "det", "slogdet", "cholesky")  # have loops for an installation without LAPACK
 
 
@@ -366,6 +366,27 @@ def qr(a, single, mode):
     return QRResult(narrowed(q, single), narrowed(upper_part(work, wide), single))
 
 
+def qr_parts(a, mode):
+    return qr(a, False, mode)
+
+
+def qr_stack(a, single, mode):
+    lead, m, n = a.shape[:-2], a.shape[-2], a.shape[-1]
+    few = min(m, n)
+    if mode == "raw":
+        h, tau = np.empty(lead + (n, m), a.dtype), np.empty(lead + (few,), a.dtype)
+        over_matrices((h, tau), a, qr_parts, mode)
+        return narrowed(h, single), narrowed(tau, single)
+    if mode == "r":
+        r = np.empty(lead + (few, n), a.dtype)
+        over_matrices(r, a, qr_parts, mode)
+        return narrowed(r, single)
+    wide = m if mode == "complete" else few
+    q, r = np.empty(lead + (m, wide), a.dtype), np.empty(lead + (wide, n), a.dtype)
+    over_matrices((q, r), a, qr_parts, mode)
+    return QRResult(narrowed(q, single), narrowed(r, single))
+
+
 def _qr(args, kwargs):
     slots = taken("qr", ("a", "mode"), 1, args, kwargs)
     found = matrices("qr", slots["a"])
@@ -378,9 +399,7 @@ def _qr(args, kwargs):
         if mode.value in ("f", "full", "e", "economic"):
             raise Mismatch(f"qr with mode={mode.value!r} is not compiled", "write 'reduced'")
         return Throw(ValueError, f"Unrecognized mode '{mode.value}'")
-    if slots["a"].type.ndim > 2:
-        raise Mismatch("qr of a stack of matrices is not compiled yet", "write the loop over the matrices")
-    return Call(qr, *found, mode)
+    return Call(qr if slots["a"].type.ndim == 2 else qr_stack, *found, mode)
 
 
 # -- svd
@@ -440,6 +459,29 @@ def unit_columns(u):
     return u
 
 
+def svd_parts(a, full_matrices):
+    return svd(a, False, full_matrices)
+
+
+def values_part(a, option):
+    return singular_values(a, False)
+
+
+def svd_stack(a, single, full_matrices):
+    lead, m, n = a.shape[:-2], a.shape[-2], a.shape[-1]
+    few = min(m, n)
+    left, right = (m, n) if full_matrices is None or full_matrices else (few, few)
+    u, s, v = np.empty(lead + (m, left), a.dtype), np.empty(lead + (few,), np.float64), np.empty(lead + (right, n), a.dtype)
+    over_matrices((u, s, v), a, svd_parts, full_matrices)
+    return SVDResult(narrowed(u, single), narrowed(s, single), narrowed(v, single))
+
+
+def values_stack(a, single):
+    s = np.empty(a.shape[:-2] + (min(a.shape[-2], a.shape[-1]),), np.float64)
+    over_matrices(s, a, values_part, None)
+    return narrowed(s, single)
+
+
 def _svd(args, kwargs):
     slots = taken("svd", ("a", "full_matrices", "compute_uv", "hermitian"), 1, args, kwargs)
     found = matrices("svd", slots["a"])
@@ -450,11 +492,10 @@ def _svd(args, kwargs):
             raise Mismatch(f"svd with {name}= that is not known at compile time")
     if "hermitian" in slots and slots["hermitian"].value:
         raise Mismatch("svd with hermitian=True is not compiled yet", "leave it out")
-    if slots["a"].type.ndim > 2:
-        raise Mismatch("svd of a stack of matrices is not compiled yet", "write the loop over the matrices")
+    single = slots["a"].type.ndim == 2
     if "compute_uv" in slots and not slots["compute_uv"].value:
-        return Call(singular_values, *found)
-    return Call(svd, *found, slots.get("full_matrices", Const(k.Bool, True)))
+        return Call(singular_values if single else values_stack, *found)
+    return Call(svd if single else svd_stack, *found, slots.get("full_matrices", Const(k.Bool, True)))
 
 
 def _svdvals(args, kwargs):
@@ -462,184 +503,9 @@ def _svdvals(args, kwargs):
     return _svd([slots["x"]], {"compute_uv": Const(k.Bool, False)})
 
 
-# -- symmetric matrices
-
-@outlined
-def symmetric(work, w, letters):
-    """syevd or heevd: eigenvalues to w, the vectors in the place of the matrix."""
-    n = len(work)
-    if n == 0:
-        return
-    query, integers = np.empty(1, work.dtype), np.zeros(1, np.int64)
-    if work.dtype.kind == "c":
-        reals = np.empty(1, np.float64)
-        BLAS(n, work, n, w, query, -1, reals, -1, integers, -1, name="heevd", letters=letters, result="info")
-        space, reals = work_space(query), work_space(reals)
-        integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
-        info = BLAS(n, work, n, w, space, len(space), reals, len(reals), integers, len(integers), name="heevd", letters=letters,
-                    result="info")
-    else:
-        BLAS(n, work, n, w, query, -1, integers, -1, name="syevd", letters=letters, result="info")
-        space = work_space(query)
-        integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
-        info = BLAS(n, work, n, w, space, len(space), integers, len(integers), name="syevd", letters=letters, result="info")
-    if info != 0:
-        raise LinAlgError("Eigenvalues did not converge")
-
-
-def eigh(a, single, upper):
-    check_square(a)
-    work, w = columns(a), np.empty(a.shape[0], np.float64)
-    symmetric(work, w, "VU" if upper else "VL")
-    v = np.empty(a.shape, a.dtype)
-    put_columns(v, work)
-    return EighResult(narrowed(w, single), narrowed(v, single))
-
-
-def eigvalsh(a, single, upper):
-    check_square(a)
-    work, w = columns(a), np.empty(a.shape[0], np.float64)
-    symmetric(work, w, "NU" if upper else "NL")
-    return narrowed(w, single)
-
-
-def _symmetric(name, function):
-    def rule(args, kwargs):
-        slots = taken(name, ("a", "UPLO"), 1, args, kwargs)
-        found = matrices(name, slots["a"])
-        if isinstance(found, Throw):
-            return found
-        which = slots.get("UPLO", Const(k.Str, "L"))
-        if not which.known:
-            raise Mismatch("UPLO must be known at compile time")
-        if which.value.upper() not in ("L", "U"):
-            return Throw(ValueError, "UPLO argument must be 'L' or 'U'")
-        if slots["a"].type.ndim > 2:
-            raise Mismatch(f"{name} of a stack of matrices is not compiled yet", "write the loop over the matrices")
-        return Call(function, *found, Const(k.Bool, which.value.upper() == "U"))
-
-    return rule
-
-
-# -- general matrices
-
-def check_finite(a):
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            if not np.isfinite(a[i, j]):
-                raise LinAlgError("Array must not contain infs or NaNs")
-
-
-@outlined
-def eigen_complex(work, w, v, letters):
-    n = len(work)
-    query, reals = np.empty(1, work.dtype), np.empty(max(1, 2 * n), np.float64)
-    BLAS(n, work, n, w, v, n, v, n, query, -1, reals, name="geev", letters=letters, result="info")
-    space = work_space(query)
-    info = BLAS(n, work, n, w, v, n, v, n, space, len(space), reals, name="geev", letters=letters, result="info")
-    if info != 0:
-        raise LinAlgError("Eigenvalues did not converge")
-
-
-@outlined
-def eigen_real(work, real, imag, v, letters):
-    n = len(work)
-    query = np.empty(1, work.dtype)
-    BLAS(n, work, n, real, imag, v, n, v, n, query, -1, name="geev", letters=letters, result="info")
-    space = work_space(query)
-    info = BLAS(n, work, n, real, imag, v, n, v, n, space, len(space), name="geev", letters=letters, result="info")
-    if info != 0:
-        raise LinAlgError("Eigenvalues did not converge")
-
-
-def all_zero(x):
-    for i in range(len(x)):
-        if x[i] != 0:
-            return False
-    return True
-
-
-def complex_pair(real, imag):
-    w = np.empty(len(real), np.complex128)
-    for i in range(len(real)):
-        w[i] = complex(real[i], imag[i])
-    return w
-
-
-def complex_vectors(v, imag):
-    """The vectors of a pair of conjugate eigenvalues lie in two columns: real and imaginary part."""
-    n = len(v)
-    full = np.empty((n, n), np.complex128)
-    j = 0
-    while j < n:
-        if imag[j] != 0 and j + 1 < n:
-            for i in range(n):
-                full[i, j] = complex(v[j, i], v[j + 1, i])
-                full[i, j + 1] = complex(v[j, i], -v[j + 1, i])
-            j += 2
-        else:
-            for i in range(n):
-                full[i, j] = complex(v[j, i], 0.0)
-            j += 1
-    return full
-
-
-def eig(a, single):
-    check_square(a)
-    check_finite(a)
-    n = a.shape[0]
-    work, v = columns(a), np.empty((n, n), a.dtype)
-    if a.dtype.kind == "c":
-        w = np.empty(n, a.dtype)
-        if n > 0:
-            eigen_complex(work, w, v, "NV")
-        vectors = np.empty((n, n), a.dtype)
-        put_columns(vectors, v)
-        return EigResult(narrowed(w, single), narrowed(vectors, single))
-    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
-    if n > 0:
-        eigen_real(work, real, imag, v, "NV")
-    if not ALWAYS_COMPLEX and all_zero(imag):
-        vectors = np.empty((n, n), a.dtype)
-        put_columns(vectors, v)
-        return EigResult(narrowed(real, single), narrowed(vectors, single))
-    return EigResult(narrowed(complex_pair(real, imag), single), narrowed(complex_vectors(v, imag), single))
-
-
-def eigvals(a, single):
-    check_square(a)
-    check_finite(a)
-    n = a.shape[0]
-    work, none = columns(a), np.empty((1, 1), a.dtype)
-    if a.dtype.kind == "c":
-        w = np.empty(n, a.dtype)
-        if n > 0:
-            eigen_complex(work, w, none, "NN")
-        return narrowed(w, single)
-    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
-    if n > 0:
-        eigen_real(work, real, imag, none, "NN")
-    if not ALWAYS_COMPLEX and all_zero(imag):
-        return narrowed(real, single)
-    return narrowed(complex_pair(real, imag), single)
-
-
-def _general(name, function):
-    one = one_matrix(name, function)
-
-    def rule(args, kwargs):
-        if args and isinstance(args[0].type, Array) and args[0].type.ndim > 2:
-            raise Mismatch(f"{name} of a stack of matrices is not compiled yet", "write the loop over the matrices")
-        return one(args, kwargs)
-
-    return rule
-
-
 CALLS = {
     np.linalg.solve: _solve, np.linalg.inv: one_matrix("inv", inv), np.linalg.det: one_matrix("det", det),
     np.linalg.slogdet: one_matrix("slogdet", slogdet), np.linalg.cholesky: one_matrix("cholesky", cholesky, ("a", "upper")),
-    np.linalg.qr: _qr, np.linalg.svd: _svd, np.linalg.svdvals: _svdvals, np.linalg.eigh: _symmetric("eigh", eigh),
-    np.linalg.eigvalsh: _symmetric("eigvalsh", eigvalsh), np.linalg.eig: _general("eig", eig),
-    np.linalg.eigvals: _general("eigvals", eigvals),
+    np.linalg.qr: _qr, np.linalg.svd: _svd, np.linalg.svdvals: _svdvals,
 }
 METHODS: dict = {}

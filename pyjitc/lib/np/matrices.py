@@ -15,6 +15,8 @@ from ..build import outlined, type_name
 from ..intrinsics import strided
 from .linalg import FOUND, check_square, columns, inv, matrices, narrowed, put_columns, singular_values, svd, work_space
 from .products import as_array, of_type, taken
+from .reductions import wrong_axis
+from .stacks import over_matrices
 from .tensors import flat
 
 __all__ = ["CALLS"]
@@ -35,6 +37,10 @@ def whole_norm(x):
     if x.ndim == 1 and x.dtype.kind == "f":
         return np.sqrt(np.dot(x, x))
     return np.sqrt(square_sum(x, None, False))
+
+
+def whole_norm_kept(x):
+    return np.full((1,) * x.ndim, whole_norm(x))
 
 
 def vector_norm(x, order, axis, keepdims):
@@ -87,6 +93,20 @@ def matrix_norm_number(x, order, rows):
     raise ValueError("Invalid norm order for matrices.")
 
 
+def norm_part(x, order):
+    return matrix_norm_number(x, order, 0)
+
+
+def norm_stack(x, order, rows, columns, keepdims):
+    """Along two axes of more."""
+    moved = np.moveaxis(x, (rows, columns), (-2, -1))
+    found = np.empty(moved.shape[:-2], np.float32 if single_precision(x) else np.float64)
+    over_matrices(found, moved, norm_part, order)
+    if keepdims:
+        return np.expand_dims(found, (rows, columns))
+    return found
+
+
 def values_of(x):
     return np.linalg.svd(x, compute_uv=False)
 
@@ -123,7 +143,7 @@ def _norm(args, kwargs):
         elif ndim == 2:
             places = (0, 1)
         elif order.type is k.NoneType:
-            raise Mismatch(f"norm of {ndim} dimensions with keepdims=True is not compiled yet")
+            return Call(whole_norm_kept, x)
         else:
             return Throw(ValueError, "Improper number of dimensions to norm.")
     else:
@@ -132,7 +152,7 @@ def _norm(args, kwargs):
         places = axis.value if isinstance(axis.value, tuple) else (axis.value,)
         for n in places:
             if not -ndim <= n < ndim:
-                return Throw(np.exceptions.AxisError, f"axis {n} is out of bounds for array of dimension {ndim}")
+                return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim))
         places = tuple(n % ndim for n in places)
     if len(places) == 1:
         if order.known and isinstance(order.value, str) and order.value not in ("inf", "-inf"):
@@ -142,10 +162,10 @@ def _norm(args, kwargs):
         return Throw(ValueError, "Improper number of dimensions to norm.")
     if places[0] == places[1]:
         return Throw(ValueError, "Duplicate axes given.")
-    if ndim != 2:
-        raise Mismatch("matrix norms along two axes of more are not compiled yet", "write the loop over the matrices")
     if order.known and order.value not in (None, "fro", "f", "nuc", 2, -2, 1, -1, "inf", "-inf"):
         return Throw(ValueError, "Invalid norm order for matrices.")
+    if ndim != 2:
+        return Call(norm_stack, x, order, Const(k.Int, places[0]), Const(k.Int, places[1]), keepdims)
     return Call(matrix_norm, x, order, Const(k.Int, places[0]), keepdims)
 
 
@@ -157,12 +177,17 @@ NAN_IS_NAN = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, the condi
 def cond(x, order, single):
     if x.size == 0:
         raise LinAlgError("cond is not defined on empty arrays")
+    if order is not None and order != 2 and order != -2:
+        check_square(x)
+    return cond_number(x, order, single)
+
+
+def cond_number(x, order, single):
     if order is None or order == 2 or order == -2:
         if NAN_IS_NAN and np.any(np.isnan(x)):
             return np.float32(math.nan) if single else np.float64(math.nan)
         s = singular_values(x, single)
         return finite_or_inf(s[-1] / s[0] if order == -2 else s[0] / s[-1], x)
-    check_square(x)
     return finite_or_inf(cond_by_inverse(x, order, single), x)
 
 
@@ -180,6 +205,20 @@ def finite_or_inf(found, x):
     return found
 
 
+def cond_part(x, option):
+    return cond_number(x, option[0], option[1])
+
+
+def cond_stack(x, order, single):
+    if x.size == 0:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if order is not None and order != 2 and order != -2:
+        check_square(x)
+    found = np.empty(x.shape[:-2], np.float32 if single else np.float64)
+    over_matrices(found, x, cond_part, (order, single))
+    return found
+
+
 def _cond(args, kwargs):
     slots = taken("cond", ("x", "p"), 1, args, kwargs)
     order = _order(slots.get("p", _NONE))
@@ -188,11 +227,9 @@ def _cond(args, kwargs):
     found = matrices("cond", slots["x"])
     if isinstance(found, Throw):
         return found
-    if slots["x"].type.ndim > 2:
-        raise Mismatch("cond of a stack of matrices is not compiled yet", "write the loop over the matrices")
     if order.value not in (None, "fro", "f", "nuc", 2, -2, 1, -1, "inf", "-inf"):
         return Throw(ValueError, "Invalid norm order for matrices.")
-    return Call(cond, found[0], order, found[1])
+    return Call(cond if slots["x"].type.ndim == 2 else cond_stack, found[0], order, found[1])
 
 
 def matrix_rank(a, single, tol, rtol):
@@ -205,6 +242,16 @@ def matrix_rank(a, single, tol, rtol):
     return np.int64(np.sum(s > tol))
 
 
+def rank_part(a, option):
+    return matrix_rank(a, option[0], option[1], option[2])
+
+
+def rank_stack(a, single, tol, rtol):
+    found = np.empty(a.shape[:-2], np.int64)
+    over_matrices(found, a, rank_part, (single, tol, rtol))
+    return found
+
+
 def vector_rank(a):
     return int(np.any(a != 0))
 
@@ -215,11 +262,12 @@ def _matrix_rank(args, kwargs):
     a = as_array("linalg.matrix_rank", slots["A"])
     if a.type.ndim < 2:
         return Call(vector_rank, a)
-    if a.type.ndim > 2:
-        raise Mismatch("matrix_rank of a stack of matrices is not compiled yet", "write the loop over the matrices")
+    for name in ("tol", "rtol"):
+        if name in slots and isinstance(slots[name].type, k.Array):
+            raise Mismatch(f"matrix_rank with an array for {name}= is not compiled yet", "write the loop over the matrices")
     if "tol" in slots and "rtol" in slots:
         return Throw(ValueError, "`tol` and `rtol` can't be both set.")
-    return Call(matrix_rank, *matrices("matrix_rank", a), slots.get("tol", _NONE), slots.get("rtol", _NONE))
+    return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), slots.get("tol", _NONE), slots.get("rtol", _NONE))
 
 
 def _no_hermitian(name, slots):
@@ -242,6 +290,16 @@ def pinv(a, single, rcond):
     return conjugate(vt).T @ u.T
 
 
+def pinv_part(a, rcond):
+    return pinv(a, False, rcond)
+
+
+def pinv_stack(a, single, rcond):
+    found = np.empty(a.shape[:-2] + (a.shape[-1], a.shape[-2]), a.dtype)
+    over_matrices(found, a, pinv_part, rcond)
+    return narrowed(found, single)
+
+
 def conjugate(x):
     if x.dtype.kind == "c":
         return np.conj(x)
@@ -254,11 +312,12 @@ def _pinv(args, kwargs):
     found = matrices("pinv", slots["a"])
     if isinstance(found, Throw):
         return found
-    if slots["a"].type.ndim > 2:
-        raise Mismatch("pinv of a stack of matrices is not compiled yet", "write the loop over the matrices")
+    for name in ("rcond", "rtol"):
+        if name in slots and isinstance(slots[name].type, k.Array):
+            raise Mismatch(f"pinv with an array for {name}= is not compiled yet", "write the loop over the matrices")
     if "rcond" in slots and "rtol" in slots:
         return Throw(ValueError, "`rtol` and `rcond` can't be both set.")
-    return Call(pinv, *found, slots.get("rcond", slots.get("rtol", Const(k.Float, 1e-15))))
+    return Call(pinv if slots["a"].type.ndim == 2 else pinv_stack, *found, slots.get("rcond", slots.get("rtol", Const(k.Float, 1e-15))))
 
 
 # -- least squares
@@ -374,13 +433,28 @@ def _matrix_power(args, kwargs):
     a, n = as_array("linalg.matrix_power", slots["a"]), slots["n"]
     if a.type.ndim < 2:
         return Throw(LinAlgError, f"{a.type.ndim}-dimensional array given. Array must be at least two-dimensional")
-    if a.type.ndim > 2:
-        raise Mismatch("matrix_power of a stack of matrices is not compiled yet", "write the loop over the matrices")
     if not (n.type is k.Int or isinstance(n.type, k.NpInt)):
         raise Mismatch("exponent must be an integer")
     if not n.known and kind_of(a.type.dtype) in "biu" and not FOUND:
         raise Mismatch("matrix_power of integers needs a known exponent", "write it as a constant")
-    return Call(matrix_power, of_type(a, a.type.dtype), n)
+    return Call(matrix_power if a.type.ndim == 2 else power_stack, of_type(a, a.type.dtype), n)
+
+
+def power_part(a, n):
+    return power(a, n)
+
+
+def power_stack(a, n):
+    check_square(a)
+    if n < 0:
+        return powers(strided(np.linalg.inv(a)), -n)
+    return powers(a, n)
+
+
+def powers(a, n):
+    found = np.empty(a.shape, a.dtype)
+    over_matrices(found, a, power_part, n)
+    return found
 
 
 def chain(arrays):

@@ -15,7 +15,7 @@ from ...types import kinds as k
 from ...types.kinds import Array, DType
 from ...types.lattice import dtype_of, promote
 from ..build import compiled
-from ..intrinsics import fail, store_all, strided
+from ..intrinsics import store_all, strided
 from . import elementwise
 from .products import CALLS as PRODUCTS
 from .products import as_array, converted, dot, matmul, of_type, retyped, taken
@@ -392,8 +392,24 @@ def _kron(args, kwargs):
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    if axis is not None and axis != -1 or axisa != -1 or axisb != -1 or axisc != -1:
-        return fail(NotImplementedError, "cross along other axes than the last is not compiled")
+    if axis is not None:
+        return cross(a, b, axis, axis, axis)
+    if not -a.ndim <= axisa < a.ndim:
+        raise np.exceptions.AxisError(axisa, a.ndim, "axisa")
+    if not -b.ndim <= axisb < b.ndim:
+        raise np.exceptions.AxisError(axisb, b.ndim, "axisb")
+    if axisa == -1 and axisb == -1:
+        found = cross_of_last(a, b)
+    else:
+        found = cross_of_last(np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1))
+    if axisc == -1:
+        return found
+    if not -found.ndim <= axisc < found.ndim:
+        raise np.exceptions.AxisError(axisc, found.ndim, "axisc")
+    return np.moveaxis(found, -1, axisc)
+
+
+def cross_of_last(a, b):
     if THREE_ONLY and (a.shape[-1] != 3 or b.shape[-1] != 3):
         raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {a.shape[-1]} and {b.shape[-1]} "
                          "dimensional instead.")
