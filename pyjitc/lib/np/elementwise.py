@@ -299,8 +299,8 @@ def where(args, kwargs):
             return index.module_of(np.nonzero).CALLS[np.nonzero](args, {})
         raise Mismatch("np.where is compiled with one array, or with a condition and two values")
     _checked("where", args)
-    if not any(map(is_array, args)):
-        return scalar_array(chosen(*args))
+    if not any(is_array(x) and x.type.ndim for x in args):
+        return scalar_array(chosen(*map(item, args)))
     return over(loops.select, [], args)
 
 

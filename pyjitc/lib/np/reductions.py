@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Nest, Throw
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Throw
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import DType, NoneType, is_number
@@ -13,6 +13,7 @@ from ..build import compiled, type_name
 from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity
 from . import elementwise, folds, loops
 from .creation import scalar_of
+from .ufuncs import fold_loop
 
 __all__ = ["CALLS", "METHODS", "RULES", "axes_of", "bound", "flag"]
 
@@ -82,6 +83,7 @@ _NAMES = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
 _NAMES_OF = {"sum": _NAMES, "prod": _NAMES, "min": ("a", "axis", "out", "keepdims", "initial", "where"),
              "max": ("a", "axis", "out", "keepdims", "initial", "where"), "any": ("a", "axis", "out", "keepdims", "where"),
              "all": ("a", "axis", "out", "keepdims", "where")}
+_UFUNC_NAMES = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "any": "logical_or", "all": "logical_and"}
 _UFUNCS = {"min": "minimum", "max": "maximum"}
 
 
@@ -93,10 +95,6 @@ def reduction(how):
     def rule(args, kwargs):
         slots = bound(how, _NAMES_OF[how], args, kwargs)
         a = slots["a"]
-        if is_number(a.type):
-            a = elementwise.scalar_array(a)
-        if isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct):
-            raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled yet", "make an array of it")
         if not elementwise.is_array(a):
             raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled")
         return reduced(how, a, slots)
@@ -104,15 +102,48 @@ def reduction(how):
     return rule
 
 
+def of_sequences(function, rule):
+    """The rule of a function of arrays, for numbers, tuples and lists too."""
+
+    def of_any(args, kwargs):
+        a = args[0] if args else kwargs.get("a")
+        if a is not None and (is_number(a.type) or isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct) and a.type.name == "list"):
+            whole = CallValue(elementwise.constant_of(np.asarray), a)
+            if args:
+                return CallValue(elementwise.constant_of(function), whole, *args[1:], keywords=kwargs)
+            return CallValue(elementwise.constant_of(function), keywords={**kwargs, "a": whole})
+        return rule(args, kwargs)
+
+    return of_any
+
+
+def check_out(out, how, t, ndim, keepdims):
+    """A Throw or Mismatch where the result cannot go to `out`, else None."""
+    name = _UFUNC_NAMES[how]
+    if not elementwise.is_array(out):
+        raise Mismatch("output must be an array")
+    if out.type.ndim != ndim:
+        return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {out.type.ndim} "
+                     f"but expected {ndim}" + (" (must match the operand's when keepdims=True)" if keepdims else ""))
+    if not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "same_kind"):
+        raise Mismatch(f"Cannot cast ufunc '{name}' output from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r} with casting rule 'same_kind'")
+    return None if out.type.writable else Throw(ValueError, "output array is read-only")
+
+
 def reduced(how, a, slots):
     axes = axes_of(slots.get("axis"), a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     source = a.type.dtype
+    keep = flag(slots, "keepdims")
     t = scalar_of(slots["dtype"]) if "dtype" in slots else _TYPES.get(how, lambda t: t)(source)
+    if "out" in slots:
+        if how in ("sum", "prod") and elementwise.is_array(slots["out"]):
+            t = fold_loop(np.add if how == "sum" else np.multiply, source, t if "dtype" in slots else None, slots["out"].type.dtype).outputs[0]
+        wrong = check_out(slots["out"], how, t, a.type.ndim if keep else 0 if axes is None else a.type.ndim - len(axes), keep)
+        if wrong is not None:
+            return wrong
     wide = k.float32 if t is k.float16 and how == "sum" else t
-    if how in ("min", "max") and kind_of(source) == "c":
-        raise Mismatch(f"np.{how} of complex numbers is not compiled yet")
     where = slots.get("where")
     if where is not None and where.known and where.value is True:
         where = None
@@ -121,7 +152,7 @@ def reduced(how, a, slots):
                      "one has to specify 'initial'")
     parts = [_text(how), a, Const(k.Tuple(()), ()) if axes is None else Const(k.Tuple((k.Int,) * len(axes)), axes),
              Const(k.Bool, axes is None), Const(DType(wide), dtype_of(wide)), Const(DType(t), dtype_of(t)),
-             Const(k.Bool, flag(slots, "keepdims")), slots.get("initial", Const(NoneType, None)),
+             Const(k.Bool, keep), slots.get("initial", Const(NoneType, None)),
              where if where is not None else Const(NoneType, None), slots.get("out", Const(NoneType, None))]
     return Call(reduce_, *parts)
 
@@ -217,8 +248,9 @@ def _identity(args, kwargs):
         value = 0
     elif how.value in ("prod", "all"):
         value = 1
-    elif d.kind == "f":
+    elif d.kind in "fc":
         value = np.inf if how.value == "min" else -np.inf
+        value = value if d.kind == "f" else complex(value, value)
     elif d.kind == "b":
         value = how.value == "min"
     else:
@@ -310,6 +342,8 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
             return found, np.sum(np.ones_like(a, found.dtype), axis, None, None, keepdims)
         return found
     if axis is not None and a.ndim != weights.ndim:
+        if weights.ndim != 1 or not isinstance(axis, int) or weights.shape[0] != a.shape[axis]:
+            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
         return weighted(a, spread_axis(weights, axis % a.ndim, a.ndim), axis, returned, keepdims)
     if axis is None and a.ndim != weights.ndim:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
@@ -328,10 +362,11 @@ def lead(w, n):
 
 
 def weighted(a, w, axis, returned, keepdims):
-    scale = np.sum(w + np.zeros_like(a, w.dtype), axis, None, None, keepdims)
+    t = np.result_type(a, w, np.float64) if a.dtype.kind in "biu" else np.result_type(a, w)
+    scale = np.sum(w + np.zeros_like(a, w.dtype), axis, t, None, keepdims)
     if np.any(scale == 0.0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    found = np.sum(a * w, axis, None, None, keepdims) / scale
+    found = np.sum(np.multiply(a, w, dtype=t), axis, None, None, keepdims) / scale
     if returned:
         return found, scale
     return found
@@ -424,5 +459,6 @@ CALLS = {
     np.nanmin: compiled(nanmin), np.nanmax: compiled(nanmax), np.nanmean: compiled(nanmean), np.nanvar: compiled(nanvar),
     np.nanstd: compiled(nanstd), np.count_nonzero: compiled(count_nonzero),
 }
+CALLS = {function: of_sequences(function, rule) for function, rule in CALLS.items()}
 METHODS = {"sum": CALLS[np.sum], "prod": CALLS[np.prod], "min": CALLS[np.min], "max": CALLS[np.max], "any": CALLS[np.any],
            "all": CALLS[np.all], "mean": CALLS[np.mean], "var": CALLS[np.var], "std": CALLS[np.std]}

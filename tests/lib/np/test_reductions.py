@@ -3,9 +3,10 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import njit
+from pyjitc.base.errors import TypingError
 
 
 def array(dtype, shape):
@@ -139,3 +140,21 @@ def test_softmax():
 
     check(softmax, array("float64", (4, 5, 60)), rtol=1e-14)
     check(softmax, array("float32", (4, 60)), rtol=1e-6)
+
+
+def test_sequences_numbers_and_complex_extremes():
+    def f(x, z):
+        return (np.sum([1, 2, 3]), np.mean((1.0, 2.0)), np.max(((1, 5), (3, 4)), 1), np.any(x[0] == 0), np.std(x[1]), np.min(z), np.max(z, axis=0), np.ptp(z),
+                np.average(x, weights=x), np.where(x[0] > 1, x[0], 2), np.average(np.arange(3), weights=np.arange(3), returned=True))
+
+    agree(f, np.arange(3.0), np.array([[1 + 2j, 1 + 1j], [0, complex(np.nan, 1)]]))
+
+
+def test_out_must_fit():
+    def f(x, out):
+        return np.sum(x, out=out)
+
+    agree(f, np.arange(3), np.zeros((), np.float32))
+    agree(f, np.arange(3), np.zeros(3))
+    with pytest.raises(TypingError, match="Cannot cast ufunc 'add' output from dtype..float64.. to dtype..int64.. with casting rule 'same_kind'"):
+        njit(f)(np.ones(3), np.zeros((), np.int64))
