@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.lib.np.conformance import run  # noqa: E402
+from tests.lib.np.conformance import calls, run  # noqa: E402
 
 GROUPS = {"numpy": "numpy", "linalg": "numpy.linalg", "fft": "numpy.fft", "random": "numpy.random", "Generator": "numpy.random.Generator",
           "ndarray": "numpy.ndarray", "ufunc methods": "methods of ufuncs"}
@@ -62,7 +62,7 @@ class Worker:
             self.process = None
 
 
-def measure(names, jobs, seconds=60):
+def measure(names, jobs, keep=None, seconds=60):
     """[(case, status, detail)]"""
     todo, found = queue.Queue(), {}
     for group, name in names:
@@ -76,6 +76,8 @@ def measure(names, jobs, seconds=60):
             except queue.Empty:
                 return worker.stop()
             found[group, name] = [(case, *worker.run(case)) for case in run.cases(group, name)]
+            if keep:
+                keep(found[group, name])
             for case, status, detail in found[group, name]:
                 if status in (*BUGS, "message"):
                     print(f"{status:8} {case.call} {case.dtype} {case.layout}: {detail}", flush=True)
@@ -109,7 +111,10 @@ def table(results):
     by_name = defaultdict(list)
     for row in results:
         by_name[row[0].group, row[0].name].append(row)
-    verdicts = {key: verdict(rows) for key, rows in by_name.items()}
+    seen = {group for group, _ in by_name}
+    order = [(group, name) for group in GROUPS if group in seen for name in run.names(group)]
+    verdicts = {key: verdict(by_name[key]) if key in by_name else ("not", calls.NOT_CALLED[key[1]]) for key in order
+                if key in by_name or key[1] in calls.NOT_CALLED}
     groups = list(dict.fromkeys(group for group, _ in verdicts))
     lines = ["# NumPy, name by name", "",
              "Written by `python docs/conformance.py`, which calls every name compiled and in the interpreter, over dtypes, layouts, axes and edge",
@@ -140,17 +145,18 @@ def main():
     options = parser.parse_args()
     names = [(group, name) for group in GROUPS if options.group in (None, group) for name in run.names(group)
              if options.names is None or name in options.names.split(",")]
-    results = measure(names, options.jobs)
+    path = options.results and Path(options.results)
+    if path and path.exists():
+        kept = [json.loads(line) for line in path.read_text().splitlines()]
+        results = {run.Case(*case): (run.Case(*case), status, detail) for case, status, detail in kept}  # the latest of each
+    else:
+        results = {}
+    with open(path or os.devnull, "a") as file:
+        fresh = measure(names, options.jobs, lambda rows: print("\n".join(map(json.dumps, rows)), file=file, flush=True))
+    results.update((row[0], row) for row in fresh)
+    wanted = {case for group in GROUPS for name in run.names(group) for case in run.cases(group, name)}
+    results = [row for case, row in results.items() if case in wanted]
     whole = options.group is None and options.names is None
-    if options.results:
-        path = Path(options.results)
-        old = [(run.Case(*case), status, detail) for case, status, detail in json.loads(path.read_text())] if path.exists() else []
-        fresh = set(names)
-        kept = defaultdict(list)
-        for row in [row for row in old if (row[0].group, row[0].name) not in fresh] + results:
-            kept[row[0].group, row[0].name].append(row)
-        results = [row for group in GROUPS for name in run.names(group) for row in kept[group, name]]
-        path.write_text(json.dumps(results))
     text = table(results)
     if whole or options.results:
         (Path(__file__).parent / "conformance.md").write_text(text)
