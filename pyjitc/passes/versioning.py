@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import BAND, IADD, IADD_CK, IMUL, IMUL_CK, ISUB, ISUB_CK
+from ..ops.arith import BAND, IADD, IADD_CK, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
 from ..ops.memory import AFFINE_IN_RANGE, CHECK_INDEX
 from ..types.kinds import Bool
 from .counted import Counted, Definitions, affine, find
@@ -57,11 +57,13 @@ def _headers(loop):
 
 
 class _Plan:
-    """counted: of the loop that is copied; guards: keys of `_conditions`; checks: instructions that the guard makes needless."""
+    """counted: of the loop that is copied; guards: keys of `_conditions`; checks: instructions that the guard makes needless;
+    holds: comparisons that it answers."""
 
     def __init__(self):
         self.guards: dict[tuple, None] = {}
         self.checks: set[ir.Inst] = set()
+        self.holds: set[ir.Inst] = set()
 
 
 def _plan(loop, nest, defs, edges):
@@ -75,6 +77,8 @@ def _plan(loop, nest, defs, edges):
     plan = _Plan()
     memo: dict = {}
     innermost = missed = 0
+    compared: list[tuple[ir.Inst, tuple]] = []
+    parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
     for block in loop.blocks:
         inner = nest.of[block]
         for inst in block.insts:
@@ -88,6 +92,10 @@ def _plan(loop, nest, defs, edges):
                 if ok:
                     plan.guards[_key(form, limit)] = None
                     plan.checks.add(inst)
+            elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
+                form = affine(inst.args[0], defs, loop.blocks, memo)
+                if form.terms and _known(form, counters, defs, loop):
+                    compared.append((inst, _key(form, inst.args[1])))
             elif inst.op in _WRAPPING:
                 form = affine(inst.result, defs, loop.blocks, memo)
                 if inst.result not in form.terms and _known(form, counters, defs, loop):
@@ -97,6 +105,11 @@ def _plan(loop, nest, defs, edges):
         return None
     if loop.inner and missed and missed * 2 > innermost:
         return None  # an inner loop may see more of its indices as invariant
+    for inst, key in compared:
+        # `if i < n`: a limit that is asked for anyway; or, of the threads of a block, the one that stops the last of them
+        if key in plan.guards or parallel and len(plan.guards) < 20:
+            plan.guards[key] = None
+            plan.holds.add(inst)
     plan.outer = outer
     plan.counters = counters
     return plan
@@ -146,10 +159,18 @@ def _version(fn, loop, plan, defs):
             last.attrs = {**last.attrs, "slow_loop": True}
     originals = {values[i.result]: i for b in order for i in b.insts if i.result is not None}
     replaced: dict[ir.Value, ir.Value] = {}
+    guard = ir.Block("guard")
+    loc = plan.outer.entry_inst.loc
+    yes = ir.Value(Bool)
+    if plan.holds:
+        guard.insts.append(ir.Inst(control.CONST, (), {"value": True}, yes, loc))
     for block in copies.values():
         kept = []
         for inst in block.insts:
             source = originals.get(inst.result)
+            if source in plan.holds:
+                replaced[inst.result] = yes
+                continue
             if source in plan.checks:
                 if inst.op is CHECK_INDEX:
                     replaced[inst.result] = inst.args[0]
@@ -160,8 +181,6 @@ def _version(fn, loop, plan, defs):
         block.insts = kept
     # the guard, in a block of its own on the way in
     counted = plan.outer
-    guard = ir.Block("guard")
-    loc = counted.entry_inst.loc
     condition = None
     for constant, terms, limit in plan.guards:
         one = _condition(guard, constant, terms, limit, plan.counters, loc)
