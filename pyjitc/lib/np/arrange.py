@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
-from ...ops.arith import IADD, IMUL, ISUB
+from ...ops.arith import IADD, IMUL
 from ...ops.memory import ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ...ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
 from ...types.lattice import dtype_of, numpy_counterpart, promote
-from ..build import cast, compiled, meaning
+from ..build import apply, cast, compiled, meaning
 from . import creation, views
 from .reductions import axes_of, bound
 
@@ -718,79 +718,33 @@ def fill_diagonal(a, val, wrap=False):
         a[i, i] = val
 
 
-# ---------------------------------------------------------------- ranges
-
-
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
-    if num < 0:
-        raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    div = ISUB(num, 1) if endpoint else num
-    low, high = float(start), float(stop)
-    delta = high - low
-    out = np.empty(num, np.float64)
-    step = delta / div if div > 0 else np.nan
-    if step != 0.0:
-        for i in range(num):
-            out[i] = float(i) * step + low if div > 0 else float(i) * delta + low
-    else:
-        for i in range(num):
-            out[i] = float(i) / div * delta + low
-    if endpoint and num > 1:
-        out[num - 1] = high
-    found = out if dtype is None else cast_points(out, dtype)
-    if retstep:
-        return found, np.float64(step)
-    return found
-
-
-def cast_points(out, dtype):
-    if np.empty(0, dtype).dtype.kind in "iu":
-        return np.floor(out).astype(dtype)
-    return out.astype(dtype)
-
-
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
-    found = np.power(base, linspace(start, stop, num, endpoint))
-    return found if dtype is None else found.astype(dtype)
-
-
-def arange(start, stop=None, step=1, dtype=None):
-    if stop is None:
-        return progression(start - start, start, step, dtype)
-    return progression(start, stop, step, dtype)
-
-
-def progression(start, stop, step, dtype):
-    if step == 0:
-        raise ZeroDivisionError("division by zero")
-    n = max(0, steps(start, stop, step))
-    if dtype is None:
-        out = np.empty(n, common_dtype((start, stop, step)))
-    else:
-        out = np.empty(n, dtype)
-    for i in range(n):
-        out[i] = start + i * step
-    return out
-
-
-def steps(start, stop, step):
-    if isinstance(start, float) or isinstance(stop, float) or isinstance(step, float):
-        return int(np.ceil((float(stop) - float(start)) / float(step)))
-    return -((int(start) - int(stop)) // int(step))
+# ---------------------------------------------------------------- sizes
 
 
 def shape(a):
-    return a.shape
+    return np.asarray(a).shape
 
 
 def ndim(a):
-    return a.ndim
+    return np.asarray(a).ndim
 
 
-def size(a, axis=None):
-    if axis is None:
-        return a.size
-    return a.shape[axis]
+def _size(args, kwargs):
+    slots = bound("size", ("a", "axis"), args, kwargs)
+    a = slots["a"]
+    if not isinstance(a.type, Array):
+        return Call(size_of, a, Const(Int, slots["axis"].value) if "axis" in slots else Const(NoneType, None))
+    axes = axes_of(slots.get("axis"), a.type.ndim)
+    if isinstance(axes, Expr):
+        return axes if type(axes) is not Throw else Throw(ValueError, "repeated axis")
+    total = views.ONE
+    for j in range(a.type.ndim) if axes is None else axes:
+        total = apply(IMUL, total, Apply(ARRAY_DIM, a, axis=j))
+    return total
+
+
+def size_of(a, axis):
+    return np.size(np.asarray(a), axis)
 
 
 CALLS = {
@@ -802,8 +756,8 @@ CALLS = {
     np.dstack: _of_parts("dstack", dstack), np.column_stack: _of_parts("column_stack", column_stack), np.append: compiled(append),
     np.roll: compiled(roll), np.repeat: compiled(repeat), np.tile: compiled(tile), np.tri: compiled(tri), np.tril: compiled(tril),
     np.triu: compiled(triu), np.eye: compiled(eye), np.identity: compiled(identity), np.diag: compiled(diag),
-    np.diagonal: compiled(diagonal), np.fill_diagonal: compiled(fill_diagonal), np.linspace: compiled(linspace),
-    np.logspace: compiled(logspace), np.arange: compiled(arange), np.shape: compiled(shape), np.ndim: compiled(ndim), np.size: compiled(size),
+    np.diagonal: compiled(diagonal), np.fill_diagonal: compiled(fill_diagonal),
+    np.shape: compiled(shape), np.ndim: compiled(ndim), np.size: _size,
 }
 METHODS = {
     "reshape": _reshape, "transpose": _transpose, "ravel": CALLS[np.ravel], "flatten": compiled(flatten), "swapaxes": _swapaxes, "squeeze": _squeeze,

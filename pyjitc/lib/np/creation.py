@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch
 from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
 from ...ops.structure import STRUCT_GET, TUPLE_GET
@@ -67,15 +67,24 @@ def _bind(name, names, args, kwargs):
         if key in slots:
             raise Mismatch(f"argument for {name}() given by name ('{key}') and position")
         slots[key] = value
-    return slots
+    device = slots.pop("device", None)
+    if device is not None and device.type is not kinds.NoneType and device.value != "cpu":
+        raise Mismatch(f'Device not understood. Only "cpu" is allowed, but received: {device.value}', exception=ValueError)
+    like = slots.pop("like", None)
+    if like is not None and like.type is not kinds.NoneType:
+        raise Mismatch(f"np.{name}() with like= is not compiled")
+    return {key: x for key, x in slots.items() if x.type is not kinds.NoneType}
 
 
-def _layout(slots):
+def _layout(slots, a=None):
+    """'C' or 'F'; a: the array whose order is kept unless another is given."""
     order = slots.get("order")
     if order is None:
-        return "C"
+        return "C" if a is None or a.type.layout != "F" else "F"
+    if a is not None and order.known and order.value in ("K", "A"):
+        return "F" if a.type.layout == "F" else "C"
     if not order.known or order.value not in ("C", "F"):
-        raise Mismatch("order must be 'C' or 'F'")
+        raise Mismatch("order must be 'C' or 'F'" if a is None else "order must be 'C', 'F', 'A' or 'K'", exception=ValueError)
     return order.value
 
 
@@ -87,10 +96,10 @@ def _creator(name, zero, value=None):
     function = getattr(np, name)
 
     def rule(args, kwargs):
-        slots = _bind(name, ("shape", "dtype", "order"), args, kwargs)
+        slots = _bind(name, ("shape", "dtype", "order", "device", "like"), args, kwargs)
         if "shape" not in slots:
             raise Mismatch(f"{name}() missing required argument 'shape' (pos 0)")
-        dtype = scalar_of(slots["dtype"]) if "dtype" in slots and slots["dtype"].type is not kinds.NoneType else kinds.float64
+        dtype = scalar_of(slots["dtype"]) if "dtype" in slots else kinds.float64
         if views.has_power(slots["shape"].type):
             return Call(function, Call(whole_shape, slots["shape"]), Const(DType(dtype), dtype_of(dtype)), Const(Str, _layout(slots)))
         fresh = _new(_shape(slots["shape"]), dtype, _layout(slots), zero)
@@ -108,39 +117,78 @@ def _ndarray(args, kwargs):
 
 
 def _like(name, zero, value=None):
+    first = "prototype" if name == "empty_like" else "a"
+    names = (first, *(("fill_value",) if name == "full_like" else ()), "dtype", "order", "subok", "shape", "device")
+
     def rule(args, kwargs):
-        slots = _bind(name, ("prototype" if name == "empty_like" else "a", "dtype"), args, kwargs)
-        a = slots["prototype" if name == "empty_like" else "a"]
+        slots = _bind(name, names, args, kwargs)
+        for required in (names[:2] if name == "full_like" else names[:1]):
+            if required not in slots:
+                raise Mismatch(f"{name}() missing 1 required positional argument: '{required}'")
+        a = slots[first]
         if not isinstance(a.type, Array):
-            raise Mismatch(f"np.{name}() of {a.type} is not compiled", "pass an array")
+            keywords = {key: x for key, x in slots.items() if key != first}
+            return CallValue(Const(Singleton(_AS_ARRAY[name]), _AS_ARRAY[name]), a, keywords=keywords)
         dtype = scalar_of(slots["dtype"]) if "dtype" in slots else a.type.dtype
-        shape = [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
-        layout = "F" if a.type.layout == "F" else "C"
-        fresh = _new(shape, dtype, layout, zero)
-        return fresh if value is None else Call(filled, fresh, conversions.assign(Const(Int, value), dtype))
+        shape = _shape(slots["shape"]) if "shape" in slots else [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
+        fresh = _new(shape, dtype, _layout(slots, a if len(shape) == a.type.ndim else None), zero)
+        given = slots["fill_value"] if name == "full_like" else value and Const(Int, value)
+        return fresh if given is None else _filled(fresh, given, dtype)
 
     return rule
 
 
+def empty_like(a, dtype=None, order="C", shape=None, subok=True):
+    return np.empty_like(np.asarray(a), dtype=dtype, order=order, shape=shape)
+
+
+def zeros_like(a, dtype=None, order="C", shape=None, subok=True):
+    return np.zeros_like(np.asarray(a), dtype=dtype, order=order, shape=shape)
+
+
+def ones_like(a, dtype=None, order="C", shape=None, subok=True):
+    return np.ones_like(np.asarray(a), dtype=dtype, order=order, shape=shape)
+
+
+def full_like(a, fill_value, dtype=None, order="C", shape=None, subok=True):
+    return np.full_like(np.asarray(a), fill_value, dtype=dtype, order=order, shape=shape)
+
+
+_AS_ARRAY = {"empty_like": empty_like, "zeros_like": zeros_like, "ones_like": ones_like, "full_like": full_like}
+
+
+def _filled(fresh, value, dtype):
+    if isinstance(value.type, (Array, Tuple, kinds.Struct)):
+        return Call(filled_with, fresh, value)
+    return Call(filled, fresh, conversions.assign(value, dtype))
+
+
 def _full(args, kwargs):
-    slots = _bind("full", ("shape", "fill_value", "dtype", "order"), args, kwargs)
+    slots = _bind("full", ("shape", "fill_value", "dtype", "order", "device", "like"), args, kwargs)
+    for required in ("shape", "fill_value"):
+        if required not in slots:
+            raise Mismatch(f"full() missing 1 required positional argument: '{required}'")
     value = slots["fill_value"]
     natural = {Int: kinds.int64, Float: kinds.float64, Bool: kinds.NpBool, Complex: kinds.complex128}.get(value.type)
     if natural is None and is_numpy_scalar(value.type):
         natural = value.type
+    if isinstance(value.type, Array):
+        natural = value.type.dtype
+    if isinstance(value.type, (Tuple, kinds.Struct)):
+        return CallValue(Const(Singleton(full_of), full_of), slots["shape"], value, keywords={n: slots[n] for n in ("dtype", "order") if n in slots})
     if natural is None:
         raise Mismatch(f"np.full() with a fill value of type {value.type} is not compiled")
-    dtype = scalar_of(slots["dtype"]) if "dtype" in slots and slots["dtype"].type is not kinds.NoneType else natural
-    fresh = _new(_shape(slots["shape"]), dtype, _layout(slots))
-    return Call(filled, fresh, conversions.assign(value, dtype))
+    dtype = scalar_of(slots["dtype"]) if "dtype" in slots else natural
+    return _filled(_new(_shape(slots["shape"]), dtype, _layout(slots)), value, dtype)
 
 
-def _full_like(args, kwargs):
-    slots = _bind("full_like", ("a", "fill_value", "dtype"), args, kwargs)
-    a = slots["a"]
-    dtype = scalar_of(slots["dtype"]) if "dtype" in slots else a.type.dtype
-    fresh = _new([Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)], dtype, "F" if a.type.layout == "F" else "C")
-    return Call(filled, fresh, conversions.assign(slots["fill_value"], dtype))
+def full_of(shape, values, dtype=None, order="C"):
+    return np.full(shape, np.asarray(values), dtype, order)
+
+
+def filled_with(a, values):
+    a[...] = values
+    return a
 
 
 def filled(a, value):
@@ -150,6 +198,6 @@ def filled(a, value):
 
 CALLS = {
     np.empty: _creator("empty", False), np.ndarray: _ndarray, np.zeros: _creator("zeros", True), np.ones: _creator("ones", False, 1),
-    np.full: _full, np.full_like: _full_like, np.empty_like: _like("empty_like", False),
+    np.full: _full, np.full_like: _like("full_like", False), np.empty_like: _like("empty_like", False),
     np.zeros_like: _like("zeros_like", True), np.ones_like: _like("ones_like", False, 1),
 }

@@ -42,6 +42,7 @@ FUNCTIONS: dict[str, str] = {
               "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "ranges": "arange linspace logspace geomspace",
     "making": "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require copy copyto",
     "positions": "meshgrid indices diag_indices diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from mask_indices diagflat",
     "splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
@@ -56,8 +57,7 @@ FUNCTIONS: dict[str, str] = {
     "choosing": "choose select ix_ unravel_index ravel_multi_index",
     "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "
                "atleast_1d atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile "
-               "tri tril triu eye identity diag diagonal fill_diagonal linspace logspace arange "
-               "shape ndim size",
+               "tri tril triu eye identity diag diagonal fill_diagonal shape ndim size",
     "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar nanstd "
                   "count_nonzero",
 }
