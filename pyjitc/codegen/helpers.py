@@ -71,6 +71,14 @@ define internal ptr @pyj_view_owner(ptr %owner) nounwind alwaysinline {
   %result = select i1 %whole, ptr %next, ptr %owner
   ret ptr %result
 }""",
+    # A select that LLVM could see would become a gather; an unknown step, a loop for each of 1 and anything else.
+    "pyj_step": """
+define internal i64 @pyj_step(i64 %n, i64 %space, i64 %stride, i64 %shift) nounwind willreturn memory(none) noinline optnone {
+  %full = icmp eq i64 %n, %space
+  %step = ashr i64 %stride, %shift
+  %result = select i1 %full, i64 %step, i64 0
+  ret i64 %result
+}""",
     "pyj_retain": """
 define internal void @pyj_retain(ptr %owner) nounwind alwaysinline {
   %word = ptrtoint ptr %owner to i64

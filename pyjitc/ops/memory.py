@@ -65,11 +65,13 @@ def _address(e, t: Array, a, indices):
     if not indices:
         return data
     if t.layout == "A":
+        last = [] if strides[-1] != str(item_bytes(t.dtype)) else indices[-1:]  # as a count of elements, which LLVM can version
         offset = None
-        for i, s in zip(indices, strides):
+        for i, s in zip(indices[:t.ndim - len(last)], strides):
             term = e.assign(f"mul nsw i64 {i}, {s}")
             offset = term if offset is None else e.assign(f"add nsw i64 {offset}, {term}")
-        return e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}")
+        row = e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}") if offset is not None else data
+        return e.assign(f"getelementptr inbounds {element}, ptr {row}, i64 {last[0]}") if last else row
     order = range(t.ndim) if t.layout == "C" else range(t.ndim - 1, -1, -1)
     linear = None
     for k in order:
@@ -391,6 +393,11 @@ ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst
                doc="length of {axis}")
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,
                   lower=lambda e, inst, a: [a[2 + inst.args[0].type.ndim + inst.attrs["axis"]]], doc="byte stride of {axis}")
+ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, space, stride, *, size: stride // size if n == space else 0,
+                eval_attrs=True, partials=NONDIFF, lower=lambda e, inst, n, space, stride: [e.assign(
+                    f"call i64 {e.helper('pyj_step')}(i64 {n[0]}, i64 {space[0]}, i64 {stride[0]}, i64 {inst.attrs['size'].bit_length() - 1})")],
+                doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and byte stride `stride` "
+                "in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of the result, so it makes a vectorised loop for 1 and a scalar one")
 ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
                 lower=lambda e, inst, a: [e.assign(f"ptrtoint ptr {a[0]} to i64")], doc="address of the first element")
 ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_view_lower, partials=STRUCTURAL,

@@ -151,12 +151,14 @@ NEST_INTO = Op("nest_into", _result, RAISES | READS | WRITES, lower=_never, part
                doc="a nest whose template writes into its first argument")
 ELEMENT = _hole("element", None, READS, "value of the tree, of {type}, at an index")
 ELEMENT_UNIT = _hole("element_unit", None, READS, "the same where `unit` holds: elements follow each other along the last axis")
-UNIT = _hole("unit", Bool, PURE, "whether every operand that varies along the last axis of the shape (n...) does it element by element")
+UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their elements follow each other, "
+             "repeat, or have a step that LLVM makes two loops of")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
 CHEAP = _hole("cheap", Bool, PURE, "whether an element costs about as much as loading it")
 OVERLAPS = _hole("overlaps", Bool, PURE, "whether writing into the array could change elements of operands before they are read")
 PUT = Op("put", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
-         doc="write the last operand into the array at an index of a nest; no other iteration reads or writes there")
+         doc="(target, fresh, apart, index..., value): write into the array, `fresh` where `apart`, at an index of a nest; no other "
+         "iteration reads or writes there")
 PUT_UNIT = Op("put_unit", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
               doc="the same into an array whose elements follow each other along the last axis")
 BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, eval_attrs=True, lower=_broadcast_lower,

@@ -18,7 +18,7 @@ from ..ops.nest import NEST, NEST_INTO
 from . import messages, nests, simplify
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 
-__all__ = ["run"]
+__all__ = ["run", "callees"]
 
 
 def run(module: list[Function], options: Any = None) -> list[Function]:
@@ -42,7 +42,7 @@ def _wanted(callee: Function) -> bool:
     return callee.library and "outlined" not in callee.attrs or bool(callee.attrs.get("inline"))
 
 
-def _callees(fn: Function) -> list[Function]:
+def callees(fn: Function) -> list[Function]:
     found = dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE)
     for block in fn.blocks:
         for inst in block.insts:
@@ -53,14 +53,14 @@ def _callees(fn: Function) -> list[Function]:
 
 def _inline(root: Function, state: dict[Function, bool]) -> None:
     """Callees before callers, without Python recursion; state: fn -> finished."""
-    stack = [(root, iter(_callees(root)))]
+    stack = [(root, iter(callees(root)))]
     state[root] = False
     while stack:
         fn, rest = stack[-1]
         for callee in rest:
             if callee not in state:
                 state[callee] = False
-                stack.append((callee, iter(_callees(callee))))
+                stack.append((callee, iter(callees(callee))))
                 break
         else:
             stack.pop()

@@ -14,9 +14,9 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.nest import CHEAP, ELEMENT, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PUT, PUT_UNIT, UNIT, Leaf, Node
-from ..types.kinds import Array, Bool, Int
+from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
-from .rewrite import substitute
+from .rewrite import resolve, substitute
 
 __all__ = ["run", "has_nests", "functions_of"]
 
@@ -236,7 +236,7 @@ class _Expansion:
         return self.lengths or None
 
     def view(self, k, n, unit):
-        """(array to load from, axes of the index that it takes) for operand k in a space of n axes."""
+        """(array to load from, axes of the index that it takes, step along the last or None) for operand k in a space of n axes."""
         key = (k, unit)
         if key in self.views:
             return self.views[key]
@@ -247,15 +247,20 @@ class _Expansion:
         full = space is not None and all(map(b.same, dims, space[first:]))
         kept = [axis for axis in range(t.ndim) if not b.is_const(dims[axis], 1) or space is not None and b.same(dims[axis], space[first + axis])]
         if t.layout == "C" and full:
-            found = operand.value, range(first, n)
+            found = operand.value, range(first, n), None
         else:
-            strides = []
+            strides, step = [], None
             for axis in kept:
+                same = space is not None and b.same(dims[axis], space[first + axis])
+                if unit and axis == t.ndim - 1:
+                    strides.append(b.const(Int, m.item_bytes(t.dtype)))
+                    if space is not None and not (same and _is_settled(b, operand.value)) and _stepping(t):
+                        step = _step(b, operand.value, dims[axis], space[-1])
+                    continue
                 stride = b.op(m.ARRAY_STRIDE, operand.value, type=Int, axis=axis)
-                if axis == t.ndim - 1 and (unit or t.layout == "C"):
+                if axis == t.ndim - 1 and t.layout == "C":
                     stride = b.const(Int, m.item_bytes(t.dtype))
-                last = unit and axis == t.ndim - 1
-                if not last and not (space is not None and b.same(dims[axis], space[first + axis])):
+                if not same:
                     one = b.op(a.IEQ, dims[axis], b.const(Int, 1), type=Bool)
                     stride = b.op(s.SELECT, one, b.const(Int, 0), stride, type=Int)
                 strides.append(stride)
@@ -263,7 +268,7 @@ class _Expansion:
             array = b.op(m.ARRAY_VIEW, operand.value, b.const(Int, 0), *(dims[axis] for axis in kept), *strides, type=made) \
                 if kept else b.op(m.ARRAY_VIEW, operand.value, b.const(Int, 0), type=made)
             b.insts[-1].attrs["type"] = made
-            found = array, [first + axis for axis in kept]
+            found = array, [first + axis for axis in kept], step
         self.views[key] = found
         return found
 
@@ -272,9 +277,9 @@ class _Expansion:
             self.view(k, n, True)
             self.view(k, n, False)
 
-    def fill(self, b: _Builder, hole: Inst):
+    def fill(self, b: _Builder, hole: Inst, replace):
         """What stands in place of a hole."""
-        op, args = hole.op, hole.args
+        op, args = hole.op, [resolve(replace, v) for v in hole.args]
         if op is ELEMENT or op is ELEMENT_UNIT:
             return self.element(b, args, op is ELEMENT_UNIT, hole.attrs["type"])
         if op is PUT or op is PUT_UNIT:
@@ -297,8 +302,8 @@ class _Expansion:
             if type(node) is Leaf:
                 found = self.operands[node.index]
                 if node.index in self.arrays:
-                    array, axes = self.view(node.index, len(index), unit)
-                    found = b.op(m.ARRAY_LOAD, array, *(index[k] for k in axes), type=array.type.dtype, parallel=True)
+                    array, axes, step = self.view(node.index, len(index), unit)
+                    found = b.op(m.ARRAY_LOAD, array, *_stepped(b, [index[k] for k in axes], step), type=array.type.dtype, parallel=True)
                     if not unit and array.type.layout == "A":
                         b.insts[-1].attrs["strided"] = True
             else:
@@ -313,32 +318,39 @@ class _Expansion:
         return found
 
     def put(self, b, args, unit):
-        array, *index, value = args
-        t = array.type
+        target, fresh, apart, *index, value = args
+        array, t = target, target.type
+        if not b.is_const(apart, False):
+            if t.layout != "C":
+                t = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
+            array = b.op(s.SELECT, apart, _retyped(b, fresh, t), _retyped(b, target, t), type=t)
         if unit and t.layout != "C":
             dims = [b.op(m.ARRAY_DIM, array, type=Int, axis=k) for k in range(t.ndim)]
             strides = [b.op(m.ARRAY_STRIDE, array, type=Int, axis=k) for k in range(t.ndim - 1)]
+            step = _step(b, array, dims[-1], dims[-1]) if not _is_settled(b, target) and _stepping(t) else None
             made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)  # these are no longer the strides of Fortran order
             array = b.op(m.ARRAY_VIEW, array, b.const(Int, 0), *dims, *strides, b.const(Int, m.item_bytes(t.dtype)), type=made)
             b.insts[-1].attrs["type"] = made
+            index = _stepped(b, index, step)
         b.op(m.ARRAY_STORE, array, *index, value, parallel=True)
 
     def unit(self, b, space):
-        if any(operand.type.layout != "C" and _strided(self.defs, operand.value) for operand in self.arrays.values()):
+        arrays = [operand.value for operand in self.arrays.values()]
+        if self.inst.op is NEST_INTO:
+            arrays.append(self.inst.args[1])
+        if any(_strided(self.defs, v) for v in arrays):
             yield b.const(Bool, False)
             return
-        for k, operand in self.arrays.items():
+        given = self.space()
+        for operand in self.arrays.values():
             t = operand.type
-            if not t.ndim or b.is_const(operand.dims[-1], 1):
-                continue
-            given = self.space()
-            if given is None or not b.same(operand.dims[-1], given[-1]):
+            if t.ndim and not b.is_const(operand.dims[-1], 1) and (
+                    given is None or not _stepping(t) and not b.same(operand.dims[-1], given[-1])):
                 yield b.op(a.IEQ, operand.dims[-1], space[-1], type=Bool)
-            made = b.defs.get(operand.value)
-            settled = made is not None and made.op is m.ARRAY_VIEW and b.is_const(made.args[-1], m.item_bytes(t.dtype))
-            if t.layout != "C" and not settled:
-                stride = b.op(m.ARRAY_STRIDE, operand.value, type=Int, axis=t.ndim - 1)
-                yield b.op(a.IEQ, stride, b.const(Int, m.item_bytes(t.dtype)), type=Bool)
+        for v in arrays:
+            if v.type.ndim and not _is_settled(b, v) and (given is None or not _stepping(v.type)):
+                stride = b.op(m.ARRAY_STRIDE, v, type=Int, axis=v.type.ndim - 1)
+                yield b.op(a.IEQ, stride, b.const(Int, m.item_bytes(v.type.dtype)), type=Bool)
 
     def flat(self, b, space):
         given = self.space()
@@ -357,7 +369,6 @@ class _Expansion:
         for k, operand in self.arrays.items():
             if _distinct(self.defs, operand.value, target):
                 continue
-            array, axes = self.view(k, target.type.ndim, False)
             same = []
             dims = [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)]
             strides = [b.op(m.ARRAY_STRIDE, target, type=Int, axis=j) for j in range(target.type.ndim)]
@@ -405,6 +416,36 @@ def _root(defs, v: Value) -> Value:
     while (made := defs.get(v)) is not None and made.op in (m.ARRAY_VIEW, s.RETYPE):
         v = made.args[0]
     return v
+
+
+def _retyped(b, v: Value, t) -> Value:
+    if v.type is t:
+        return v
+    found = b.op(s.RETYPE, v, type=t)
+    b.insts[-1].attrs["type"] = t
+    return found
+
+
+def _stepping(t: Array) -> bool:
+    """Whether elements are reached by whole steps of their own size, for any strides."""
+    return t.aligned and not isinstance(t.dtype, NpComplex)
+
+
+def _is_settled(b, v: Value) -> bool:
+    """Whether the elements along the last axis are known to follow each other."""
+    made = b.defs.get(v)
+    return v.type.layout == "C" or made is not None and made.op is m.ARRAY_VIEW and b.is_const(made.args[-1], m.item_bytes(v.type.dtype))
+
+
+def _step(b, v: Value, dim: Value, length: Value) -> Value:
+    """Elements from one to the next along the last axis of `v`, `dim` of them in an index space of `length`."""
+    size = m.item_bytes(v.type.dtype)
+    stride = b.const(Int, size) if _is_settled(b, v) else b.op(m.ARRAY_STRIDE, v, type=Int, axis=v.type.ndim - 1)
+    return b.op(m.ARRAY_STEP, dim, length, stride, type=Int, size=size)
+
+
+def _stepped(b, index: list, step: Value | None) -> list:
+    return index if step is None else [*index[:-1], b.op(a.IMUL, index[-1], step, type=Int)]
 
 
 def _strided(defs, v: Value) -> bool:
@@ -484,7 +525,7 @@ def _fill(insts: list[Inst], start: int, expansion: _Expansion, replace) -> None
     b = _Builder(insts, expansion.inst.loc, expansion.inst.unwind, expansion.defs)
     for inst in old:
         if inst.op in _HOLES:
-            found = expansion.fill(b, inst)
+            found = expansion.fill(b, inst, replace)
             if inst.result is not None:
                 replace[inst.result] = found
         else:

@@ -16,16 +16,18 @@ def run(functions: list[ir.Function], options, check=None) -> list[ir.Function]:
     module = inline.run(functions, options)
     if check:
         check(module, "inline")
-    for fn in module:
+    kept = module[:1]
+    for fn in kept:  # grows: a call in a dead branch needs no callee
         for one in PASSES:
             one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
-    return module
+        kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
+    return kept
 
 
 # No copies of loops without checks, which a GPU has none of; no signals, no references.
-DEVICE_PASSES = [relax, simplify, latches, gvn, ranges, gvn, dce]
+DEVICE_PASSES = [messages, relax, simplify, latches, gvn, ranges, gvn, dce]
 
 
 def run_device(functions: list[ir.Function], options, replacement, recursive, check=None) -> list[ir.Function]:

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...infer.meaning import Apply
 from ...ops.arith import IMUL
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, UNIT
-from ..build import outlined
+from ...ops.structure import UNDEF
+from ...types.kinds import Array
+from ..build import meaning, outlined
 from ..intrinsics import as_type, chosen, identity
 
 __all__ = ["mapped", "stored", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
@@ -138,54 +141,62 @@ def as_row(shape, total=1, k=0):
 
 def mapped(shape, t):
     out = np.empty(shape, t)
-    put_all(out, shape, t)
+    if UNIT(*shape):
+        put_units((out, out, False), as_row(shape) if len(shape) > 1 and FLAT(*shape) else shape, (), t)
+    else:
+        put_each((out, out, False), shape, (), t)
     return out
 
 
-def put_all(out, shape, t):
-    if len(shape) == 1:
-        if UNIT(*shape):
-            put_units(out, shape, (), t)
-        else:
-            put_each(out, shape, (), t)
-    elif UNIT(*shape):
-        put_units(out, as_row(shape) if FLAT(*shape) else shape, (), t)
-    else:
-        put_each(out, shape, (), t)
-
-
-def put_units(out, shape, index, t):
+def put_units(place, shape, index, t):
     k = len(index)
     if k == len(shape) - 1:
         for j in range(shape[k]):
-            PUT_UNIT(out, *index, j, ELEMENT_UNIT(*index, j, type=t))
+            PUT_UNIT(*place, *index, j, ELEMENT_UNIT(*index, j, type=t))
     else:
         for i in range(shape[k]):
-            put_units(out, shape, index + (i,), t)
+            put_units(place, shape, index + (i,), t)
 
 
-def put_each(out, shape, index, t):
+def put_each(place, shape, index, t):
     k = len(index)
     if k == len(shape) - 1:
         for j in range(shape[k]):
-            PUT(out, *index, j, ELEMENT(*index, j, type=t))
+            PUT(*place, *index, j, ELEMENT(*index, j, type=t))
     else:
         for i in range(shape[k]):
-            put_each(out, shape, index + (i,), t)
+            put_each(place, shape, index + (i,), t)
 
 
 def stored(shape, target, t):
     """Write the elements into `target`; when that would change what is still to be read, by way of a copy."""
     if len(shape) == 0:
-        PUT(target, ELEMENT(type=t))
-    elif OVERLAPS(target):
-        fresh = np.empty(shape, t)
-        put_all(fresh, shape, t)
-        put_back(target, fresh)
-    elif target.strides[-1] == target.itemsize and UNIT(*shape):
-        put_units(target, shape, (), t)
+        PUT(target, target, False, ELEMENT(type=t))
     else:
-        put_each(target, shape, (), t)
+        apart = OVERLAPS(target)
+        fresh = room(shape, t) if apart else no_array(shape, t)
+        if UNIT(*shape):
+            put_units((target, fresh, apart), shape, (), t)
+        else:
+            put_each((target, fresh, apart), shape, (), t)
+        if apart:
+            put_back(target, fresh)
+
+
+def _no_array(args, kwargs):
+    shape, t = args
+    return Apply(UNDEF, type=Array(t.type.scalar, len(shape.type.elements)))
+
+
+@meaning(_no_array)
+def no_array(shape, t):
+    """An array that nobody touches, of the type that np.empty(shape, t) has."""
+    raise NotImplementedError
+
+
+@outlined
+def room(shape, t):
+    return np.empty(shape, t)
 
 
 @outlined
