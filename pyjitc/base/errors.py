@@ -36,7 +36,7 @@ class Diagnostic(NamedTuple):
     def render(self, colour: bool = False) -> str:
         """The text, at most eight lines."""
         bold, red, cyan, plain = ("\033[1m", "\033[31m", "\033[36m", "\033[0m") if colour else ("",) * 4
-        lines = [f"{bold}{self.message}{plain}"]
+        lines = [f"{bold}{self.message.partition(chr(10))[0]}{plain}"]  # NumPy's own may be several lines
         if self.line:
             where = f"{self.filename}:{self.line}"
             lines.append(f"  at {where} in {self.function}" if self.function else f"  at {where}")
@@ -79,7 +79,11 @@ class PyjitcError(Exception):
 
 
 class CompileError(PyjitcError, TypeError):
-    """A function cannot be compiled as it is called. `diagnostic`: where and why."""
+    """A function cannot be compiled for the arguments that it is called with.
+
+    Its text is at most eight lines. `diagnostic` has the parts: `message`, `filename`, `line`, `end_line`, `col`, `end_col`,
+    `function`, `types` (of the operands that have a name), `notes` (the calls that led there) and `hint` (what to write instead).
+    """
 
     def __init__(self, diagnostic: Diagnostic | str):
         if isinstance(diagnostic, str):
@@ -95,15 +99,19 @@ class CompileError(PyjitcError, TypeError):
 
 
 class TypingError(CompileError):
-    """The operands of an operation have no common meaning, or a type cannot be found."""
+    """An operation has no meaning for the types of its operands, or is not compiled."""
 
 
 class UnsupportedError(CompileError):
-    """A construct or function that is not compiled yet."""
+    """The program has a meaning, but the target, such as a GPU, cannot do it."""
 
 
 class TracingError(CompileError):
     """A traced function asks for what is known only when its program runs."""
+
+
+for _public in (PyjitcError, CompileError, TypingError, UnsupportedError, TracingError):
+    _public.__module__ = "pyjitc"  # tracebacks name an error as users import it
 
 
 class VerifyError(PyjitcError):

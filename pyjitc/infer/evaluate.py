@@ -9,6 +9,7 @@ import functools
 import operator
 import types as pytypes
 
+from ..base.errors import suggest
 from ..front.generators import acts_on_close, returns_value, step_of
 from ..front.recursion import SELF, Recursive
 from ..ir import core as ir
@@ -286,6 +287,8 @@ class Evaluator:
                                  constants=proto.library)
         if spec.dependents is not None:
             spec.dependents.add((self.analysis, self.block))
+            if spec.caller is None:
+                spec.caller = self.analysis, self.inst
         return UserCall(spec, operands, closure)
 
     def call(self, callee: Expr, args: list[Expr], kwargs: dict[str, Expr]):
@@ -457,7 +460,8 @@ class Evaluator:
                 try:
                     value = getattr(holder, name)
                 except AttributeError as error:
-                    raise Mismatch(str(error), "", AttributeError) from None
+                    near = suggest(name, dir(holder))
+                    raise Mismatch(str(error), f"did you mean '{near}'?" if near else "", AttributeError) from None
                 if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
                     self.session.depend(vars(holder), name, value)
                 return constant(value)

@@ -43,9 +43,9 @@ class Spec:
     """A function specialised on argument types. args: tuple of AV; closure: AV of the function value or None.
 
     result: AV of what it returns (None: no return reached yet); raises: an exception may leave it; error: the first
-    located error; typed: the typed ir.Function, filled by emission."""
+    located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first call."""
 
-    __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key", "function")
+    __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key", "function", "caller")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -58,6 +58,7 @@ class Spec:
         self.typed: ir.Function | None = None
         self.analysis = None
         self.dependents: set = set()
+        self.caller = None
         self.key = None
 
 
@@ -132,7 +133,7 @@ class Session:
             self.pending.pop().run()
         for spec in self.order:  # what the library's functions mean does not depend on the caller: keep it
             if spec.proto.library and spec.error is None and spec.closure is None and not any(t.passing for t, _ in spec.args):
-                spec.dependents = None
+                spec.dependents = spec.caller = None
                 self.library.memo[spec.key] = spec
 
     def grew(self, spec: Spec) -> None:

@@ -27,7 +27,8 @@ def specialise(function, types, *, library, build, prototype, nested, options):
     for one in session.order:
         if one.analysis is not None and one.analysis.errors and not one.proto.library:
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
-            raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst)) from None
+            raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst),
+                          _calls(one, spec, inst.loc.line)) from None
     return emit(session, spec), spec, list(session.dependencies.values())
 
 
@@ -41,8 +42,22 @@ def _operand_types(analysis, inst: ir.Inst):
     return tuple(named)
 
 
-def located(proto, inst, error: Mismatch, types) -> TypingError:
+def _calls(spec, entry, line: int) -> tuple[str, ...]:
+    """How `entry` got to call `spec`: the places in the user's functions, the innermost first; without comprehensions, which
+    are called on the line of the error itself."""
+    places, seen = [], set()
+    while spec is not entry and spec.caller is not None and spec not in seen:
+        seen.add(spec)
+        analysis, inst = spec.caller
+        spec = analysis.spec
+        if not spec.proto.library and inst.loc.line != line:
+            line = inst.loc.line
+            places.append(f"called at {spec.proto.code.co_filename}:{inst.loc.line} in {spec.proto.qualname}")
+    return tuple(places) if len(places) < 3 else (places[0], f"..., {places[-1]}")
+
+
+def located(proto, inst, error: Mismatch, types, notes=()) -> TypingError:
     loc = inst.loc if inst is not None else ir.Loc(proto.code.co_firstlineno, 0, -1, -1)
     return TypingError(Diagnostic(
         message=error.message, filename=proto.code.co_filename, line=loc.line, end_line=loc.end_line, col=loc.col,
-        end_col=loc.end_col, function=proto.qualname, types=types, hint=error.hint))
+        end_col=loc.end_col, function=proto.qualname, types=types, hint=error.hint, notes=notes))

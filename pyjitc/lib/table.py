@@ -585,6 +585,10 @@ class Library:
         module = getattr(target, "__module__", None) or ""
         if isinstance(target, np.ufunc):
             module = "numpy"
+        if not module and hasattr(target, "__self__"):  # random.random is a method of a hidden object
+            module = type(target.__self__).__module__
+        if getattr(builtins, name, None) is target:
+            module = "builtins"
         full = f"{module}.{name}" if module and module != "builtins" else name
         family = _family(target, module)
         near = difflib.get_close_matches(name, [
@@ -593,8 +597,8 @@ class Library:
         if not callable(target):
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
         near = (near[0] if family == "builtins" else f"{family}.{near[0]}") if near else ""
-        raise Mismatch(f"{full} is not compiled yet", f"the nearest function that is: {near}" if near else
-                       "call it outside the compiled function, or write it as a loop")
+        raise Mismatch(f"{full} is not compiled yet", _INSTEAD.get(name if family == "builtins" else family) or (
+            f"the nearest function that is: {near}" if near else "call it outside the compiled function, or write it as a loop"))
 
     def method(self, receiver, name, args, kwargs):
         t = receiver.type
@@ -611,6 +615,18 @@ class Library:
         if found is None:
             raise Mismatch(f"{describe(t)} object has no attribute '{name}'", "", AttributeError)
         return found
+
+
+# What to write instead of a builtin, or of the functions of a package.
+_INSTEAD = {
+    **dict.fromkeys(("list", "dict", "set", "frozenset", "bytearray"), "use an array (np.empty, np.zeros) or a tuple"),
+    "sorted": "np.sort(a) is a sorted copy of an array, np.argsort(a) its order",
+    "open": "read and write files outside the compiled function, and pass arrays",
+    "input": "ask outside the compiled function, and pass the answer",
+    "random": "use np.random, or pass a generator: np.random.default_rng(seed)",
+    "time": "measure the time outside the compiled function",
+    "pandas": "pass columns as arrays, as in frame['x'].to_numpy()",
+}
 
 
 def _no_with(x):

@@ -128,6 +128,6 @@ def _refusal(value, cls: type) -> str:
     if isinstance(value, list):
         return "is a list; pass np.array(x), or tuple(x) when it is short"
     if isinstance(value, (dict, set, frozenset)):
-        return f"is a {name}; build it inside the function, or pass its items as arrays"
+        return f"is a {name}, which has no native form; pass its items as arrays or a tuple"
     article = "an" if name[:1] in "aeiouAEIOU" else "a"
     return f"is {article} {name}, which has no native form; pass its parts as numbers, arrays or tuples"

@@ -2,7 +2,9 @@
 
 Each function has one wrong line, marked `# here`; the caret stands under the text given (from 3.11 on)."""
 import inspect
+import random
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -400,3 +402,36 @@ def test_exception_groups():
     with pytest.raises(CompileError) as caught:
         njit(space["groups"])(0)
     assert "except*" in str(caught.value)
+
+
+def norm_of(x):
+    return x.norm
+
+
+def through_map(x):
+    for y in map(norm_of, (x, x)):
+        return y
+    return 0.0
+
+
+def test_calls_that_led_there():
+    def outer(x):
+        return through_map(x) + 1.0
+
+    with pytest.raises(CompileError) as caught:
+        njit(outer)(np.zeros(3))
+    assert caught.value.diagnostic.function == "norm_of"
+    first, last = caught.value.diagnostic.notes
+    assert first.endswith(f":{inspect.getsourcelines(through_map)[1] + 1} in through_map")
+    assert last.endswith(f":{inspect.getsourcelines(outer)[1] + 1} in {outer.__qualname__}")
+    assert len(str(caught.value).splitlines()) <= 8
+
+
+@pytest.mark.parametrize("function, advice", [
+    (lambda a: np.lnspace(0, 1, 3), "'linspace'"), (lambda a: sorted(a), "np.sort"), (lambda a: list(a), "array"),
+    (lambda a: open("x"), "outside"), (lambda a: random.random(), "np.random"), (lambda a: time.time(), "outside"),
+])
+def test_advice(function, advice):
+    with pytest.raises(CompileError) as caught:
+        njit(function)(np.zeros(3))
+    assert advice in caught.value.diagnostic.hint
