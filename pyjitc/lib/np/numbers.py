@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IABS, IMAG, REAL, TRUNCATE
-from ...ops.math import CEIL, COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, SIN, TRUNC
+from ...ops.math import CEIL, COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, TRUNC
 from ...types.kinds import Float, float16, float32, float64, int32, uint8, uint64
 from ..build import provoked
 from ..py.numbers import float_parts
@@ -269,26 +269,6 @@ def complex_reciprocal(x):
     size = a * ratio + b
     return COMPLEX_MAKE(ratio / size, -1.0 / size)
 
-
-def sinc(x):
-    """np.sinc."""
-    y = PI * (x if x != 0.0 else x + 1e-20)
-    return SIN(y) / y
-
-
-def fix(x):
-    return CEIL(x) if x < 0.0 else FLOOR(x)
-
-
-def isclose(a, b, relative, absolute, nans):
-    """np.isclose of two floats."""
-    if a == b:
-        return True
-    if FABS(b) == INF or FABS(a) == INF:
-        return False
-    if a != a and b != b:
-        return nans
-    return FABS(a - b) <= absolute + relative * FABS(b)
 
 
 def float_ratio(x):

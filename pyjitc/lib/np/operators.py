@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import Callable
 
+from ...base.lazy import lazy
 from ...infer.meaning import Call, Const, Expr
 from ...ops.arith import (
     BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG, FSUB, IADD, IAND, IEQ,
     IFLOORDIV, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IOR, ISHL, ISHR, ISUB, IXOR, REAL,
 )
-from ...ops.math import POW
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of, promote
 from ..build import apply, cast, convert
 from . import numbers
+
+vector_power = lazy(f"{__package__}.vector_power")
 
 __all__ = ["find_binary", "find_unary", "find_compare", "rule_for"]
 
@@ -49,13 +51,15 @@ def _half_or(half, full) -> Rule:
 
 def _float_pow(x, y):
     if y.known:
-        if y.value == 2:
-            return apply(FMUL, x, x)
         if y.value == 1:
             return x
-    if x.type is k.float16:
-        return cast(apply(POW, cast(x, k.float32), cast(y, k.float32)), k.float16)
-    return apply(POW, x, y)
+        if y.value == 2:
+            return apply(FMUL, x, x)
+        if y.value == 3 and x.type is not k.float16:
+            return apply(FMUL, apply(FMUL, x, x), x)
+    t = x.type
+    function = vector_power.power if t is k.float64 else vector_power.power_single
+    return cast(Call(function, cast(x, k.Float), cast(y, k.Float)), t)
 
 
 def _int_pow(x, y):

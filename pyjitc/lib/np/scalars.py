@@ -5,9 +5,8 @@ import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.meaning import Call, Const, Expr, Mismatch
-from ...ops import math as m
-from ...ops.arith import FEQ, FNE, IMAG, REAL
-from ...ops.structure import SELECT, TUPLE_MAKE
+from ...ops.arith import IMAG, REAL
+from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
 from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote, type_of_dtype
@@ -18,7 +17,7 @@ from .ufuncs import RULES, constant, loop
 
 elementwise = lazy(f"{__package__}.elementwise")
 
-__all__ = ["CALLS", "attribute", "method", "ufunc_call", "RELATIONS"]
+__all__ = ["CALLS", "attribute", "method", "ufunc_call", "RELATIONS", "angle", "clip", "lifted", "round_"]
 
 RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">",
               np.greater_equal: ">="}
@@ -69,12 +68,12 @@ def _as_numpy(x: Expr) -> Expr:
     return cast(x, numpy_counterpart(x.type))
 
 
-def _round(args, kwargs):
+def round_(args, kwargs):
     slots = _arguments("round", ("a", "decimals"), args, kwargs, 1)
     return builtins.np_round(_as_numpy(slots["a"]), conversions.to_index(slots.get("decimals", number(0))))
 
 
-def _clip(args, kwargs):
+def clip(args, kwargs):
     names = ("a", "a_min", "a_max")
     renamed = {{"min": "a_min", "max": "a_max"}.get(n, n): x for n, x in kwargs.items()}
     slots = _arguments("clip", names, args, renamed, 1)
@@ -96,75 +95,20 @@ def _bounded(ufunc, x, bound):
     return loop(ufunc, (x.type, x.type)).rule(x, bound)
 
 
-def _part(name, of_complex, other):
-    def rule(args, kwargs):
-        (x,) = conversions.take(name, args, kwargs, 1, 1)
-        if not is_number(x.type):
-            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled yet")
-        if is_complex(x.type):
-            return apply(of_complex, x)
-        return other(x)
-
-    return rule
-
-
-def _imag(x):
-    return builtins.attribute(x, "imag") if is_python_number(x.type) else attribute(x, "imag")
-
-
-def _real(x):
-    return builtins.attribute(x, "real") if is_python_number(x.type) else x
-
-
-def _angle(args, kwargs):
+def angle(args, kwargs):
     slots = _arguments("angle", ("z", "deg"), args, kwargs, 1)
     x = _as_numpy(slots["z"])
     if is_complex(x.type):
-        result = apply(m.ATAN2, apply(IMAG, x), apply(REAL, x))
+        result = ufunc_call(np.arctan2, [apply(IMAG, x), apply(REAL, x)])
     else:
         x = convert(x, x.type if is_float(x.type) else k.float64)
-        result = apply(m.ATAN2, constant(x.type, 0), x)
+        result = ufunc_call(np.arctan2, [constant(x.type, 0), x])
     deg = slots.get("deg")
     if deg is None or deg.known and not deg.value:
         return result
     if not deg.known:
         raise Mismatch("np.angle(deg=) must be a constant")
     return operators.binary("*", result, number(180 / np.pi))
-
-
-def _isclose(args, kwargs):
-    slots = _arguments("isclose", ("a", "b", "rtol", "atol", "equal_nan"), args, kwargs, 2)
-    a, b = slots["a"], slots["b"]
-    if is_complex(a.type) or is_complex(b.type):
-        raise Mismatch("np.isclose of complex numbers is not compiled yet")
-    return cast(Call(numbers.isclose, cast(a, Float), cast(b, Float), cast(slots.get("rtol", number(1e-5)), Float),
-                     cast(slots.get("atol", number(1e-8)), Float),
-                     operators.truth(slots.get("equal_nan", number(False)))), k.bool_)
-
-
-def _float_function(name, function):
-    """Of the inexact type of its argument."""
-
-    def rule(args, kwargs):
-        x = _arguments(name, ("x",), args, kwargs, 1)["x"]
-        found = loop(np.sin if name == "sinc" else np.floor, (x.type,))
-        x = convert(x, found.inputs[0])
-        if not is_float(x.type):
-            return x
-        return Call(function, x)
-
-    return rule
-
-
-def _nan_to_num(args, kwargs):
-    x = _as_numpy(_arguments("nan_to_num", ("x",), args, kwargs, 1)["x"])
-    if not is_float(x.type):
-        return x
-    top = np.finfo(dtype_of(x.type)).max
-    whole = apply(SELECT, apply(FNE, x, x), constant(x.type, 0), x)
-    for value, limit in ((np.inf, top), (-np.inf, -top)):
-        whole = apply(SELECT, apply(FEQ, x, constant(x.type, value)), constant(x.type, limit), whole)
-    return whole
 
 
 _made: dict = {}
@@ -196,11 +140,11 @@ def _where(args, kwargs):
     return elementwise.where(args, kwargs)
 
 
-def _lifted(names, functions):
+def lifted(names, functions):
     """Rules of numbers, for arrays too: the arguments in `names` may be arrays, the others stay as they are."""
 
     def of(function, rule):
-        def lifted(args, kwargs):
+        def rule_(args, kwargs):
             given = dict(zip(names, args)) | kwargs
             if not any(isinstance(x.type, k.Array) for x in given.values()):
                 return rule(args, kwargs)
@@ -208,18 +152,13 @@ def _lifted(names, functions):
                 raise Mismatch(f"np.{function.__name__} of arrays is compiled with the arguments {', '.join(names)} only")
             return elementwise.lift(function, list(given.values()))
 
-        return lifted
+        return rule_
 
     return {function: of(function, rule) for function, rule in functions.items()}
 
 
 CALLS = {
     **{ufunc: _ufunc(ufunc) for ufunc in RULES},
-    **_lifted(("a", "decimals"), {np.round: _round, np.around: _round}), **_lifted(("a", "a_min", "a_max"), {np.clip: _clip}),
-    **_lifted(("val",), {np.real: _part("real", REAL, _real), np.imag: _part("imag", IMAG, _imag)}),
-    **_lifted(("z", "deg"), {np.angle: _angle}), **_lifted(("a", "b", "rtol"), {np.isclose: _isclose}),
-    **_lifted(("x",), {np.sinc: _float_function("sinc", numbers.sinc), np.fix: _float_function("fix", numbers.fix),
-                       np.nan_to_num: _nan_to_num}),
     np.where: _where, np.finfo: _limits(np.finfo), np.iinfo: _limits(np.iinfo), np.isscalar: _isscalar,
 }
 

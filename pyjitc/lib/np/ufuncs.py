@@ -26,6 +26,7 @@ from . import operators as scalar_operators
 
 vector_exp = lazy(f"{__package__}.vector_exp")
 vector_log = lazy(f"{__package__}.vector_log")
+vector_power = lazy(f"{__package__}.vector_power")
 vector_trig = lazy(f"{__package__}.vector_trig")
 
 __all__ = ["Loop", "loop", "fold_loop", "typed", "RULES", "constant"]
@@ -342,7 +343,7 @@ def _vector(module, name, complex_op=None):
 RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.add: _operator("+"), np.subtract: _operator("-"), np.multiply: _operator("*"), np.floor_divide: _operator("//"),
     np.divide: {"f": _of(FDIV), "c": _called(numbers.complex_div)}, np.remainder: _operator("%"),
-    np.power: _operator("**"), np.float_power: {"f": _of(m.POW), "c": _called(numbers.complex_pow)},
+    np.power: _operator("**"), np.float_power: {**_vector(vector_power, "power"), "c": _called(numbers.complex_pow)},
     np.fmod: {"i": _fmod, "f": _of(FREM)}, np.divmod: {"i": _divmod, "f": _divmod},
     np.bitwise_and: _operator("&"), np.bitwise_or: _operator("|"), np.bitwise_xor: _operator("^"),
     np.left_shift: _operator("<<"), np.right_shift: _operator(">>"),
@@ -350,24 +351,25 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.negative: {"i": _of(INEG), "f": _of(FNEG), "c": scalar_operators.UNARY["c"]["-"]},
     np.positive: {"i": _same, "f": _same, "c": _same},
     np.absolute: {"b": _same, "i": _of(IABS), "f": _of(m.FABS),
-                  "c": lambda x: apply(m.HYPOT, apply(REAL, x), apply(IMAG, x))},
+                  "c": lambda x: RULES[np.hypot]["f"](apply(REAL, x), apply(IMAG, x))},
     np.fabs: _floats(m.FABS), np.sign: {"i": _sign, "f": _sign, "c": _called(numbers.complex_sign)},
     np.square: {"i": lambda x: apply(IMUL, x, x), "f": lambda x: apply(FMUL, x, x),
                 "c": lambda x: Call(numbers.complex_mul, x, x)},
     np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
-    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT), np.exp: _vector(vector_exp, "exp", m.CEXP),
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _vector(vector_power, "cbrt"), np.exp: _vector(vector_exp, "exp", m.CEXP),
     np.exp2: {**_vector(vector_exp, "exp2"), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
     np.expm1: {**_vector(vector_exp, "expm1"), "c": _complex_expm1}, np.log: _vector(vector_log, "log", m.CLOG),
     np.log2: {**_vector(vector_log, "log2"), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
     np.log10: {**_vector(vector_log, "log10"), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
     np.log1p: {**_vector(vector_log, "log1p"), "c": _complex_log1p}, np.sin: _vector(vector_trig, "sin", m.CSIN),
     np.cos: _vector(vector_trig, "cos", m.CCOS), np.tan: _vector(vector_trig, "tan", m.CTAN),
-    np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS), np.arctan: _floats(m.ATAN, m.CATAN),
+    np.arcsin: _vector(vector_trig, "asin", m.CASIN), np.arccos: _vector(vector_trig, "acos", m.CACOS),
+    np.arctan: _vector(vector_trig, "atan", m.CATAN),
     np.sinh: _vector(vector_exp, "sinh", m.CSINH), np.cosh: _vector(vector_exp, "cosh", m.CCOSH),
     np.tanh: _vector(vector_exp, "tanh", m.CTANH), np.arcsinh: _vector(vector_log, "asinh", m.CASINH),
     np.arccosh: _vector(vector_log, "acosh", m.CACOSH), np.arctanh: _vector(vector_log, "atanh", m.CATANH),
-    np.arctan2: _floats(m.ATAN2), np.hypot: _floats(m.HYPOT), np.copysign: _floats(m.COPYSIGN),
+    np.arctan2: _vector(vector_trig, "atan2"), np.hypot: _vector(vector_power, "hypot"), np.copysign: _floats(m.COPYSIGN),
     np.nextafter: _floats(m.NEXTAFTER),
     np.logaddexp: {"f": _in_single(numbers.logaddexp)}, np.logaddexp2: {"f": _in_single(numbers.logaddexp2)},
     np.degrees: {"f": _scaled(lambda t: t(180.0) / t(np.pi))},

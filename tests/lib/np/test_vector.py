@@ -27,19 +27,39 @@ SAMPLES = {
     np.log: LOGARITHMIC, np.log2: [*LOGARITHMIC, 2.0 ** np.arange(-1074, 1024)], np.log10: LOGARITHMIC,
     np.log1p: [*AROUND_ONE, *LOGARITHMIC], np.arctanh: AROUND_ONE, np.arcsinh: EVERYWHERE,
     np.arccosh: [*EVERYWHERE, 1 + 10.0 ** R.uniform(-16, 1, 20000)],
-    np.sin: CIRCULAR, np.cos: CIRCULAR, np.tan: CIRCULAR,
+    np.sin: CIRCULAR, np.cos: CIRCULAR, np.tan: CIRCULAR, np.arcsin: AROUND_ONE, np.arccos: AROUND_ONE, np.arctan: EVERYWHERE,
+    np.cbrt: [*EVERYWHERE, np.arange(-50.0, 50) ** 3],
+}
+CORNERS = np.concatenate([SPECIAL, [2.0, 0.5, -0.5, 3.0, -3.0, -2.0, 2.0**53 + 1, 1e20, 1 + 2.0**-52]])
+GRID = [x.ravel() for x in np.meshgrid(CORNERS, CORNERS)]
+
+
+def pairs(*parts):
+    return [np.concatenate(x) for x in zip(GRID, *parts)]
+
+
+PAIRS = {
+    np.arctan2: pairs(R.normal(0, 1, (2, 20000)), (spread(-300, 300, 20000), spread(-300, 300, 20000))),
+    np.hypot: pairs(R.normal(0, 1, (2, 20000)), (spread(-323, 308, 20000), spread(-323, 308, 20000))),
+    np.power: pairs((R.uniform(0, 10, 20000), R.uniform(-8, 8, 20000)), (10.0 ** R.uniform(-300, 300, 20000), R.uniform(-1.1, 1.1, 20000)),
+                    (1 + R.normal(0, 1e-4, 10000), spread(0, 6, 10000)), (-np.arange(1.0, 30), np.arange(1.0, 30)),
+                    (10.0 ** R.uniform(-320, -300, 1000), R.uniform(0, 2, 1000))),
 }
 
 
+def compile_ufunc(ufunc):
+    return njit(lambda a: ufunc(a)) if ufunc.nin == 1 else njit(lambda a, b: ufunc(a, b))
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("ufunc", SAMPLES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("ufunc", [*SAMPLES, *PAIRS], ids=lambda f: f.__name__)
 def test_error(ufunc, dtype):
-    compiled = njit(lambda a: ufunc(a))
+    compiled = compile_ufunc(ufunc)
     with np.errstate(all="ignore"):
-        x = np.concatenate([*SAMPLES[ufunc], SPECIAL]).astype(dtype)
-        exact = ufunc(x.astype(np.longdouble))
+        args = [x.astype(dtype) for x in PAIRS.get(ufunc) or [np.concatenate([*SAMPLES[ufunc], SPECIAL])]]
+        exact = ufunc(*[x.astype(np.longdouble) for x in args])
         rounded = exact.astype(dtype)
-        actual = compiled(x)
+        actual = compiled(*args)
         assert actual.dtype == dtype
         usual = np.isfinite(rounded) & (rounded != 0)
         error = np.abs(actual[usual].astype(np.longdouble) - exact[usual]) / np.abs(np.spacing(rounded[usual])).astype(np.longdouble)
@@ -56,12 +76,13 @@ def loops(text):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("ufunc", SAMPLES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("ufunc", [*SAMPLES, *PAIRS], ids=lambda f: f.__name__)
 def test_vectorises(ufunc, dtype):
-    compiled = njit(lambda a: ufunc(a))
-    compiled(np.ones(4, dtype))
+    compiled = compile_ufunc(ufunc)
+    compiled(*[np.ones(4, dtype)] * ufunc.nin)
     text = compiled.inspect_llvm(compiled.signatures[0])
     bodies = loops(text)
+    assert "is.fpclass.v" not in text  # of which LLVM makes scalars
     assert bodies and all(re.search(r"<\d+ x double>", b) for b in bodies)
     assert not any(re.search(r"call (?!<\d+ x \w+> @llvm)", b) for b in bodies)  # the C library is in cold blocks only
 
@@ -101,3 +122,18 @@ def test_exact_results():
     same(np.exp2, k.astype(float), 2.0 ** k)
     same(np.log10, np.array([float(f"1e{i}") for i in range(23)]), np.arange(23.0))
     same(np.log10, 10.0 ** np.arange(11, dtype=np.float32), np.arange(11, dtype=np.float32))
+    same(np.cbrt, np.arange(-200.0, 200) ** 3, np.arange(-200.0, 200))
+
+
+def test_exact_powers():
+    whole = [(a, b) for a in range(1, 1000, 3) for b in range(15) if a**b < 2**53]
+    x, y = np.array(whole, float).T
+    power = njit(lambda x, y: x**y)
+    np.testing.assert_array_equal(power(x, y), [float(a**b) for a, b in whole])
+    squares = np.arange(1.0, 3000) ** 4
+    np.testing.assert_array_equal(power(squares, np.full_like(squares, 0.5)), np.sqrt(squares))
+    np.testing.assert_array_equal(power(squares, np.full_like(squares, 0.25)), np.arange(1.0, 3000))
+    third = njit(lambda x: x**3)
+    v = np.concatenate([R.normal(0, 10, 1000), SPECIAL])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(third(v), v**3, rtol=4e-16, atol=5e-324)
