@@ -125,8 +125,15 @@ class _GridEmitter(FunctionEmitter):
             self.entry.append(f"  {found} = alloca [{MAX_THREADS} x {t}], align 64")
         return found
 
-    def slot(self, number: int) -> list[tuple[str, str]]:
-        """(component type, table) of each component that a slot keeps."""
+    def slot(self, number: int, common: bool = False) -> list[tuple[str, str]]:
+        """(component type, table) of each component that a slot keeps. common: one value for all threads."""
+        if common:
+            parts = [(c, f"%common{number}.{k}") for k, c in enumerate(components(self.module.plan.slots[number]))]
+            for c, name in parts:
+                if name not in self.tables:
+                    self.tables[name] = name
+                    self.entry.append(f"  {name} = alloca {memory_type(c)}")
+            return parts
         return [(c, self.table(f"slot{number}.{k}", memory_type(c))) for k, c in enumerate(components(self.module.plan.slots[number]))]
 
     def at(self, table: str, t: str, thread: str) -> str:
@@ -248,14 +255,16 @@ def _constant(e, inst):
 
 
 def _slot_load(e, inst, thread):
-    return [e.read(table, c, thread[0]) for c, table in e.slot(inst.attrs["slot"])]
+    common = inst.attrs.get("common", False)
+    return [e.read(table, c, "0" if common else thread[0]) for c, table in e.slot(inst.attrs["slot"], common)]
 
 
 def _slot_store(e, inst, thread, value):
-    for (c, table), v in zip(e.slot(inst.attrs["slot"]), value, strict=True):
+    common = inst.attrs.get("common", False)
+    for (c, table), v in zip(e.slot(inst.attrs["slot"], common), value, strict=True):
         if c == "i1":
             v = e.assign(f"zext i1 {v} to i8")
-        e.line(f"store {memory_type(c)} {v}, ptr {e.at(table, memory_type(c), thread[0])}{_GROUP}")
+        e.line(f"store {memory_type(c)} {v}, ptr {e.at(table, memory_type(c), '0' if common else thread[0])}{_GROUP}")
     return []
 
 

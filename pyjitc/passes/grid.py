@@ -21,6 +21,7 @@ from ..types.kinds import Bool, Int
 from . import dce, gvn, latches, pipeline, ranges, simplify, versioning
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
+from .uniform import Uniformity
 
 __all__ = ["run", "run_module", "Plan"]
 
@@ -116,7 +117,10 @@ class _Grid:
         self.number(regions)
         exits = {r: self.exits(r) for r in regions}
         plan = self.plan
-        plan.masked = any(len(found) > 1 for found in exits.values())
+        found = Uniformity(fn, {i.result for i in self.own}, _is_uniform)
+        self.varying = found.varying
+        plan.masked = found.parts and any(len(ways) > 1 for ways in exits.values())
+        self.choice = self.slot(Int) if not plan.masked and any(len(ways) > 1 for ways in exits.values()) else None
         self.save(regions)
         self.failing = ir.Block("failed", [ir.Value(Int, "thread")])
         self.failing.insts.append(ir.Inst(grid.FAIL, self.failing.params))
@@ -287,7 +291,12 @@ class _Grid:
             last = block.insts[-1]
             region = last.attrs.get("wait")
             if region is not None and region in self.live:
-                block.insts[-1:-1] = [ir.Inst(grid.SLOT_STORE, (self.linear, v), {"slot": s}, loc=last.loc) for v, s in self.live[region]]
+                block.insts[-1:-1] = [ir.Inst(grid.SLOT_STORE, (self.linear, v), {"slot": s, "common": self.is_common(v)}, loc=last.loc)
+                                      for v, s in self.live[region]]
+
+    def is_common(self, v: ir.Value) -> bool:
+        """Whether one slot serves the whole block."""
+        return not self.plan.masked and v not in self.varying
 
     # -- loops
 
@@ -352,9 +361,14 @@ class _Grid:
                 begin.insts.append(clone_inst(inst, values, {}))
         arriving = []
         for v, slot in self.live[region]:
-            loaded = make(begin, grid.SLOT_LOAD, linear, type=v.type, slot=slot)
-            begin.insts[-1].attrs["type"] = v.type
-            loaded.name = v.name
+            common = self.is_common(v)
+            place, where = (head, zero) if common else (begin, linear)  # before any thread stores the next one
+            loaded = ir.Value(v.type, v.name)
+            place.insts.append(ir.Inst(grid.SLOT_LOAD, (where,), {"slot": slot, "type": v.type, "common": common}, loaded, loc))
+            if place is head:
+                head.insts[-2:] = head.insts[:-3:-1]  # in front of the jump
+                loaded = make(begin, structure.RETYPE, loaded, type=v.type)
+                begin.insts[-1].attrs["type"] = v.type
             arriving.append((v, loaded))
         defined = {v: b for b in blocks for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]}
         for v, new in arriving:
@@ -374,8 +388,11 @@ class _Grid:
             follower = last.attrs.get("wait")
             if follower is not None or last.op is RETURN:
                 block.insts.pop()
+                number = -1 if follower is None else follower.number
                 if self.plan.masked:
-                    block.insts.append(ir.Inst(grid.STATE_STORE, (linear,), {"region": -1 if follower is None else follower.number}, loc=last.loc))
+                    block.insts.append(ir.Inst(grid.STATE_STORE, (linear,), {"region": number}, loc=last.loc))
+                elif len(exits) > 1:
+                    block.insts.append(ir.Inst(grid.SLOT_STORE, (linear, constant(block, number)), {"slot": self.choice, "common": True}, loc=last.loc))
                 jump(block, latch)
             for inst in block.insts:
                 if inst.op.effects & ir.RAISES and inst.unwind is None:
@@ -385,9 +402,16 @@ class _Grid:
                 elif inst.op is grid.LANES:
                     inst.attrs = {**inst.attrs, "masked": self.plan.masked}
         # what follows
-        if not self.plan.masked:
+        if not self.plan.masked and len(exits) < 2:
             (follower,) = exits or {None}
             jump(after_all, self.done if follower is None else follower.head)
+        elif not self.plan.masked:
+            chosen = make(after_all, grid.SLOT_LOAD, zero, slot=self.choice, common=True)
+            after_all.insts[-1].attrs["type"] = Int
+            others = sorted((r for r in exits if r is not None), key=lambda r: r.number)
+            ends = [*(r.head for r in others), *([self.done] if None in exits else [])]
+            after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)[:len(ends) - 1]}, None, loc,
+                                           [ir.Edge(ends[-1]), *map(ir.Edge, ends[:-1])]))
         else:
             lines = tuple(r.line for r in sorted(regions, key=lambda r: r.number))
             nobody = constant(after_all, -1)
@@ -397,6 +421,11 @@ class _Grid:
             after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)}, None, loc,
                                            [ir.Edge(self.done), *(ir.Edge(r.head) for r in others)]))
         self.new += [head, rows, row, columns, thread, *([begin] if begin is not thread else []), *copies.values(), latch, after, after_all]
+
+
+def _is_uniform(inst: ir.Inst) -> bool:
+    """Whether the result is the same for all threads where the operands are."""
+    return not inst.op.effects & (ir.READS | ir.WRITES | ir.ALLOCATES) or inst.op is structure.RETYPE
 
 
 def _rename(block: ir.Block, old: tuple[ir.Value, ...], new: ir.Value) -> None:
