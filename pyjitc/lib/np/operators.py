@@ -57,9 +57,10 @@ def _float_pow(x, y):
             return apply(FMUL, x, x)
         if y.value == 3 and x.type is not k.float16:
             return apply(FMUL, apply(FMUL, x, x), x)
-    t = x.type
-    function = vector_power.power if t is k.float64 else vector_power.power_single
-    return cast(Call(function, cast(x, k.Float), cast(y, k.Float)), t)
+    if x.type is k.float64:
+        return cast(Call(vector_power.power, cast(x, k.Float), cast(y, k.Float)), k.float64)
+    found = cast(Call(vector_power.power_single, cast(x, k.Float), cast(y, k.Float)), k.float32)
+    return cast(found, x.type)
 
 
 def _int_pow(x, y):

@@ -330,12 +330,13 @@ def _in_single(function):
 
 
 def _vector(module, name, complex_op=None):
-    """A function of vector_*.py: float64 as it is; float32 and float16 computed in double."""
+    """A function of vector_*.py: float64 as it is; float32 computed in double, float16 rounded to float32 in between, as NumPy's."""
 
     def rule(*operands):
         t = operands[0].type
         function = getattr(module, name if t is k.float64 else f"{name}_single")
-        return cast(Call(function, *[cast(x, k.Float) for x in operands]), t)
+        found = Call(function, *[cast(x, k.Float) for x in operands])
+        return cast(cast(found, k.float32), t) if t is k.float16 else cast(found, t)
 
     return {"f": rule, "c": _of(complex_op)} if complex_op is not None else {"f": rule}
 
