@@ -80,4 +80,18 @@ EXC_PUSH = Op("exc_push", lambda types, attrs: Object, ALLOCATES | WRITES | HOST
 EXC_POP = Op("exc_pop", lambda types, attrs: None, WRITES | HOST, lower=_call("pyj_pop", False), partials=NONDIFF,
              doc="the handled exception is `previous` again")
 
+
+def _nan_lower(e, inst, result, *operands):
+    scalar = e.scalar(inst.args[0].type)
+    fine = e.assign(f"fcmp ord {scalar} {result[0]}, {result[0]}")
+    for value, (x,) in zip(inst.args[1:], operands):
+        given = e.assign(f"fcmp uno {e.scalar(value.type)} {x}, {x}")
+        fine = e.assign(f"or i1 {fine}, {given}")
+    e.raise_unless(fine, inst, "FloatingPointError", f"invalid value encountered in {inst.attrs['what']}".replace("%", "%%"))
+    return []
+
+
+NAN_CHECK = Op("nan_check", lambda types, attrs: None, RAISES, lower=_nan_lower, partials=NONDIFF,
+               doc="FloatingPointError where the first operand is a NaN and the others, which it was made of by {what}, are none")
+
 EXCEPTION_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..ir import core as ir
-from . import dce, device, gvn, inline, latches, messages, polling, ranges, refcount, relax, simplify, speculate, versioning
+from . import dce, device, gvn, inline, latches, messages, nans, polling, ranges, refcount, relax, simplify, speculate, versioning
 
 __all__ = ["run", "run_device", "PASSES"]
 
@@ -13,6 +13,8 @@ PASSES = [messages, relax, simplify, latches, gvn, ranges, gvn, dce, versioning,
 def run(functions: list[ir.Function], options, check=None) -> list[ir.Function]:
     """Optimise and complete a module (the entry first); returns the functions that are left.
     check: called with a list of functions and the name of the pass that left them, or None."""
+    if options.debug:
+        nans.run(functions)
     module = inline.run(functions, options)
     if check:
         check(module, "inline")

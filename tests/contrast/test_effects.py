@@ -421,12 +421,14 @@ def first_nan(x, y):
 
 
 @row("nan-hunt")
-@pytest.mark.xfail(reason="debug=True keeps the NaN to itself so far", strict=True)
 def test_debug_names_the_line_of_the_first_nan():
+    assert np.isnan(njit(first_nan)(4.0, -1.0))  # as the interpreter
     compiled = njit(debug=True)(first_nan)
-    with pytest.warns(RuntimeWarning, match="nan") as caught:
-        assert np.isnan(compiled(4.0, -1.0))
-    assert {(w.filename, w.lineno) for w in caught} == {(__file__, first_nan.__code__.co_firstlineno + 2)}
+    agree(first_nan, 4.0, 2.0, compiled=compiled)
+    with pytest.raises(FloatingPointError, match="invalid value encountered in log") as caught:
+        compiled(4.0, -1.0)
+    frame = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert (frame.filename, frame.lineno) == (__file__, first_nan.__code__.co_firstlineno + 2)
 
 
 @row("nan-hunt")
