@@ -48,10 +48,12 @@ FUNCTIONS: dict[str, str] = {
     "splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
     "elementwise": "astype",
     "errors": "errstate",
+    "pointwise": "clip round around fix isclose allclose array_equal array_equiv angle real imag real_if_close iscomplex isreal isposinf isneginf sinc nan_to_num",
     "dtypes": "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type min_scalar_type iscomplexobj isrealobj",
+    "polynomials": "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
     "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn "
            "fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift",
-    "scans": "argmax argmin cumsum cumprod nancumsum nancumprod diff ediff1d trapezoid interp convolve polyval allclose array_equal "
+    "scans": "argmax argmin cumsum cumprod nancumsum nancumprod diff ediff1d trapezoid interp convolve polyval "
              "hanning hamming blackman",
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
     "choosing": "choose select ix_ unravel_index ravel_multi_index",
@@ -62,7 +64,7 @@ FUNCTIONS: dict[str, str] = {
                   "count_nonzero",
 }
 METHODS: dict[str, str] = {
-    "scans": "argmax argmin cumsum cumprod clip conj conjugate round item",
+    "scans": "argmax argmin cumsum cumprod conj conjugate item",
     "sorting": "sort argsort partition argpartition",
     "searching": "searchsorted nonzero",
     "products": "dot",
@@ -70,6 +72,7 @@ METHODS: dict[str, str] = {
     "elementwise": "astype",
     "indexing": "take put compress",
     "choosing": "choose",
+    "pointwise": "clip round",
     "making": "copy",
     "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
     "reductions": "sum prod min max any all mean var std",

@@ -219,7 +219,7 @@ def interp(x, xp, fp, left=None, right=None):
     return between(np.float64(x), points, values, low, high)
 
 
-# ---------------------------------------------------------------- convolution and polynomials
+# ---------------------------------------------------------------- convolution
 
 
 def slide(a, v, out, shift):
@@ -258,29 +258,7 @@ def convolve_long(a, v, mode):
     return out
 
 
-def polyval(p, x):
-    """Horner's rule; the coefficients from the highest power."""
-    y = x * 0
-    for i in range(len(p)):
-        y = y * x + p[i]
-    return y
-
-
-# ---------------------------------------------------------------- comparisons and windows
-
-
-def allclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
-    if equal_nan:
-        return bool(np.all((np.abs(a - b) <= atol + rtol * np.abs(b)) | (a == b) | ((a != a) & (b != b))))
-    return bool(np.all(((np.abs(a - b) <= atol + rtol * np.abs(b)) & np.isfinite(b)) | (a == b)))
-
-
-def array_equal(a1, a2):
-    if a1.ndim != a2.ndim:
-        return False
-    if a1.shape != a2.shape:
-        return False
-    return bool(np.all(a1 == a2))
+# ---------------------------------------------------------------- windows and methods
 
 
 def hanning(M):
@@ -310,20 +288,8 @@ def blackman(M):
     return 0.42 + 0.5 * np.cos(np.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1))
 
 
-def clip(a, min=None, max=None):
-    if min is None:
-        return np.minimum(a, max)
-    if max is None:
-        return np.maximum(a, min)
-    return np.clip(a, min, max)
-
-
 def conj(a):
     return np.conjugate(a)
-
-
-def round_(a, decimals=0):
-    return np.round(a, decimals)
 
 
 def item(a):
@@ -335,11 +301,11 @@ def item(a):
 CALLS = {
     np.argmax: compiled(argmax), np.argmin: compiled(argmin), np.cumsum: compiled(cumsum), np.cumprod: compiled(cumprod),
     np.nancumsum: compiled(nancumsum), np.nancumprod: compiled(nancumprod), np.diff: compiled(diff), np.ediff1d: compiled(ediff1d),
-    np.trapezoid: compiled(trapezoid), np.interp: compiled(interp), np.convolve: compiled(convolve), np.polyval: compiled(polyval),
-    np.allclose: compiled(allclose), np.array_equal: compiled(array_equal), np.hanning: compiled(hanning), np.hamming: compiled(hamming),
+    np.trapezoid: compiled(trapezoid), np.interp: compiled(interp), np.convolve: compiled(convolve),
+    np.hanning: compiled(hanning), np.hamming: compiled(hamming),
     np.blackman: compiled(blackman),
 }
 METHODS = {
     "argmax": CALLS[np.argmax], "argmin": CALLS[np.argmin], "cumsum": CALLS[np.cumsum], "cumprod": CALLS[np.cumprod],
-    "clip": compiled(clip), "conj": compiled(conj), "conjugate": compiled(conj), "round": compiled(round_), "item": compiled(item),
+    "conj": compiled(conj), "conjugate": compiled(conj), "item": compiled(item),
 }
