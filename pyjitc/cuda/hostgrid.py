@@ -25,7 +25,7 @@ from ..infer.specialise import specialise
 from ..ir.verify import verify_module
 from ..passes import grid
 from ..runtime.loader import load
-from .failure import failure
+from .failure import failure, returns_nothing
 
 __all__ = ["GridCode", "compile_kernel", "inspect"]
 
@@ -147,6 +147,7 @@ def _module(function, types, options: Options):
     with timed("infer"):
         typed, _, dependencies = specialise(function, types, library=compiler._library, build=compiler._build,
                                             prototype=functions.prototype_of, nested=functions.nested, options=options)
+    returns_nothing(function, typed[0])
     check = verify_module if compiler._verified() else None
     with timed("passes"):
         module, plan = grid.run_module(typed, options, lambda inst: None, recursive, check)

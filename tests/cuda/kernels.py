@@ -659,3 +659,21 @@ def early_exit(x, out):
     n = cuda.syncthreads_count(True)
     out[0] = s[0]
     out[1] = n
+
+
+# ---------------------------------------------------------------- failing: here pytest rewrites no assertions
+
+
+@cuda.jit
+def fail(x, how):
+    t = cuda.grid(1)
+    if t == 70:
+        if how == 0:
+            raise ValueError("bad thing")
+        assert how != 1, "too far"
+        if how == 2:
+            x[0] = 1 // (t - 70)
+        if how == 3:
+            x[0] = (t << 40) * (t << 40)
+        if how == 4:
+            raise KeyError("k")

@@ -1,0 +1,277 @@
+"""Launches on the CPU grid: what is checked before, what failing threads raise, what is specialised."""
+import numpy as np
+import pytest
+
+from pyjitc import CompileError, cuda, njit
+
+from .kernels import fail
+
+
+def line_of(function, text):
+    lines = open(function.__code__.co_filename).read().splitlines()
+    start = function.__code__.co_firstlineno
+    return next(k for k in range(start, len(lines) + 1) if text in lines[k - 1])
+
+
+@cuda.jit
+def put(x, n):
+    i = cuda.grid(1)
+    x[i + n] = 1  # out of bounds
+
+
+def test_an_index_error_says_where():
+    x = np.zeros(100)
+    with pytest.raises(IndexError) as error:
+        put[4, 32](x, 0)
+    assert str(error.value).startswith("index 100 is out of bounds for axis 0 with size 100\n")
+    assert error.value.block == (3, 0, 0) and error.value.thread == (4, 0, 0)
+    assert error.value.line == line_of(put.py_func, "# out of bounds")
+    assert (x == 1).all()  # what the threads before wrote stays
+    put[1, 32](x, -32)  # negative indices count from the end
+
+
+@pytest.mark.parametrize("how, cls, text", [
+    (0, ValueError, "bad thing"), (1, AssertionError, "too far"), (2, ZeroDivisionError, "integer division or modulo by zero"),
+    (3, OverflowError, "integer overflow"), (4, KeyError, "k")])
+def test_exceptions_of_threads(how, cls, text):
+    with pytest.raises(cls) as error:
+        fail[4, 32](np.zeros(1), how)
+    assert text in str(error.value) and error.value.block == (2, 0, 0) and error.value.thread == (6, 0, 0)
+
+
+def test_the_first_block_decides():
+    x = np.zeros(1000)
+    for _ in range(5):
+        with pytest.raises(IndexError) as error:
+            put[1000, 64](x, 0)
+        assert error.value.block == (15, 0, 0) and error.value.thread == (40, 0, 0)
+
+
+def test_positions_in_three_dimensions():
+    @cuda.jit
+    def far(x):
+        if cuda.threadIdx.z == 1 and cuda.threadIdx.y == 2 and cuda.threadIdx.x == 3 and cuda.blockIdx.y == 1:
+            x[7] = 0
+
+    with pytest.raises(IndexError) as error:
+        far[(1, 2, 3), (4, 3, 2)](np.zeros(2))
+    assert error.value.block == (0, 1, 0) and error.value.thread == (3, 2, 1)
+
+
+def test_an_error_in_a_device_function_has_its_line():
+    @cuda.jit(device=True)
+    def get(x, i):
+        return x[i]  # in the device function
+
+    @cuda.jit
+    def kernel(x):
+        x[0] = get(x, 5)
+
+    with pytest.raises(IndexError) as error:
+        kernel[1, 1](np.zeros(5))
+    assert error.value.line == line_of(get.py_func, "# in the device function") and " get()" in str(error.value)
+
+
+def test_divergent_barriers():
+    @cuda.jit
+    def diverge(x):
+        t = cuda.threadIdx.x
+        if t < 7:
+            x[t] = 1
+            cuda.syncthreads()  # first
+        else:
+            x[t] = 2
+            cuda.syncthreads()  # second
+
+    with pytest.raises(RuntimeError) as error:
+        diverge[1, (8, 2)](np.zeros(8))
+    first, second = (line_of(diverge.py_func, f"syncthreads()  # {which}") for which in ("first", "second"))
+    assert f"thread (0, 0, 0) waits at line {first}, thread (7, 1, 0) at line {second}" in str(error.value)
+
+
+@pytest.mark.parametrize("configuration, cls, text", [
+    ((0, 32), ValueError, "the grid has a size of 0"), ((1, (1, -1)), ValueError, "the block has a size of -1"),
+    ((1, 2048), ValueError, "2048 threads: a block has at most 1024"), ((1, (1, 1, 65)), ValueError, "65 along z: at most 64"),
+    ((1.5, 32), TypeError, "an int or a tuple of ints, not 1.5"), (((1, 1, 1, 1), 1), ValueError, "one to three sizes, not 4"),
+    (((1, 70000), 1), ValueError, "70000 along y"), ((1,), ValueError, "got 1 parts"), ((1, 1, 0, -5), ValueError, "negative"),
+    ((1, 1, 0, "x"), TypeError, "an int, not 'x'"), ((1, 1, "stream"), TypeError, "no stream"), ((1, 1, 0, 1 << 20), ValueError, "1048576 more")])
+def test_sizes_are_checked(configuration, cls, text):
+    with pytest.raises(cls, match=text):
+        put[configuration](np.zeros(5), 0)
+
+
+def test_arguments_are_checked():
+    x = np.zeros(5)
+    with pytest.raises(TypeError, match="launch it as put"):
+        put(x, 0)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
+        put[1, 1](x)
+    with pytest.raises(TypeError, match="argument 'x' is a list"):
+        put[1, 1]([1, 2], 0)
+    with pytest.raises(ValueError, match="read-only"):
+        put[1, 1](np.broadcast_to(1.0, (10,)), 0)
+    put[1, 5](n=0, x=x)
+    assert x.all()
+
+
+def test_what_has_no_meaning_in_a_kernel_is_said():
+    def returns(x):
+        return x[0]
+
+    def allocates(x):
+        x[0] = np.zeros(3)[0]
+
+    def catches(x):
+        try:
+            x[9] = 1
+        except IndexError:
+            x[0] = 5
+
+    def prints(x):
+        print(x[0])
+
+    def recursive(x):
+        x[0] = factorial(5)
+
+    def shape(x):
+        cuda.shared.array(x.size, np.float32)[0] = 1
+
+    def big(x):
+        cuda.shared.array(1 << 20, np.float32)[0] = 1
+
+    def complex_max(x):
+        cuda.atomic.max(cuda.local.array(1, np.complex64), 0, 1j)
+
+    for function, text in ((returns, "a kernel returns nothing"), (allocates, "allocate arrays"), (catches, "catch exceptions"),
+                           (prints, "Python objects"), (recursive, "recursively"), (shape, "must be known at compile time"),
+                           (big, "is larger than"), (complex_max, "no atomic max of complex64")):
+        with pytest.raises(CompileError, match=text):
+            cuda.jit(function)[1, 1](np.zeros(3))
+
+
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+def test_names_outside_of_kernels():
+    for call in (lambda: cuda.grid(1), lambda: cuda.threadIdx.x, lambda: cuda.shared.array(3, "f4"), lambda: cuda.syncthreads(),
+                 lambda: cuda.atomic.add(np.zeros(3), 0, 1), lambda: int(cuda.laneid)):
+        with pytest.raises(RuntimeError, match="only for kernels"):
+            call()
+    with pytest.raises(CompileError, match="in kernels only"):
+        njit(lambda: cuda.grid(1))()
+
+
+def test_options():
+    with pytest.raises(TypeError, match="did you mean 'fastmath'"):
+        cuda.jit(fastmth=True)
+    kernel = cuda.jit(fastmath=True, max_registers=32, opt=True, lineinfo=True, debug=False, inline=True, launch_bounds=(64, 2))(put.py_func)
+    assert kernel.bounds == (64, 2, 32) and kernel.options.fastmath
+    with pytest.raises(ValueError, match="launch_bounds=64"):
+        kernel[1, 65](np.zeros(100), 0)
+    with pytest.raises(TypeError):
+        cuda.jit(3)
+    with pytest.raises(TypeError, match=r"no \*args"):
+        cuda.jit(lambda *args: None)
+
+
+def test_signatures():
+    kernel = cuda.jit("void(float32[:], int32)")(put.py_func)
+    x = np.zeros(4, np.float32)
+    kernel[1, 2](x[::2], 0)
+    assert x.tolist() == [1, 0, 1, 0] and len(kernel.signatures) == 1
+    with pytest.raises(TypeError, match="has no signature for"):
+        kernel[1, 2](np.zeros(4), 0)
+    with pytest.raises(TypeError, match="2 arguments|takes 2"):
+        cuda.jit("void(float32[:])")(put.py_func)
+
+
+def test_specialisation_by_types_and_globals():
+    values = {"x": 3}
+
+    def make(n, f):
+        @cuda.jit
+        def kernel(x, t):
+            def inner(v):
+                return f(v) + n
+
+            x[0] = inner(t[0]) + t[1][0] * FACTOR
+        return kernel
+
+    x = np.zeros(1)
+    make(values["x"], lambda v: v * 2)[1, 1](x, (1, (5.5, 2)))
+    assert x[0] == 10.5
+    global FACTOR
+    FACTOR = 2
+    kernel = make(0, abs)
+    kernel[1, 1](x, (-1, (5.5, 2)))
+    assert x[0] == 12.0
+    FACTOR = 3
+    kernel[1, 1](x, (-1, (5.5, 2)))
+    assert x[0] == 17.5
+    FACTOR = 1
+
+
+FACTOR = 1
+
+
+def test_all_scalar_types_arrive():
+    @cuda.jit
+    def store(out, v):
+        out[0] = v
+
+    for dtype in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+                  "complex64", "complex128"):
+        v = np.dtype(dtype).type(1.5 if dtype[0] in "fc" else 1) if dtype[0] != "u" else np.dtype(dtype).type(np.iinfo(dtype).max)
+        out = np.zeros(1, dtype)
+        store[1, 1](out, v)
+        assert out[0] == v
+    for v in (True, -3, 2.5, 1 + 2j):
+        out = np.zeros(1, complex)
+        store[1, 1](out, v)
+        assert out[0] == v
+
+
+def test_layouts():
+    @cuda.jit
+    def double(a, out):
+        i, j = cuda.grid(2)
+        if i < a.shape[0] and j < a.shape[1]:
+            out[i, j] = 2 * a[i, j]
+
+    a = np.arange(12.0).reshape(3, 4)
+    for given in (a, np.asfortranarray(a), a[::-1, ::-1], a[:, ::2], a.T):
+        out = np.zeros_like(given)
+        double[(1, 1), (4, 4)](given, out)
+        np.testing.assert_array_equal(out, 2 * given)
+
+
+def test_forall():
+    x = np.zeros(300)
+    kernel = cuda.jit(guarded)
+    kernel.forall(300)(x)
+    kernel.forall(0)(x)
+    kernel.forall(100, tpb=32)(x)
+    assert x[:128].tolist() == [2.0] * 128 and x[128:].tolist() == [1.0] * 172
+    with pytest.raises(ValueError):
+        kernel.forall(-1)
+
+
+def guarded(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+def test_a_kernel_is_a_device_function_in_another():
+    inner = cuda.jit(guarded)
+
+    @cuda.jit
+    def outer(x):
+        inner(x)
+        inner(x)
+
+    x = np.zeros(10)
+    outer[1, 16](x)
+    assert (x == 2).all()
+    assert cuda.jit(device=True)(lambda v: v + 1)(2) == 3  # a device function called by the interpreter
