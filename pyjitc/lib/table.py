@@ -174,6 +174,15 @@ RULES = {
 }
 
 
+_CONTAINERS = (list, dict, set, bytearray)
+
+
+def _read_only(t, what: str) -> Mismatch:
+    """A container of the program, read where it is constant; there are none in compiled code to change."""
+    return Mismatch(f"a {type(t.value).__name__} of the program is only read in compiled code: {what} is not compiled",
+                    "return the values and change it outside, or write them into an array", AttributeError)
+
+
 class Library:
     """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
     `outlined`: code of the library functions that are not inlined."""
@@ -425,6 +434,8 @@ class Library:
             return Apply(structure.METHOD_MAKE, x, name=name)
         if isinstance(t, Struct) and t.name in ("list", "dict"):
             raise Mismatch(f"methods of a {t.name} are not compiled yet", "use an array (np.empty, np.zeros) or a tuple", AttributeError)
+        if isinstance(t, Singleton) and isinstance(t.value, _CONTAINERS) and hasattr(t.value, name):
+            raise _read_only(t, f".{name}()")
         if t is Str or t is Bytes:
             raise Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array",
                            AttributeError)
@@ -494,6 +505,8 @@ class Library:
             return indexing.setitem(x, i, v) if _advanced(i) else views.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
             raise _not_yet(x.type)
+        if isinstance(x.type, Singleton) and isinstance(x.type.value, _CONTAINERS):
+            raise _read_only(x.type, "item assignment")
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
 
     def length(self, x):

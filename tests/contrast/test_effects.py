@@ -163,7 +163,9 @@ def test_appending_to_a_global_list_is_refused(monkeypatch):
     with pytest.raises(TypeError, match="append") as caught:
         njit(remembers)(1.5)
     first = remembers.__code__.co_firstlineno
-    assert f"{__file__}:{first + 1} in remembers" in str(caught.value) and "SEEN.append(x)" in str(caught.value)
+    text = str(caught.value)
+    assert f"{__file__}:{first + 1} in remembers" in text and "SEEN.append(x)" in text
+    assert "help: return the values and change it outside, or write them into an array" in text
     assert SEEN == []
 
 
