@@ -413,6 +413,9 @@ class Library:
             found = views.getattr_(x, name)
             if found is not None:
                 return found
+            found = index.attributes.of_array(x, name) if name not in views.METHODS and index.method_module(name) is None else None
+            if found is not None:
+                return found
             if name in views.METHODS or index.method_module(name) is not None:
                 return Apply(structure.METHOD_MAKE, x, name=name)
         if isinstance(t, Singleton) and isinstance(t.value, np.ufunc) and name in index.UFUNC_METHODS:
@@ -421,6 +424,8 @@ class Library:
             found = np_scalars.dtype_attribute(t, name)
             if found is not None:
                 return found
+        if _is_part(t):
+            return index.attributes.getattr_(x, name)
         if t is Range and name in ("start", "stop", "step"):
             return Apply(structure.RANGE_GET, x, field=name)
         if isinstance(t, Slice) and name in ("start", "stop", "step"):
@@ -446,8 +451,10 @@ class Library:
                        f"did you mean '{near[0]}'?" if near else "", AttributeError)
 
     def setattr(self, x, name, value):
-        if isinstance(x.type, Array) and name == "shape":
-            raise Mismatch("assigning to the shape of an array is not compiled", "write a = a.reshape(...): NumPy 2.5 deprecates the assignment")
+        if isinstance(x.type, Array):
+            return index.attributes.set_of_array(x, name, value)
+        if _is_part(x.type):
+            raise Mismatch("flags of an array are part of its type in compiled code and cannot be changed")
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
 
     def is_power(self, t):
@@ -471,6 +478,8 @@ class Library:
             if i.value in dict(t.members):
                 return Apply(structure.STRUCT_GET, x, field=i.value)
             return key_error(i)
+        if _is_part(t):
+            return index.attributes.getitem(x, i)
         if t is Range:
             if isinstance(i.type, Slice):
                 raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
@@ -505,6 +514,8 @@ class Library:
             return indexing.setitem(x, i, v) if _advanced(i) else views.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
             raise _not_yet(x.type)
+        if _is_part(x.type):
+            return index.attributes.setitem(x, i, v)
         if isinstance(x.type, Singleton) and isinstance(x.type.value, _CONTAINERS):
             raise _read_only(x.type, "item assignment")
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
@@ -519,6 +530,8 @@ class Library:
             return Const(Int, len(t.members))
         if t is Range:
             return Call(iteration.range_size, x)
+        if _is_part(t):
+            return index.attributes.length(x)
         if t is Str and x.known:
             return Const(Int, len(x.value))
         if t is Object or t is Str:
@@ -557,6 +570,8 @@ class Library:
             return Call(iteration.array_iterate, x)
         if isinstance(t, Struct) and t.name == "list":
             return self.iter(_tuple([x], {}))
+        if _is_part(t):
+            return index.attributes.iterate(x)
         if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (t.name in iteration.STEPS or t.name == "empty_iterator"):
             return x
         raise Mismatch(f"{describe(t)} object is not iterable")
@@ -677,6 +692,11 @@ def _is_text(t):
 
 def _is_container(t):
     return isinstance(t, Struct) and t.name in ("list", "dict")
+
+
+def _is_part(t):
+    """a.flags or a.flat"""
+    return isinstance(t, Struct) and t.name in ("flags", "flat")
 
 
 def _not_yet(t):

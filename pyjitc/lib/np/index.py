@@ -11,10 +11,11 @@ import numpy as np
 
 from ...base.lazy import lazy
 
-__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "ufunc_methods", "grids", "UFUNC_METHODS"]
+__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "attributes", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
+attributes = lazy(f"{__package__}.attributes")
 grids = lazy(f"{__package__}.grids")
 ufunc_methods = lazy(f"{__package__}.ufunc_methods")
 UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
@@ -53,7 +54,7 @@ FUNCTIONS: dict[str, str] = {
     "polynomials": "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
     "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn "
            "fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift",
-    "scans": "argmax argmin cumsum cumprod nancumsum nancumprod diff ediff1d trapezoid interp convolve polyval "
+    "scans": "argmax argmin cumsum cumprod nancumsum nancumprod diff ediff1d trapezoid interp convolve "
              "hanning hamming blackman",
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
     "choosing": "choose select ix_ unravel_index ravel_multi_index",

@@ -14,9 +14,9 @@ from ...ops.memory import (
 )
 from ...ops.structure import RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Slice, Tuple, Union, is_integer, uint64,
+    Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Slice, Tuple, Union, is_complex, is_integer, uint64,
 )
-from ...types.lattice import dtype_of
+from ...types.lattice import dtype_of, part_of
 from ..build import compiled
 from ..intrinsics import store_all
 from ..py.numbers import uint64_to_int
@@ -423,6 +423,38 @@ def _size(a: Expr) -> Expr:
     return total or ONE
 
 
+def _component(a: Expr, offset: int) -> Expr:
+    """The view of the real or imaginary parts."""
+    n, part = a.type.ndim, part_of(a.type.dtype)
+    t = Array(part, n, "A" if n else "C", a.type.writable, a.type.aligned)
+    return Apply(ARRAY_VIEW, a, Const(Int, offset * part.bits // 8), *(Apply(ARRAY_DIM, a, axis=k) for k in range(n)),
+                 *(Apply(ARRAY_STRIDE, a, axis=k) for k in range(n)), type=t)
+
+
+def _real(a: Expr) -> Expr:
+    return _component(a, 0) if is_complex(a.type.dtype) else a
+
+
+def _imag(a: Expr) -> Expr:
+    if is_complex(a.type.dtype):
+        return _component(a, 1)
+    dims = [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
+    zeros = Apply(ARRAY_NEW, *dims, type=Array(a.type.dtype, a.type.ndim), zero=True)
+    return Apply(RETYPE, zeros, type=Array(a.type.dtype, a.type.ndim, "C", False))
+
+
+def _turned(a: Expr) -> Expr:
+    """a.mT"""
+    n = a.type.ndim
+    if n < 2:
+        return Throw(ValueError, "matrix transpose with ndim < 2 is undefined")
+    if n == 2:
+        return transpose(a)
+    axes = [*range(n - 2), n - 1, n - 2]
+    return Apply(ARRAY_VIEW, a, ZERO, *(Apply(ARRAY_DIM, a, axis=k) for k in axes), *(Apply(ARRAY_STRIDE, a, axis=k) for k in axes),
+                 type=Array(a.type.dtype, n, "A", a.type.writable, a.type.aligned))
+
+
 ATTRIBUTES = {
     "shape": lambda a: Apply(TUPLE_MAKE, *(Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)), cls=None),
     "strides": lambda a: Apply(TUPLE_MAKE, *(Apply(ARRAY_STRIDE, a, axis=k) for k in range(a.type.ndim)), cls=None),
@@ -431,7 +463,7 @@ ATTRIBUTES = {
     "itemsize": lambda a: Const(Int, item_bits(a.type.dtype) // 8),
     "nbytes": lambda a: Apply(IMUL, _size(a), Const(Int, item_bits(a.type.dtype) // 8)),
     "dtype": lambda a: Const(DType(a.type.dtype), dtype_of(a.type.dtype)),
-    "T": transpose,
+    "T": transpose, "mT": _turned, "real": _real, "imag": _imag,
 }
 METHODS = {
     "fill": compiled(fill),
