@@ -1,32 +1,54 @@
-"""The native function that launches a kernel: one argument, the address of a block that says everything.
+"""The native function that launches a kernel: one argument, the address of bytes that say everything.
 
-A call of the driver with eleven arguments through ctypes costs microseconds; filling a block by one `struct.pack_into`
-and passing its address costs half of one. One launcher serves all kernels.
+A call of the driver with eleven arguments through ctypes costs microseconds; one `struct.pack` and one call with its
+result costs half of one, and needs no memory that threads share. One launcher serves all kernels.
 """
 from __future__ import annotations
 
 from . import link
 
-__all__ = ["HEAD", "CONFIG", "make_launcher"]
+__all__ = ["make_launcher"]
 
-# The block: addresses of cuCtxSetCurrent and of cuLaunchKernel, the context, the function, the table of the parameters'
-# addresses; then what a launch chooses, as `CONFIG`; then the parameters.
-HEAD = "5P"
-CONFIG = "7I4xP"  # grid x y z, block x y z, bytes of shared memory, stream
-
+# The bytes: address of the kernel's description, what the launch chooses (seven i32 and a stream), the parameters.
+# The description: addresses of cuCtxSetCurrent and cuLaunchKernel, context, function, i64 number of parameters, then i64 where
+# each lies in the bytes.
 _TEXT = """
-define i32 @pyjitc_launch(ptr %block) {
-  %make_current = load ptr, ptr %block, align 8
-  %q1 = getelementptr i8, ptr %block, i64 8
+define i32 @pyjitc_launch(ptr %data) {
+start:
+  %about = load ptr, ptr %data, align 1
+  %make_current = load ptr, ptr %about, align 8
+  %q1 = getelementptr i8, ptr %about, i64 8
   %launch = load ptr, ptr %q1, align 8
-  %q2 = getelementptr i8, ptr %block, i64 16
+  %q2 = getelementptr i8, ptr %about, i64 16
   %context = load ptr, ptr %q2, align 8
-  %q3 = getelementptr i8, ptr %block, i64 24
+  %q3 = getelementptr i8, ptr %about, i64 24
   %function = load ptr, ptr %q3, align 8
-  %q4 = getelementptr i8, ptr %block, i64 32
-  %parameters = load ptr, ptr %q4, align 8
-  %q5 = getelementptr i8, ptr %block, i64 40
-  %config = load [7 x i32], ptr %q5, align 4
+  %q4 = getelementptr i8, ptr %about, i64 32
+  %n = load i64, ptr %q4, align 8
+  %places = getelementptr i8, ptr %about, i64 40
+  %table = alloca ptr, i64 %n, align 8
+  br label %next
+next:
+  %i = phi i64 [ 0, %start ], [ %i1, %put ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %put, label %current
+put:
+  %where = getelementptr i64, ptr %places, i64 %i
+  %place = load i64, ptr %where, align 8
+  %parameter = getelementptr i8, ptr %data, i64 %place
+  %slot = getelementptr ptr, ptr %table, i64 %i
+  store ptr %parameter, ptr %slot, align 8
+  %i1 = add i64 %i, 1
+  br label %next
+current:
+  %wrong = call i32 %make_current(ptr %context)
+  %fine = icmp eq i32 %wrong, 0
+  br i1 %fine, label %go, label %stop
+stop:
+  ret i32 %wrong
+go:
+  %q5 = getelementptr i8, ptr %data, i64 8
+  %config = load [7 x i32], ptr %q5, align 1
   %gx = extractvalue [7 x i32] %config, 0
   %gy = extractvalue [7 x i32] %config, 1
   %gz = extractvalue [7 x i32] %config, 2
@@ -34,15 +56,9 @@ define i32 @pyjitc_launch(ptr %block) {
   %by = extractvalue [7 x i32] %config, 4
   %bz = extractvalue [7 x i32] %config, 5
   %shared = extractvalue [7 x i32] %config, 6
-  %q6 = getelementptr i8, ptr %block, i64 72
-  %stream = load ptr, ptr %q6, align 8
-  %wrong = call i32 %make_current(ptr %context)
-  %fine = icmp eq i32 %wrong, 0
-  br i1 %fine, label %go, label %stop
-stop:
-  ret i32 %wrong
-go:
-  %status = call i32 %launch(ptr %function, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared, ptr %stream, ptr %parameters, ptr null)
+  %q6 = getelementptr i8, ptr %data, i64 40
+  %stream = load ptr, ptr %q6, align 1
+  %status = call i32 %launch(ptr %function, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared, ptr %stream, ptr %table, ptr null)
   ret i32 %status
 }"""
 

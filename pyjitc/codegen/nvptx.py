@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple
 
 from ..base.errors import Diagnostic, UnsupportedError
+from ..base.launch_bounds import Bounds
 from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
@@ -25,7 +26,7 @@ from .emit import FunctionEmitter, Module, components
 from .nvptx_ops import LOWERINGS, coordinate
 from .target import Target
 
-__all__ = ["ARCHITECTURES", "ERROR_BYTES", "Bounds", "Kernel", "Site", "compile_kernel", "device_target", "in_libdevice", "is_approximated", "kernel_text", "parameters"]
+__all__ = ["ARCHITECTURES", "ERROR_BYTES", "Kernel", "Site", "compile_kernel", "device_target", "in_libdevice", "is_approximated", "kernel_text", "parameters"]
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121")
 _LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
@@ -34,15 +35,6 @@ _LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 ERROR_BYTES = 64
 _MAX_VALUES = 4
 _MAX_CONSTANT = 60 << 10
-
-
-class Bounds(NamedTuple):
-    """What is promised of launches: the largest block, the least number of blocks on a multiprocessor, the most registers of
-    a thread; 0: nothing said."""
-
-    threads: int = 0
-    blocks: int = 0
-    registers: int = 0
 
 
 class Site(NamedTuple):

@@ -19,12 +19,26 @@ from ..lib.cuda.names import (
     syncthreads, syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence, threadfence_block, threadfence_system, threadIdx,
     warpsize,
 )
+from .arrays import (
+    DeviceArray, as_cuda_array, device_array, device_array_like, from_cuda_array_interface, from_dlpack, is_cuda_array, mapped, mapped_array,
+    mapped_array_like, pinned, pinned_array, pinned_array_like, to_device,
+)
+from .devices import (
+    CudaError, Event, Stream, close, current_context, default_stream, detect, event, event_elapsed_time, external_stream, get_current_device,
+    is_available, list_devices, select_device, stream, synchronize, why_not,
+)
 from .kernel import jit
 
 __all__ = [
-    "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "clz", "const", "eq_sync", "ffs",
-    "fma", "fp16", "grid", "gridDim", "gridsize", "jit", "laneid", "lanemask_lt", "local", "match_all_sync", "match_any_sync", "nanosleep", "popc",
-    "reduce_add_sync", "reduce_and_sync", "reduce_max_sync", "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync", "rsqrt", "selp", "shared",
-    "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or",
-    "syncwarp", "threadIdx", "threadfence", "threadfence_block", "threadfence_system", "warpsize",
+    "CudaError", "DeviceArray", "Event", "Stream", "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic",
+    "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "close", "clz", "const", "current_context",
+    "default_stream", "detect", "device_array", "device_array_like", "eq_sync", "event", "event_elapsed_time",
+    "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "from_dlpack", "get_current_device", "grid",
+    "gridDim", "gridsize", "is_available", "is_cuda_array", "jit", "laneid", "lanemask_lt", "list_devices", "local",
+    "mapped", "mapped_array", "mapped_array_like", "match_all_sync", "match_any_sync", "nanosleep", "pinned",
+    "pinned_array", "pinned_array_like", "popc", "reduce_add_sync", "reduce_and_sync", "reduce_max_sync",
+    "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync", "rsqrt", "select_device", "selp", "shared",
+    "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stream", "synchronize", "syncthreads",
+    "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx", "threadfence",
+    "threadfence_block", "threadfence_system", "to_device", "warpsize", "why_not",
 ]

@@ -13,27 +13,29 @@ import numpy as np
 
 from ..types.kinds import Array
 from ..types.typeof import element_type
-from .devices import CudaError, current_device, devices, stream_handle
+from . import dlpack
+from .devices import CudaError, Event, current_device, devices, stream_handle
 
-__all__ = ["DeviceArray", "as_cuda_array", "device_array", "device_array_like", "from_cuda_array_interface", "is_cuda_array", "mapped",
+__all__ = ["DeviceArray", "adopt", "as_cuda_array", "device_array", "device_array_like", "from_dlpack", "from_cuda_array_interface", "is_cuda_array", "mapped",
            "mapped_address", "mapped_array", "mapped_array_like", "pinned", "pinned_array", "pinned_array_like", "to_device", "wrap"]
 
 _types: dict[tuple, Array] = {}
 
 
 class Memory:
-    """Memory of a device, or pinned host memory. address: None once it was freed; owner: what it belongs to, where that is not
-    this object; release: called with the address at the end."""
+    """Memory of a device, or pinned host memory. address: None once it was freed; live: the device until then; owner: what it
+    belongs to, where that is not this object; release: called with the address at the end."""
 
-    __slots__ = ("device", "address", "size", "owner", "release", "device_address", "__weakref__")
+    __slots__ = ("device", "live", "address", "size", "owner", "release", "device_address", "__weakref__")
 
     def __init__(self, device, address: int, size: int, owner=None, release=None, device_address: int | None = None):
-        self.device, self.address, self.size, self.owner, self.release = device, address, size, owner, release
+        self.device = self.live = device
+        self.address, self.size, self.owner, self.release = address, size, owner, release
         self.device_address = device_address
 
     def free(self) -> None:
         address, self.address = self.address, None
-        self.owner = None
+        self.owner = self.live = None
         if address is not None and self.release is not None:
             self.release(address)
 
@@ -259,6 +261,24 @@ class DeviceArray:
                 "data": (self.address, not self.writable), "version": 3, "stream": self.stream or 1}
 
 
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A capsule with the array where it is, in order with the work of the consumer's `stream`."""
+        if copy:
+            raise BufferError("the array is not copied for DLPack; copy it first, as in x.copy()")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"the array is on {self.__dlpack_device__()}, not on {dl_device}")
+        if not self.writable:
+            raise BufferError("the array is read-only, which DLPack cannot say")
+        if self.device.gpu and stream not in (None, -1) and stream != self.stream:
+            event = Event(self.device, timing=False)
+            event.record(self.stream)
+            event.wait(0 if stream == 1 else stream)
+        return dlpack.export(self.address, self.shape, self.strides, self.dtype, self.__dlpack_device__(), self.memory)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (dlpack.CUDA, self.device.index) if self.device.gpu else (dlpack.CPU, 0)
+
+
 def _type(shape, strides, dtype, writable) -> Array:
     """The type of an array: its layout is found as NumPy finds it."""
     item = dtype.itemsize
@@ -453,6 +473,24 @@ def _pin(device, ary: np.ndarray, stack, is_mapped: bool) -> None:
 # ---------------------------------------------------------------- arrays of other libraries
 
 
+def from_dlpack(obj, stream=0) -> DeviceArray:
+    """The array of another library, where it is, by the DLPack protocol: PyTorch's, JAX's, CuPy's, NumPy's."""
+    device = current_device()
+    kind, index = obj.__dlpack_device__()
+    if device.gpu:
+        if kind not in (dlpack.CUDA, dlpack.CUDA_HOST, dlpack.CUDA_MANAGED):
+            raise ValueError(f"the {type(obj).__name__} is not on a GPU; copy it with cuda.to_device")
+        device = devices()[index if kind == dlpack.CUDA else device.index]
+        capsule = obj.__dlpack__(stream=stream_handle(stream) or 1)
+    else:
+        if kind != dlpack.CPU:
+            raise CudaError("from_dlpack", 100, "", f"the {type(obj).__name__} is on a GPU, but kernels run on the CPU here")
+        capsule = obj.__dlpack__()
+    tensor = dlpack.Imported(capsule)
+    memory = Memory(device, tensor.address, tensor.size, owner=tensor)
+    return DeviceArray(memory, tensor.address, tensor.shape, tensor.strides, tensor.dtype, tensor.writable)
+
+
 def is_cuda_array(obj) -> bool:
     """Whether the object says that it lies on a GPU, as PyTorch's, CuPy's and JAX's arrays there do."""
     return isinstance(obj, DeviceArray) or hasattr(obj, "__cuda_array_interface__")
@@ -493,3 +531,12 @@ def from_cuda_array_interface(described: dict, owner=None, sync: bool = True) ->
 def wrap(obj) -> DeviceArray:
     """A DeviceArray as it is, or the array of another library."""
     return obj if isinstance(obj, DeviceArray) else as_cuda_array(obj)
+
+
+def adopt(obj):
+    """An array of another library as a DeviceArray; anything else as it is."""
+    if hasattr(obj, "__cuda_array_interface__"):
+        return as_cuda_array(obj)
+    if hasattr(obj, "__dlpack__") and not isinstance(obj, (np.ndarray, np.generic, DeviceArray)):
+        return from_dlpack(obj)
+    return obj

@@ -12,7 +12,7 @@ from ..base.options import environment
 from ..runtime import driver
 from ..runtime.hostdevice import HostDevice
 
-__all__ = ["CudaError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
+__all__ = ["CudaError", "Event", "Stream", "after_wait", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
            "event_elapsed_time", "external_stream", "get_current_device", "is_available", "list_devices", "select_device", "stream", "stream_handle",
            "synchronize", "use", "why_not"]
 
@@ -81,8 +81,24 @@ def current_context(index: int | None = None):
 
 
 def synchronize() -> None:
-    """Wait until the current device has done everything."""
-    current_device().synchronize()
+    """Wait until the current device has done everything; raise what a kernel raised."""
+    device = current_device()
+    device.synchronize()
+    _raise_failures(device)
+
+
+_launched: dict[Any, dict[Any, None]] = {}  # device -> kernels that may have failed since somebody looked
+
+
+def after_wait(device, kernel) -> None:
+    """Look, when the device is waited for the next time, whether the kernel failed."""
+    _launched.setdefault(device, {})[kernel] = None
+
+
+def _raise_failures(device) -> None:
+    kernels = _launched.get(device)
+    while kernels:
+        kernels.popitem()[0].check_failure()
 
 
 def close() -> None:
@@ -131,8 +147,9 @@ class Stream:
         return 0, self.handle
 
     def synchronize(self) -> None:
-        """Wait until all that was put in is done."""
+        """Wait until all that was put in is done; raise what a kernel raised."""
         self.device.wait(self.handle)
+        _raise_failures(self.device)
 
     def query(self) -> bool:
         """Whether it is."""

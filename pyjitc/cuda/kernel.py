@@ -12,7 +12,6 @@ import functools
 import math
 import operator
 from types import FunctionType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,26 +19,22 @@ from ..api import portable
 from ..api.dispatch import CompiledFunction, make_binder
 from ..api.signature import Signature, TypeName, convert, signature_of
 from ..base.errors import suggest
+from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import NoneType, Singleton
 from ..types.typeof import typeof
+from .arrays import DeviceArray, adopt, mapped_address
 from .devices import current_device, stream_handle
 
 __all__ = ["jit", "Kernel", "DeviceFunction", "Bounds"]
 
-_backends = {True: lazy(f"{__package__}.gpu"), False: lazy(f"{__package__}.hostgrid")}
+gpu = lazy(f"{__package__}.gpu")
+_backends = {True: gpu, False: lazy(f"{__package__}.hostgrid")}
 _MAX_SHARED = 48 << 10
-
-
-class Bounds(NamedTuple):
-    """What is promised of launches: the largest block, the least number of blocks on a multiprocessor, the most registers of
-    a thread; 0: nothing said."""
-
-    threads: int = 0
-    blocks: int = 0
-    registers: int = 0
+_MAX_LAUNCHES = 64  # configurations of a kernel that are remembered
+_PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray))
 
 
 class DeviceFunction(Callable_):
@@ -62,13 +57,15 @@ class DeviceFunction(Callable_):
 class Kernel(Callable_):
     """A kernel: `kernel[grid, block](...)` launches it. Called in another kernel it is a device function. py_func, options."""
 
-    __slots__ = ("py_func", "options", "bounds", "_codes", "_declared", "_binder", "__dict__", "__weakref__")
+    __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_launches", "_declared", "_binder", "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
-    def __init__(self, function: FunctionType, options: Options, bounds: Bounds, declared=()):
+    def __init__(self, function: FunctionType, options: Options, bounds: Bounds, declared=(), strict: bool = False):
         self.py_func = function
         self.options, self.bounds = options, bounds
+        self.strict = strict
         self._codes: dict = {}
+        self._launches: dict = {}
         self._declared: list[Signature] = []
         self._binder = make_binder(function)
         functools.update_wrapper(self, function)
@@ -83,10 +80,23 @@ class Kernel(Callable_):
         raise TypeError(f"{self.__qualname__} is a kernel: launch it as {self.__name__}[grid, block](...)")
 
     def __getitem__(self, configuration) -> "Launch":
+        try:
+            found = self._launches.get(configuration)
+        except TypeError:  # lists
+            found = None
+        if found is not None and found.device is current_device():
+            return found
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
             raise ValueError(f"a launch is {self.__name__}[grid, block], with stream and bytes of shared memory behind; got {len(parts)} parts")
-        return Launch(self, *parts)
+        launch = Launch(self, *parts)
+        try:
+            if len(self._launches) >= _MAX_LAUNCHES:
+                self._launches.clear()
+            self._launches[configuration] = launch
+        except TypeError:
+            pass
+        return launch
 
     def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> "ForAll":
         """A launch with a thread for each of `ntasks`, in blocks of `tpb` (0: what suits). The kernel tests `i < n` itself."""
@@ -151,9 +161,14 @@ class Kernel(Callable_):
             name = self.py_func.__code__.co_varnames[k]
             raise type(error)(f"{self.__qualname__}() argument {name!r} {error}") from None
 
-    def launch(self, args, kwargs, grid, block, stream, shared: int) -> None:
+    def launch(self, args, kwargs, grid, block, stream, shared: int):
+        """Launch; returns the code."""
         device = current_device()
-        args = self._binder(*args, **kwargs)
+        if getattr(stream, "device", device) is not device:
+            raise ValueError(f"the stream is of device {stream.device.index}, the launch on device {device.index}")
+        args = tuple([x if type(x) in _PLAIN else _adopted(x) for x in self._binder(*args, **kwargs)])
+        if self.strict:
+            self._refuse_host_arrays(args)
         args, types = self._types(args)
         code = self._code(types, device)
         limit = max(_MAX_SHARED, device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"))
@@ -163,6 +178,47 @@ class Kernel(Callable_):
         if self.bounds.threads and math.prod(block) > self.bounds.threads:
             raise ValueError(f"a block of {math.prod(block)} threads is larger than launch_bounds={self.bounds.threads} promises")
         code.launch(args, types, grid, block, stream_handle(stream), shared)
+        return code
+
+    def _refuse_host_arrays(self, args) -> None:
+        for name, x in zip(self.py_func.__code__.co_varnames, args):
+            if isinstance(x, np.ndarray) and mapped_address(x) is None:
+                raise TypeError(f"{self.__qualname__}() argument {name!r} is an array in host memory; copy it with cuda.to_device, "
+                                "or leave out strict=True")
+
+    # -- looking
+
+    def _inspected(self, what: str, signature, arch: str | None):
+        if signature is None:
+            return {types: self._inspected(what, Signature(types), arch) for types in self.signatures}
+        types = signature_of(signature).args
+        return getattr(gpu, what)(self.py_func, types, self.options, self.bounds, arch or gpu.arch_of(current_device()))
+
+    def inspect_ptx(self, signature=None, arch: str | None = None):
+        """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""
+        return self._inspected("inspect_ptx", signature, arch)
+
+    inspect_asm = inspect_ptx
+
+    def inspect_llvm(self, signature=None, arch: str | None = None):
+        """The optimised LLVM text that PTX is made of."""
+        return self._inspected("inspect_llvm", signature, arch)
+
+    def inspect_sass(self, signature=None, arch: str | None = None):
+        """The machine code, where ptxas and nvdisasm or cuobjdump are installed."""
+        return self._inspected("inspect_sass", signature, arch)
+
+    def report(self, signature=None, arch: str | None = None):
+        """What a thread takes, by ptxas: registers, bytes of stack, of spills, of shared and constant memory."""
+        return self._inspected("report", signature, arch)
+
+
+def _adopted(x):
+    """Arrays of other libraries as device arrays, in tuples too."""
+    if isinstance(x, tuple):
+        parts = [y if type(y) in _PLAIN else _adopted(y) for y in x]
+        return x._make(parts) if hasattr(x, "_make") else tuple(parts) if type(x) is tuple else x
+    return adopt(x)
 
 
 def _holds(guards) -> bool:
@@ -174,19 +230,22 @@ def _holds(guards) -> bool:
 
 
 def _function_type(value):
+    if isinstance(value, DeviceArray):  # in a tuple
+        return value.type
     return Singleton(value) if portable.plain_function(value) is not None else None
 
 
 class Launch:
     """A kernel with the sizes of a launch. grid, block: (x, y, z)."""
 
-    __slots__ = ("kernel", "grid", "block", "stream", "shared")
+    __slots__ = ("kernel", "grid", "block", "stream", "shared", "device", "quick", "packed", "count")
 
     def __init__(self, kernel: Kernel, grid, block, stream=0, shared=0):
         self.kernel = kernel
+        self.quick = None  # (packed, *args): a launch of known types on a GPU, or NotImplemented
         self.grid, self.block = _sizes("grid", grid), _sizes("block", block)
         self.stream = stream
-        device = current_device()
+        self.device = device = current_device()
         threads = math.prod(self.block)
         most = device.attribute("MAX_THREADS_PER_BLOCK")
         if threads > most:
@@ -204,7 +263,13 @@ class Launch:
             raise ValueError(f"the bytes of shared memory are negative: {shared}")
 
     def __call__(self, *args, **kwargs) -> None:
-        self.kernel.launch(args, kwargs, self.grid, self.block, self.stream, self.shared)
+        if self.quick is not None and len(args) == self.count and not kwargs and self.quick(self.packed, *args) is None:
+            return
+        code = self.kernel.launch(args, kwargs, self.grid, self.block, self.stream, self.shared)
+        quick = getattr(code, "quick", None)
+        if quick is not None:
+            self.packed, self.count = code.configure(self.grid, self.block, stream_handle(self.stream), self.shared), len(code.types)
+            self.quick = quick
 
     def __repr__(self):
         return f"<{self.kernel!r} with grid {self.grid}, block {self.block}>"
@@ -241,7 +306,7 @@ def _sizes(what: str, given) -> tuple[int, int, int]:
 
 # ---------------------------------------------------------------- the decorator
 
-_OWN = ("device", "max_registers", "launch_bounds", "opt", "lineinfo", "inline", "forceinline", "link", "lto")
+_OWN = ("device", "strict", "max_registers", "launch_bounds", "opt", "lineinfo", "inline", "forceinline", "link", "lto")
 _PASSED = ("debug", "fastmath", "cache", "boundscheck")
 
 
@@ -251,7 +316,7 @@ def jit(signature=None, device: bool = False, **options):
         @cuda.jit                           @cuda.jit("void(float32[:], int32)")      @cuda.jit(device=True)
         def kernel(x, n): ...               def kernel(x, n): ...                     def helper(a): ...
 
-    Options: debug (index errors and assertions of a thread reach the host, races on the CPU are found), fastmath, cache,
+    Options: strict (host arrays are refused instead of copied), debug (index errors and assertions of a thread reach the host, races on the CPU are found), fastmath, cache,
     max_registers, launch_bounds (most threads of a block, or with the least number of blocks). opt, lineinfo, inline, link
     and lto are accepted: optimisation is always on, functions are always inlined, lines are always known.
     """
@@ -264,18 +329,19 @@ def jit(signature=None, device: bool = False, **options):
     chosen = make_options({name: value for name, value in options.items() if name in _PASSED})
     if environment("PYJITC_CACHE"):
         chosen = chosen._replace(cache=environment("PYJITC_CACHE") != "0")
+    strict = bool(options.get("strict"))
     limits = options.get("launch_bounds") or ()
     limits = (limits,) if isinstance(limits, int) else tuple(limits)
     bounds = Bounds(*(*limits, 0, 0)[:2], options.get("max_registers") or 0)
     if isinstance(signature, (FunctionType, CompiledFunction, Kernel, DeviceFunction)):
-        return _decorate(signature, device, chosen, bounds, ())
+        return _decorate(signature, device, chosen, bounds, (), strict)
     if signature is not None and not isinstance(signature, (str, list, tuple, TypeName, Signature)):
         raise TypeError(f"cuda.jit compiles Python functions, not {signature!r}")
     declared = () if signature is None else tuple(map(signature_of, signature if isinstance(signature, list) else [signature]))
-    return lambda function: _decorate(function, device, chosen, bounds, declared)
+    return lambda function: _decorate(function, device, chosen, bounds, declared, strict)
 
 
-def _decorate(function, device: bool, options: Options, bounds: Bounds, declared):
+def _decorate(function, device: bool, options: Options, bounds: Bounds, declared, strict: bool):
     function = portable.plain_function(function)
     if function is None:
         raise TypeError(f"cuda.jit compiles Python functions, not {function!r}")
@@ -286,4 +352,4 @@ def _decorate(function, device: bool, options: Options, bounds: Bounds, declared
         return DeviceFunction(function)
     if code.co_flags & 0x4 or code.co_flags & 0x8:
         raise TypeError(f"{function.__qualname__}() is a kernel: it takes no *args or **kwargs")
-    return Kernel(function, options, bounds, declared)
+    return Kernel(function, options, bounds, declared, strict)

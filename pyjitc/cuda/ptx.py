@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from ..api import cache, compiler, portable
 from ..api.compiled import ABSENT, Guard
+from ..base.launch_bounds import Bounds
 from ..base.options import Options
 from ..base.trace import timed
 from ..codegen import launcher, link, nvptx, ptxas
 from ..codegen.compile import recursive
-from ..codegen.nvptx import Bounds, Kernel, Site
+from ..codegen.nvptx import ARCHITECTURES, Kernel, Site
 from ..front import functions
 from ..infer.meaning import UNKNOWN
 from ..infer.specialise import specialise
@@ -22,7 +23,7 @@ from ..lib.cuda import elementary
 from ..lib.cuda.device import DeviceLibrary
 from ..passes import pipeline
 
-__all__ = ["Compiled", "compile_ptx", "inspect_llvm", "libdevice", "report"]
+__all__ = ["ARCHITECTURES", "Compiled", "compile_ptx", "inspect_llvm", "report", "sass"]
 
 _library = DeviceLibrary()
 _replaced: dict = {}  # (operation, operand types) -> typed library function
@@ -51,7 +52,7 @@ def compile_ptx(function, types, options: Options, bounds: Bounds, arch: str, us
                 if found is not None:
                     return found
     module, guards = _module(function, types, options, use_libdevice)
-    library = libdevice() if use_libdevice else None
+    library = ptxas.libdevice() if use_libdevice else None
     kernel = nvptx.compile_kernel(module, nvptx.device_target(arch), options, bounds, library)
     if not _launchers:
         _launchers.append(launcher.make_launcher())
@@ -127,11 +128,6 @@ def _replacement(inst, options: Options, use_libdevice: bool):
     return found
 
 
-def libdevice() -> bytes:
-    """NVIDIA's library of elementary functions, in bitcode. AssemblyError where it is not installed."""
-    return ptxas.libdevice()
-
-
 def inspect_llvm(function, types, options: Options, bounds: Bounds, arch: str) -> str:
     module, _ = _module(function, types, options, False)
     target = nvptx.device_target(arch)
@@ -141,3 +137,8 @@ def inspect_llvm(function, types, options: Options, bounds: Bounds, arch: str) -
 def report(kernel: Kernel) -> Any:
     """Registers, stack and spills, by ptxas."""
     return ptxas.assemble(kernel.ptx, kernel.arch, kernel.name)[1]
+
+
+def sass(kernel: Kernel) -> str:
+    """Machine code as text; AssemblyError where the tools are not installed."""
+    return ptxas.disassemble(ptxas.assemble(kernel.ptx, kernel.arch, kernel.name)[0])

@@ -262,3 +262,94 @@ def test_what_the_driver_refuses_is_an_error_with_its_words():
         device.attribute("SPEED")
     device.close()
     assert library.retained == {0: 0}
+
+
+# ---------------------------------------------------------------- DLPack
+
+
+@pytest.fixture
+def host():
+    devices.use([HostDevice()], "a test")
+    yield
+    devices._chosen.clear()
+    devices._local.__dict__.clear()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.int8, np.uint64, np.bool_])
+def test_dlpack_both_ways_with_numpy(host, dtype):
+    values = np.arange(12).reshape(3, 4).astype(dtype)
+    there = arrays.to_device(values)
+    for view, expected in ((there, values), (there[:, ::2].T, values[:, ::2].T), (there[1:2, 2], values[1:2, 2]), (there[:0], values[:0])):
+        seen = np.from_dlpack(view)
+        np.testing.assert_array_equal(seen, expected)
+        assert seen.dtype == dtype and seen.shape == expected.shape
+    seen = np.from_dlpack(there)
+    address = there.address
+    del there, view
+    gc.collect()
+    np.testing.assert_array_equal(seen, values)  # the memory lives as long as what looks at it
+    assert seen.ctypes.data == address
+    back = arrays.from_dlpack(values)
+    back[1, 1] = 1
+    assert back.address == values.ctypes.data and back.type.layout == "C" and values[1, 1] == dtype(1)
+
+
+def test_dlpack_memory_is_given_back(host):
+    from_ = arrays.dlpack._exported
+    there = arrays.to_device(np.arange(5.0))
+    before = len(from_)
+    capsule = there.__dlpack__()
+    assert len(from_) == before + 1
+    del capsule  # nobody took it
+    assert len(from_) == before
+    seen = np.from_dlpack(there)
+    assert len(from_) == before + 1
+    del seen
+    gc.collect()
+    assert len(from_) == before
+    capsule = np.arange(3).__dlpack__()
+    taken = arrays.dlpack.Imported(capsule)
+    with pytest.raises(ValueError, match="taken before"):
+        arrays.dlpack.Imported(capsule)
+    assert taken.shape == (3,)
+
+
+def test_dlpack_refusals(host):
+    there = arrays.to_device(np.arange(5.0))
+    with pytest.raises(BufferError, match="is on"):
+        there.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(BufferError, match="not copied"):
+        there.__dlpack__(copy=True)
+
+    class OnGPU:
+        def __dlpack_device__(self):
+            return 2, 0
+
+    with pytest.raises(CudaError, match="is on a GPU, but kernels run on the CPU"):
+        arrays.from_dlpack(OnGPU())
+    install(FakeLibrary())
+    with pytest.raises(ValueError, match="not on a GPU; copy it with cuda.to_device"):
+        arrays.from_dlpack(np.arange(3))
+    on_gpu = arrays.to_device(np.arange(6))
+    assert on_gpu.__dlpack_device__() == (2, 0)
+
+    class Other:
+        def __dlpack_device__(self):
+            return 2, 0
+
+        def __dlpack__(self, stream=None):
+            assert stream == 1
+            return on_gpu[1:4].__dlpack__(stream=stream)
+
+    assert arrays.from_dlpack(Other()).copy_to_host().tolist() == [1, 2, 3]
+    stream = devices.stream()
+    capsule = on_gpu.__dlpack__(stream=stream.handle)
+    del capsule
+
+
+def test_arrays_of_jax_go_straight_in(host):
+    jax = pytest.importorskip("jax")
+    theirs = jax.numpy.arange(6, dtype=jax.numpy.float32)
+    ours = arrays.adopt(theirs)
+    assert ours.copy_to_host().tolist() == [0, 1, 2, 3, 4, 5] and ours.dtype == np.float32
+    assert jax.numpy.from_dlpack(arrays.to_device(np.arange(3.0))).tolist() == [0, 1, 2]

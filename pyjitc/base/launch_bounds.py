@@ -1,0 +1,18 @@
+"""What is promised of a kernel's launches. Also a part of the keys of kept code."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Bounds", "NONE"]
+
+
+class Bounds(NamedTuple):
+    """threads: the largest block; blocks: the least number of blocks on a multiprocessor; registers: the most of a thread;
+    0: nothing said."""
+
+    threads: int = 0
+    blocks: int = 0
+    registers: int = 0
+
+
+NONE = Bounds()

@@ -1,0 +1,246 @@
+"""Kernels on a GPU: compiled for the types of their arguments, loaded, and launched.
+
+For each combination of types a function is generated that compares the arguments' types and places, makes the bytes of
+codegen/launcher.py by one `struct.pack`, and calls the launcher: less than a microsecond. Whatever it does not
+expect goes the long way: other types, host arrays, arrays of other libraries, changed globals, misuse.
+"""
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any
+
+import numpy as np
+
+from ..api import portable
+from ..api.compiled import ABSENT
+from ..base.launch_bounds import Bounds
+from ..base.lazy import lazy
+from ..base.options import Options
+from ..runtime import loader
+from ..types import kinds
+from ..types.kinds import Array, Float, Int, NoneType, NpFloat, NpInt, Tuple, Type
+from . import arrays, devices
+from .arrays import DeviceArray
+from .failure import failure
+
+ptx = lazy("pyjitc.cuda.ptx")
+
+__all__ = ["GpuCode", "arch_of", "compile_kernel", "compiled", "inspect_llvm", "inspect_ptx", "inspect_sass", "report"]
+
+_CONFIG = struct.Struct("7I4xP")
+
+
+# ---------------------------------------------------------------- a kernel for given types
+
+_CODES = {"i8": "b", "i16": "h", "i32": "i", "i64": "q", "half": "e", "float": "f", "double": "d", "ptr": "P"}
+
+
+def _fields(t: Type, name: str) -> list[tuple[str, str]]:
+    """(struct code, expression) of each parameter for an argument called `name`, as codegen/nvptx.parameters has them."""
+    if isinstance(t, Array):
+        places = [("q", f"{name}.shape[{k}]") for k in range(t.ndim)]
+        if t.layout == "A":
+            places += [("q", f"{name}.strides[{k}]") for k in range(t.ndim)]
+        return [("P", f"{name}.start"), *places]
+    if isinstance(t, Tuple):
+        return [field for k, part in enumerate(t.elements) for field in _fields(part, f"{name}[{k}]")]
+    if t is Int:
+        return [("q", name)]
+    if isinstance(t, NpInt):
+        code = _CODES[f"i{t.bits}"]
+        return [(code if t.signed else code.upper(), name)]
+    if t is Float:
+        return [("d", name)]
+    if isinstance(t, NpFloat):
+        return [({16: "e", 32: "f", 64: "d"}[t.bits], name)]
+    if t is kinds.Bool or t is kinds.NpBool:
+        return [("?", name)]
+    if kinds.is_complex(t):
+        code = "f" if t is kinds.complex64 else "d"
+        return [(code, f"{name}.real"), (code, f"{name}.imag")]
+    if t is NoneType or isinstance(t, (kinds.Singleton, kinds.DType)):
+        return []
+    raise TypeError(f"a {t} cannot be passed to a kernel; pass numbers, arrays and tuples")
+
+
+_CLASSES = {Int: int, Float: float, kinds.Bool: bool, kinds.Complex: complex, NoneType: type(None)}
+
+
+class GpuCode:
+    """A kernel compiled for argument types and loaded on a device. guards: what the code depends on; shared: bytes of its static
+    shared memory; quick(packed configuration, *args): a launch, or NotImplemented where an argument is not of the very types,
+    or not where it was expected, or a global changed."""
+
+    def __init__(self, function, compiled, types: tuple[Type, ...], options: Options, device):
+        self.name, self.types, self.options, self.device = function.__name__, types, options, device
+        self.kernel, self.guards, self.shared = compiled.kernel, compiled.guards, compiled.kernel.shared
+        self.function = device.load(self.kernel.ptx, self.kernel.name)
+        self.image = _launcher(compiled.launcher)
+        self.max_threads = self.function.attribute("max_threads")
+        self.allowed = device.attribute("MAX_SHARED_MEMORY_PER_BLOCK") - self.shared
+        self.error_place = self.function.variable("pyjitc_error") if self.kernel.sites else None
+        self._generate()
+
+    def _generate(self) -> None:
+        """Make `quick` and `unchecked` from their source, which says all there is about these types."""
+        names = [f"a{k}" for k in range(len(self.types))]
+        fields = [field for t, name in zip(self.types, names) for field in _fields(t, name)]
+        form = f"P{_CONFIG.size}s"
+        places = []
+        for code, _ in fields:
+            form += code
+            places.append(struct.calcsize(form) - struct.calcsize(code))
+        driver = self.device.driver
+        self.about = (ctypes.c_uint64 * (5 + len(places)))(
+            driver.address("cuCtxSetCurrent"), driver.address("cuLaunchKernel"), self.device.context, self.function.handle, len(places), *places)
+        values = "".join(f", {expression}" for _, expression in fields)
+        scope: dict[str, Any] = {"pack": struct.Struct(form).pack, "about": ctypes.addressof(self.about), "go": self._entry(), "Array": DeviceArray,
+                                 "device": self.device, "fails": self._refused, "ABSENT": ABSENT, "lookup": portable.lookup}
+        tests = []
+        for k, (t, name) in enumerate(zip(self.types, names)):
+            if isinstance(t, Array):
+                scope[f"t{k}"] = t
+                tests += [f"{name}.__class__ is Array", f"{name}.type is t{k}", f"{name}.memory.live is device"]
+            elif isinstance(t, kinds.Singleton):
+                scope[f"t{k}"] = t.value
+                tests.append(f"{name} is t{k}")
+            elif isinstance(t, (Tuple, kinds.DType)):
+                tests.append("False")
+            else:
+                scope[f"t{k}"] = _CLASSES.get(t) or np.dtype(t.text.rstrip("_")).type
+                tests.append(f"{name}.__class__ is t{k}")
+        for k, guard in enumerate(self.guards):
+            scope[f"g{k}"], scope[f"k{k}"], scope[f"v{k}"] = guard.container, guard.key, guard.value
+            now = f"g{k}.get(k{k}, ABSENT)" if isinstance(guard.container, dict) else f"lookup(g{k}, k{k})"
+            tests.append(f"{now} is v{k}")
+        parameters = ", ".join(["packed", *names])
+        condition = " and ".join(tests) or "True"
+        body = f"    code = go(pack(about, packed{values}))\n    if code:\n        fails(code)\n"
+        source = f"def unchecked({parameters}):\n{body}\ndef quick({parameters}):\n    if not ({condition}):\n        return NotImplemented\n{body}"
+        exec(source, scope)
+        self.unchecked, self.quick = scope["unchecked"], scope["quick"]
+        if self.kernel.sites:  # a launch may fail later: the long way looks
+            self.quick = None
+
+    def _entry(self):
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)  # lets other threads run: a full queue makes a launch wait
+        return prototype(self.image.address("pyjitc_launch"))
+
+    def _refused(self, code: int) -> None:
+        raise self.device.driver.error("cuLaunchKernel", code)
+
+    def configure(self, grid, block, stream: int, shared: int) -> bytes:
+        """What a launch chooses, packed; ValueError where this kernel cannot be launched so."""
+        threads = block[0] * block[1] * block[2]
+        if threads > self.max_threads:
+            raise ValueError(f"{self.name} cannot have blocks of {threads} threads, {self.max_threads} at most: a thread takes "
+                             f"{self.function.attribute('registers')} registers")
+        if shared > self.allowed:
+            most = self.device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") - self.shared
+            if shared > most:
+                raise ValueError(f"{self.name} cannot have {shared} bytes of shared memory beside its own {self.shared}: a block of this device "
+                                 f"has {most + self.shared}")
+            self.function.allow_shared(shared)
+            self.allowed = shared
+        return _CONFIG.pack(*grid, *block, shared, stream)
+
+    def launch(self, values, types, grid, block, stream: int, shared: int) -> None:
+        """The long way: any arguments of these types. Host arrays are copied to the device and back."""
+        packed = self.configure(grid, block, stream, shared)
+        back: list[tuple[DeviceArray, np.ndarray]] = []
+        values = [self._passed(x, f"argument {k + 1}", stream, back) for k, x in enumerate(values)]
+        self.unchecked(packed, *values)
+        if self.kernel.sites:
+            if self.options.debug:
+                self.device.wait(stream)
+                self.check_failure()
+            else:
+                devices.after_wait(self.device, self)
+        for there, here in back:
+            there.copy_to_host(here, stream)
+        if back:
+            self.device.wait(stream)
+            if self.kernel.sites:
+                self.check_failure()
+
+    def _passed(self, x, what: str, stream: int, back) -> Any:
+        if isinstance(x, tuple):
+            return tuple([self._passed(y, f"an item of {what}", stream, back) for y in x])
+        if isinstance(x, DeviceArray):
+            if x.device is not self.device:
+                raise ValueError(f"{what} of {self.name}() lies on device {x.device.index}; the launch is on device {self.device.index}")
+            x.address  # refuses what was freed
+            return x
+        if not isinstance(x, np.ndarray):
+            return x
+        seen = arrays.mapped_address(x)
+        if seen is not None:
+            return DeviceArray(arrays.Memory(self.device, seen, x.nbytes, owner=x), seen, x.shape, x.strides, x.dtype, x.flags.writeable)
+        there = arrays.to_device(x, stream)
+        if x.flags.writeable:
+            back.append((there, x))
+        return there
+
+    def check_failure(self) -> None:
+        """Raise what a thread of an earlier launch raised, once."""
+        record = (ctypes.c_char * self.error_place[1])()
+        self.device.copy_out(ctypes.addressof(record), self.error_place[0], len(record))
+        self.device.wait(0)
+        site, *words = struct.unpack_from("<7I", record)
+        if site:
+            self.device.fill(self.error_place[0], 0, len(record))
+            raise failure(self.kernel.sites[site - 1], struct.unpack_from("<4Q", record, 32), tuple(words[:3]), tuple(words[3:6]))
+
+
+_images: dict[bytes, loader.Image] = {}
+
+
+def _launcher(code: bytes) -> loader.Image:
+    found = _images.get(code)
+    if found is None:
+        found = _images[code] = loader.load(code)
+    return found
+
+
+# ---------------------------------------------------------------- the backend
+
+
+def compile_kernel(function, types, options: Options, bounds, device) -> GpuCode:
+    """Code of the kernel `function` for arguments of `types`. Raises CompileError, located."""
+    return GpuCode(function, compiled(function, types, options, bounds, arch_of(device)), types, options, device)
+
+
+def compiled(function, types, options: Options, bounds, arch: str):
+    names = function.__code__.co_varnames
+    for name, t in zip(names, types):
+        try:
+            _fields(t, "x")
+        except TypeError as error:
+            raise TypeError(f"{function.__qualname__}() argument {name!r}: {error}") from None
+    return ptx.compile_ptx(function, types, options, Bounds(*bounds), arch)
+
+
+def arch_of(device) -> str:
+    """The newest target that the device runs."""
+    major, minor = device.compute_capability
+    fitting = [a for a in ptx.ARCHITECTURES if (int(a[3:-1]), int(a[-1])) <= (major, minor)]
+    if not fitting:
+        raise ValueError(f"{device.name} has compute capability {major}.{minor}; 7.5 is the oldest that is supported")
+    return max(fitting, key=lambda a: int(a[3:]))
+
+
+def inspect_ptx(*given) -> str:
+    return compiled(*given).kernel.ptx
+
+
+def inspect_llvm(function, types, options: Options, bounds, arch: str) -> str:
+    return ptx.inspect_llvm(function, types, options, Bounds(*bounds), arch)
+
+
+def inspect_sass(*given) -> str:
+    return ptx.sass(compiled(*given).kernel)
+
+
+def report(*given):
+    return ptx.report(compiled(*given).kernel)
