@@ -1,0 +1,70 @@
+"""Polynomials as arrays of coefficients, against NumPy."""
+import numpy as np
+import pytest
+from tests.oracle import outcome
+
+from pyjitc import njit
+
+R = np.random.default_rng(1)
+P, N, Z = np.array([1.0, -6, 11, -6]), np.array([1, 2, 3]), np.array([0, 0, 2.0, 0, -3, 1, 0, 0])
+F, B, NONE = P.astype(np.float32), np.array([1, -2, 3], np.int8), np.zeros(0)
+W, V = R.normal(size=4) + 1j * R.normal(size=4), R.normal(size=(3, 4))
+M = R.normal(size=(4, 4))
+X = np.linspace(0, 1, 9)
+Y = np.sin(X * 3)
+Y2 = np.stack([Y, Y * 2], 1)
+
+CASES = {
+    "polyval": (lambda p, x: np.polyval(p, x), (P, 0.5), (P, X), (N, 2), (N, N), (N, 0.5), (N, X), (P, N), (F, N), (N, 1j), (P, np.float32(2)), (B, B), (P, V), (F, F), (W, X)),
+    "polyval list": (lambda x: np.polyval([1, 2, 3], x), (2,), (X,), (N,)),
+    "add": (lambda a, b: (np.polyadd(a, b), np.polysub(a, b), np.polymul(a, b)), (P, N), (N, P), (N, N), (W, P), (Z, P), (np.zeros(3), P), (F, B)),
+    "add list": (lambda a: (np.polyadd(a, [1, 2]), np.polysub([1.5, 2], a), np.polymul((1, 2), a), np.polyadd(a, 3)), (P,), (N,)),
+    "div": (lambda a, b: np.polydiv(a, b), (P, N), (N, P), (P, np.array([1.0, -1])), (W, P[:2]), (F, F[:2]), (N, np.array([2])), (NONE, P)),
+    "der": (lambda a: (np.polyder(a), np.polyder(a, 2), np.polyder(a, 0), np.polyder(a, m=5)), (P,), (N,), (F,), (W,), (B,), (P[:1],)),
+    "der neg": (lambda a: np.polyder(a, -1), (P,)),
+    "int": (lambda a: (np.polyint(a), np.polyint(a, 2), np.polyint(a, 0), np.polyint(a, 2, k=3), np.polyint(a, 2, [1.5, 2]), np.polyint(a, k=7)), (P,), (N,), (F,), (W,), (NONE,)),
+    "int neg": (lambda a: np.polyint(a, -1), (P,)),
+    "int k": (lambda a: np.polyint(a, 3, [1, 2]), (P,)),
+    "poly": (lambda a: np.poly(a), (P,), (N,), (np.array([1+1j, 1-1j, 2]),), (W,), (NONE,), (F,), (M,), ((M+M.T),), (V,), (np.stack([M, M]),), (F[None, :1],)),
+    "roots": (lambda a: np.roots(a), (P,), (Z,), (N,), (np.zeros(3),), (NONE,), (F,), (W,), (P[:1],), (np.array([0, 3.0, 0, 0]),), (np.array([1.0, 0, -1]),), (V,)),
+    "vander": (lambda a: (np.vander(a), np.vander(a, 2), np.vander(a, N=5, increasing=True)), (P,), (N,), (F,), (W,), (B,), (np.array([True, False]),)),
+    "vander2": (lambda a: np.vander(a), (V,)),
+    "fit": (lambda x, y: (np.polyfit(x, y, 3), np.polyfit(x, y, 2, w=x+1)), (X, Y), (X, Y2), (X, Y+1j*X), (np.arange(9), np.arange(9)**2), (X.astype(np.float32), Y.astype(np.float32)), (X, Y[:4]), (X[:0], Y[:0])),
+    "fit full": (lambda x, y: np.polyfit(x, y, 3, full=True), (X, Y), (X, Y2)),
+    "fit cov": (lambda x, y: (np.polyfit(x, y, 2, cov=True), np.polyfit(x, y, 2, cov="unscaled")), (X, Y), (X, Y2), (X[:3], Y[:3])),
+    "fit neg": (lambda x, y, n: np.polyfit(x, y, n), (X, Y, -1), (X, Y, 1)),
+}
+
+
+def compare(expected, actual):
+    if isinstance(expected, tuple):
+        assert type(expected) is type(actual) and len(expected) == len(actual)
+        for x, y in zip(expected, actual):
+            compare(x, y)
+        return
+    assert type(expected) is type(actual)
+    if isinstance(expected, (int, float)):
+        np.testing.assert_allclose(actual, expected, rtol=1e-12)
+        return
+    assert expected.dtype == actual.dtype and expected.shape == actual.shape
+    # Products are added in another order, and roots and fits are as good as their matrices' conditions, about 100.
+    eps = 1e-4 if expected.dtype in (np.float32, np.complex64) else 1e-11
+    np.testing.assert_allclose(actual, expected, rtol=eps, atol=10 * eps)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_as_numpy(name):
+    function, *calls = CASES[name]
+    compiled = njit(function)
+    for args in calls:
+        expected, actual = outcome(function, args), outcome(compiled, args)
+        assert expected[0] == actual[0], (expected, actual)
+        if expected[0] == "raises":
+            assert type(expected[1]) is type(actual[1]) and repr(expected[1].args) == repr(actual[1].args)
+        else:
+            compare(expected[1], actual[1])
+
+
+def test_poly1d_is_named():
+    with pytest.raises(TypeError, match="np.poly1d is not compiled"):
+        njit(lambda x: np.poly1d(x))(X)
