@@ -184,11 +184,11 @@ def log2_1p(x):
 
 
 def spacing(x):
-    """Distance to the next float away from zero, with the sign of x."""
+    """Distance to the next float away from zero, with the sign of x; of a half, to the next one above."""
     if FABS(x) == INF:
         return x - x
     x = x + 0.0
-    return NEXTAFTER(x, COPYSIGN(infinite(x), x)) - x
+    return NEXTAFTER(x, infinite(x) if x.dtype == np.float16 else COPYSIGN(infinite(x), x)) - x
 
 
 def infinite(x):
@@ -268,7 +268,6 @@ def complex_reciprocal(x):
     ratio = a / b
     size = a * ratio + b
     return COMPLEX_MAKE(ratio / size, -1.0 / size)
-
 
 
 def float_ratio(x):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...infer.meaning import CallValue
 from ...types import kinds as k
+from ...types.lattice import kind_of
 from ..build import compiled
 from . import scalars
 from .elementwise import constant_of
@@ -71,7 +72,26 @@ def _round(args, kwargs):
     if a is not None and (isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct) and a.type.name == "list"):
         given = [CallValue(constant_of(np.asarray), a), *args[1:]] if args else []
         return CallValue(constant_of(np.round), *given, keywords=kwargs if args else {**kwargs, "a": CallValue(constant_of(np.asarray), a)})
+    if a is not None and _kind(a) in "bc":
+        return CallValue(constant_of(round_parts), *args, keywords=kwargs)
     return _rounded(args[:2], {key: x for key, x in kwargs.items() if key != "out"})
+
+
+def _kind(x):
+    return kind_of(x.type.dtype if isinstance(x.type, k.Array) else x.type)
+
+
+def round_parts(a, decimals=0, out=None):
+    """Of booleans, as NumPy in half precision; of complex numbers part by part."""
+    z = np.asarray(a)
+    if z.dtype.kind != "c":
+        if decimals != 0:
+            raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
+        return np.rint(a)
+    found = np.empty_like(z)
+    found.real[...] = np.round(z.real, decimals)
+    found.imag[...] = np.round(z.imag, decimals)
+    return whole(found) if isinstance(a, (complex, np.complexfloating)) else found
 
 
 _rounded = scalars.lifted(("a", "decimals"), {np.round: scalars.round_})[np.round]
