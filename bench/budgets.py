@@ -12,7 +12,7 @@ import numpy as np
 
 from .loops import PROGRAMS, outcome, same
 from .machine import slowness
-from .measure import Sample, calls, child, progress, ratio, runs, sample
+from .measure import Sample, calls, child, progress, quotient, ratio, runs, sample
 from .peers import PEERS, load
 from .table import Row
 
@@ -38,7 +38,9 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
 
 
 def _time(name, unit, figure, budget, speed, cells, **more) -> Row:
-    return Row("budgets", name, unit, figure, cells, budget, here=None if budget is None else budget * speed, **more)
+    ratios = {"cpython" if peer == "plain Python" else peer: quotient(of, figure) for peer, of in cells.items()
+              if figure is not None}
+    return Row("budgets", name, unit, figure, cells, budget, here=None if budget is None else budget * speed, ratios=ratios, **more)
 
 
 # Import and first calls, each figure from processes of their own.

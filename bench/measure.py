@@ -13,7 +13,7 @@ from typing import Callable, Mapping, NamedTuple
 
 import numpy as np
 
-__all__ = ["Sample", "sample", "calls", "runs", "child", "progress", "ratio"]
+__all__ = ["Sample", "sample", "calls", "runs", "child", "progress", "ratio", "quotient"]
 
 
 class Sample(NamedTuple):
@@ -36,6 +36,11 @@ def sample(values) -> Sample:
 def ratio(above, below) -> Sample:
     """Of two lists of times measured in turns: the ratio round by round."""
     return sample(a / b for a, b in zip(above, below))
+
+
+def quotient(above: Sample, below: Sample) -> Sample:
+    """Of two figures that were not measured in turns."""
+    return Sample(above.median / below.median, above.low / below.high, above.high / below.low, min(above.n, below.n))
 
 
 def calls(cases: Mapping[str, tuple[str, dict]], rounds: int, window: int = 2000) -> dict[str, list[float]]:

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 
 from ..machine import slowness
-from ..measure import Sample, child, progress, sample
+from ..measure import Sample, child, progress, quotient, sample
 from ..table import Row
 from .cases import NAMES
 
@@ -76,8 +76,7 @@ def _row(name, found) -> Row:
         figure = ratios["numpy"] = sample(own["ratios"])
         for peer, result in found.items():  # each beside NumPy in its own process: the quotient of what they are worth
             if peer != "pyjitc" and "error" not in result:
-                theirs = sample(result["ratios"])
-                ratios[peer] = Sample(figure.median / theirs.median, figure.low / theirs.high, figure.high / theirs.low, theirs.n)
+                ratios[peer] = quotient(figure, sample(result["ratios"]))
     return Row("npbench", name, "x", figure, cells, budget=1.0, at_least=True, note=own.get("error", ""), ratios=ratios)
 
 
