@@ -17,7 +17,7 @@ from ..api.compiled import ABSENT, Guard
 from ..base.options import Options
 from ..base.trace import timed
 from ..codegen.compile import recursive
-from ..codegen.grid import CONTEXT_WORDS, ENTRY, WORDS, GridKernel, compile_grid
+from ..codegen.grid import CONTEXT_WORDS, ENTRY, RECORD, WORDS, GridKernel, compile_grid
 from ..codegen.nvptx import parameters
 from ..front import functions
 from ..infer.meaning import UNKNOWN
@@ -50,8 +50,8 @@ os.register_at_fork(after_in_child=_pool.clear)
 class GridCode:
     """A kernel for some argument types. guards: what the code depends on; shared: bytes of its static shared memory."""
 
-    def __init__(self, kernel: GridKernel, guards: tuple[Guard, ...]):
-        self.kernel, self.guards, self.shared = kernel, guards, kernel.shared
+    def __init__(self, kernel: GridKernel, guards: tuple[Guard, ...], debug: bool):
+        self.kernel, self.guards, self.shared, self.debug = kernel, guards, kernel.shared, debug
         self.image = load(kernel.object, {})
         self.native = _Native(self.image.address(ENTRY))
         self.layout = "".join(_FORMATS[c] for c in kernel.parameters)
@@ -85,8 +85,10 @@ class _Run:
         self.context = (ctypes.c_int64 * CONTEXT_WORDS)()
         self.context[WORDS["threads"]:WORDS["threads"] + 3] = block
         self.context[WORDS["blocks"]:WORDS["blocks"] + 3] = grid
-        self.memory = [_memory(shared), _memory(code.kernel.local * block[0] * block[1] * block[2])]
-        self.context[WORDS["shared"]], self.context[WORDS["local"]] = (_aligned(m) for m in self.memory)
+        watched = -(-shared // 64) * 64 + code.shared if code.debug else 0
+        self.memory = [_memory(max(shared, watched)), _memory(code.kernel.local * block[0] * block[1] * block[2]), _memory(watched * RECORD)]
+        self.context[WORDS["shared"]], self.context[WORDS["local"]], self.context[WORDS["record"]] = map(_aligned, self.memory)
+        self.context[WORDS["watched"]] = watched
         self.context[WORDS["shared_bytes"]] = shared
 
     def block_number(self, grid) -> int:
@@ -98,7 +100,7 @@ class _Run:
         site = self.code.kernel.sites[context[WORDS["site"]] - 1]
         number = context[WORDS["thread"]]
         thread = None if number < 0 else (number % block[0], number // block[0] % block[1], number // block[0] // block[1])
-        return failure(site, context[WORDS["values"]:CONTEXT_WORDS], context[0:3], thread)
+        return failure(site, context[WORDS["values"]:WORDS["values"] + 8], context[0:3], thread)
 
 
 def _memory(size: int):
@@ -157,7 +159,7 @@ def _module(function, types, options: Options):
 def compile_kernel(function, types, options: Options, bounds, device) -> GridCode:
     """Code of the kernel `function` for arguments of `types`. Raises CompileError, located."""
     module, plan, guards = _module(function, types, options)
-    return GridCode(compile_grid(module, plan, options), guards)
+    return GridCode(compile_grid(module, plan, options), guards, options.debug)
 
 
 def inspect(function, types, options: Options, stage: str = "llvm") -> str:

@@ -87,7 +87,7 @@ def fold_shapes(fn: ir.Function) -> None:
 
 def run(fn: ir.Function, options=None) -> Plan:
     """Rewrite `fn`, a kernel, to run one block."""
-    return _Grid(fn).run()
+    return _Grid(fn, bool(options and options.debug)).run()
 
 
 class _Region:
@@ -101,8 +101,9 @@ class _Region:
 
 
 class _Grid:
-    def __init__(self, fn: ir.Function):
+    def __init__(self, fn: ir.Function, debug: bool):
         self.fn = fn
+        self.debug = debug
         self.plan = Plan()
         self.start = ir.Block("block")  # runs once
         self.own: list[ir.Inst] = []  # runs in front of each region, for each thread
@@ -119,7 +120,7 @@ class _Grid:
         plan = self.plan
         found = Uniformity(fn, {i.result for i in self.own}, _is_uniform)
         self.varying = found.varying
-        plan.masked = found.parts and any(len(ways) > 1 for ways in exits.values())
+        plan.masked = found.parts and any(len(ways) > 1 for ways in exits.values()) or self.debug
         self.choice = self.slot(Int) if not plan.masked and any(len(ways) > 1 for ways in exits.values()) else None
         self.save(regions)
         self.failing = ir.Block("failed", [ir.Value(Int, "thread")])
@@ -298,6 +299,18 @@ class _Grid:
         """Whether one slot serves the whole block."""
         return not self.plan.masked and v not in self.varying
 
+    def watched(self, inst: ir.Inst, linear: ir.Value) -> list[ir.Inst]:
+        """An instruction, behind what `debug` asks."""
+        attrs = {"origin": inst.attrs["origin"]} if "origin" in inst.attrs else {}
+        leave = ir.Edge(self.failing, [linear])
+        if inst.op in _TOUCHES:
+            ndim = inst.args[0].type.ndim
+            touch = ir.Inst(grid.TOUCH, (linear, *inst.args[:1 + ndim]), {"what": _TOUCHES[inst.op], **attrs}, None, inst.loc, unwind=leave)
+            return [touch, inst]
+        if inst.op is grid.LANES and len(inst.args) > 1:
+            return [ir.Inst(grid.LANES_ARE_HERE, (linear, inst.args[1]), attrs, None, inst.loc, unwind=leave), inst]
+        return [inst]
+
     # -- loops
 
     def loop(self, region: _Region, regions, exits, definitions) -> None:
@@ -401,6 +414,10 @@ class _Grid:
                     inst.attrs = {**inst.attrs, "parallel": True}
                 elif inst.op is grid.LANES:
                     inst.attrs = {**inst.attrs, "masked": self.plan.masked}
+            if self.debug:
+                block.insts = [new for inst in block.insts for new in self.watched(inst, linear)]
+        if self.debug:
+            latch.insts[-1].attrs = {}
         # what follows
         if not self.plan.masked and len(exits) < 2:
             (follower,) = exits or {None}
@@ -426,6 +443,9 @@ class _Grid:
 def _is_uniform(inst: ir.Inst) -> bool:
     """Whether the result is the same for all threads where the operands are."""
     return not inst.op.effects & (ir.READS | ir.WRITES | ir.ALLOCATES) or inst.op is structure.RETYPE
+
+
+_TOUCHES = {memory.ARRAY_LOAD: 0, memory.ARRAY_STORE: 1, gpu.ATOMIC: 2, gpu.ATOMIC_CAS: 2}
 
 
 def _rename(block: ir.Block, old: tuple[ir.Value, ...], new: ir.Value) -> None:

@@ -1,0 +1,449 @@
+"""Lowerings of what threads do, in the code of a block on the CPU: places, memory, states, warps, atomics, bits.
+
+The emitter is that of grid.py: it has `word`, `threads`, `table`, `slot`, `at`, `read` and `raise_with` beside the usual.
+"""
+from __future__ import annotations
+
+from ..ops import gpu, grid, memory
+from ..types.kinds import Float, Int, NpComplex, NpFloat, NpInt, Type
+from .emit import components, memory_type
+
+__all__ = ["CONTEXT_WORDS", "GROUP", "LOWERINGS", "MAX_THREADS", "MAX_VALUES", "RECORD", "WORDS", "each", "position"]
+
+# Words of the context: block x y z, threads of a block, blocks of the grid, dynamic shared memory and its bytes, local memory;
+# of a failure: its site (0: none), thread, values.
+# And under `debug`: the record of who touched each byte of shared memory, bytes that are watched, the number of the last wait,
+# and of the last one of the block; then those of each warp.
+WORDS = {"block": 0, "threads": 3, "blocks": 6, "shared": 9, "shared_bytes": 10, "local": 11, "site": 12, "thread": 13, "values": 14,
+         "record": 22, "watched": 23, "waits": 24, "block_wait": 25, "warp_waits": 26}
+MAX_VALUES = 8
+CONTEXT_WORDS = 58
+RECORD = 64  # bytes of the record of a byte
+MAX_THREADS = 1024
+GROUP = memory.PARALLEL
+
+
+def _word(name):
+    return lambda e, inst: [e.word(WORDS[name] + inst.attrs["axis"])]
+
+
+def _shared(e, inst):
+    t, shape = inst.attrs["type"], inst.attrs["shape"]
+    size = gpu.shape_bytes(t, shape)
+    name = e.tables.get(id(inst))
+    if name is None:
+        if e.module.options.debug:
+            return [_watched(e, inst, size), "null", *_shape(t, shape)]
+        e.count += 1
+        name = e.tables[id(inst)] = f"%shared{e.count}"
+        e.entry += [f"  {name} = alloca [{size} x i8], align 64", f"  call void @llvm.memset.p0.i64(ptr {name}, i8 -1, i64 {size}, i1 false)"]
+        e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        e.module.take_shared(size)
+    return [name, "null", *_shape(t, shape)]
+
+
+def _watched(e, inst, size: int) -> str:
+    """Pointer to shared memory behind what the launch gives, where every byte has a record."""
+    given = e.word(WORDS["shared_bytes"])
+    behind = e.assign(f"and i64 {e.assign(f'add i64 {given}, 63')}, -64")
+    start = e.assign(f"add i64 {e.word(WORDS['shared'])}, {behind}")
+    return e.assign(f"inttoptr i64 {e.assign(f'add i64 {start}, {e.module.take_shared(size)}')} to ptr")
+
+
+def _shape(t, shape) -> list[str]:
+    """Lengths and byte strides of a C array, as constants."""
+    strides, step = [], memory.item_bytes(t.dtype)
+    for n in reversed(shape):
+        strides.append(str(step))
+        step *= n
+    return [*map(str, shape), *reversed(strides)]
+
+
+def _dynamic(e, inst):
+    t = inst.attrs["type"]
+    size = memory.item_bytes(t.dtype)
+    pointer = e.assign(f"inttoptr i64 {e.word(WORDS['shared'])} to ptr")
+    return [pointer, "null", e.assign(f"udiv i64 {e.word(WORDS['shared_bytes'])}, {size}"), str(size)]
+
+
+def _local(e, inst, thread):
+    t, shape = inst.attrs["type"], inst.attrs["shape"]
+    offset = e.assign(f"mul nuw nsw i64 {thread[0]}, {e.module.plan.local_bytes}")
+    start = e.assign(f"add nuw nsw i64 {offset}, {inst.attrs['offset']}")
+    pointer = e.assign(f"inttoptr i64 {e.word(WORDS['local'])} to ptr")
+    return [e.assign(f"getelementptr inbounds i8, ptr {pointer}, i64 {start}"), "null", *_shape(t, shape)]
+
+
+def _constant(e, inst):
+    t, shape = inst.attrs["type"], inst.attrs["shape"]
+    data = bytes.fromhex(inst.attrs["data"])
+    name = f"@constant{e.module.constants}"
+    e.module.constants += 1
+    text = "".join(f"\\{b:02X}" for b in data)
+    e.module.declarations[f'{name} = internal constant [{len(data)} x i8] c"{text}", align 64'] = None
+    return [name, "null", *_shape(t, shape)]
+
+
+def _slot_load(e, inst, thread):
+    common = inst.attrs.get("common", False)
+    return [e.read(table, c, "0" if common else thread[0]) for c, table in e.slot(inst.attrs["slot"], common)]
+
+
+def _slot_store(e, inst, thread, value):
+    common = inst.attrs.get("common", False)
+    for (c, table), v in zip(e.slot(inst.attrs["slot"], common), value, strict=True):
+        if c == "i1":
+            v = e.assign(f"zext i1 {v} to i8")
+        e.line(f"store {memory_type(c)} {v}, ptr {e.at(table, memory_type(c), '0' if common else thread[0])}{GROUP}")
+    return []
+
+
+def _state_is(e, inst, thread):
+    state = e.assign(f"load i32, ptr {e.at(e.table('state', 'i32'), 'i32', thread[0])}{GROUP}")
+    return [e.assign(f"icmp eq i32 {state}, {inst.attrs['region']}")]
+
+
+def _state_store(e, inst, thread):
+    e.line(f"store i32 {inst.attrs['region']}, ptr {e.at(e.table('state', 'i32'), 'i32', thread[0])}{GROUP}")
+    return []
+
+
+def each(e, count: str, carried, body):
+    """for (k = 0; k < count; k++) carried = body(k, *carried); the values after it. carried: (type, first value) pairs."""
+    before, head, inside, after = e.current, e.label("each"), e.label("one"), e.label("each_done")
+    e.jump(head)
+    e.start(head)
+    names = []
+    for _ in range(len(carried) + 1):
+        e.count += 1
+        names.append(f"%k{e.count}")
+    at = len(e.lines)
+    more = e.assign(f"icmp slt i64 {names[0]}, {count}")
+    e.branch(more, inside, after)
+    e.start(inside)
+    results = body(*names)
+    following = e.assign(f"add nuw nsw i64 {names[0]}, 1")
+    last = e.current
+    e.jump(head)
+    phis = [f"  {n} = phi {t} [ {first}, %{before} ], [ {new}, %{last} ]" for n, (t, first), new in zip(
+        names, [("i64", "0"), *carried], [following, *results])]
+    e.lines[at:at] = phis
+    e.start(after)
+    return names[1:]
+
+
+def _next(e, inst):
+    """The region that runs next; which threads run it is noted for their warp operations."""
+    state, warps = e.table("state", "i32"), inst.attrs["warps"]
+    never = 1 << 30
+
+    def look(k, warp, block, thread, other, conflict):
+        s = e.assign(f"load i32, ptr {e.at(state, 'i32', k)}")
+        here = e.assign(f"icmp sge i32 {s}, 0")
+        waits = e.assign(f"icmp slt i32 {s}, {warps}")
+        in_warp = e.assign(f"and i1 {here}, {waits}")
+        lower = e.assign(f"icmp slt i32 {s}, {warp}")
+        take = e.assign(f"and i1 {in_warp}, {lower}")
+        new_warp = e.assign(f"select i1 {take}, i32 {s}, i32 {warp}")
+        in_block = e.assign(f"icmp sge i32 {s}, {warps}")
+        none = e.assign(f"icmp slt i32 {block}, 0")
+        first = e.assign(f"and i1 {in_block}, {none}")
+        new_block = e.assign(f"select i1 {first}, i32 {s}, i32 {block}")
+        new_thread = e.assign(f"select i1 {first}, i64 {k}, i64 {thread}")
+        differs = e.assign(f"icmp ne i32 {s}, {new_block}")
+        wrong = e.assign(f"and i1 {in_block}, {differs}")
+        return [new_warp, new_block, new_thread, e.assign(f"select i1 {wrong}, i64 {k}, i64 {other}"), e.assign(f"or i1 {conflict}, {wrong}")]
+
+    warp, block, thread, other, conflict = each(e, e.threads(), [
+        ("i32", str(never)), ("i32", "-1"), ("i64", "0"), ("i64", "0"), ("i1", "false")], look)
+    some = e.assign(f"icmp ne i32 {warp}, {never}")
+    chosen = e.assign(f"select i1 {some}, i32 {warp}, i32 {block}")
+    no_conflict = e.assign(f"xor i1 {conflict}, true")
+    fine = e.assign(f"or i1 {some}, {no_conflict}")
+    good, bad = e.label("agree"), e.label("diverge")
+    e.branch(fine, good, bad, likely=True)
+    e.start(bad)
+    lines = inst.attrs["lines"]
+    name = f"@wait_lines{len(lines)}"
+    e.module.declarations[f"{name} = internal constant [{len(lines)} x i64] [{', '.join(f'i64 {n}' for n in lines)}]"] = None
+    values = []
+    for t in (thread, other):
+        values += position(e, t)
+        s = e.assign(f"load i32, ptr {e.at(state, 'i32', t)}")
+        wide = e.assign(f"zext i32 {s} to i64")
+        values.append(e.assign(f"load i64, ptr {e.at(name, 'i64', wide)}"))
+    text = ("divergent barrier: thread (%lld, %lld, %lld) waits at line %lld, thread (%lld, %lld, %lld) at line %lld; "
+            "all threads of a block must come to the same one")
+    e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 8), values)
+    e.jump(e.fail(inst))
+    e.start(good)
+    if warps:
+        arrived = e.table("arrived", "i8")
+
+        def note(k):
+            s = e.assign(f"load i32, ptr {e.at(state, 'i32', k)}")
+            same = e.assign(f"icmp eq i32 {s}, {chosen}")
+            e.line(f"store i8 {e.assign(f'zext i1 {same} to i8')}, ptr {e.at(arrived, 'i8', k)}")
+            return []
+
+        each(e, e.threads(), [], note)
+    if e.module.options.debug:
+        e.count_wait(some, warps)
+    return [e.assign(f"sext i32 {chosen} to i64")]
+
+
+def position(e, thread: str) -> list[str]:
+    """x, y, z of a thread."""
+    width, height = e.word(WORDS["threads"]), e.word(WORDS["threads"] + 1)
+    row = e.assign(f"udiv i64 {thread}, {width}")
+    return [e.assign(f"urem i64 {thread}, {width}"), e.assign(f"urem i64 {row}, {height}"), e.assign(f"udiv i64 {row}, {height}")]
+
+
+def _count(e, inst):
+    ((_, table),) = e.slot(inst.attrs["slot"])
+    masked = inst.attrs["masked"]
+
+    def look(k, yes, all_of):
+        p = e.read(table, "i1", k)
+        here = "true"
+        if masked:
+            state = e.assign(f"load i32, ptr {e.at(e.table('state', 'i32'), 'i32', k)}")
+            here = e.assign(f"icmp sge i32 {state}, 0")
+        counts = e.assign(f"and i1 {p}, {here}")
+        return [e.assign(f"add i64 {yes}, {e.assign(f'zext i1 {counts} to i64')}"),
+                e.assign(f"add i64 {all_of}, {e.assign(f'zext i1 {here} to i64')}")]
+
+    yes, all_of = each(e, e.threads(), [("i64", "0"), ("i64", "0")], look)
+    if inst.attrs["how"] == "count":
+        return [yes]
+    found = e.assign(f"icmp eq i64 {yes}, {all_of}" if inst.attrs["how"] == "and" else f"icmp ne i64 {yes}, 0")
+    return [e.assign(f"zext i1 {found} to i64")]
+
+
+# -- warps
+
+
+def _lanes(e, inst, thread, *rest):
+    attrs = inst.attrs
+    lane = e.assign(f"and i64 {thread[0]}, 31")
+    base = e.assign(f"sub i64 {thread[0]}, {lane}")
+    if attrs["what"] == "shuffle":
+        return _shuffle(e, inst, thread[0], lane, base, rest[1][0])
+    return _collect(e, inst, thread[0], base, rest[0][0] if rest else None)
+
+
+def _is_here(e, inst, thread: str) -> str:
+    """Whether a thread takes part in the warp operation."""
+    exists = e.assign(f"icmp slt i64 {thread}, {e.threads()}")
+    if not inst.attrs["masked"]:
+        return exists
+    safe = e.assign(f"select i1 {exists}, i64 {thread}, i64 0")
+    return e.assign(f"and i1 {exists}, {e.read(e.table('arrived', 'i8'), 'i1', safe)}")
+
+
+def _shuffle(e, inst, thread, lane, base, operand):
+    width, how = inst.attrs["width"], inst.attrs["how"]
+    first = e.assign(f"and i64 {lane}, {32 - width}")
+    if how == "idx":
+        within = e.assign(f"and i64 {operand}, {width - 1}")
+        source = e.assign(f"add i64 {first}, {within}")
+    else:
+        source = e.assign(f"{ {'up': 'sub', 'down': 'add', 'xor': 'xor'}[how]} i64 {lane}, {operand}")
+    offset = e.assign(f"sub i64 {source}, {first}")
+    inside = e.assign(f"icmp ult i64 {offset}, {width}")
+    if how == "xor":  # a lower group may be read, a higher one not
+        top = e.assign(f"add i64 {first}, {width}")
+        inside = e.assign(f"icmp ult i64 {source}, {top}")
+    other = e.assign(f"add i64 {base}, {source}")
+    safe = e.assign(f"select i1 {inside}, i64 {other}, i64 {thread}")
+    here = _is_here(e, inst, safe)
+    index = e.assign(f"select i1 {here}, i64 {safe}, i64 {thread}")
+    return [e.read(table, c, index) for c, table in e.slot(inst.attrs["slot"])]
+
+
+def _collect(e, inst, thread, base, mask):
+    """What is found by a walk over the lanes."""
+    what, how = inst.attrs["what"], inst.attrs["how"]
+    slot = e.slot(inst.attrs["slot"]) if inst.attrs["slot"] >= 0 else []
+    own = [e.read(table, c, thread) for c, table in slot]
+    t = inst.result.type
+    carried = [("i64", "0"), ("i64", "0")]  # lanes that take part, lanes that are counted
+    if what == "warp_reduce":
+        carried += [(c, v) for (c, _), v in zip(slot, own)] + [("i1", "false")]
+
+    def look(k, *so_far):
+        here = _is_here(e, inst, e.assign(f"add i64 {base}, {k}"))
+        if mask is not None:
+            shifted = e.assign(f"lshr i64 {mask}, {k}")
+            here = e.assign(f"and i1 {here}, {e.assign(f'trunc i64 {shifted} to i1')}")
+        index = e.assign(f"select i1 {here}, i64 {e.assign(f'add i64 {base}, {k}')}, i64 {thread}")
+        values = [e.read(table, c, index) for c, table in slot]
+        bit = e.assign(f"shl i64 {e.assign(f'zext i1 {here} to i64')}, {k}")
+        there = e.assign(f"or i64 {so_far[0]}, {bit}")
+        if what == "warp_reduce":
+            *old, started = so_far[2:]
+            both = _combine(e, t, how, old, values)
+            new = [e.assign(f"select i1 {started}, {c} {b}, {c} {v}") for (c, _), b, v in zip(slot, both, values)]
+            kept = [e.assign(f"select i1 {here}, {c} {n}, {c} {o}") for (c, _), n, o in zip(slot, new, old)]
+            return [there, "0", *kept, e.assign(f"or i1 {started}, {here}")]
+        if what == "active_mask":
+            return [there, "0"]
+        if what in ("match_any", "match_all"):
+            same = "true"
+            for (c, _), v, o in zip(slot, values, own):
+                same = e.assign(f"and i1 {same}, {_same_bits(e, c, v, o)}")
+        else:
+            same = values[0]
+        counted = e.assign(f"and i1 {same}, {here}")
+        one = e.assign(f"zext i1 {counted} to i64")
+        return [there, e.assign(f"or i64 {so_far[1]}, {e.assign(f'shl i64 {one}, {k}')}")]
+
+    there, counted, *reduced = each(e, "32", carried, look)
+    if what == "warp_reduce":
+        return reduced[:-1]
+    if what == "active_mask":
+        return [there]
+    if what in ("ballot", "match_any"):
+        return [counted]
+    whole = e.assign(f"icmp eq i64 {counted}, {there}")
+    if what == "match_all":
+        return [e.assign(f"select i1 {whole}, i64 {there}, i64 0")]
+    if how == "all":
+        return [whole]
+    some = e.assign(f"icmp ne i64 {counted}, 0")
+    if how == "any":
+        return [some]
+    return [e.assign(f"or i1 {whole}, {e.assign(f'xor i1 {some}, true')}")]
+
+
+_BITS = {"half": "i16", "float": "i32", "double": "i64"}
+
+
+def _same_bits(e, c, x, y) -> str:
+    if c in _BITS:
+        x, y = (e.assign(f"bitcast {c} {v} to {_BITS[c]}") for v in (x, y))
+        c = _BITS[c]
+    return e.assign(f"icmp eq {c} {x}, {y}")
+
+
+def _is_signed(t: Type) -> bool:
+    return t is Int or isinstance(t, NpInt) and t.signed
+
+
+def _combine(e, t: Type, how: str, x, y):
+    """One step of a reduction over lanes."""
+    c = components(t)[0]
+    if t is Float or isinstance(t, (NpFloat, NpComplex)) or components(t) == ("double", "double"):
+        if how == "add":
+            return [e.assign(f"fadd {c} {a}, {b}") for a, b in zip(x, y)]
+        name = f"llvm.{how}num.{ {'half': 'f16', 'float': 'f32', 'double': 'f64'}[c]}"
+        e.declare(f"declare {c} @{name}({c}, {c})")
+        return [e.assign(f"call {c} @{name}({c} {x[0]}, {c} {y[0]})")]
+    if how in ("min", "max"):
+        name = f"llvm.{'s' if _is_signed(t) else 'u'}{how}.{c}"
+        e.declare(f"declare {c} @{name}({c}, {c})")
+        return [e.assign(f"call {c} @{name}({c} {x[0]}, {c} {y[0]})")]
+    return [e.assign(f"{how} {c} {x[0]}, {y[0]}")]
+
+
+# -- atomics
+
+_RMW = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "inc": "uinc_wrap", "dec": "udec_wrap"}
+_RMW_FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "nanmin": "fmin", "nanmax": "fmax", "exch": "xchg"}
+
+
+def _atomic(e, inst, array, *rest):
+    *indices, value = rest
+    t = inst.args[0].type
+    how = inst.attrs["how"]
+    pointer = memory._address(e, t, array, [x[0] for x in indices])
+    results = []
+    for part, (c, v) in enumerate(zip(components(t.dtype), value)):
+        where, _ = memory._access(e, t, pointer, part)
+        if c == "i1":
+            byte = e.assign(f"zext i1 {v} to i8")
+            old = e.assign(f"atomicrmw {_RMW[how]} ptr {where}, i8 {byte} monotonic")
+            results.append(e.assign(f"icmp ne i8 {old}, 0"))
+            continue
+        if c in _BITS:
+            name = _RMW_FLOAT[how]
+        elif how in _RMW:
+            name = _RMW[how]
+        else:
+            name = ("" if _is_signed(t.dtype) else "u") + how.removeprefix("nan")
+        results.append(e.assign(f"atomicrmw {name} ptr {where}, {c} {v} monotonic"))
+    return results
+
+
+def _cas(e, inst, array, *rest):
+    *indices, expected, value = rest
+    t = inst.args[0].type
+    (c,) = components(t.dtype)
+    pointer = memory._address(e, t, array, [x[0] for x in indices])
+    wide = _BITS.get(c, "i8" if c == "i1" else c)
+    cast = "zext" if c == "i1" else "bitcast"
+    x, y = (v if wide == c else e.assign(f"{cast} {c} {v} to {wide}") for v in (expected[0], value[0]))
+    pair = e.assign(f"cmpxchg ptr {pointer}, {wide} {x}, {wide} {y} monotonic monotonic")
+    old = e.assign(f"extractvalue {{{wide}, i1}} {pair}, 0")
+    return [old if wide == c else e.assign(f"icmp ne i8 {old}, 0") if c == "i1" else e.assign(f"bitcast {wide} {old} to {c}")]
+
+
+def _fence(e, inst):
+    e.line("fence seq_cst")
+    return []
+
+
+def _nothing(e, inst, *operands):
+    return []
+
+
+# -- numbers
+
+
+def _bit_count(name, flag=False):
+    def lower(e, inst, x):
+        c = e.scalar(inst.args[0].type)
+        full = f"llvm.{name}.{c}"
+        e.declare(f"declare {c} @{full}({c}{', i1' if flag else ''})")
+        result = e.assign(f"call {c} @{full}({c} {x[0]}{', i1 false' if flag else ''})")
+        return [result if c == "i64" else e.assign(f"zext {c} {result} to i64")]
+
+    return lower
+
+
+def _ffs(e, inst, x):
+    c = e.scalar(inst.args[0].type)
+    (below,) = _bit_count("cttz", True)(e, inst, x)
+    none = e.assign(f"icmp eq {c} {x[0]}, 0")
+    return [e.assign(f"select i1 {none}, i64 0, i64 {e.assign(f'add i64 {below}, 1')}")]
+
+
+def _brev(e, inst, x):
+    c = e.scalar(inst.args[0].type)
+    e.declare(f"declare {c} @llvm.bitreverse.{c}({c})")
+    return [e.assign(f"call {c} @llvm.bitreverse.{c}({c} {x[0]})")]
+
+
+def _rsqrt(e, inst, x):
+    c = e.scalar(inst.args[0].type)
+    name = f"llvm.sqrt.{ {'half': 'f16', 'float': 'f32', 'double': 'f64'}[c]}"
+    e.declare(f"declare {c} @{name}({c})")
+    root = e.assign(f"call {e.flags}{c} @{name}({c} {x[0]})")
+    return [e.assign(f"fdiv {e.flags}{c} {e.constant(inst.result.type, 1.0)[0]}, {root}")]
+
+
+def _fail(e, inst, thread):
+    where = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['thread']}")
+    e.line(f"store i64 {thread[0]}, ptr {where}")
+    e.line(e.failed())
+    return []
+
+
+LOWERINGS = {
+    gpu.BLOCK_ID: _word("block"), gpu.BLOCK_DIM: _word("threads"), gpu.GRID_DIM: _word("blocks"),
+    gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
+    gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing,
+    gpu.POPC: _bit_count("ctpop"), gpu.CLZ: _bit_count("ctlz", True), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
+    grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store, grid.NEXT: _next,
+    grid.COUNT: _count, grid.LANES: _lanes, grid.FAIL: _fail,
+}

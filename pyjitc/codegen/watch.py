@@ -1,0 +1,232 @@
+"""What `debug` watches of the threads of a block: races in shared memory, reads of what nobody wrote, lanes that are elsewhere.
+
+Every byte of shared memory has a record of who wrote it last, and of the first and the last thread that read it since the
+last wait; each with the numbers of the last waits, of the block and of the thread's warp. Two accesses of different threads
+are a race when neither wait came between them, and one writes, and not both are atomic. (Detection as in Zheng et al.:
+GMRace, 2013: by barriers alone, without happens-before through atomics.)
+"""
+from __future__ import annotations
+
+from ..ops import memory
+from .threads import RECORD, WORDS, each, position
+
+__all__ = ["count_wait", "lanes_are_here", "start_block", "touch"]
+
+
+def count_wait(e, some: str, warps: int) -> None:
+    """Number the wait that ended now. some: whether it was of warps."""
+    waits, block_wait, warp_waits = (e.assign(f"getelementptr i64, ptr %context, i64 {WORDS[name]}") for name in (
+        "waits", "block_wait", "warp_waits"))
+    number = e.assign(f"add i64 {e.assign(f'load i64, ptr {waits}')}, 1")
+    e.line(f"store i64 {number}, ptr {waits}")
+    last = e.assign(f"load i64, ptr {block_wait}")
+    e.line(f"store i64 {e.assign(f'select i1 {some}, i64 {last}, i64 {number}')}, ptr {block_wait}")
+    if not warps:
+        return
+
+    def stamp(k):
+        here = e.read(e.table("arrived", "i8"), "i1", k)
+        where = e.at(warp_waits, "i64", e.assign(f"lshr i64 {k}, 5"))
+        old = e.assign(f"load i64, ptr {where}")
+        e.line(f"store i64 {e.assign(f'select i1 {here}, i64 {number}, i64 {old}')}, ptr {where}")
+        return []
+
+    each(e, e.threads(), [], stamp)
+
+
+def start_block(e) -> None:
+    """Nothing was touched."""
+    where = [e.assign(f"getelementptr i64, ptr %context, i64 {WORDS[name]}") for name in ("record", "watched")]
+    record, size = e.assign(f"load ptr, ptr {where[0]}"), e.assign(f"load i64, ptr {where[1]}")
+    e.line(f"call void @llvm.memset.p0.i64(ptr {record}, i8 0, i64 {e.assign(f'mul i64 {size}, {RECORD}')}, i1 false)")
+
+
+_CONFLICTS = {2: "reads what thread (%lld, %lld, %lld) wrote", 3: "writes what thread (%lld, %lld, %lld) read",
+              4: "writes what thread (%lld, %lld, %lld) wrote"}
+
+
+def touch(e, inst, thread, array, *indices):
+    """Look the access up in the record, and enter it."""
+    e.module.extra[_TEXT] = None
+    pointer = memory._address(e, inst.args[1].type, array, [x[0] for x in indices])
+    out = e.alloca("i64", 2)
+    line = inst.loc.line or e.fn.firstlineno
+    code = e.assign(f"call i64 @pyjitc_touch(ptr %context, ptr {pointer}, i64 {thread[0]}, i64 {line}, i64 {inst.attrs['what']}, ptr {out})")
+    good, bad, unwritten, *labels = map(e.label, ("ordered", "race", "unwritten", *(["race"] * len(_CONFLICTS))))
+    e.branch(e.assign(f"icmp eq i64 {code}, 0"), good, bad, likely=True)
+    e.start(bad)
+    e.line(f"switch i64 {code}, label %{unwritten} [{' '.join(f'i64 {n}, label %{label}' for n, label in zip(_CONFLICTS, labels))}]")
+    for text, label in zip(_CONFLICTS.values(), labels):
+        e.start(label)
+        other = e.assign(f"load i64, ptr {out}")
+        where = e.assign(f"load i64, ptr {e.at(out, 'i64', '1')}")
+        text = f"race in shared memory: thread (%lld, %lld, %lld) {text} at line %lld, and no barrier stands between"
+        e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 7), [*position(e, thread[0]), *position(e, other), where])
+        e.jump(e.fail(inst))
+    e.start(unwritten)
+    e.raise_with(e.place(inst, "RuntimeError", "shared memory is read that no thread of the block has written so far", []), [])
+    e.jump(e.fail(inst))
+    e.start(good)
+    return []
+
+
+def lanes_are_here(e, inst, thread, mask):
+    lane = e.assign(f"and i64 {thread[0]}, 31")
+    base = e.assign(f"sub i64 {thread[0]}, {lane}")
+
+    def look(k, missing):
+        other = e.assign(f"add i64 {base}, {k}")
+        safe = e.assign(f"select i1 {e.assign(f'icmp slt i64 {other}, {e.threads()}')}, i64 {other}, i64 {thread[0]}")
+        arrived = e.read(e.table("arrived", "i8"), "i1", safe)
+        state = e.assign(f"load i32, ptr {e.at(e.table('state', 'i32'), 'i32', safe)}")
+        running = e.assign(f"icmp sge i32 {state}, 0")
+        asked = e.assign(f"trunc i64 {e.assign(f'lshr i64 {mask[0]}, {k}')} to i1")
+        elsewhere = e.assign(f"and i1 {running}, {e.assign(f'xor i1 {arrived}, true')}")
+        return [e.assign(f"select i1 {e.assign(f'and i1 {asked}, {elsewhere}')}, i64 {k}, i64 {missing}")]
+
+    (missing,) = each(e, "32", [("i64", "-1")], look)
+    e.raise_unless(e.assign(f"icmp slt i64 {missing}, 0"), inst, "RuntimeError",
+                   "lane %lld is in the mask of a warp operation, but waits elsewhere", f"i64 {missing}")
+    return []
+
+
+# i64 pyjitc_touch(context, address, thread, line, what, out): 0 fine, 1 nothing was written, else a key of _CONFLICTS, with
+# the other thread and its line in `out`. A record: who wrote, the first and the last reader (thread + 1, wait of the block, wait of
+# the warp, line: i32 each), then what the write was.
+_TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %thread, i64 %line, i64 %what, ptr %out) noinline nounwind {{
+  %base.p = getelementptr i64, ptr %context, i64 {WORDS['shared']}
+  %base = load i64, ptr %base.p
+  %size.p = getelementptr i64, ptr %context, i64 {WORDS['watched']}
+  %size = load i64, ptr %size.p
+  %here = ptrtoint ptr %address to i64
+  %offset = sub i64 %here, %base
+  %inside = icmp ult i64 %offset, %size
+  br i1 %inside, label %look, label %fine
+look:
+  %records.p = getelementptr i64, ptr %context, i64 {WORDS['record']}
+  %records = load ptr, ptr %records.p
+  %at = mul i64 %offset, {RECORD}
+  %write = getelementptr i8, ptr %records, i64 %at
+  %first = getelementptr i8, ptr %write, i64 16
+  %last = getelementptr i8, ptr %write, i64 32
+  %kind.p = getelementptr i8, ptr %write, i64 48
+  %bw.p = getelementptr i64, ptr %context, i64 {WORDS['block_wait']}
+  %bw = load i64, ptr %bw.p
+  %bw32 = trunc i64 %bw to i32
+  %warp = lshr i64 %thread, 5
+  %ww.q = getelementptr i64, ptr %context, i64 {WORDS['warp_waits']}
+  %ww.p = getelementptr i64, ptr %ww.q, i64 %warp
+  %ww = load i64, ptr %ww.p
+  %ww32 = trunc i64 %ww to i32
+  %thread32 = trunc i64 %thread to i32
+  %me = add i32 %thread32, 1
+  %line32 = trunc i64 %line to i32
+  %reads = icmp ne i64 %what, 1
+  %atomic = icmp eq i64 %what, 2
+  %writer = load i32, ptr %write
+  %unwritten = icmp eq i32 %writer, 0
+  %nothing = and i1 %unwritten, %reads
+  br i1 %nothing, label %empty, label %written
+empty:
+  ret i64 1
+written:
+  %kind = load i32, ptr %kind.p
+  %was = icmp eq i32 %kind, 2
+  %both = and i1 %atomic, %was
+  %one = xor i1 %both, true
+  %w = call i1 @pyjitc_conflict(ptr %write, i32 %me, i32 %bw32, i32 %ww32)
+  %race = and i1 %w, %one
+  br i1 %race, label %against.writer, label %readers
+against.writer:
+  %onlyreads = icmp eq i64 %what, 0
+  %code.w = select i1 %onlyreads, i64 2, i64 4
+  br label %report
+readers:
+  %reading = icmp eq i64 %what, 0
+  br i1 %reading, label %read, label %change
+read:
+  %f.bw.p = getelementptr i32, ptr %first, i64 1
+  %f.bw = load i32, ptr %f.bw.p
+  %f.ww.p = getelementptr i32, ptr %first, i64 2
+  %f.ww = load i32, ptr %f.ww.p
+  %f.t = load i32, ptr %first
+  %f.sameb = icmp eq i32 %f.bw, %bw32
+  %f.samew = icmp eq i32 %f.ww, %ww32
+  %f.some = icmp ne i32 %f.t, 0
+  %f.same = and i1 %f.sameb, %f.samew
+  %f.keep = and i1 %f.same, %f.some
+  br i1 %f.keep, label %note.last, label %note.first
+note.first:
+  call void @pyjitc_stamp(ptr %first, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
+  br label %note.last
+note.last:
+  call void @pyjitc_stamp(ptr %last, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
+  ret i64 0
+change:
+  %r1 = call i1 @pyjitc_conflict(ptr %first, i32 %me, i32 %bw32, i32 %ww32)
+  br i1 %r1, label %report, label %second
+second:
+  %r2 = call i1 @pyjitc_conflict(ptr %last, i32 %me, i32 %bw32, i32 %ww32)
+  br i1 %r2, label %report, label %note
+note:
+  %w.bw.p = getelementptr i32, ptr %write, i64 1
+  %w.bw = load i32, ptr %w.bw.p
+  %w.same = icmp eq i32 %w.bw, %bw32
+  %w.own = icmp eq i32 %writer, %me
+  %w.plain = icmp eq i32 %kind, 1
+  %w.here = and i1 %w.same, %w.own
+  %w.keep0 = and i1 %w.here, %w.plain
+  %w.keep = and i1 %w.keep0, %atomic
+  br i1 %w.keep, label %fine, label %enter
+enter:
+  call void @pyjitc_stamp(ptr %write, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
+  %what32 = trunc i64 %what to i32
+  store i32 %what32, ptr %kind.p
+  ret i64 0
+report:
+  %who = phi ptr [ %write, %against.writer ], [ %first, %change ], [ %last, %second ]
+  %code = phi i64 [ %code.w, %against.writer ], [ 3, %change ], [ 3, %second ]
+  %other1 = load i32, ptr %who
+  %other = sub i32 %other1, 1
+  %other64 = zext i32 %other to i64
+  store i64 %other64, ptr %out
+  %ol.p = getelementptr i32, ptr %who, i64 3
+  %ol = load i32, ptr %ol.p
+  %ol64 = zext i32 %ol to i64
+  %out1 = getelementptr i64, ptr %out, i64 1
+  store i64 %ol64, ptr %out1
+  ret i64 %code
+fine:
+  ret i64 0
+}}
+define internal void @pyjitc_stamp(ptr %who, i32 %me, i32 %bw, i32 %ww, i32 %line) alwaysinline nounwind {{
+  store i32 %me, ptr %who
+  %p1 = getelementptr i32, ptr %who, i64 1
+  store i32 %bw, ptr %p1
+  %p2 = getelementptr i32, ptr %who, i64 2
+  store i32 %ww, ptr %p2
+  %p3 = getelementptr i32, ptr %who, i64 3
+  store i32 %line, ptr %p3
+  ret void
+}}
+define internal i1 @pyjitc_conflict(ptr %who, i32 %me, i32 %bw, i32 %ww) alwaysinline nounwind {{
+  %other = load i32, ptr %who
+  %some = icmp ne i32 %other, 0
+  %differs = icmp ne i32 %other, %me
+  %p1 = getelementptr i32, ptr %who, i64 1
+  %obw = load i32, ptr %p1
+  %same = icmp eq i32 %obw, %bw
+  %p2 = getelementptr i32, ptr %who, i64 2
+  %oww = load i32, ptr %p2
+  %samew = icmp eq i32 %oww, %ww
+  %o0 = sub i32 %other, 1
+  %m0 = sub i32 %me, 1
+  %ow = lshr i32 %o0, 5
+  %mw = lshr i32 %m0, 5
+  %apart = icmp ne i32 %ow, %mw
+  %unordered = or i1 %apart, %samew
+  %a = and i1 %some, %differs
+  %b = and i1 %same, %unordered
+  %r = and i1 %a, %b
+  ret i1 %r
+}}"""

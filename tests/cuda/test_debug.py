@@ -1,0 +1,123 @@
+"""debug=True on the CPU grid: correct kernels pass, races and unwritten shared memory are found, with both threads."""
+import numpy as np
+import pytest
+
+from pyjitc import cuda
+
+from .kernels import CASES
+
+
+@pytest.mark.parametrize("name", ["transpose", "block_sums", "histogram", "warp_sums", "grid_sum", "bitonic_sort", "compact", "last_block_sum",
+                                  "reverse_blocks", "early_exit", "exclusive_scan", "critical_section"])
+def test_correct_kernels_pass(name):
+    case = CASES[name]
+    case._replace(kernel=cuda.jit(debug=True)(case.kernel.py_func)).check()
+
+
+def line_of(function, text):
+    lines = open(function.__code__.co_filename).read().splitlines()
+    return next(k for k in range(function.__code__.co_firstlineno, len(lines) + 1) if text in lines[k - 1])
+
+
+def missing_barrier(x):
+    s = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    s[t] = x[t]  # write
+    x[t] = s[max(t - 1, 0)]  # read
+
+
+def reads_then_writes(x):
+    s = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    cuda.syncthreads()
+    v = s[(t + 1) % 64]  # read
+    s[t] = v  # write
+
+
+def all_write(x):
+    s = cuda.shared.array(1, np.int32)
+    s[0] = cuda.threadIdx.x  # write
+    cuda.syncthreads()
+    x[0] = s[0]
+
+
+def plain_beside_atomic(x):
+    s = cuda.shared.array(1, np.int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        s[0] = 0  # write
+    cuda.atomic.add(s, 0, 1)  # atomic
+    cuda.syncthreads()
+    x[0] = s[0]
+
+
+def across_warps(x):
+    s = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    s[t] = x[t]  # write
+    cuda.syncwarp()
+    x[t] = s[t ^ 32]  # read
+
+
+def within_warps(x):
+    s = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    cuda.syncwarp()
+    x[t] = s[t ^ 1]
+
+
+def unwritten(x):
+    s = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    if t < 10:
+        s[t] = 0
+    cuda.syncthreads()
+    x[t] = s[t]  # read
+
+
+def unwritten_dynamic(x):
+    s = cuda.shared.array(0, np.float64)
+    x[0] = s[3]  # read
+
+
+@pytest.mark.parametrize("function, text, first, second", [
+    (missing_barrier, "thread (1, 0, 0) reads what thread (0, 0, 0) wrote", "# read", "# write"),
+    (reads_then_writes, "thread (1, 0, 0) writes what thread (0, 0, 0) read", "# write", "# read"),
+    (all_write, "thread (1, 0, 0) writes what thread (0, 0, 0) wrote", "# write", "# write"),
+    (plain_beside_atomic, "thread (1, 0, 0) writes what thread (0, 0, 0) wrote", "# atomic", "# write"),
+    (across_warps, "thread (0, 0, 0) reads what thread (32, 0, 0) wrote", "# read", "# write")])
+def test_races(function, text, first, second):
+    with pytest.raises(RuntimeError) as error:
+        cuda.jit(debug=True)(function)[2, 64](np.zeros(64))
+    assert text in str(error.value) and f"at line {line_of(function, second)}," in str(error.value)
+    assert error.value.line == line_of(function, first) and error.value.block == (0, 0, 0)
+
+
+def test_warps_wait_for_each_other():
+    x = np.arange(64.0)
+    cuda.jit(debug=True)(within_warps)[1, 64](x)
+    assert x.tolist() == [float(t ^ 1) for t in range(64)]
+
+
+@pytest.mark.parametrize("function, thread", [(unwritten, (10, 0, 0)), (unwritten_dynamic, (0, 0, 0))])
+def test_reads_of_unwritten_memory(function, thread):
+    with pytest.raises(RuntimeError, match="shared memory is read that no thread of the block has written so far") as error:
+        cuda.jit(debug=True)(function)[1, 64, 0, 256](np.zeros(64))
+    assert error.value.thread == thread and error.value.line == line_of(function, "# read")
+
+
+def test_lanes_of_the_mask_that_are_elsewhere():
+    @cuda.jit(debug=True)
+    def kernel(x):
+        t = cuda.threadIdx.x
+        if t < 8:
+            x[t] = cuda.shfl_sync(0xFFFFFFFF, t, 0)  # eight lanes
+        else:
+            x[t] = 1
+        cuda.syncthreads()
+
+    with pytest.raises(RuntimeError, match="lane 8 is in the mask of a warp operation, but waits elsewhere") as error:
+        kernel[1, 32](np.zeros(32))
+    assert error.value.line == line_of(kernel.py_func, "# eight lanes")
