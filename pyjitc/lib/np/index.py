@@ -35,12 +35,12 @@ FUNCTIONS: dict[str, str] = {
     "histograms": "histogram",
     "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
     "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
-              "random.SFC64 random.SeedSequence random.beta random.binomial random.chisquare random.choice "
+              "random.SFC64 random.SeedSequence random.beta random.binomial random.bytes random.chisquare random.choice "
               "random.default_rng random.dirichlet random.exponential random.f random.gamma random.geometric "
               "random.gumbel random.hypergeometric random.laplace random.logistic random.lognormal random.logseries random.multinomial random.multivariate_normal random.get_state random.set_state "
               "random.negative_binomial random.noncentral_chisquare random.noncentral_f random.normal random.pareto "
               "random.permutation random.poisson random.power random.rand random.randint random.randn random.random "
-              "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
+              "random.random_integers random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "ranges": "arange linspace logspace geomspace",

@@ -11,14 +11,15 @@ import numpy as np
 
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
 from ...ops import pyobject
-from ...ops.memory import ARRAY_LOAD
+from ...ops.arith import IADD_CK
+from ...ops.memory import ARRAY_LOAD, ARRAY_VIEW
 from ...ops.random import RANDOM_GLOBAL
 from ...ops.structure import DISCARD, METHOD_MAKE, STRUCT_GET, TUPLE_MAKE
 from ...runtime import random as runtime
 from ...types import kinds as k
 from ...types.kinds import Array, DType, Float, Instance, Int, NoneType, Singleton, is_number
 from ...types.lattice import dtype_of
-from ..build import cast, type_name
+from ..build import apply, cast, type_name
 from ..py import conversions
 from . import random_bits as bits
 from . import random_distributions as distributions
@@ -200,9 +201,54 @@ def after_checks(check, late, gen, draw, args, tests, size, dtype, whole):
 def _standard_gamma(args, kwargs):
     gen, *args = args
     shape, size, dtype, out = _bind("standard_gamma", "shape size=None dtype=f8 out=None", args, kwargs)
-    if dtype.type is not NoneType and scalar_of(dtype) is not k.float64 or out.type is not NoneType:
-        raise Mismatch("standard_gamma() of another dtype than float64, or into an array, is not compiled", "convert or copy the result")
-    return _distribution("standard_gamma", *distributions.DRAWS["standard_gamma"])([gen, shape, size], {})
+    t = scalar_of(dtype) if dtype.type is not NoneType else k.float64
+    if t is not k.float64 and t is not k.float32:
+        return Throw(TypeError, f"Unsupported dtype dtype('{dtype_of(t)}') for standard_gamma")
+    if t is k.float64 and out.type is NoneType:
+        return _distribution("standard_gamma", *distributions.DRAWS["standard_gamma"])([gen, shape, size], {})
+    shape = _real("standard_gamma", shape)
+    if isinstance(shape.type, Array):
+        raise Mismatch("standard_gamma() of float32, or into an array, with shapes that are an array is not compiled", "pass a number")
+    draw = distributions.c_function("standard_gamma", t, "" if t is k.float64 else "_f")
+    if out.type is not NoneType:
+        wrong = _wrong_output(out, t)
+        if wrong is not None:
+            return wrong
+        return Call(gamma_out, gen, _function(draw), shape, out, _size("standard_gamma", size), _type(Array(t, 1)))
+    size = _size("standard_gamma", size)
+    if size.type is NoneType:
+        return Call(gamma_one, gen, _function(draw), shape, _dtype(t))
+    return Call(gamma_new, gen, _function(draw), shape, size, _dtype(t), _type(Array(t, 1)))
+
+
+def check_shape(shape):
+    if shape == shape and np.signbit(shape):
+        raise ValueError("shape < 0")
+
+
+def gamma_one(gen, draw, shape, dtype):
+    check_shape(shape)
+    return float(draw(gen, dtype.type(shape)))
+
+
+def gamma_row(gen, draw, shape, out, row):
+    line = ARRAY_VIEW(out, 0, out.size, out.itemsize, type=row)
+    for i in range(len(line)):
+        line[i] = draw(gen, out.dtype.type(shape))
+    return out
+
+
+def gamma_new(gen, draw, shape, size, dtype, row):
+    check_shape(shape)
+    return gamma_row(gen, draw, shape, np.empty(size, dtype), row)
+
+
+def gamma_out(gen, draw, shape, out, size, row):
+    check_shape(shape)
+    if size is not None:
+        if (size if isinstance(size, tuple) else (size,)) != out.shape:
+            raise ValueError("size must match out.shape when used together")
+    return gamma_row(gen, draw, shape, out, row)
 
 
 def _uniform(legacy):
@@ -497,10 +543,15 @@ def _row(name, word, x: Expr):
 
 def _permuted(args, kwargs):
     gen, *args = args
-    if set(kwargs) - {"axis"} or len(args) != 1:
-        raise Mismatch("permuted() takes x and axis here", "copy the result into the output array")
-    (x,) = args
-    axis = kwargs.get("axis", _NONE)
+    x, axis, out = _bind("permuted", "x axis=None out=None", args, kwargs)
+    if out.type is not NoneType:
+        if not isinstance(out.type, Array):
+            raise Mismatch("out must be a numpy array")
+        if isinstance(x.type, Array) and (out.type.ndim != x.type.ndim):
+            return Throw(ValueError, "out must have the same shape as x")
+        if not out.type.writable:
+            return Throw(ValueError, "array is read-only")
+        return Call(put_permuted, gen, x, out, axis)
     if not isinstance(x.type, Array) or x.type.ndim == 0:
         raise Mismatch(f"permuted() of a value of type {type_name(x.type)} is not compiled", "pass an array")
     if axis.type is NoneType:
@@ -510,6 +561,29 @@ def _permuted(args, kwargs):
         return Call(bits.permuted_all, gen, x, _type(t))
     axis = _axis("permuted", axis, x.type.ndim)
     return axis if isinstance(axis, Call) else Call(bits.permuted, gen, x, axis)
+
+
+def put_permuted(gen, x, out, axis):
+    if out.shape != x.shape:
+        raise ValueError("out must have the same shape as x")
+    np.copyto(out, gen.permuted(x, axis=axis), casting="safe")
+    return out
+
+
+def _bytes(args, kwargs):
+    gen, *args = args
+    (length,) = _bind("bytes", "length", args, kwargs)
+    return Apply(pyobject.PY_UNBOX, _python(gen, "bytes", [length], {}), type=k.Bytes)
+
+
+def _random_integers(args, kwargs):
+    gen, *args = args
+    low, high, size = _bind("random_integers", "low high=None size=None", args, kwargs)
+    if high.type is NoneType:
+        low, high = Const(Int, 1), low
+    if high.type is not Int and not isinstance(high.type, k.NpInt):
+        raise Mismatch(f"random_integers() with a bound of type {type_name(high.type)} is not compiled", "pass ints, or use randint")
+    return _integers("randint", True)([gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1))], {"size": size, "dtype": _dtype(k.int64)})
 
 
 def _multinomial(legacy):
@@ -607,6 +681,7 @@ GENERATOR |= {
     "standard_exponential": _filled("standard_exponential", "random_standard_exponential"), "uniform": _uniform(False),
     "integers": _integers("integers", False), "shuffle": _shuffle(False), "permutation": _permutation(False),
     "standard_gamma": _standard_gamma, "choice": _choice(False), "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False), "dirichlet": _dirichlet(False),
+    "bytes": _bytes,
     "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None", k.float64),
     "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None", k.int64),
 }
@@ -615,7 +690,7 @@ LEGACY |= {
     "random_sample": _random_sample("random_sample"), "random": _random_sample("random"), "rand": _rand, "randn": _randn,
     "uniform": _uniform(True), "randint": _integers("randint", True), "shuffle": _shuffle(True), "permutation": _permutation(True),
     "choice": _choice(True), "multinomial": _multinomial(True), "dirichlet": _dirichlet(True), "tomaxint": _tomaxint, "seed": _seed,
-    "get_state": _state("get_state"), "set_state": _state("set_state"),
+    "bytes": _bytes, "random_integers": _random_integers, "get_state": _state("get_state"), "set_state": _state("set_state"),
     "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0", k.float64),
 }
 

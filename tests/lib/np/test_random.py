@@ -272,6 +272,25 @@ def test_the_lock_is_not_taken():
         assert mixed(gen, 2)[0] == mixture(np.random.default_rng(2), 2)[0]
 
 
+def test_bytes():
+    check(lambda g: (g.bytes(5), g.random()), ())
+    check(lambda g, n: (g.bytes(n), g.randint(5)), (3,), (0,), make=lambda: np.random.RandomState(SEED))
+
+
+@pytest.mark.filterwarnings("ignore:This function is deprecated")
+def test_random_integers():
+    check(lambda g, n: (g.random_integers(n), g.random_integers(-3, n), g.random_integers(1, n, (2, 3))), (5,), (np.int8(9),), (0,),
+          make=lambda: np.random.RandomState(SEED))
+
+
+def test_permuted_into_an_array():
+    def draw(g, x, out):
+        return g.permuted(x, out=out) is out, g.permuted(x, axis=0, out=out) is out, g.permuted(x, axis=1, out=x) is x
+
+    a = np.arange(12).reshape(3, 4)
+    check(draw, (a, np.zeros((3, 4), int)), (a, np.zeros((4, 4), int)), (a, np.zeros((3, 4, 1), int)))
+
+
 # -- precision and output arrays
 
 def test_precisions():
@@ -281,6 +300,19 @@ def test_precisions():
                 g.standard_exponential(method="inv"), g.standard_exponential(3, np.float32, method="inv"))
 
     check(draw, ())
+
+
+def test_precisions_of_gamma():
+    def draw(g, shape):
+        return (g.standard_gamma(shape, dtype=np.float32), g.standard_gamma(shape, 4, np.float32), g.standard_gamma(shape, (2, 3), dtype="f8"),
+                g.standard_gamma(shape, dtype=np.float32, size=()))
+
+    def into(g, shape, out):
+        return g.standard_gamma(shape, out=out) is out, g.standard_gamma(shape, 4, out=out) is out
+
+    check(draw, (0.3,), (1.0,), (4.5,), (0.0,), (-1.0,), (-0.0,), (np.nan,))
+    check(into, (0.3, np.zeros(4)), (2.0, np.zeros(4)), (2.0, np.zeros(3)), (2.0, np.zeros((2, 2))))
+    check(lambda g, out: g.standard_gamma(2.0, None, np.float32, out), (np.zeros(5, np.float32),), (np.zeros(5),))
 
 
 def test_unsupported_precision():
@@ -349,8 +381,7 @@ def test_the_kept_normal_number_is_shared():
     (lambda g: g.normal(lok=1.0), "unexpected keyword argument 'lok'"),
     (lambda g: g.binomial(2.5, 0.5), "Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'safe'"),
     (lambda g: g.normal(1j), "not compiled"),
-    (lambda g: g.standard_gamma(1.0, dtype=np.float32), "standard_gamma() of another dtype than float64"),
-    (lambda g: g.permuted(np.zeros(3), out=np.zeros(3)), "permuted() takes x and axis here"),
+    (lambda g: g.standard_gamma(np.ones(2), dtype=np.float32), "standard_gamma() of float32"),
     (lambda g: g.random("x"), "size of type str"),
     (lambda g: g.beta(1.0), "missing required argument 'b'"),
 ])
