@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import sys
 
 from pyjitc.base.errors import suggest
@@ -31,7 +32,7 @@ def main(arguments=None) -> int:
     options = parser.parse_args(arguments)
     wanted = _checked(parser, options)
     try:
-        for path in options.json, options.html, options.readme:
+        for path in (options.json, options.html, *(options.readme or ()), options.charts and os.path.join(options.charts, "x.svg")):
             if path:
                 check_place(path)
         old = load(options.compare) if options.compare else None
@@ -48,9 +49,11 @@ def main(arguments=None) -> int:
             print("\n" + render(name, rows))
     if options.html:
         page.write(results, options.html)
-    if options.readme:
+    if options.charts:
+        page.charts(results, options.charts)
+    for path in options.readme or ():
         try:
-            readme.update(options.readme, results, options.use or options.json)
+            readme.update(path, results, options.use or options.json)
         except WrongFile as error:
             parser.error(str(error))
     return _verdict(results, old)
@@ -68,9 +71,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it works, not to quote")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
     parser.add_argument("--html", metavar="FILE", help="write a page with charts to FILE (needs matplotlib)")
+    parser.add_argument("--charts", metavar="FOLDER", help="write the charts to FOLDER as SVG, one for each suite")
     parser.add_argument("--compare", metavar="OLD.json", help="exit code 1 when a figure is worse than in OLD.json")
     parser.add_argument("--use", metavar="FILE.json", help="measure nothing: take the figures of FILE.json")
-    parser.add_argument("--readme", metavar="FILE.md", help="write the table against peers into FILE.md, between its marks "
+    parser.add_argument("--readme", metavar="FILE.md", nargs="+", help="write the tables of these pages anew, between their marks "
                         "(with --json or --use)")
     return parser
 
@@ -86,8 +90,8 @@ def _checked(parser, options) -> list[str]:
         if name not in PEER_NAMES:
             near = suggest(name, PEER_NAMES)
             parser.error(f"there is no peer {name}{f'; did you mean {near}?' if near else ''}; peers are {', '.join(PEER_NAMES)}")
-    if options.html and not page.available():
-        parser.error("--html needs matplotlib: pip install 'pyjitc[bench]'")
+    if (options.html or options.charts) and not page.available():
+        parser.error("--html and --charts need matplotlib: pip install 'pyjitc[bench]'")
     if options.readme and not (options.json or options.use):
         parser.error("--readme goes with --json or --use: the table names the file that its figures come from")
     return wanted

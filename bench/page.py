@@ -13,7 +13,7 @@ import tempfile
 from .results import Results
 from .table import Row, cells_of
 
-__all__ = ["available", "write", "chart"]
+__all__ = ["available", "write", "chart", "charts"]
 
 COLOURS = {"numba": "#1f77b4", "jax": "#d62728", "numpy": "#2ca02c", "cpython": "#9467bd", "others": "#7f7f7f"}
 NAMES = {"numba": "Numba", "jax": "JAX", "numpy": "NumPy", "cpython": "CPython", "others": "peer"}
@@ -51,6 +51,15 @@ def write(results: Results, path: str) -> None:
         file.write(text)
     os.chmod(file.name, 0o644)
     os.replace(file.name, path)
+
+
+def charts(results: Results, folder: str) -> None:
+    """The charts as SVG files, one for each suite that compares."""
+    for suite, rows in results.suites().items():
+        drawn = chart(suite, rows)
+        if drawn:
+            with open(os.path.join(folder, f"{suite}.svg"), "w", encoding="utf-8") as file:
+                file.write(re.sub(r"[ \t]+$", "", drawn, flags=re.M))
 
 
 def _points(rows: list[Row]) -> list[tuple[str, dict]]:

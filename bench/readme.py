@@ -1,8 +1,8 @@
-"""The table against peers in a page, written from a file of figures, so that no number in it is anybody's memory.
+"""Tables of figures in pages, written from a file of figures, so that no number in them is anybody's memory.
 
-The page has two marks; what stands between them is written here:
-    <!-- bench: docs/bench/FILE.json -->
-    <!-- /bench -->
+A page has pairs of marks; what stands between two is written here. Without a suite it is the table against peers:
+    <!-- bench: docs/bench/FILE.json -->                <!-- bench: docs/bench/FILE.json loops -->
+    <!-- /bench -->                                     <!-- /bench -->
 """
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import os
 import re
 
 from .results import Results, WrongFile, load
-from .table import Row, number
+from .table import Row, cells_of, number
 
-__all__ = ["MARKS", "table", "update", "written"]
+__all__ = ["table", "suite_table", "update", "written"]
 
-MARKS = re.compile(r"(<!-- bench: (?P<path>\S*) -->\n).*?(<!-- /bench -->)", re.S)
+MARKS = re.compile(r"<!-- bench: (?P<path>\S*) ?(?P<suite>\w*) -->\n(?P<between>.*?)<!-- /bench -->", re.S)
 NAMES = {"numba": "Numba", "jax": "JAX", "numpy": "NumPy", "cpython": "CPython"}
 
 # Rows of a suite whose time is told; (suite, beginning of the row's name, what the page calls it).
@@ -83,16 +83,46 @@ def _mean(values) -> str:
     return _times(math.exp(sum(map(math.log, values)) / len(values))) if values else ""
 
 
+def suite_table(results: Results, suite: str) -> str:
+    """Markdown of all rows of a suite; '' where the file has none."""
+    rows = results.suites().get(suite)
+    if not rows:
+        return ""
+    head, *lines = cells_of(suite, rows)
+    return "\n".join([_line(head), "|---|" + "---:|" * (len(head) - 1), *map(_line, lines)]) + "\n"
+
+
+def _line(cells) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
+
+
+def machine_table(results: Results) -> str:
+    return "\n".join(["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in results.machine.items())]) + "\n"
+
+
+def _text(page: str, results: Results, link: str, suite: str) -> str:
+    if not suite:
+        return table(results, link)
+    if suite == "machine":
+        return machine_table(results)
+    chart = os.path.join(os.path.dirname(link), f"{suite}.svg")  # as --charts writes it beside the figures
+    there = os.path.exists(os.path.join(os.path.dirname(os.path.abspath(page)), chart))
+    return f"![{suite}: the peers' times over pyjitc's]({chart})\n\n" * there + suite_table(results, suite)
+
+
 def update(path: str, results: Results, source: str) -> None:
-    """Write the table between the marks of the page."""
+    """Write the tables between the marks of the page."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if not MARKS.search(text):
         raise WrongFile(f"{path} has no marks <!-- bench: FILE.json --> and <!-- /bench -->")
     link = os.path.relpath(source, os.path.dirname(os.path.abspath(path)))
-    new = MARKS.sub(lambda m: f"<!-- bench: {link} -->\n{table(results, link)}{m[3]}", text)
+
+    def anew(match):
+        return f"<!-- bench: {link}{' ' * bool(match['suite'])}{match['suite']} -->\n{_text(path, results, link, match['suite'])}<!-- /bench -->"
+
     with open(path, "w", encoding="utf-8") as file:
-        file.write(new)
+        file.write(MARKS.sub(anew, text))
 
 
 def written(path: str) -> list[tuple[str, str]]:
@@ -101,7 +131,9 @@ def written(path: str) -> list[tuple[str, str]]:
         text = file.read()
     found = []
     for match in MARKS.finditer(text):
-        between = match[0][len(match[1]):-len(match[3])]
-        link = match["path"]
-        found.append((between, table(load(os.path.join(os.path.dirname(os.path.abspath(path)), link)), link) if link else between))
+        expected = ""
+        if match["path"]:
+            results = load(os.path.join(os.path.dirname(os.path.abspath(path)), match["path"]))
+            expected = _text(path, results, match["path"], match["suite"])
+        found.append((match["between"], expected))
     return found

@@ -150,19 +150,24 @@ def test_page_with_charts(tmp_path):
     assert text.count("<svg") == 2 and "2026-01-02" in text and "a processor" in text and "1 of 4" not in text
     assert "2 of 4 budgets hold" in text and text.count("class=missed") == 2 and "http://" not in re.sub(r"http://www.w3.org\S*", "", text)
     assert page.chart("loops", results().rows, "png").startswith(b"\x89PNG")
+    page.charts(results(), str(tmp_path))
+    assert {p.name for p in tmp_path.glob("*.svg")} == {"contrast.svg", "loops.svg"}
 
 
 def test_table_of_a_page(tmp_path):
     data, text = tmp_path / "all.json", tmp_path / "page.md"
     results().save(str(data))
-    text.write_text("# Title\n\n<!-- bench:  -->\n<!-- /bench -->\n\nend\n")
+    (tmp_path / "loops.svg").write_text("<svg/>")
+    text.write_text("# Title\n\n<!-- bench:  -->\n<!-- /bench -->\n\n<!-- bench:  loops -->\nold\n<!-- /bench -->\n\nend\n")
     readme.update(str(text), load(str(data)), str(data))
     written = text.read_text()
     assert "<!-- bench: all.json -->\n| | pyjitc | Numba | JAX | CPython |\n" in written and written.endswith("<!-- /bench -->\n\nend\n")
     assert "| call of a function with a 5-trip `while` | 30.0 ns |  | 40.0 us (1,333x) | 210 ns (7.0x) |" in written
     assert "geometric mean of 2 | 1x | 0.98x |" in written and "[all.json](all.json)" in written and "2026-01-02" in written
-    between, expected = readme.written(str(text))[0]
-    assert between == expected
+    assert "<!-- bench: all.json loops -->\n![loops: the peers' times over pyjitc's](loops.svg)\n\n| loops | pyjitc | time | budget |  |\n|---|---:|---:|---:|---:|\n| fib | 1.20±0.01x | 1 ms |" in written
+    assert "old" not in written
+    found = readme.written(str(text))
+    assert len(found) == 2 and all(between == expected for between, expected in found)
     readme.update(str(text), load(str(data)), str(data))
     assert text.read_text() == written
     with pytest.raises(WrongFile, match="no marks"):
