@@ -276,7 +276,6 @@ histogramdd: a ; a, 3 ; a, density=True ; (v, w)
 i0: a ; s
 identity: 3 ; n ; 3, np.int8 ; 3, like=None
 indices: (2, 3) ; (2, 3), np.float64 ; (2, 3), sparse=True ; (2,)
-info: np.sum
 inner: a, b ; v, w ; a, v[:4] ; s, a
 insert: v, 1, s ; v, 1, w ; a, 1, s, axis=0 ; a, 1, s, axis=1 ; a, 1, s ; v, i, s ; v, [1, 2], w[:2] ; v, 99, s
 interp: x, t1, t2 ; v, t1, t2 ; a, t1, t2 ; v, t1, t2, left=-1.0 ; v, t1, t2, right=9.0 ; v, t1, t2, period=4.0
@@ -350,10 +349,6 @@ savez_compressed: 'nosuch/x', a
 searchsorted: t1, v ; t1, a ; t1, s ; t1, v, side='right' ; t1, x ; v, w, sorter=np.argsort(v) ; np.sort(v), w
 select: (mask1, v > 0), (v, w) ; [v > 1, v > 0], [v, w], 9 ; (mask1,), (v,), default=s
 setdiff1d: v, w ; v, w, True ; a, v
-set_printoptions: precision=3
-setbufsize: 8192
-seterr: all='ignore'
-seterrcall: None
 shape: a ; s ; v
 ndim: a ; s ; v
 size: a ; a, 0 ; a, axis=-1 ; s ; a, axis=5
@@ -533,7 +528,10 @@ TABLES = {"numpy": NUMPY, "linalg": LINALG, "fft": FFT, "random": RANDOM,
           "Generator": GENERATOR, "ndarray": NDARRAY}
 
 # Names that are not called: what they do has no place in a test.
-NOT_CALLED = {"test": "runs NumPy's own tests"}
+NOT_CALLED = {
+    "test": "runs NumPy's own tests", **dict.fromkeys(("set_printoptions", "setbufsize", "seterr", "seterrcall"), "changes the process"),
+    **dict.fromkeys(("info", "show_config", "show_runtime"), "prints"),
+}
 
 # Names with much code: few types.
 HEAVY = set("""einsum tensordot histogram histogram2d histogramdd histogram_bin_edges quantile percentile nanquantile nanpercentile median nanmedian cov corrcoef
