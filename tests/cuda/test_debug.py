@@ -118,6 +118,6 @@ def test_lanes_of_the_mask_that_are_elsewhere():
             x[t] = 1
         cuda.syncthreads()
 
-    with pytest.raises(RuntimeError, match="lane 8 is in the mask of a warp operation, but waits elsewhere") as error:
+    with pytest.raises(RuntimeError, match="lane 31 is in the mask of a warp operation, but waits elsewhere") as error:
         kernel[1, 32](np.zeros(32))
     assert error.value.line == line_of(kernel.py_func, "# eight lanes")
