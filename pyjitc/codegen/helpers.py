@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 
+from ..ops.memory import MOST_SIZED
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "text"]
@@ -575,6 +576,8 @@ _DECLARATIONS = {
     "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
     "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)", "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
     "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)", "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
+    "PyExc_ValueError": "@PyExc_ValueError = external global i8",
+    "llvm.umul.with.overflow.i64": "declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)",
     "PyExc_RecursionError": "@PyExc_RecursionError = external global i8", "pthread_self": "declare i64 @pthread_self()",
     "pthread_getattr_np": "declare i32 @pthread_getattr_np(i64, ptr)",
     "pthread_attr_getstack": "declare i32 @pthread_attr_getstack(ptr, ptr, ptr)",
@@ -595,6 +598,45 @@ _DECLARATIONS = {
 _LOCKED = {
     "PyErr_NoMemory": ("ptr", ""), "PyErr_CheckSignals": ("i32", ""), "PyErr_SetString": ("void", "ptr %a, ptr %b"),
 }
+
+
+def _sized(count: int) -> str:
+    """`pyj_new` of `count` lengths that are checked first. NumPy multiplies those that are not zero, so that (0, huge) is
+    refused where it could not be indexed."""
+    lines = [f"define internal noalias ptr @pyj_new_{count}(i64 %b0, i1 %zero, {', '.join(f'i64 %n{k}' for k in range(count))}) nounwind noinline {{",
+             f"  br label %check{0}"]
+    for k in range(count):
+        lines += [f"check{k}:", f"  %fine{k} = icmp sge i64 %n{k}, 0", f"  br i1 %fine{k}, label %check{k + 1}, label %negative"]
+    lines.append(f"check{count}:\n  br label %grow0")
+    for k in range(count):
+        lines += [f"grow{k}:", f"  %none{k} = icmp eq i64 %n{k}, 0", f"  %factor{k} = select i1 %none{k}, i64 1, i64 %n{k}",
+                  f"  %pair{k} = call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 %b{k}, i64 %factor{k})",
+                  f"  %b{k + 1} = extractvalue {{i64, i1}} %pair{k}, 0", f"  %over{k} = extractvalue {{i64, i1}} %pair{k}, 1",
+                  f"  %minus{k} = icmp slt i64 %b{k + 1}, 0", f"  %bad{k} = or i1 %over{k}, %minus{k}",
+                  f"  br i1 %bad{k}, label %big, label %grow{k + 1}"]
+    lines.append(f"grow{count}:\n  %t0 = add i64 %b{count}, 0")
+    lines += [f"  %t{k + 1} = select i1 %none{k}, i64 0, i64 %t{k}" for k in range(count)]
+    lines.append(f"""  %header = call ptr @pyj_new(i64 %t{count}, i1 %zero)
+  ret ptr %header
+negative:
+  br label %fail
+big:
+  br label %fail
+fail:
+  %message = phi ptr [ @pyj_negative, %negative ], [ @pyj_too_big, %big ]
+  %class = load ptr, ptr @PyExc_ValueError, align 8
+  call void @PyErr_SetString(ptr %class, ptr %message)
+  ret ptr null
+}}""")
+    return "\n".join(lines)
+
+
+for _count in range(1, MOST_SIZED + 1):
+    _TEXT[f"pyj_new_{_count}"] = _sized(_count)
+    NEEDS[f"pyj_new_{_count}"] = ("pyj_new", "pyj_sizes")
+_TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"' for name, message in (
+    ("pyj_negative", "negative dimensions are not allowed"),
+    ("pyj_too_big", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
 
 
 def text(names, declarations: dict[str, None], nogil: bool = False) -> str:

@@ -35,7 +35,7 @@ _SIGNATURES = {
     "ModuleFunctionsIter": (_P, (_P,)), "FunctionsIterNext": (_P, (_P,)), "DisposeFunctionsIter": (None, (_P,)),
     "GetValueName": (c_char_p, (_P,)), "IsDeclaration": (c_int, (_P,)), "SetLinkage": (None, (_P, c_int)),
     "DisposeModule": (None, (_P,)), "PrintModuleToString": (None, (_P, _OUT)),
-    "VerifyModule": (c_int, (_P, _OUT)), "DisposeString": (None, (_P,)),
+    "SetCommandLine": (None, (c_char_p, c_char_p)), "VerifyModule": (c_int, (_P, _OUT)), "DisposeString": (None, (_P,)),
     "CreatePipelineTuningOptions": (_P, ()), "DisposePipelineTuningOptions": (None, (_P,)),
     "PTOSetLoopInterleaving": (None, (_P, c_bool)), "PTOSetLoopVectorization": (None, (_P, c_bool)),
     "PTOSetSLPVectorization": (None, (_P, c_bool)), "PTOSetLoopUnrolling": (None, (_P, c_bool)),
@@ -135,7 +135,12 @@ class Machine:
         """Object code, or assembly text, of an optimised module."""
         lib = _library()
         error = c_void_p()
+        # On x86 what the addressing modes do as well costs a third of the emission. The option is the process's: put back.
+        if not self.gpu:
+            lib.SetCommandLine(b"pyjitc", b"-disable-lsr=1")
         buffer = lib.TargetMachineEmitToMemory(self.pointer, module.pointer, int(object_code), byref(error))
+        if not self.gpu:
+            lib.SetCommandLine(b"pyjitc", b"-disable-lsr=0")
         if not buffer:
             raise LLVMError(_take(error) or "no code was made")
         try:

@@ -128,19 +128,38 @@ def _view_lower(e, inst, a, offset, *rest):
     return [data, owner, *(x[0] for x in rest)]
 
 
+MOST_SIZED = 4  # dimensions of an array that a helper of codegen/helpers.py checks and allocates
+
+
 def _new_lower(e, inst, *shape):
     """Checks the sizes, allocates data and header. Texts are NumPy's."""
     t = inst.attrs["type"]
     dims = [x[0] for x in shape]
     size = item_bytes(t.dtype)
+    zero = "true" if inst.attrs.get("zero") else "false"
+    owner = e.assign(f"call ptr {e.helper('pyj_new')}(i64 {size}, i1 {zero})") if not dims else _sized_new(e, inst, dims, size, zero)
+    e.check_null(owner, inst)
+    where = e.assign(f"getelementptr i8, ptr {owner}, i64 8")
+    data = e.assign(f"load ptr, ptr {where}, align 8")
+    strides = [""] * t.ndim
+    step = str(size)
+    for k in range(t.ndim - 1, -1, -1) if t.layout == "C" else range(t.ndim):
+        strides[k] = step
+        step = e.assign(f"mul i64 {step}, {dims[k]}")
+    return [data, owner, *dims, *strides]
+
+
+def _sized_new(e, inst, dims, size, zero):
+    if len(dims) <= MOST_SIZED:
+        return e.assign(f"call ptr {e.helper(f'pyj_new_{len(dims)}')}(i64 {size}, i1 {zero}, {', '.join(f'i64 {n}' for n in dims)})")
     for n in dims:
         fine = e.assign(f"icmp sge i64 {n}, 0")
         e.raise_unless(fine, inst, "ValueError", "negative dimensions are not allowed")
     # NumPy multiplies the dimensions that are not zero, so that (0, huge) is refused where it cannot be indexed.
     total = str(size)
     for n in dims:
-        zero = e.assign(f"icmp eq i64 {n}, 0")
-        factor = e.assign(f"select i1 {zero}, i64 1, i64 {n}")
+        none = e.assign(f"icmp eq i64 {n}, 0")
+        factor = e.assign(f"select i1 {none}, i64 1, i64 {n}")
         e.declare("declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)")
         pair = e.assign(f"call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 {total}, i64 {factor})")
         total = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
@@ -151,18 +170,9 @@ def _new_lower(e, inst, *shape):
         e.raise_unless(fine, inst, "ValueError", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the "
                        "maximum possible size.")
     for n in dims:
-        zero = e.assign(f"icmp eq i64 {n}, 0")
-        total = e.assign(f"select i1 {zero}, i64 0, i64 {total}")
-    owner = e.assign(f"call ptr {e.helper('pyj_new')}(i64 {total}, i1 {'true' if inst.attrs.get('zero') else 'false'})")
-    e.check_null(owner, inst)
-    where = e.assign(f"getelementptr i8, ptr {owner}, i64 8")
-    data = e.assign(f"load ptr, ptr {where}, align 8")
-    strides = [""] * t.ndim
-    step = str(size)
-    for k in range(t.ndim - 1, -1, -1) if t.layout == "C" else range(t.ndim):
-        strides[k] = step
-        step = e.assign(f"mul i64 {step}, {dims[k]}")
-    return [data, owner, *dims, *strides]
+        none = e.assign(f"icmp eq i64 {n}, 0")
+        total = e.assign(f"select i1 {none}, i64 0, i64 {total}")
+    return e.assign(f"call ptr {e.helper('pyj_new')}(i64 {total}, i1 {zero})")
 
 
 def _new_rule(types, attrs):

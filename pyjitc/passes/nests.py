@@ -66,12 +66,31 @@ def _fuse(fn: Function) -> None:
             count(inst.args)
             for edge in inst.edges():
                 count(edge.args)
+    defs = _definitions(fn)
     for block in reversed(fn.blocks):
         where = {inst.result: k for k, inst in enumerate(block.insts) if inst.op is NEST and inst.attrs["shape"] is not None}
         if not where:
             continue
         writes = [k for k, inst in enumerate(block.insts) if inst.op.effects & WRITES and inst.op is not m.POLL]
         gone: set[Inst] = set()
+
+        def may_move(at, k):
+            """Whether the nest at `at` may run at k instead: nothing between writes what it reads."""
+            between = [block.insts[w] for w in writes if at < w < k]
+            if not between:
+                return True
+            producer = block.insts[at]
+            read = [v for v in producer.args[producer.attrs["count"]:] if isinstance(v.type, Array)]
+            return all((target := _written(inst)) is not None and all(_distinct(defs, v, target) for v in read) for inst in between)
+
+        def is_shared(v, at):
+            """Whether every consumer of the nest at `at` can compute it again, which is less than to keep it."""
+            readers = [k for k, inst in enumerate(block.insts) if inst.op in _NESTS and inst not in gone and v in inst.args]
+            first = [block.insts[k].attrs["count"] for k in readers]
+            return len(readers) <= 4 and _size(block.insts[at].attrs["tree"]) <= 8 and all(may_move(at, k) for k in readers) and uses[v] == sum(
+                block.insts[k].args[n:].count(v) for k, n in zip(readers, first)) and all(
+                block.insts[k].attrs["ndim"] == v.type.ndim for k in readers)
+
         for k in range(len(block.insts) - 1, -1, -1):
             inst = block.insts[k]
             if inst.op not in _NESTS or inst in gone:
@@ -85,20 +104,21 @@ def _fuse(fn: Function) -> None:
                 changed = False
                 for v in dict.fromkeys(inst.args[inst.attrs["count"]:]):
                     at = where.get(v)
-                    if at is None or any(at < w < k for w in writes):
+                    if at is None or v in inst.args[:inst.attrs["count"]] or not may_move(at, k):
                         continue
                     producer = block.insts[at]
-                    if uses[v] != inst.args[inst.attrs["count"]:].count(v) or v in inst.args[:inst.attrs["count"]] \
-                            or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
+                    only = uses[v] == inst.args[inst.attrs["count"]:].count(v)
+                    if not only and not is_shared(v, at) or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
                         continue
                     operands = _merged(inst, producer, v)
                     if len(operands) > MOST:
                         continue
-                    count(producer.args, -1)
                     count(inst.args, -1)
                     inst.args[inst.attrs["count"]:] = operands
                     count(inst.args)
-                    gone.add(producer)
+                    if only:
+                        count(producer.args, -1)
+                        gone.add(producer)
                     changed = True
         if gone:
             block.insts = [inst for inst in block.insts if inst not in gone]
@@ -141,13 +161,33 @@ def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
 
 def _costly(tree) -> bool:
     """Whether computing the tree again for every row would cost more than storing it."""
-    work, n = [tree], 0
+    return _size(tree) > 4
+
+
+def _size(tree) -> int:
+    """Instructions of an element."""
+    work, seen, n = [tree], set(), 0
     while work:
         node = work.pop()
-        if type(node) is Node:
+        if type(node) is Node and node not in seen:
+            seen.add(node)
             n += sum(len(block.insts) for block in node.kernel.blocks)
             work.extend(node.parts)
-    return n > 4
+    return n
+
+
+def _written(inst: Inst) -> Value | None:
+    """The array that an instruction writes into, and nothing else; None where that is not known."""
+    if inst.op is NEST_INTO:
+        return inst.args[1]
+    return inst.args[0] if inst.op is m.ARRAY_STORE else None
+
+
+def _definitions(fn: Function) -> dict:
+    """value -> instruction; None for the function's parameters."""
+    defs: dict = {p: None for p in fn.params}
+    defs.update((inst.result, inst) for block in fn.blocks for inst in block.insts if inst.result is not None)
+    return defs
 
 
 # ---------------------------------------------------------------- writing out
@@ -485,11 +525,7 @@ def _settled(b: _Builder, v: Value, always=False) -> Value:
 
 
 def _expand(fn: Function, splice) -> None:
-    defs: dict = {p: None for p in fn.params}
-    for block in fn.blocks:
-        for inst in block.insts:
-            if inst.result is not None:
-                defs[inst.result] = inst
+    defs = _definitions(fn)
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
     for block in fn.blocks:
