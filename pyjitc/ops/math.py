@@ -298,6 +298,10 @@ BITS32 = _op("bits32", "x: float32 -> int32", _bits32, lambda e, inst, x: [e.ass
              "The 32 bits of a float32.")
 FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF,
                   "The float32 with these 32 bits.")
+BITS_SINGLE = _op("bits_single", "x: float32 -> int32", lambda x: np.float32(x).view(np.int32),
+                  lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")], NONDIFF, "The 32 bits of a float32.")
+FROM_BITS_SINGLE = _op("from_bits_single", "n: int32 -> float32", lambda n: np.int32(n).view(np.float32),
+                       lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.")
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,
                    "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
 CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, NONDIFF,

@@ -27,6 +27,7 @@ from . import operators as scalar_operators
 vector_exp = lazy(f"{__package__}.vector_exp")
 vector_log = lazy(f"{__package__}.vector_log")
 vector_power = lazy(f"{__package__}.vector_power")
+vector_single = lazy(f"{__package__}.vector_single")
 vector_trig = lazy(f"{__package__}.vector_trig")
 
 __all__ = ["Loop", "loop", "fold_loop", "typed", "RULES", "constant"]
@@ -329,11 +330,17 @@ def _in_single(function):
     return rule
 
 
+_SINGLE = ("exp", "exp2", "log", "tanh")
+
+
 def _vector(module, name, complex_op=None):
-    """A function of vector_*.py: float64 as it is; float32 computed in double, float16 rounded to float32 in between, as NumPy's."""
+    """A function of vector_*.py: float64 as it is; float32 computed in double, or in float32 where vector_single has it; float16
+    by way of float32, as NumPy's."""
 
     def rule(*operands):
         t = operands[0].type
+        if t is not k.float64 and name in _SINGLE:
+            return cast(Call(getattr(vector_single, name), *[cast(x, k.float32) for x in operands]), t)
         function = getattr(module, name if t is k.float64 else f"{name}_single")
         found = Call(function, *[cast(x, k.Float) for x in operands])
         return cast(cast(found, k.float32), t) if t is k.float16 else cast(found, t)

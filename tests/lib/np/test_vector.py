@@ -83,7 +83,7 @@ def test_vectorises(ufunc, dtype):
     text = compiled.inspect_llvm(compiled.signatures[0])
     bodies = loops(text)
     assert "is.fpclass.v" not in text  # of which LLVM makes scalars
-    assert bodies and all(re.search(r"<\d+ x double>", b) for b in bodies)
+    assert bodies and all(re.search(r"<\d+ x (double|float)>", b) for b in bodies)
     assert not any(re.search(r"call (?!<\d+ x \w+> @llvm)", b) for b in bodies)  # the C library is in cold blocks only
 
 
