@@ -12,6 +12,7 @@
 
 The names inside kernels are those of Numba's CUDA target.
 """
+from . import random
 from ..lib.cuda.names import (
     activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, clz, const, eq_sync, ffs, fma, fp16, grid, gridDim,
     gridsize, laneid, lanemask_lt, local, match_all_sync, match_any_sync, nanosleep, popc, reduce_add_sync, reduce_and_sync, reduce_max_sync,
@@ -27,18 +28,20 @@ from .devices import (
     CudaError, Event, Stream, close, current_context, default_stream, detect, event, event_elapsed_time, external_stream, get_current_device,
     is_available, list_devices, select_device, stream, synchronize, why_not,
 )
+from .scalarwise import Reduce, elementwise, reduce, vectorize
 from .kernel import jit
 
 __all__ = [
-    "CudaError", "DeviceArray", "Event", "Stream", "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic",
-    "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "close", "clz", "const", "current_context",
-    "default_stream", "detect", "device_array", "device_array_like", "eq_sync", "event", "event_elapsed_time",
-    "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "from_dlpack", "get_current_device", "grid",
-    "gridDim", "gridsize", "is_available", "is_cuda_array", "jit", "laneid", "lanemask_lt", "list_devices", "local",
-    "mapped", "mapped_array", "mapped_array_like", "match_all_sync", "match_any_sync", "nanosleep", "pinned",
-    "pinned_array", "pinned_array_like", "popc", "reduce_add_sync", "reduce_and_sync", "reduce_max_sync",
-    "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync", "rsqrt", "select_device", "selp", "shared",
-    "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stream", "synchronize", "syncthreads",
-    "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx", "threadfence",
-    "threadfence_block", "threadfence_system", "to_device", "warpsize", "why_not",
+    "CudaError", "DeviceArray", "Event", "Reduce", "Stream", "activemask", "all_sync", "any_sync", "as_cuda_array",
+    "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "close", "clz", "const", "current_context",
+    "default_stream", "detect", "device_array", "device_array_like", "elementwise", "eq_sync", "event",
+    "event_elapsed_time", "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "from_dlpack",
+    "get_current_device", "grid", "gridDim", "gridsize", "is_available", "is_cuda_array", "jit", "laneid",
+    "lanemask_lt", "list_devices", "local", "mapped", "mapped_array", "mapped_array_like", "match_all_sync",
+    "match_any_sync", "nanosleep", "pinned", "pinned_array", "pinned_array_like", "popc", "random", "reduce",
+    "reduce_add_sync", "reduce_and_sync", "reduce_max_sync", "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync",
+    "rsqrt", "select_device", "selp", "shared", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync",
+    "stream", "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp",
+    "threadIdx", "threadfence", "threadfence_block", "threadfence_system", "to_device", "vectorize", "warpsize",
+    "why_not",
 ]

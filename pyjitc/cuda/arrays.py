@@ -139,6 +139,10 @@ class DeviceArray:
     def transpose(self, *axes) -> DeviceArray:
         return self._view(self._window().transpose(*axes))
 
+    def broadcast_to(self, shape) -> DeviceArray:
+        """The read-only view of that shape: as np.broadcast_to."""
+        return self._view(np.broadcast_to(self._window(), shape))
+
     def squeeze(self, axis=None) -> DeviceArray:
         return self._view(self._window().squeeze(axis))
 
