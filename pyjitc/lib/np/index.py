@@ -55,8 +55,11 @@ FUNCTIONS: dict[str, str] = {
     "polynomials": "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
     "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn "
            "fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift",
-    "scans": "argmax argmin cumsum cumprod nancumsum nancumprod diff ediff1d trapezoid interp convolve "
-             "hanning hamming blackman",
+    "scans": "argmax argmin nanargmax nanargmin cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod",
+    "differences": "diff ediff1d gradient trapezoid unwrap",
+    "interpolation": "interp",
+    "convolution": "convolve correlate",
+    "windows": "hanning hamming blackman bartlett kaiser i0",
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
     "choosing": "choose select ix_ unravel_index ravel_multi_index",
     "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "

@@ -1,10 +1,9 @@
-"""Along one axis: argmin and argmax, running sums and products, differences, integrals, interpolation, convolution."""
+"""Along one axis: argmin and argmax, running sums and products."""
 from __future__ import annotations
 
 import numpy as np
 
 from ...infer.meaning import Const
-from ...ops.arith import IADD, ISUB
 from ...types import kinds as k
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning
@@ -74,6 +73,30 @@ def argmin(a, axis=None, out=None, *, keepdims=False):
     return find_best(a, axis, out, keepdims, False)
 
 
+def replaced(a, value):
+    """`a` with another number for nan."""
+    if a.dtype.kind in "fc":
+        return np.where(np.isnan(a), a.dtype.type(value), a)
+    return a
+
+
+def find_best_nan(x, axis, out, keepdims, largest):
+    a = np.asarray(x)
+    if a.dtype.kind in "fc":
+        if a.size and np.any(np.all(np.isnan(a), axis=axis)):
+            raise ValueError("All-NaN slice encountered")
+        return find_best(replaced(a, -np.inf if largest else np.inf), axis, out, keepdims, largest)
+    return find_best(a, axis, out, keepdims, largest)
+
+
+def nanargmax(a, axis=None, out=None, *, keepdims=False):
+    return find_best_nan(a, axis, out, keepdims, True)
+
+
+def nanargmin(a, axis=None, out=None, *, keepdims=False):
+    return find_best_nan(a, axis, out, keepdims, False)
+
+
 # ---------------------------------------------------------------- running sums and products
 
 
@@ -134,158 +157,37 @@ def nancumprod(a, axis=None, dtype=None, out=None):
     return scan(np.where(np.isnan(a), a.dtype.type(1), a), axis, dtype, out, True)
 
 
-# ---------------------------------------------------------------- differences and integrals
+def cumulative(x, axis, dtype, out, include_initial, product):
+    a = np.atleast_1d(np.asarray(x))
+    if axis is None:
+        if a.ndim > 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        return cumulative(a, 0, dtype, out, include_initial, product)
+    if not include_initial:
+        return scan(a, axis, dtype, out, product)
+    place = check_axis(axis, a.ndim)
+    result = np.empty(lengthened(a.shape, place, 0), scan_type(a) if dtype is None else dtype)
+    moved = np.moveaxis(result, place, 0)
+    moved[:1] = 1 if product else 0
+    np.moveaxis(moved[1:], 0, place)[...] = scan(a, axis, dtype, None, product)
+    return put_out(result, out)
 
 
-def diff(a, n=1, axis=-1):
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n}")
-    if n == 0:
-        return a
-    moved = np.moveaxis(a, check_axis(axis, a.ndim), 0)
-    if a.dtype == np.bool_:
-        return diff(np.moveaxis(moved[1:] != moved[:-1], 0, axis), n - 1, axis)
-    return diff(np.moveaxis(moved[1:] - moved[:-1], 0, axis), n - 1, axis)
+def lengthened(shape, axis, k):
+    if k == len(shape):
+        return ()
+    return (shape[k] + 1 if k == axis else shape[k],) + lengthened(shape, axis, k + 1)
 
 
-def ediff1d(ary, to_end=None, to_begin=None):
-    flat = np.ravel(ary)
-    found = flat[1:] - flat[:-1]
-    if to_begin is not None:
-        found = np.concatenate((np.ravel(np.atleast_1d(to_begin)), found))
-    if to_end is not None:
-        found = np.concatenate((found, np.ravel(np.atleast_1d(to_end))))
-    return found
+def cumulative_sum(x, *, axis=None, dtype=None, out=None, include_initial=False):
+    return cumulative(x, axis, dtype, out, include_initial, False)
 
 
-def trapezoid(y, x=None, dx=1.0, axis=-1):
-    moved = np.moveaxis(y, check_axis(axis, y.ndim), -1)
-    if x is None:
-        return np.sum(dx * (moved[..., 1:] + moved[..., :-1]) / 2.0, -1)
-    if x.ndim == 1:
-        return np.sum((x[1:] - x[:-1]) * (moved[..., 1:] + moved[..., :-1]) / 2.0, -1)
-    along = np.moveaxis(x, axis, -1)
-    return np.sum((along[..., 1:] - along[..., :-1]) * (moved[..., 1:] + moved[..., :-1]) / 2.0, -1)
+def cumulative_prod(x, *, axis=None, dtype=None, out=None, include_initial=False):
+    return cumulative(x, axis, dtype, out, include_initial, True)
 
 
-def between(x, xp, fp, left, right):
-    """One value of np.interp: linear between neighbours, constant outside."""
-    n = len(xp)
-    if x != x:
-        return x
-    if x > xp[n - 1]:
-        return right
-    if x < xp[0]:
-        return left
-    low, high = 0, n
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if xp[middle] <= x:
-            low = middle
-        else:
-            high = middle
-    if low == n - 1 or xp[low] == x:
-        return fp[low]
-    slope = (fp[low + 1] - fp[low]) / (xp[low + 1] - xp[low])
-    found = slope * (x - xp[low]) + fp[low]
-    if found != found:
-        found = slope * (x - xp[low + 1]) + fp[low + 1]
-        if found != found and fp[low] == fp[low + 1]:
-            found = fp[low]
-    return found
-
-
-def interp_all(out, x, xp, fp, left, right):
-    if x.ndim == 1:
-        for i in range(len(x)):
-            out[i] = between(np.float64(x[i]), xp, fp, left, right)
-    else:
-        for i in range(len(x)):
-            interp_all(out[i], x[i], xp, fp, left, right)
-
-
-def interp(x, xp, fp, left=None, right=None):
-    if len(xp) == 0:
-        raise ValueError("array of sample points is empty")
-    if len(xp) != len(fp):
-        raise ValueError("fp and xp are not of the same length.")
-    points, values = xp.astype(np.float64, copy=False), fp.astype(np.float64, copy=False)
-    low = values[0] if left is None else np.float64(left)
-    high = values[len(fp) - 1] if right is None else np.float64(right)
-    if isinstance(x, np.ndarray):
-        out = np.empty(x.shape, np.float64)
-        interp_all(out, x, points, values, low, high)
-        return out
-    return between(np.float64(x), points, values, low, high)
-
-
-# ---------------------------------------------------------------- convolution
-
-
-def slide(a, v, out, shift):
-    """out[i] = sum of a[j] v[i + shift - j], with the products of NumPy's order."""
-    for i in range(len(out)):
-        at = IADD(i, shift)
-        low = max(0, ISUB(at, len(v) - 1))
-        high = min(at, len(a) - 1)
-        total = out.dtype.type(0)
-        for j in range(low, high + 1):
-            total = total + out.dtype.type(a[j]) * out.dtype.type(v[ISUB(at, j)])
-        out[i] = total
-
-
-def convolve(a, v, mode="full"):
-    if len(v) > len(a):
-        return convolve_long(v, a, mode)
-    return convolve_long(a, v, mode)
-
-
-def convolve_long(a, v, mode):
-    if len(a) == 0:
-        raise ValueError("a cannot be empty")
-    if len(v) == 0:
-        raise ValueError("v cannot be empty")
-    n, m = len(a), len(v)
-    if mode == "full":
-        out = np.empty(n + m - 1, (a[:1] * v[:1]).dtype)
-        slide(a, v, out, 0)
-    elif mode == "same":
-        out = np.empty(n, (a[:1] * v[:1]).dtype)
-        slide(a, v, out, (m - 1) // 2)
-    else:
-        out = np.empty(n - m + 1, (a[:1] * v[:1]).dtype)
-        slide(a, v, out, m - 1)
-    return out
-
-
-# ---------------------------------------------------------------- windows and methods
-
-
-def hanning(M):
-    if M < 1:
-        return np.empty(0, np.float64)
-    if M == 1:
-        return np.ones(1)
-    n = np.arange(1 - M, M, 2)
-    return 0.5 + 0.5 * np.cos(np.pi * n / (M - 1))
-
-
-def hamming(M):
-    if M < 1:
-        return np.empty(0, np.float64)
-    if M == 1:
-        return np.ones(1)
-    n = np.arange(1 - M, M, 2)
-    return 0.54 + 0.46 * np.cos(np.pi * n / (M - 1))
-
-
-def blackman(M):
-    if M < 1:
-        return np.empty(0, np.float64)
-    if M == 1:
-        return np.ones(1)
-    n = np.arange(1 - M, M, 2)
-    return 0.42 + 0.5 * np.cos(np.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1))
+# ---------------------------------------------------------------- methods
 
 
 def conj(a):
@@ -300,10 +202,8 @@ def item(a):
 
 CALLS = {
     np.argmax: compiled(argmax), np.argmin: compiled(argmin), np.cumsum: compiled(cumsum), np.cumprod: compiled(cumprod),
-    np.nancumsum: compiled(nancumsum), np.nancumprod: compiled(nancumprod), np.diff: compiled(diff), np.ediff1d: compiled(ediff1d),
-    np.trapezoid: compiled(trapezoid), np.interp: compiled(interp), np.convolve: compiled(convolve),
-    np.hanning: compiled(hanning), np.hamming: compiled(hamming),
-    np.blackman: compiled(blackman),
+    np.nancumsum: compiled(nancumsum), np.nancumprod: compiled(nancumprod), np.cumulative_sum: compiled(cumulative_sum),
+    np.cumulative_prod: compiled(cumulative_prod), np.nanargmax: compiled(nanargmax), np.nanargmin: compiled(nanargmin),
 }
 METHODS = {
     "argmax": CALLS[np.argmax], "argmin": CALLS[np.argmin], "cumsum": CALLS[np.cumsum], "cumprod": CALLS[np.cumprod],

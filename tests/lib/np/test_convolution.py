@@ -1,0 +1,47 @@
+"""Convolution and windows, against NumPy."""
+import numpy as np
+import pytest
+from tests.oracle import outcome
+
+from pyjitc import njit
+
+R = np.random.default_rng(4)
+A1, A2, A3 = R.normal(size=9), R.normal(size=(3, 5)), R.normal(size=(2, 3, 4))
+W, S, B, H, F = A1[:4] + 1j, np.array([3, 1, 2, -3, 1], np.int8), A1 > 0, A1.astype(np.float16), A1.astype(np.float32)
+LONG = R.normal(size=3000)
+
+CASES = {
+    "convolve": (lambda a, b: (np.convolve(a, b), np.convolve(a, b, "same"), np.convolve(a, b, mode="valid"), np.convolve(a, b, 1)), (A1, A1[:4]), (A1[:4], A1), (A1[:4], A1[:5]), (A1, W), (S, S), (B, B[:3]), (F, F[:3]), (H, H[:3]), (LONG, LONG[:700]), (A1[::-2], S), (A1[:0], A1), (A1, A1[:0]), (A1, 2.0), (A2, A1)),
+    "correlate": (lambda a, b: (np.correlate(a, b), np.correlate(a, b, "same"), np.correlate(a, b, mode="full"), np.correlate(a, b, 0)), (A1, A1[:4]), (A1[:4], A1), (A1[:3], A1), (A1[:4], A1[:5]), (A1, W), (W, A1), (S, S), (B, B[:3]), (F, F[:3]), (H, H[:3]), (LONG, LONG[:700]), (A1[:0], A1), (A1, A1[:0]), (A1, 2.0), (A2, A1)),
+    "conv lists": (lambda a: (np.convolve([1, 2, 3], a), np.correlate(a, (1, 2))), (A1,)),
+    "conv bad": (lambda a: np.convolve(a, a, "x"), (A1,)),
+    "conv bad2": (lambda a: np.convolve(a, a, "s"), (A1,)),
+    "windows": (lambda n: (np.hanning(n), np.hamming(n), np.blackman(n), np.bartlett(n), np.kaiser(n, 5.5), np.kaiser(n, 14)), (7,), (8,), (1,), (0,), (-2,)),
+    "i0": (lambda x: np.i0(x), (A1*20,), (3.0,), (3,), (np.float32(9),), (H,), (F,), (A2,), (A3[:0],), (S,), (W,), (np.array(2.5),)),
+    "i0 list": (lambda: np.i0([1, 9]), ()),
+}
+
+
+def compare(expected, actual):
+    if isinstance(expected, (tuple, list)):
+        assert type(expected) is type(actual) and len(expected) == len(actual)
+        for x, y in zip(expected, actual):
+            compare(x, y)
+        return
+    assert type(expected) is type(actual) and expected.dtype == actual.dtype and expected.shape == actual.shape
+    # Products are added in another order, functions of windows are another library's; half floats are rounded from single ones.
+    eps = {np.float16: 5e-3, np.float32: 1e-5, np.complex64: 1e-5}.get(expected.dtype.type, 1e-13)
+    np.testing.assert_allclose(actual, expected, rtol=eps, atol=10 * eps)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_as_numpy(name):
+    function, *calls = CASES[name]
+    compiled = njit(function)
+    for args in calls:
+        expected, actual = outcome(function, args), outcome(compiled, args)
+        assert expected[0] == actual[0], (expected, actual)
+        if expected[0] == "raises":
+            assert type(expected[1]) is type(actual[1]) and repr(expected[1].args) == repr(actual[1].args)
+        else:
+            compare(expected[1], actual[1])

@@ -1,0 +1,62 @@
+"""Differences, gradients, unwrapping, running sums and interpolation, against NumPy."""
+import numpy as np
+import pytest
+from tests.oracle import outcome
+
+from pyjitc import njit
+
+R = np.random.default_rng(4)
+A1, A2, A3 = R.normal(size=9), R.normal(size=(3, 5)), R.normal(size=(2, 3, 4))
+W, S, B, H, F = A1[:4] + 1j, np.array([3, 1, 2, -3, 1], np.int8), A1 > 0, A1.astype(np.float16), A1.astype(np.float32)
+NAN = np.array([[1.0, np.nan, 3], [np.nan, 2, 0.5]])
+P = np.cumsum(R.normal(size=12) * 2)
+
+CASES = {
+    "diff": (lambda a: (np.diff(a), np.diff(a, 2), np.diff(a, axis=0), np.trapezoid(a), np.trapezoid(a, dx=0.5, axis=0)), (A1,), (A2,), (S,)),
+    "trap": (lambda y, x: (np.trapezoid(y, x), np.trapezoid(y, x, axis=-1)), (A1, np.arange(9)**2), (A2, A2**2), (A2, np.arange(5))),
+    "trap0": (lambda y, x: np.trapezoid(y, x, axis=0), (A1, np.arange(9)**2), (A2, A2**2),),
+    "trap00": (lambda y, x: np.trapezoid(y, x, axis=0), (A2, np.arange(3))),
+    "grad": (lambda f: (np.gradient(f), np.gradient(f, 2.0), np.gradient(f, edge_order=2), np.gradient(f, 2, edge_order=2)), (A1,), (F,), (W,), (S,), (A3+0.0,), (A1[:1],)),
+    "grad2": (lambda f: (np.gradient(f, axis=0), np.gradient(f, axis=(1, 0)), np.gradient(f, 0.5, 2.0), np.gradient(f, 3, axis=-1), np.gradient(f, np.float32(2))), (A2,), (A2.astype(np.float32),)),
+    "gradx": (lambda f, x: (np.gradient(f, x), np.gradient(f, x, edge_order=2)), (A1, np.arange(9)**2), (A1, np.arange(9)), (A1, np.sort(A1)), (F, np.sort(F)), (W, np.array([0, 1, 3.0, 4])), (A1, A1[:3]), (A1, A2)),
+    "gradxy": (lambda f, x, y: (np.gradient(f, x, y), np.gradient(f, x, 2.0), np.gradient(f, y, axis=1)), (A2, np.arange(3)**2, np.arange(5)**2)),
+    "grad list": (lambda: (np.gradient([1, 2, 4.0, 7]), np.gradient([1, 2, 4], 2), np.gradient((1, 2, 4), (0, 1, 3)), np.gradient([[1, 2], [3, 5.0]])), ()),
+    "grad e1": (lambda f: np.gradient(f, 1, 2, 3), (A2,)), "grad e2": (lambda f: np.gradient(f, axis=(0, 0)), (A2,)), "grad e3": (lambda f: np.gradient(f, axis=5), (A2,)), "grad e4": (lambda f: np.gradient(f, edge_order=3), (A2,)),
+    "unwrap": (lambda p: (np.unwrap(p), np.unwrap(p, 4.0), np.unwrap(p, axis=0), np.unwrap(p, period=4)), (P,), (P.reshape(3, 4),), (P.astype(np.float32),), (np.arange(6)*3%7,), (P[:0],)),
+    "unwrap2": (lambda p: (np.unwrap(p, period=3), np.unwrap(p, 2, period=5)), ((np.arange(9)*5%8),), (P,)),
+    "unwrap e": (lambda p: np.unwrap(p, axis=2), (P,)),
+    "unwrap l": (lambda: np.unwrap([1, 8, 3.0]), ()),
+    "nanarg": (lambda a: (np.nanargmax(a), np.nanargmin(a), np.nanargmax(a, axis=0), np.nanargmin(a, -1, keepdims=True)), (NAN,), (A1,), (A3,), (S,), (B,), (NAN.astype(np.float16),), (NAN*np.nan,), (A1[:0],)),
+    "nanarg e": (lambda a: np.nanargmin(a, axis=5), (A2,)),
+    "cumulative": (lambda a: (np.cumulative_sum(a, axis=0), np.cumulative_prod(a, axis=-1), np.cumulative_sum(a, axis=0, include_initial=True), np.cumulative_prod(a, axis=-1, include_initial=True, dtype=np.float32)), (A1,), (A2,), (A3,), (S,), (B,), (W,), (A1[:0],)),
+    "cumulative1": (lambda a: (np.cumulative_sum(a), np.cumulative_prod(a, include_initial=True)), (A1,), (A2,), (3,), (2.5,)),
+    "cumulative o": (lambda a, o: np.cumulative_sum(a, out=o, include_initial=True), (A1, np.zeros(10)),),
+    "interp": (lambda x, p, f: (np.interp(x, p, f), np.interp(x, p, f, left=-9), np.interp(x, p, f, right=2.5), np.interp(x, p, f, period=1.5), np.interp(x, p, f, -1, -2, period=-4)), (A1, np.array([-1.0, 0, 2]), np.array([1.0, 5, -3])), (0.5, np.arange(3), S[:3]), (A2, np.arange(3.0), A1[:3]), (A1, np.array([-1.0, 0, 2]), W[:3]), (np.array(0.3), np.arange(3.0), A1[:3]), (S, np.arange(3.0), A1[:3]), (np.float32(1.5), np.arange(3.0), A1[:3]), (NAN, np.arange(3.0), A1[:3]), (0.5, A1[:0], A1[:0]), (0.5, A1, A1[:3])),
+    "interp l": (lambda x: (np.interp(x, [1, 2, 3], [4, 6, 5.5]), np.interp([1, 2.5], [1, 2, 3], (4, 6, 5.5))), (1.5,), (A1,)),
+    "interp p0": (lambda x: np.interp(x, [1, 2, 3], [4, 6, 5.5], period=0), (1.5,)),
+}
+
+
+def compare(expected, actual):
+    if isinstance(expected, (tuple, list)):
+        assert type(expected) is type(actual) and len(expected) == len(actual)
+        for x, y in zip(expected, actual):
+            compare(x, y)
+        return
+    assert type(expected) is type(actual) and expected.dtype == actual.dtype and expected.shape == actual.shape
+    # Sums are added in another order, and products and sums of a gradient may be contracted.
+    eps = {np.float16: 5e-3, np.float32: 1e-5, np.complex64: 1e-5}.get(expected.dtype.type, 1e-13)
+    np.testing.assert_allclose(actual, expected, rtol=eps, atol=10 * eps)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_as_numpy(name):
+    function, *calls = CASES[name]
+    compiled = njit(function)
+    for args in calls:
+        expected, actual = outcome(function, args), outcome(compiled, args)
+        assert expected[0] == actual[0], (expected, actual)
+        if expected[0] == "raises":
+            assert type(expected[1]) is type(actual[1]) and repr(expected[1].args) == repr(actual[1].args)
+        else:
+            compare(expected[1], actual[1])
