@@ -9,8 +9,6 @@ Slots, states and static shared memory lie on the stack, so that LLVM knows that
 """
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..base.errors import Diagnostic, UnsupportedError
 from ..base.options import Options
 from ..base.trace import dump, timed
@@ -18,24 +16,13 @@ from ..ir import core as ir
 from ..ops import grid
 from . import link, threads, watch
 from .emit import Emitter, FunctionEmitter, Module, components, memory_type
-from .nvptx import Site, _rebuild, parameters
+from .gridkernel import ENTRY, MAX_VALUES, WORDS, GridKernel
+from .nvptx import _rebuild, parameters
+from .sites import Site
 from .target import Target
-from .threads import CONTEXT_WORDS, GROUP, MAX_THREADS, MAX_VALUES, RECORD, WORDS
+from .threads import GROUP, MAX_THREADS
 
-__all__ = ["CONTEXT_WORDS", "ENTRY", "GridKernel", "RECORD", "WORDS", "compile_grid"]
-
-ENTRY = "pyjitc_grid"
-class GridKernel(NamedTuple):
-    """object: relocatable object code; parameters: LLVM types of the argument words; sites: places that may fail, n is [n - 1];
-    shared: bytes of static shared memory; local: bytes of each thread's arrays; text: LLVM text."""
-
-    object: bytes
-    parameters: tuple[str, ...]
-    sites: tuple[Site, ...]
-    shared: int
-    local: int
-    text: str
-
+__all__ = ["GridModule", "compile_grid"]
 
 class GridModule(Module):
     """The functions of one kernel, the block function first."""

@@ -7,18 +7,10 @@ from __future__ import annotations
 from ..ops import gpu, grid, memory
 from ..types.kinds import Float, Int, NpComplex, NpFloat, NpInt, Type
 from .emit import components, memory_type
+from .gridkernel import WORDS
 
-__all__ = ["CONTEXT_WORDS", "GROUP", "LOWERINGS", "MAX_THREADS", "MAX_VALUES", "RECORD", "WORDS", "each", "position"]
+__all__ = ["GROUP", "LOWERINGS", "MAX_THREADS", "each", "position"]
 
-# Words of the context: block x y z, threads of a block, blocks of the grid, dynamic shared memory and its bytes, local memory;
-# of a failure: its site (0: none), thread, values.
-# And under `debug`: the record of who touched each byte of shared memory, bytes that are watched, the number of the last wait,
-# and of the last one of the block; then those of each warp.
-WORDS = {"block": 0, "threads": 3, "blocks": 6, "shared": 9, "shared_bytes": 10, "local": 11, "site": 12, "thread": 13, "values": 14,
-         "record": 22, "watched": 23, "waits": 24, "block_wait": 25, "warp_waits": 26}
-MAX_VALUES = 8
-CONTEXT_WORDS = 58
-RECORD = 64  # bytes of the record of a byte
 MAX_THREADS = 1024
 GROUP = memory.PARALLEL
 

@@ -8,7 +8,8 @@ GMRace, 2013: by barriers alone, without happens-before through atomics.)
 from __future__ import annotations
 
 from ..ops import memory
-from .threads import RECORD, WORDS, each, position
+from .gridkernel import RECORD, WORDS
+from .threads import each, position
 
 __all__ = ["count_wait", "lanes_are_here", "start_block", "touch"]
 

@@ -12,22 +12,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..api import compiler
-from ..api.compiled import ABSENT, Guard
+from ..api import cache, portable
+from ..api.compiled import Guard
+from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.trace import timed
-from ..codegen.compile import recursive
-from ..codegen.grid import CONTEXT_WORDS, ENTRY, RECORD, WORDS, GridKernel, compile_grid
-from ..codegen.nvptx import parameters
-from ..front import functions
-from ..infer.meaning import UNKNOWN
-from ..infer.specialise import specialise
-from ..ir.verify import verify_module
-from ..passes import grid
-from ..runtime.loader import load
-from .failure import failure, returns_nothing
+from ..codegen.gridkernel import CONTEXT_WORDS, ENTRY, RECORD, WORDS, GridKernel
+from ..codegen.sites import Site
+from ..runtime.loader import LoadError, load
+from ..types.kinds import is_complex
+from .failure import failure
 
-__all__ = ["GridCode", "compile_kernel", "inspect"]
+__all__ = ["GridCode", "compile_kernel"]
+
+blockcode = lazy(f"{__package__}.blockcode")
 
 _INLINE = 1 << 12  # threads of a grid that are not worth waking others for
 _Native = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -129,42 +127,63 @@ def _pack(value, t, words: list) -> None:
         for part, p in zip(value, t.elements):
             _pack(part, p, words)
     else:
-        passed = parameters(t)
-        if len(passed) == 2:
-            words += (float(value.real), float(value.imag))
-        elif passed:
-            c = passed[0][1]
-            if c[0] != "i":
-                words.append(float(value))
-            else:
-                bits = int(c[1:])
-                word = int(value) & (1 << bits) - 1
-                words.append(word - (1 << bits) if word >> bits - 1 else word)
+        words += (float(value.real), float(value.imag)) if is_complex(t) else _word(value)
 
 
-# ---------------------------------------------------------------- compiling
+def _word(value) -> tuple:
+    """A number; nothing for a value that its type says."""
+    if isinstance(value, (float, np.floating)):
+        return (float(value),)
+    if isinstance(value, (int, np.integer, np.bool_)):
+        word = int(value)
+        width = 64 if isinstance(value, int) else 8 * value.dtype.itemsize
+        return (word - (1 << width) if word >> width - 1 == 1 else word,)
+    return ()
 
 
-def _module(function, types, options: Options):
-    with timed("infer"):
-        typed, _, dependencies = specialise(function, types, library=compiler._library, build=compiler._build,
-                                            prototype=functions.prototype_of, nested=functions.nested, options=options)
-    returns_nothing(function, typed[0])
-    check = verify_module if compiler._verified() else None
-    with timed("passes"):
-        module, plan = grid.run_module(typed, options, lambda inst: None, recursive, check)
-    return module, plan, tuple(Guard(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies)
+# ---------------------------------------------------------------- code
 
 
 def compile_kernel(function, types, options: Options, bounds, device) -> GridCode:
-    """Code of the kernel `function` for arguments of `types`. Raises CompileError, located."""
-    module, plan, guards = _module(function, types, options)
-    return GridCode(compile_grid(module, plan, options), guards, options.debug)
+    """Code of the kernel `function` for arguments of `types`, from disk where it is there. Raises CompileError, located."""
+    name = None
+    if options.cache:
+        with timed("cache"):
+            name = cache.key_of(function, types, options, ("grid",))
+            for variant in cache.read(name) if name is not None else ():
+                found = _revived(variant, (function,), options)
+                if found is not None:
+                    return found
+    kernel, guards = blockcode.compile_block(function, types, options)
+    if name is not None:
+        with timed("cache"):
+            _keep(name, kernel, guards, (function,))
+    return GridCode(kernel, guards, options.debug)
 
 
-def inspect(function, types, options: Options, stage: str = "llvm") -> str:
-    """LLVM text of the block function before optimisation ('llvm'), or IR ('opt')."""
-    module, plan, _ = _module(function, types, options)
-    if stage == "opt":
-        return "\n".join(compiler.show.show(fn) for fn in module)
-    return compile_grid(module, plan, options).text
+def _keep(name: str, kernel: GridKernel, guards, roots) -> None:
+    paths = portable.Paths(roots, guards)
+    try:
+        kept = tuple((paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in guards)
+    except (LookupError, TypeError, ValueError):
+        return
+    if portable.portable(kept):
+        parts = kernel._replace(sites=tuple(map(tuple, kernel.sites)), text="")
+        cache.write(name, (tuple(parts), "", "", "", (), kept))
+
+
+def _revived(variant, roots, options: Options) -> GridCode | None:
+    """What was kept, where it holds for this function."""
+    try:
+        parts, _, _, _, _, kept = variant
+        guards = []
+        for path, key, expected in kept:
+            container = portable.follow(path, roots)
+            value = portable.lookup(container, key)
+            if portable.fingerprint(value) != expected:
+                return None
+            guards.append(Guard(container, key, value))
+        kernel = GridKernel(*parts)
+        return GridCode(kernel._replace(sites=tuple(Site(*s) for s in kernel.sites)), tuple(guards), options.debug)
+    except (LookupError, AttributeError, TypeError, ValueError, LoadError):
+        return None

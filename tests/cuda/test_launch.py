@@ -1,8 +1,11 @@
 """Launches on the CPU grid: what is checked before, what failing threads raise, what is specialised."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from pyjitc import CompileError, cuda, njit
+from pyjitc.cuda import blockcode, hostgrid
 
 from .kernels import fail
 
@@ -166,7 +169,7 @@ def test_options():
     with pytest.raises(TypeError, match="did you mean 'fastmath'"):
         cuda.jit(fastmth=True)
     kernel = cuda.jit(fastmath=True, max_registers=32, opt=True, lineinfo=True, debug=False, inline=True, launch_bounds=(64, 2))(put.py_func)
-    assert kernel.bounds == (64, 2, 32) and kernel.options.fastmath
+    assert kernel.bounds[:3] == (64, 2, 32) and kernel.options.fastmath
     with pytest.raises(ValueError, match="launch_bounds=64"):
         kernel[1, 65](np.zeros(100), 0)
     with pytest.raises(TypeError):
@@ -275,3 +278,24 @@ def test_a_kernel_is_a_device_function_in_another():
     outer[1, 16](x)
     assert (x == 2).all()
     assert cuda.jit(device=True)(lambda v: v + 1)(2) == 3  # a device function called by the interpreter
+
+
+def test_code_is_kept_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    compiled = []
+    watched = SimpleNamespace(compile_block=lambda *args: compiled.append(args) or blockcode.compile_block(*args))
+    monkeypatch.setattr(hostgrid, "blockcode", watched)
+
+    def launch():
+        x = np.zeros(100)
+        kernel = cuda.jit(cache=True)(put.py_func)
+        with pytest.raises(IndexError) as error:
+            kernel[4, 32](x, 0)
+        assert error.value.thread == (4, 0, 0) and (x == 1).all()
+
+    launch()
+    launch()
+    assert len(compiled) == 1
+    next(p for p in tmp_path.rglob("*") if p.is_file()).write_bytes(b"damaged")
+    launch()
+    assert len(compiled) == 2

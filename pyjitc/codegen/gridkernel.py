@@ -1,0 +1,31 @@
+"""What the code of a grid on the CPU and its launches agree on: kept with the code, loaded without the compiler."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .sites import Site
+
+__all__ = ["CONTEXT_WORDS", "ENTRY", "GridKernel", "MAX_VALUES", "RECORD", "WORDS"]
+
+ENTRY = "pyjitc_grid"
+# Words of the context: block x y z, threads of a block, blocks of the grid, dynamic shared memory and its bytes, local memory;
+# of a failure: its site (0: none), thread, values.
+# And under `debug`: the record of who touched each byte of shared memory, bytes that are watched, the number of the last wait,
+# and of the last one of the block; then those of each warp.
+WORDS = {"block": 0, "threads": 3, "blocks": 6, "shared": 9, "shared_bytes": 10, "local": 11, "site": 12, "thread": 13, "values": 14,
+         "record": 22, "watched": 23, "waits": 24, "block_wait": 25, "warp_waits": 26}
+MAX_VALUES = 8
+CONTEXT_WORDS = 58
+RECORD = 64  # bytes of the record of a byte
+
+
+class GridKernel(NamedTuple):
+    """object: relocatable object code; parameters: LLVM types of the argument words; sites: places that may fail, n is [n - 1];
+    shared: bytes of static shared memory; local: bytes of each thread's arrays; text: LLVM text."""
+
+    object: bytes
+    parameters: tuple[str, ...]
+    sites: tuple[Site, ...]
+    shared: int
+    local: int
+    text: str
