@@ -139,7 +139,7 @@ class Module:
     def symbol(self, fn: ir.Function) -> str:
         found = self.symbols.get(fn)
         if found is None:
-            base = "".join(c if c.isalnum() or c in "_." else "_" for c in fn.name)
+            base = "".join(c if c.isascii() and c.isalnum() or c in "_." else "_" for c in fn.name)
             found = self.symbols[fn] = f"@f{len(self.symbols)}.{base}"
         return found
 
@@ -170,6 +170,7 @@ class Module:
         self.bodies.append(FunctionEmitter(self, fn).run())
 
     def text(self) -> str:
+        self.declarations.update(dict.fromkeys(rare.declarations(self.rare)))
         parts = [helpers.text(self.helpers, self.declarations, self.nogil)]
         parts += self.declarations
         parts += (f"@{name} = external global i8" for name, _ in self.objects)

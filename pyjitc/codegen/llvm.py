@@ -136,11 +136,9 @@ class Machine:
         lib = _library()
         error = c_void_p()
         # On x86 what the addressing modes do as well costs a third of the emission. The option is the process's: put back.
-        if not self.gpu:
-            lib.SetCommandLine(b"pyjitc", b"-disable-lsr=1")
+        lib.SetCommandLine(b"pyjitc", b"-disable-lsr=1")
         buffer = lib.TargetMachineEmitToMemory(self.pointer, module.pointer, int(object_code), byref(error))
-        if not self.gpu:
-            lib.SetCommandLine(b"pyjitc", b"-disable-lsr=0")
+        lib.SetCommandLine(b"pyjitc", b"-disable-lsr=0")
         if not buffer:
             raise LLVMError(_take(error) or "no code was made")
         try:

@@ -24,6 +24,7 @@ from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
 from . import link
 from .emit import FunctionEmitter, Module, components
 from .nvptx_ops import LOWERINGS, coordinate
+from .sites import Site
 from .target import Target
 
 __all__ = ["ARCHITECTURES", "ERROR_BYTES", "Kernel", "Site", "compile_kernel", "device_target", "in_libdevice", "is_approximated", "kernel_text", "parameters"]
@@ -35,29 +36,6 @@ _LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 ERROR_BYTES = 64
 _MAX_VALUES = 4
 _MAX_CONSTANT = 60 << 10
-
-
-class Site(NamedTuple):
-    """A place that may fail. cls: name of the exception class; message: a format for the values, of these LLVM types."""
-
-    cls: str
-    message: str
-    values: tuple[str, ...]
-    filename: str
-    line: int
-    function: str
-
-    def text(self, values) -> str:
-        """The message, with the 64-bit words that the record holds."""
-        words = iter(zip(values, self.values))
-
-        def show(found) -> str:
-            word, kind = next(words)
-            bits = int(kind[1:])
-            word &= (1 << bits) - 1
-            return str(word - (1 << bits) if found.group(1) == "d" and word >> bits - 1 else word)
-
-        return re.sub(r"%l*([du])", show, self.message.replace("%%", "\0")).replace("\0", "%")
 
 
 class Kernel(NamedTuple):
@@ -342,10 +320,10 @@ def _libdevice_call(name: str):
 # ---------------------------------------------------------------- the door
 
 
-def kernel_text(functions: list[ir.Function], target: Target, options: Options, bounds: Bounds, libdevice: bool = False):
+def kernel_text(functions: list[ir.Function], target: Target, options: Options, bounds: Bounds):
     """(LLVM text, symbol, LLVM types of the parameters, the DeviceModule) of a kernel; the entry of `functions` first."""
     entry = functions[0]
-    module = DeviceModule(options, target.cpu, libdevice)
+    module = DeviceModule(options, target.cpu, bounds.libdevice)
     for fn in functions:
         module.add(fn)
     name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in entry.qualname.rpartition(".")[2]) or "kernel"
@@ -367,7 +345,7 @@ def compile_kernel(functions: list[ir.Function], target: Target, options: Option
                    library: bytes | None = None) -> Kernel:
     """The PTX of a kernel. library: libdevice's bitcode, whose functions are used then."""
     with timed("emit"):
-        text, name, types, module = kernel_text(functions, target, options, bounds, library is not None)
+        text, name, types, module = kernel_text(functions, target, options, bounds)
     dump("llvm", functions[0].qualname, lambda: text)
     with timed("llvm"):
         ptx = link.to_assembly(text, target, 3, library if "@__nv_" in text else None)

@@ -306,7 +306,7 @@ def _sizes(what: str, given) -> tuple[int, int, int]:
 
 # ---------------------------------------------------------------- the decorator
 
-_OWN = ("device", "strict", "max_registers", "launch_bounds", "opt", "lineinfo", "inline", "forceinline", "link", "lto")
+_OWN = ("device", "strict", "libdevice", "max_registers", "launch_bounds", "opt", "lineinfo", "inline", "forceinline", "link", "lto")
 _PASSED = ("debug", "fastmath", "cache", "boundscheck")
 
 
@@ -316,9 +316,10 @@ def jit(signature=None, device: bool = False, **options):
         @cuda.jit                           @cuda.jit("void(float32[:], int32)")      @cuda.jit(device=True)
         def kernel(x, n): ...               def kernel(x, n): ...                     def helper(a): ...
 
-    Options: strict (host arrays are refused instead of copied), debug (index errors and assertions of a thread reach the host, races on the CPU are found), fastmath, cache,
-    max_registers, launch_bounds (most threads of a block, or with the least number of blocks). opt, lineinfo, inline, link
-    and lto are accepted: optimisation is always on, functions are always inlined, lines are always known.
+    Options: strict (host arrays are refused instead of copied), debug (index errors and assertions of a thread reach the host,
+    races on the CPU are found), fastmath, cache, max_registers, launch_bounds (most threads of a block, or with the least number
+    of blocks), libdevice (NVIDIA's elementary functions on a GPU). opt, lineinfo, inline, link and lto are accepted: optimisation
+    is always on, functions are always inlined, lines are always known.
     """
     wrong = [name for name in options if name not in _OWN and name not in _PASSED]
     if wrong:
@@ -332,7 +333,7 @@ def jit(signature=None, device: bool = False, **options):
     strict = bool(options.get("strict"))
     limits = options.get("launch_bounds") or ()
     limits = (limits,) if isinstance(limits, int) else tuple(limits)
-    bounds = Bounds(*(*limits, 0, 0)[:2], options.get("max_registers") or 0)
+    bounds = Bounds(*(*limits, 0, 0)[:2], options.get("max_registers") or 0, bool(options.get("libdevice")))
     if isinstance(signature, (FunctionType, CompiledFunction, Kernel, DeviceFunction)):
         return _decorate(signature, device, chosen, bounds, (), strict)
     if signature is not None and not isinstance(signature, (str, list, tuple, TypeName, Signature)):

@@ -40,19 +40,19 @@ class Compiled(NamedTuple):
 _launchers: list[bytes] = []
 
 
-def compile_ptx(function, types, options: Options, bounds: Bounds, arch: str, use_libdevice: bool = False) -> Compiled:
+def compile_ptx(function, types, options: Options, bounds: Bounds, arch: str) -> Compiled:
     """The kernel `function` for arguments of `types`, from disk where it is there. Raises CompileError, located."""
     roots = (function,)
     name = None
     if options.cache:
         with timed("cache"):
-            name = cache.key_of(function, types, options, ("ptx", arch, *bounds, use_libdevice))
+            name = cache.key_of(function, types, options, ("ptx", arch, *bounds))
             for variant in cache.read(name) if name is not None else ():
                 found = _revived(variant, roots)
                 if found is not None:
                     return found
-    module, guards = _module(function, types, options, use_libdevice)
-    library = ptxas.libdevice() if use_libdevice else None
+    module, guards = _module(function, types, options, bounds)
+    library = ptxas.libdevice() if bounds.libdevice else None
     kernel = nvptx.compile_kernel(module, nvptx.device_target(arch), options, bounds, library)
     if not _launchers:
         _launchers.append(launcher.make_launcher())
@@ -91,13 +91,13 @@ def _revived(variant, roots) -> Compiled | None:
         return None
 
 
-def _module(function, types, options: Options, use_libdevice: bool):
+def _module(function, types, options: Options, bounds: Bounds):
     """Typed IR of the kernel and what it calls, after the passes; the guards."""
     typed, dependencies = _typed(function, types, options)
     check = verify_module if compiler._verified() else None
 
     def replacement(inst):
-        return _replacement(inst, options, use_libdevice)
+        return _replacement(inst, options, bounds.libdevice)
 
     with timed("passes"):
         module = pipeline.run_device(typed, options, replacement, recursive, check)
@@ -129,9 +129,10 @@ def _replacement(inst, options: Options, use_libdevice: bool):
 
 
 def inspect_llvm(function, types, options: Options, bounds: Bounds, arch: str) -> str:
-    module, _ = _module(function, types, options, False)
+    module, _ = _module(function, types, options, bounds)
     target = nvptx.device_target(arch)
-    return link.to_text(nvptx.kernel_text(module, target, options, bounds)[0], target, 3)
+    text = nvptx.kernel_text(module, target, options, bounds)[0]
+    return link.to_text(text, target, 3, ptxas.libdevice() if bounds.libdevice else None)
 
 
 def report(kernel: Kernel) -> Any:

@@ -211,7 +211,7 @@ class Library:
                 self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (module := index.module_of(target)) is not None:
             rule = self.calls[id(target)] = module.CALLS[target]
-        if rule is None and type(target) is pytypes.FunctionType and target.__module__.startswith(__package__):
+        if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(__package__):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
         return rule
 

@@ -757,3 +757,10 @@ def callable_twice(f):
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)
+
+
+def test_functions_of_no_module_and_with_names_of_any_script():
+    names = {}
+    exec("def größe(x): return x + 1\ndef doppelt(x): return größe(x) * 2", names)
+    assert names["größe"].__module__ is None
+    assert njit(names["doppelt"])(3) == 8

@@ -1,0 +1,281 @@
+"""Launches on a fake driver: what the kernel is given, misuse, failures of threads, code on disk."""
+import collections
+import ctypes
+import gc
+import struct
+
+import numpy as np
+import pytest
+
+from pyjitc import cuda
+from pyjitc.base.launch_bounds import Bounds
+from pyjitc.cuda import arrays, devices, ptx
+from pyjitc.runtime.hostdevice import HostDevice
+from pyjitc.types.kinds import Array, Float, float64
+
+from .fake_driver import FakeLibrary, install, make_native
+
+
+@pytest.fixture
+def library():
+    found = FakeLibrary(count=2)
+    install(found)
+    yield found
+    devices._chosen.clear()
+    devices._local.__dict__.clear()
+    devices._launched.clear()
+
+
+def at(address, n, dtype):
+    """The memory of a device as an array."""
+    return np.frombuffer((ctypes.c_char * (n * np.dtype(dtype).itemsize)).from_address(address), dtype)
+
+
+def add(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] += a * x[i]
+
+
+def add_body(grid, block, shared, stream, given):
+    a, x, n, y, m = given
+    at(y, m, np.float64)[:] += a * at(x, n, np.float64)
+
+
+def test_arrays_of_the_device_and_of_the_host(library):
+    kernel = cuda.jit(add)
+    library.bodies["add"] = add_body
+    x, y = np.arange(1000.0), np.ones(1000)
+    kernel[4, 256](2.0, x, y)
+    np.testing.assert_array_equal(y, 1 + 2 * np.arange(1000.0))
+    there = arrays.to_device(y)
+    stream = devices.stream()
+    for n in range(3):  # the second launch takes the short way
+        kernel[4, 256, stream](3.0, arrays.to_device(x), there)
+        assert library.launches[-1][1:5] == ((4, 1, 1), (256, 1, 1), 0, stream.handle)
+    np.testing.assert_array_equal(there.copy_to_host(), y + 9 * x)
+    kernel[4, 256](np.float32(3), x, y)  # other types: another version
+    assert len(kernel.signatures) == 2
+    before = len(library.launches)
+    kernel.forall(0)(2.0, x, y)
+    assert len(library.launches) == before
+    kernel.forall(1000)(2.0, x, y)
+    assert library.launches[-1][1:3] == ((4, 1, 1), (256, 1, 1))
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+def several(i, f, b, z, s, h, t, p, a, c, n, u):
+    a[0, 0] = i + f + b + z.real + s + h + t[0] + t[1][0] + p.x[0] + c[0, 0] + u
+
+
+def test_every_kind_of_argument_arrives_as_declared(library):
+    kernel = cuda.jit(several)
+    rows = arrays.to_device(np.zeros((4, 6), np.float32))
+    vector = arrays.to_device(np.ones(5, np.int16))
+    columns = rows[::2, 1:].T
+    for _ in range(2):
+        kernel[1, 1](-7, 2.5, True, 1 - 2j, np.float32(0.1), np.float16(1.5), (3, (np.uint8(255),)), Point(vector, 9), rows, columns, None,
+                     np.uint64(2**63))
+        values = library.launches[-1][5]
+        assert values[:5] == [2**64 - 7, 2.5, 1, 1.0, -2.0]
+        assert values[5] == np.float32(0.1) and values[6] == 0x3E00 and values[7:9] == [3, 255]
+        assert values[9:12] == [vector.address, 5, 9]
+        assert values[12:15] == [rows.address, 4, 6]
+        assert values[15:20] == [columns.address, *columns.shape, *columns.strides] and values[20:] == [2**63]
+
+
+def test_misuse_is_refused_before_the_launch(library):
+    kernel = cuda.jit(add)
+    x = arrays.to_device(np.ones(10))
+    y = arrays.to_device(np.ones(10))
+    kernel[1, 32](2.0, x, y)
+    count = len(library.launches)
+    devices.select_device(1)
+    elsewhere, stream = arrays.to_device(np.ones(10)), devices.stream()
+    devices.select_device(0)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="argument 3 of add.* lies on device 1; the launch is on device 0"):
+            kernel[1, 32](2.0, x, elsewhere)
+    with pytest.raises(ValueError, match="2048"):
+        kernel[1, 2048](2.0, x, y)
+    with pytest.raises(ValueError, match="65535"):
+        kernel[(1, 65536), 32](2.0, x, y)
+    with pytest.raises(ValueError, match="shared memory"):
+        kernel[1, 32, 0, 1 << 20](2.0, x, y)
+    with pytest.raises(ValueError, match="the stream is of device 1"):
+        kernel[1, 32, stream](2.0, x, y)
+    with pytest.raises(TypeError, match="y"):
+        kernel[1, 32](2.0, x)
+    with pytest.raises(TypeError, match="host memory; copy it with cuda.to_device"):
+        cuda.jit(strict=True)(add)[1, 32](2.0, np.ones(10), y)
+    y.free()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="the device array was freed"):
+            kernel[1, 32](2.0, x, y)
+    assert len(library.launches) == count
+    mapped = arrays.mapped_array(10)
+    cuda.jit(strict=True)(add)[1, 32](2.0, mapped, mapped[:])
+    assert library.launches[-1][5][1] == mapped.ctypes.data
+
+
+def test_misuse_on_the_cpu_too():
+    devices.use([HostDevice()], "a test")
+    try:
+        kernel = cuda.jit(add)
+        x, y = arrays.to_device(np.ones(10)), arrays.to_device(np.ones(10))
+        kernel[1, 32](2.0, x, y)
+        assert y.copy_to_host().tolist() == [3.0] * 10
+        with pytest.raises(TypeError, match="host memory"):
+            cuda.jit(strict=True)(add)[1, 32](2.0, np.ones(10), y)
+        y.free()
+        with pytest.raises(ValueError, match="freed"):
+            kernel[1, 32](2.0, x, y)
+    finally:
+        devices._chosen.clear()
+        devices._local.__dict__.clear()
+
+
+def test_much_shared_memory_is_asked_for(library):
+    @cuda.jit
+    def kernel(x):
+        s = cuda.shared.array(0, np.float32)
+        s[cuda.threadIdx.x] = x[0]
+
+    kernel[1, 32, 0, 60 << 10](np.zeros(1, np.float32))
+    assert library.launches[-1][3] == 60 << 10 and 60 << 10 in library.limits.values()
+    with pytest.raises(ValueError, match="98304"):
+        kernel[1, 32, 0, 97 << 10](np.zeros(1, np.float32))
+
+
+SCALE = 2.0
+
+
+def scaled(x):
+    x[0] = SCALE
+
+
+def test_a_changed_global_is_seen(library):
+    global SCALE
+    kernel = cuda.jit(scaled)
+    x = arrays.to_device(np.zeros(1))
+    stored = []
+    for SCALE in (2.0, 2.0, 3.0):
+        kernel[1, 1](x)
+        text = [ptx_text for ptx_text, _ in library.modules.values()][-1]
+        stored.append("4611686018427387904" in text)  # the bits of 2.0
+    assert stored == [True, True, False]
+
+
+def raising(x, n):
+    i = cuda.grid(1)
+    if n > 5:
+        raise ValueError("too large")
+    x[i] = 1
+
+
+def failing(library, block, thread):
+    """A kernel body that fails as the code of a device does, at the place where it says `too large`."""
+    def body(grid, sizes, shared, stream, given):
+        (place, size), = (variables["pyjitc_error"] for _, variables in library.modules.values())
+        at(place, size, np.uint8)[:] = np.frombuffer(struct.pack("<I3I3I4x4Q", body.site, *block, *thread, 0, 0, 0, 0), np.uint8)
+
+    return body
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_what_a_thread_raises_reaches_the_host(library, debug):
+    kernel = cuda.jit(debug=debug)(raising)
+    x = arrays.to_device(np.zeros(10))
+    kernel[2, 32](x, 1)
+    sites = next(iter(kernel.overloads.values())).kernel.sites
+    body = library.bodies["raising"] = failing(library, (1, 0, 0), (7, 0, 0))
+    body.site = next(k for k, site in enumerate(sites, 1) if site.message == "too large")
+    with pytest.raises(ValueError, match="too large") as info:
+        kernel[2, 32](x, 6)
+        assert not debug
+        devices.synchronize()
+    assert info.value.block == (1, 0, 0) and info.value.thread == (7, 0, 0)
+    assert info.value.line == raising.__code__.co_firstlineno + 3
+    library.bodies["raising"] = None
+    kernel[2, 32](x, 1)
+    devices.synchronize()  # the record was cleared
+
+
+def test_messages_show_the_values_of_the_failure():
+    options = cuda.jit(debug=True)(add).options
+    kernel = ptx.compile_ptx(add, (Float, Array(float64, 1), Array(float64, 1)), options, Bounds(), "sm_80").kernel
+    texts = [site.text((2**64 - 3, 1, 10, 0)) for site in kernel.sites]
+    assert texts and all("%" not in t for t in texts)
+    assert any("index -3" in t for t in texts)
+
+
+def test_the_short_way_is_native(library):
+    """Not a time, which a loaded machine cannot promise: `bench gpu` measures it."""
+    native = FakeLibrary()
+    count = make_native(native)
+    install(native)
+    kernel = cuda.jit(add)
+    x, y = arrays.to_device(np.ones(10)), arrays.to_device(np.ones(10))
+    launch = kernel[4, 256]
+    launch(2.0, x, y)
+    assert kernel[4, 256] is launch and launch.quick is not None
+    before = count()
+    for _ in range(10):
+        assert launch.quick(launch.packed, 2.0, x, y) is None
+        launch(2.0, x, y)
+    assert count() == before + 20 and not native.launches
+    assert launch.quick(launch.packed, 2, x, y) is NotImplemented
+
+
+def test_code_is_kept_on_disk(library, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    compiled = []
+    original = ptx.nvptx.compile_kernel
+    monkeypatch.setattr(ptx.nvptx, "compile_kernel", lambda *args: compiled.append(1) or original(*args))
+
+    def offset(delta):
+        def kernel(x):
+            x[cuda.grid(1)] += delta
+
+        return cuda.jit(cache=True)(kernel)
+
+    x = arrays.to_device(np.zeros(4))
+    for delta, expected in ((1.0, 1), (1.0, 1), (2.0, 2), (1.0, 2), (2.0, 2)):
+        offset(delta)[1, 4](x)
+        assert len(compiled) == expected, delta
+    first, again = (offset(1.0).inspect_ptx("void(float64[::1])", arch) for arch in ("sm_80", "sm_90"))
+    assert "sm_80" in first and "sm_90" in again and len(compiled) == 3  # sm_90 is the device's
+
+
+def test_code_is_unloaded_with_its_kernel(library):
+    def kernel(x):
+        x[0] = 1
+
+    kernel = cuda.jit(kernel)
+    kernel[1, 1](arrays.to_device(np.zeros(1)))
+    assert len(library.modules) == 1
+    del kernel
+    gc.collect()
+    assert not library.modules
+
+
+def test_without_a_driver_it_says_why(monkeypatch):
+    monkeypatch.setattr(devices.driver, "_LIBRARIES", ("libcuda_that_is_not_there.so",))
+    monkeypatch.setattr(devices.driver, "_connected", [])
+    monkeypatch.setattr(devices, "_chosen", [])
+    for wish, why in (("", "the CUDA driver is not installed: there is no libcuda_that"), ("cpu", "PYJITC_CUDA=cpu asks for the CPU")):
+        devices._chosen.clear()
+        devices._local.__dict__.clear()
+        monkeypatch.setenv("PYJITC_CUDA", wish)
+        assert not devices.is_available() and devices.why_not().startswith(why)
+        assert isinstance(devices.current_device(), HostDevice)
+    devices._chosen.clear()
+    monkeypatch.setenv("PYJITC_CUDA", "gpu")
+    with pytest.raises(devices.CudaError, match="not installed"):
+        devices.devices()
+    monkeypatch.setenv("PYJITC_CUDA", "tpu")
+    with pytest.raises(ValueError, match="choose cpu, gpu or auto"):
+        devices.devices()
+    devices._local.__dict__.clear()
