@@ -146,13 +146,43 @@ def reshape_text(shape, k):
     return f"{start}{shape[k]}{reshape_text(shape, k + 1)}"
 
 
+@meaning(lambda args, kwargs: Const(k.Bool, args[0].type.layout == "F"))
+def is_fortran(a):
+    raise NotImplementedError
+
+
+def in_fortran_order(a, order):
+    """Whether the elements are to be taken with the first axis fastest."""
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    if order == "K" and not descending(a.strides, 0):
+        if not is_fortran(a):
+            raise NotImplementedError("order='K' of an array whose axes are turned is not compiled: write order='C' or 'F'")
+        return True
+    return order == "F" or order == "A" and is_fortran(a)
+
+
+def descending(strides, j):
+    """Whether the axes are in the order of their strides."""
+    if j + 1 >= len(strides):
+        return True
+    return abs(strides[j]) >= abs(strides[j + 1]) and descending(strides, j + 1)
+
+
 def ravel(a, order="C"):
     if a.ndim == 1:
+        in_fortran_order(a, order)
         return a
+    if order == "C":
+        return viewed(a, (a.size,))
+    if in_fortran_order(a, order):
+        return viewed(np.transpose(a), (a.size,))
     return viewed(a, (a.size,))
 
 
 def flatten(a, order="C"):
+    if order != "C" and in_fortran_order(a, order):
+        return view_as(views.duplicate(np.transpose(a)), (a.size,))
     return view_as(views.duplicate(a), (a.size,))
 
 
@@ -302,6 +332,12 @@ def flipud(m):
 
 
 def rot90(m, k=1, axes=(0, 1)):
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    if axes[0] == axes[1] or abs(axes[0] - axes[1]) == m.ndim:
+        raise ValueError("Axes must be different.")
+    if axes[0] >= m.ndim or axes[0] < -m.ndim or axes[1] >= m.ndim or axes[1] < -m.ndim:
+        raise ValueError(f"Axes={axes} out of range for array of ndim={m.ndim}.")
     k = k % 4
     if k == 0:
         return m[:]
@@ -553,11 +589,26 @@ def append(arr, values, axis=None):
 
 
 def roll(a, shift, axis=None):
+    if isinstance(a, (tuple, list)):
+        return roll(np.asarray(a), shift, axis)
+    if isinstance(shift, (tuple, list)) or isinstance(axis, (tuple, list)):
+        return roll_axes(a, shift, axis, 0)
     if axis is None:
         flat = np.ravel(a)
         return viewed(rolled(flat, shift), a.shape)
     moved = np.moveaxis(a, axis, 0)
     return np.moveaxis(rolled(moved, shift), 0, axis)
+
+
+def roll_axes(a, shift, axis, j):
+    """One axis after the other; a single shift or axis stands for all."""
+    count = len(shift) if isinstance(shift, (tuple, list)) else len(axis)
+    if isinstance(shift, (tuple, list)) and isinstance(axis, (tuple, list)) and len(shift) != len(axis):
+        raise NotImplementedError("roll with tuples of unlike lengths is not compiled")
+    if j == count:
+        return a
+    return roll_axes(roll(a, shift[j] if isinstance(shift, (tuple, list)) else shift, axis[j] if isinstance(axis, (tuple, list)) else axis),
+                     shift, axis, j + 1)
 
 
 def rolled(a, shift):
@@ -648,6 +699,7 @@ def tri(N, M=None, k=0, dtype=np.float64):
 
 
 def tril(m, k=0):
+    m = triangle_of(m)
     out = np.zeros(m.shape, m.dtype)
     rows = m.shape[-2]
     for i in range(rows):
@@ -656,7 +708,17 @@ def tril(m, k=0):
     return out
 
 
+def triangle_of(m):
+    """A row as many times as it has elements."""
+    if not isinstance(m, np.ndarray):
+        return triangle_of(np.asarray(m))
+    if m.ndim == 0:
+        raise TypeError("tri() missing 1 required positional argument: 'N'")
+    return np.broadcast_to(m, (len(m), len(m))) if m.ndim == 1 else m
+
+
 def triu(m, k=0):
+    m = triangle_of(m)
     out = np.zeros(m.shape, m.dtype)
     rows = m.shape[-2]
     for i in range(rows):
@@ -714,8 +776,32 @@ def on_diagonal(a, n):
 
 
 def fill_diagonal(a, val, wrap=False):
-    for i in range(min(a.shape[0], a.shape[1])):
-        a[i, i] = val
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if isinstance(val, (tuple, list)):
+        return fill_diagonal(a, np.asarray(val), wrap)
+    if a.ndim > 2 and not alike(a.shape, 1):
+        raise ValueError("All dimensions of input must be of equal length")
+    if isinstance(val, np.ndarray) and val.ndim > 1:
+        return fill_diagonal(a, np.ravel(val), wrap)
+    rows = a.shape[0] if a.ndim == 2 and wrap else min(a.shape[0], a.shape[1])
+    at = count = 0
+    for i in range(rows):
+        if at < a.shape[1]:
+            a[(i,) + (at,) * (a.ndim - 1)] = item_at(val, count)
+            count += 1
+        at = 0 if at == a.shape[1] else at + 1  # the diagonal goes on after one row without
+    return None
+
+
+def alike(shape, j):
+    return j == len(shape) or (shape[j] == shape[0] and alike(shape, j + 1))
+
+
+def item_at(val, i):
+    if isinstance(val, np.ndarray):
+        return val[()] if val.ndim == 0 else val[i % len(val)]
+    return val
 
 
 # ---------------------------------------------------------------- sizes

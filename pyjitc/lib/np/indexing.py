@@ -649,6 +649,8 @@ def put_item(view, indices, place, i, value):
 
 def take(a, indices, axis=None, out=None, mode="raise"):
     if out is not None:
+        if axis is None and np.shape(indices) != out.shape:
+            raise ValueError("output array does not match result of ndarray.take")
         found = take(a, indices, axis, None, mode)
         if np.shape(found) != out.shape:
             raise ValueError("output array does not match result of ndarray.take")
@@ -697,8 +699,17 @@ def moded(indices, n, mode):
     return indices
 
 
+@meaning(lambda args, kwargs: Const(Bool, args[0].type.writable))
+def is_writable(a):
+    raise NotImplementedError
+
+
 def put(a, ind, v, mode="raise"):
     check_mode(mode)
+    if not is_writable(a):
+        raise ValueError("put: output array is read-only")
+    if a.size == 0 and np.size(ind):
+        raise IndexError("cannot replace elements of an empty array")
     if isinstance(v, np.ndarray):
         if v.size > 0:
             put_items(a, ind, apart(v, a), mode)
@@ -736,7 +747,9 @@ def flat_item(a, i):
 
 
 def set_flat(a, i, value):
-    if a.ndim == 1:
+    if a.ndim == 0:
+        a[()] = value
+    elif a.ndim == 1:
         a[i] = value
     else:
         inner = a.size // len(a)
@@ -744,6 +757,8 @@ def set_flat(a, i, value):
 
 
 def place(arr, mask, vals):
+    if not is_writable(arr):
+        raise ValueError("WRITEBACKIFCOPY base is read-only")
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     n = 0
@@ -756,6 +771,8 @@ def place(arr, mask, vals):
 
 
 def putmask(a, mask, values):
+    if not is_writable(a):
+        raise ValueError("putmask: output array is read-only")
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     if isinstance(values, np.ndarray):
@@ -793,6 +810,8 @@ def take_along_axis(arr, indices, axis=-1):
 def check_along(arr, indices, axis):
     if not is_integer_array(indices):
         raise IndexError("`indices` must be an integer array")
+    if not -arr.ndim <= axis < arr.ndim:
+        raise np.exceptions.AxisError(axis, arr.ndim)
     if arr.ndim != indices.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
 
@@ -835,6 +854,8 @@ def put_along_axis(arr, indices, values, axis):
         put(arr, indices, values)
         return
     check_along(arr, indices, axis)
+    if not is_writable(arr):
+        raise ValueError("assignment destination is read-only")
     target, at = np.moveaxis(arr, axis, -1), np.moveaxis(apart(indices, arr), axis, -1)
     shape = along_shape(arr, indices, target.shape, at.shape, axis % arr.ndim, 0)
     check_indices(at, target.shape[-1], axis % arr.ndim)

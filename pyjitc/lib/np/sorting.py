@@ -428,12 +428,16 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
         return partition(flat_copy(a), kth, -1, kind, order)
     check_partition(kth, kind, order)
     out = np.empty(a.shape, a.dtype)
+    if a.size == 0:
+        return out
     partition_rows(out, a, kth, normal_axis(axis, a.ndim))
     return out
 
 
 def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
     check_partition(kth, kind, order)
+    if a.size == 0:
+        return None
     partition_rows(a, a, kth, normal_axis(axis, a.ndim))
 
 
@@ -441,6 +445,10 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     if axis is None:
         return argpartition(flat_copy(a), kth, -1, kind, order)
     check_partition(kth, kind, order)
+    if a.size == 0:
+        return np.empty(a.shape, np.int64)
+    if a.ndim == 0:
+        raise ValueError(f"kth(={kth}) out of bounds (1)")
     if isinstance(kth, tuple):
         check_kths(kth, 0, a.shape[normal_axis(axis, a.ndim)])
     else:

@@ -1,7 +1,7 @@
 """Shape, joining, repeating and ranges against NumPy: values, dtypes, shapes, errors, and whether a result is a view."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import njit
 
@@ -97,3 +97,18 @@ def test_reshape_of_a_view_copies():
 
     assert f(np.zeros((4, 3)))[0, 0] == 0.0
     assert f.py_func(np.zeros((4, 3)))[0, 0] == 5.0
+
+
+def test_orders_and_edges():
+    def f(a, v):
+        b, c = a.copy(), np.zeros((5, 2))
+        np.fill_diagonal(b, v)
+        np.fill_diagonal(c, [1.0, 2.0, 3.0], wrap=True)
+        return (np.ravel(a, "F"), np.ravel(a, order="A"), np.ravel(a, "K"), a.flatten("F"), a.flatten(order="K"), a.ravel("F"), np.roll(a, (1, 2), axis=(0, 1)),
+                np.roll(a, 1, axis=(0, 1)), np.tril(v), np.triu(v, 1), b, c)
+
+    a = np.arange(6.0).reshape(2, 3)
+    agree(f, a, np.array([7.0, 8.0]))
+    agree(f, np.asfortranarray(a), np.array([7.0]))
+    for function in (lambda a: np.rot90(a[0]), lambda a: np.fill_diagonal(a[0], 1), lambda a: np.ravel(a, "X"), lambda a: np.put(a[:0], [0], 1)):
+        agree(function, a)
