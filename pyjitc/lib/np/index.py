@@ -29,7 +29,7 @@ FUNCTIONS: dict[str, str] = {
                "linalg.cross linalg.matmul linalg.tensordot linalg.matrix_norm linalg.vector_norm linalg.tensorinv linalg.tensorsolve",
     "matrices": "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power linalg.multi_dot",
     "sorting": "sort argsort lexsort partition argpartition",
-    "quantiles": "median percentile quantile",
+    "quantiles": "median percentile quantile nanmedian nanpercentile nanquantile",
     "setops": "unique union1d setxor1d setdiff1d intersect1d isin",
     "covariance": "cov corrcoef",
     "histograms": "histogram",

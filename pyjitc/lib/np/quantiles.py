@@ -1,4 +1,4 @@
-"""Order statistics: median, percentile, quantile; by quickselect, or a sort where many are asked for.
+"""Order statistics: median, percentile, quantile, and those that skip nan; by quickselect, or a sort where many are asked for.
 
 Source of the methods: R. J. Hyndman, Y. Fan, Sample quantiles in statistical packages (1996), as NumPy numbers them.
 """
@@ -8,7 +8,7 @@ import numpy as np
 
 from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import IADD
-from ...ops.memory import ARRAY_LOAD
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...types import kinds as k
 from ...types.kinds import Array, DType, NoneType, Singleton, is_number
 from ...types.lattice import dtype_of, kind_of, promote
@@ -57,16 +57,29 @@ def median_row(row, t):
     return (as_type(y, t) + as_type(x, t)) / 2
 
 
-def medians(out, a, axis, row, t):
+def numbers_of(row, skip):
+    """The row, or its elements that are not nan, moved to the front."""
+    if not skip or row.dtype.kind not in "fc":
+        return row
+    count = 0
+    for i in range(len(row)):
+        x = ARRAY_LOAD(row, i)
+        if x == x:
+            ARRAY_STORE(row, count, x)
+            count = IADD(count, 1)
+    return row[:count]
+
+
+def medians(out, a, axis, row, t, skip):
     if a.ndim == 1:
         copy_row(row, a)
-        out[()] = median_row(row, t)
+        out[()] = median_row(numbers_of(row, skip), t)
     elif axis == 0:
         for j in range(a.shape[-1]):
-            medians(out[..., j], a[..., j], 0, row, t)
+            medians(out[..., j], a[..., j], 0, row, t, skip)
     else:
         for i in range(len(a)):
-            medians(out[i, ...], a[i], axis - 1, row, t)
+            medians(out[i, ...], a[i], axis - 1, row, t, skip)
 
 
 def without(shape, axis, j):
@@ -88,16 +101,16 @@ def boxed(x):
     return out
 
 
-def median(a, axis, keepdims, t):
+def median(a, axis, keepdims, t, skip):
     if axis is None:
-        found = median_row(flat_copy(a), t)
+        found = median_row(numbers_of(flat_copy(a), skip), t)
         return insert_axes(boxed(found), all_axes(a.ndim)) if keepdims and a.ndim > 0 else found
     axis = normal_axis(axis, a.ndim)
     if a.ndim == 1:
-        found = median_row(flat_copy(a), t)
+        found = median_row(numbers_of(flat_copy(a), skip), t)
         return insert_axes(boxed(found), (0,)) if keepdims else found
     out = np.empty(without(a.shape, axis, 0), t)
-    medians(out, a, axis, np.empty(a.shape[axis], a.dtype), t)
+    medians(out, a, axis, np.empty(a.shape[axis], a.dtype), t, skip)
     return insert_axes(out, (axis,)) if keepdims else out
 
 
@@ -202,27 +215,28 @@ def quantile_row(row, q, ordered, method, weak, t):
     return as_type(between(x, after_index(row, i, ordered), float(gamma) if weak else gamma), t)
 
 
-def quantile_rows(out, a, axis, row, spare, q, method, weak, t):
+def quantile_rows(out, a, axis, row, spare, q, method, weak, t, skip):
     """out[j, ...] = quantile q[j] of the rows of a."""
     if a.ndim == 1:
         copy_row(row, a)
         if len(row) == 0:
             raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-        if has_nan(row):
+        numbers = numbers_of(row, skip)
+        if len(numbers) == 0 or not skip and has_nan(row):
             for j in range(len(q)):
                 out[j] = as_type(np.nan, t)
         else:
             many = len(q) >= MANY
             if many:
-                sort_keys(row, spare, None, None, len(row))
+                sort_keys(numbers, spare, None, None, len(numbers))
             for j in range(len(q)):
-                out[j] = quantile_row(row, q[j], many, method, weak, t)
+                out[j] = quantile_row(numbers, q[j], many, method, weak, t)
     elif axis == 0:
         for j in range(a.shape[-1]):
-            quantile_rows(out[..., j], a[..., j], 0, row, spare, q, method, weak, t)
+            quantile_rows(out[..., j], a[..., j], 0, row, spare, q, method, weak, t, skip)
     else:
         for i in range(len(a)):
-            quantile_rows(out[:, i], a[i], axis - 1, row, spare, q, method, weak, t)
+            quantile_rows(out[:, i], a[i], axis - 1, row, spare, q, method, weak, t, skip)
 
 
 def fractions(q, percent):
@@ -240,10 +254,10 @@ def fractions(q, percent):
     return out
 
 
-def quantile(a, q, axis, method, keepdims, weak, percent, t):
+def quantile(a, q, axis, method, keepdims, weak, percent, t, skip):
     if axis is None:
         flat = flat_copy(a)
-        found = quantile(flat, q, 0, method, False, weak, percent, t)
+        found = quantile(flat, q, 0, method, False, weak, percent, t, skip)
         if not keepdims or a.ndim == 0:
             return found
         if isinstance(found, np.ndarray):
@@ -258,7 +272,12 @@ def quantile(a, q, axis, method, keepdims, weak, percent, t):
             raise ValueError("Quantiles must be in the range [0, 1]")
     n = a.shape[axis]
     out = np.empty((len(p),) + without(a.shape, axis, 0), t)
-    quantile_rows(out, a, axis, np.empty(n, a.dtype), np.empty(n if len(p) >= MANY else 0, a.dtype), p, method, weak, t)
+    if skip and a.size == 0:
+        if isinstance(q, np.ndarray) or out.dtype.kind in "biu":
+            raise NotImplementedError("several quantiles of an empty array, without nan, are not compiled")
+        out[...] = as_type(np.nan, t)
+    else:
+        quantile_rows(out, a, axis, np.empty(n, a.dtype), np.empty(n if len(p) >= MANY else 0, a.dtype), p, method, weak, t, skip)
     if isinstance(q, np.ndarray):
         return insert_axes(out, (axis + 1,)) if keepdims else out
     return insert_axes(out[0], (axis,)) if keepdims and a.ndim > 1 else insert_axes(boxed(out[0]), (0,)) if keepdims else out[0]
@@ -307,16 +326,19 @@ def _call(function, *args):
     return CallValue(Const(Singleton(function), function), *args, keywords={})
 
 
-def _median(args, kwargs):
-    again = with_arrays(np.median, ("a",), args, kwargs)
-    if again is not None:
-        return again
-    a, axis, keepdims, slots = _bind("median", ("a", "axis", "out", "overwrite_input", "keepdims"), 1, args, kwargs)
-    t = a.type.dtype
-    return _call(median, a, axis, keepdims, _dtype(k.float64 if kind_of(t) in "biu" else t))
+def _median(name, skip):
+    def rule(args, kwargs):
+        again = with_arrays(getattr(np, name), ("a",), args, kwargs)
+        if again is not None:
+            return again
+        a, axis, keepdims, slots = _bind(name, ("a", "axis", "out", "overwrite_input", "keepdims"), 1, args, kwargs)
+        t = a.type.dtype
+        return _call(median, a, axis, keepdims, _dtype(k.float64 if kind_of(t) in "biu" else t), Const(k.Bool, skip))
+
+    return rule
 
 
-def _quantile(name, percent):
+def _quantile(name, percent, skip=False):
     def rule(args, kwargs):
         found = kwargs.get("q", args[1] if len(args) > 1 else None)
         names = ("a", "q") if found is not None and not is_number(found.type) else ("a",)
@@ -353,9 +375,13 @@ def _quantile(name, percent):
             t = source if kind_of(source) == "f" else k.float64
         else:
             t = promote(source, strong)
-        return _call(quantile, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t))
+        return _call(quantile, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t), Const(k.Bool, skip))
 
     return rule
 
 
-CALLS = {np.median: _median, np.percentile: _quantile("percentile", True), np.quantile: _quantile("quantile", False)}
+CALLS = {
+    np.median: _median("median", False), np.percentile: _quantile("percentile", True), np.quantile: _quantile("quantile", False),
+    np.nanmedian: _median("nanmedian", True), np.nanpercentile: _quantile("nanpercentile", True, True),
+    np.nanquantile: _quantile("nanquantile", False, True),
+}
