@@ -34,6 +34,13 @@ CORNERS = np.concatenate([SPECIAL, [2.0, 0.5, -0.5, 3.0, -3.0, -2.0, 2.0**53 + 1
 GRID = [x.ravel() for x in np.meshgrid(CORNERS, CORNERS)]
 
 
+CIRCULAR_OF_LARGE = {
+    np.sin: [1.0, -0.8522008497671888, -0.15920170308624243, -0.004961954789184062, 0.39016922335187676],
+    np.cos: [-4.687165924254628e-19, 0.523214785395139, 0.9872460775989135, -0.9999876894265599, 0.9207431656813931],
+    np.tan: [-2.133485385753704e+18, -1.6287782256068988, -0.16125837995065806, 0.004962015874444895, 0.423754677628406],
+}
+
+
 def pairs(*parts):
     return [np.concatenate(x) for x in zip(GRID, *parts)]
 
@@ -111,6 +118,13 @@ def test_fastmath_leaves_the_algorithms_alone():
     for ufunc in SAMPLES:
         x = R.uniform(0.1, 0.9, 100) + (ufunc is np.arccosh)
         np.testing.assert_allclose(njit(fastmath=True)(lambda a: ufunc(a))(x), ufunc(x), rtol=1e-14)
+
+
+def test_circular_functions_of_large_numbers():
+    """Values from 1400 bits; long double is not enough for some of them."""
+    x = np.array([6381956970095103 * 2.0**797, 1e22, 2.0**1000, -1.7976931348623157e308, 2.0**44])
+    for ufunc, exact in CIRCULAR_OF_LARGE.items():
+        np.testing.assert_array_max_ulp(compile_ufunc(ufunc)(x), np.array(exact), 2)
 
 
 def test_exact_results():
