@@ -41,6 +41,8 @@ def main(arguments=None) -> int:
         parser.error(str(error))
     if results is None:
         results = _measured(options, wanted)
+        if not results.rows:
+            parser.error(f"no row of {', '.join(options.suites or SUITES)} has {options.only!r} in its name")
     else:
         print("\n".join(f"{key:<12} {value}" for key, value in results.machine.items()))
         if options.suites:
@@ -109,6 +111,8 @@ def _measured(options, wanted) -> Results:
         suite = importlib.import_module(SUITES[name])
         taking_part = getattr(suite, "PEERS", ("cpython", "numba"))
         rows = suite.measure([peer for peer in peers if peer in taking_part], quick=options.quick, only=options.only)
+        if not rows:
+            continue
         print("\n" + render(name, rows), flush=True)
         results.rows += rows
         if options.json:

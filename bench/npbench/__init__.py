@@ -41,7 +41,7 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
         if "error" not in found["pyjitc"]:
             firsts.append(found["pyjitc"]["first"] * 1e3)
     progress("")
-    return rows + _summary(len(rows), ratios, firsts, speed)
+    return rows and rows + _summary(len(rows), ratios, firsts, speed)
 
 
 def _run(name, peer, quick) -> dict:

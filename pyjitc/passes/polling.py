@@ -39,7 +39,8 @@ def run(fn: ir.Function, options=None) -> None:
             return
         defs = Definitions(fn)
         edges = in_edges(fn.blocks)
-        idle = any([_pass_by(fn, loop, defs, edges) for loop in nest.loops if not loop.inner])
+        readers = _readers(fn)
+        idle = any([_pass_by(loop, defs, edges, readers) for loop in nest.loops if not loop.inner])
     polled: list[ir.Block] = []  # headers that are entered through a poll
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
@@ -50,7 +51,7 @@ def run(fn: ir.Function, options=None) -> None:
             if trips is not None and trips <= _SHORT:
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
-                _strip(fn, counted, edges, defs)
+                _strip(fn, counted, edges, defs, readers)
                 polled.append(loop.header)
                 continue
         for source, inst, edge in edges[loop.header]:
@@ -65,8 +66,8 @@ def run(fn: ir.Function, options=None) -> None:
     fn.blocks = reverse_postorder(fn)
 
 
-def _pass_by(fn, loop, defs, edges) -> bool:
-    """Go round a counted loop that does nothing. Whether it was one."""
+def _pass_by(loop, defs, edges, readers) -> bool:
+    """Go round a counted loop that does nothing. Whether it was one. readers: value -> blocks that read it."""
     if any(inst.op.effects & ~ir.TERMINATOR for block in loop.blocks for inst in block.insts):
         return False
     parts = counts_down(loop, defs, edges)
@@ -76,14 +77,21 @@ def _pass_by(fn, loop, defs, edges) -> bool:
     if any(edge.block not in loop.blocks and edge is not exit for block in loop.blocks for edge in block.edges()):
         return False
     inside = {p for block in loop.blocks for p in block.params} | {i.result for block in loop.blocks for i in block.insts}
-    read = [v for block in fn.blocks if block not in loop.blocks for inst in block.insts
-            for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args))]
-    if not inside.isdisjoint((*read, *exit.args)):
+    if not inside.isdisjoint(exit.args) or any(reader not in loop.blocks for v in inside for reader in readers.get(v, ())):
         return False
     for source, _, edge in edges[loop.header]:
         if source not in loop.blocks:
             edge.block, edge.args = exit.block, list(exit.args)
     return True
+
+
+def _readers(fn) -> dict[ir.Value, list[ir.Block]]:
+    found: dict[ir.Value, list[ir.Block]] = {}
+    for block in fn.blocks:
+        for inst in block.insts:
+            for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args)):
+                found.setdefault(v, []).append(block)
+    return found
 
 
 def _at_most(trips, defs):
@@ -133,12 +141,12 @@ def _plain(loop) -> bool:
         not i.op.effects for i in header.insts[:-1])
 
 
-def _strip(fn, counted, edges, defs):
+def _strip(fn, counted, edges, defs, readers):
     loop, header = counted.loop, counted.loop.header
     branch = header.terminator
     loc = branch.loc
     at = header.params.index(counted.left)
-    spare = _only_counts(counted, fn)
+    spare = _only_counts(counted, readers)
     # the way in: how long the strip is, and the poll
     strip = ir.Block("strip", [ir.Value(p.type, p.name) for p in header.params])
     left = strip.params[at]
@@ -219,7 +227,7 @@ def _not_negative(value, defs) -> bool:
     return length is p or made is not None and made.op is IADD and made.args[0] is p and defs.constant(made.args[1]) == -least
 
 
-def _only_counts(counted, fn) -> bool:
+def _only_counts(counted, readers) -> bool:
     """Whether `left` is read by the test and by its own decrement alone."""
     left, loop = counted.left, counted.loop
     derived = set()
@@ -232,11 +240,8 @@ def _only_counts(counted, fn) -> bool:
             for edge in inst.edges():
                 if left in edge.args:
                     return False
-    for block in fn.blocks:
-        if block not in loop.blocks:
-            for inst in block.insts:
-                if not derived.isdisjoint(inst.args) or any(not derived.isdisjoint(e.args) for e in inst.edges()):
-                    return False
+    if any(reader not in loop.blocks for v in derived for reader in readers.get(v, ())):
+        return False
     k = loop.header.params.index(left)
     for block in loop.blocks:
         for inst in block.insts:

@@ -48,6 +48,7 @@ def results(**changed):
     (["--compare", str(ROOT / "README.md")], "is not a file that --json wrote"),
     (["--readme", "README.md"], "--readme goes with --json or --use"),
     (["--nosuch"], "unrecognized arguments"),
+    (["loops", "--quick", "--only", "nosuch"], "no row of loops has 'nosuch' in its name"),
 ])
 def test_wrong_command_lines(arguments, message, capsys):
     with pytest.raises(SystemExit) as caught:
