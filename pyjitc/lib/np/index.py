@@ -43,6 +43,7 @@ FUNCTIONS: dict[str, str] = {
               "random.random_integers random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "padding": "pad",
     "editing": "insert delete resize trim_zeros block",
     "ranges": "arange linspace logspace geomspace",
     "making": "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require copy copyto",

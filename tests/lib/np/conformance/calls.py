@@ -313,7 +313,7 @@ zeros: (3, 4) ; n ; (2, 3), np.int8 ; (2, 3), dtype=np.float32, order='F' ; 3, d
 outer: v, w ; a, b ; v, s ; v, w, o
 packbits: mask ; p ; mask, axis=0 ; mask, axis=-1, bitorder='little'
 unpackbits: = np.unpackbits(p.astype(np.uint8)) ; = np.unpackbits(p.astype(np.uint8), axis=0) ; = np.unpackbits(p.astype(np.uint8), count=5) ; = np.unpackbits(p.astype(np.uint8), bitorder='little')
-pad: v, 2 ; a, 1 ; v, (1, 2) ; a, ((1, 2), (0, 1)) ; v, 2, 'edge' ; v, 2, 'reflect' ; v, 2, 'symmetric' ; v, 2, 'wrap' ; v, 2, 'linear_ramp' ; v, 2, 'maximum' ; v, 2, 'mean' ; v, 2, 'median' ; v, 2, 'minimum' ; v, 2, 'constant', constant_values=s ; v, 2, mode='empty'
+pad: v, 2 ; a, 1 ; v, (1, 2) ; a, ((1, 2), (0, 1)) ; v, 2, 'edge' ; v, 2, 'reflect' ; v, 2, 'symmetric' ; v, 2, 'wrap' ; v, 2, 'linear_ramp' ; v, 2, 'maximum' ; v, 2, 'mean' ; v, 2, 'median' ; v, 2, 'minimum' ; v, 2, 'constant', constant_values=s ; = np.pad(v, 2, mode='empty').shape
 permute_dims: a ; a, (1, 0) ; a3, (2, 0, 1) ; a3, axes=(0, 2, 1)
 piecewise: v, [v < 0, v >= 0], [-1, 1] ; v, [v > 0], [2, 3]
 place: = np.place(a, mask, v) ; = np.place(a, mask, [1, 2])
