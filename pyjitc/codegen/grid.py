@@ -24,6 +24,9 @@ from .threads import GROUP, MAX_THREADS
 
 __all__ = ["GridModule", "compile_grid"]
 
+_POLL_BLOCKS = 256  # between two looks at signals
+
+
 class GridModule(Module):
     """The functions of one kernel, the block function first."""
 
@@ -49,7 +52,9 @@ class GridModule(Module):
         return self.sites.setdefault(site, len(self.sites) + 1)
 
     def text(self) -> str:
-        self.bodies += [_NOTE, *self.extra]
+        self.bodies += [_NOTE, threads.POLL_TEXT, *self.extra]
+        for text in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "i32 @PyErr_CheckSignals()", "void @PyErr_Clear()"):
+            self.declarations[f"declare {text}"] = None
         return super().text()
 
 
@@ -209,6 +214,8 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     args = [f"{c} {v}" for p in entry.params for c, v in zip(components(p.type), _rebuild(e, p.type, given), strict=True)]
     words = [e.assign(f"getelementptr i64, ptr %context, i64 {k}") for k in range(9)]
     width, height = (e.assign(f"load i64, ptr {words[6 + k]}") for k in range(2))
+    place = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['counter']}")
+    e.line(f"store ptr %counter, ptr {place}")
     e.jump("more")
     e.start("more")
     block = e.assign("atomicrmw add ptr %counter, i64 1 monotonic")
@@ -223,7 +230,14 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     for where, value in zip(words, (f"urem i64 {block}, {width}", f"urem i64 {row}, {height}", f"udiv i64 {row}, {height}")):
         e.line(f"store i64 {e.assign(value)}, ptr {where}")
     status, _ = e.native_call(entry, args)
-    e.branch(e.assign(f"icmp eq i32 {status}, 0"), "more", "failed", likely=True)
+    e.branch(e.assign(f"icmp eq i32 {status}, 0"), "fine", "failed", likely=True)
+    e.start("fine")
+    now_and_then = e.assign(f"icmp eq i64 {e.assign(f'and i64 {block}, {_POLL_BLOCKS - 1}')}, {_POLL_BLOCKS - 1}")
+    e.branch(now_and_then, "poll", "more", likely=False)
+    e.start("poll")
+    e.branch(e.assign(f"icmp eq i32 {e.assign('call i32 @pyjitc_poll(ptr %context)')}, 0"), "more", "stopped")
+    e.start("stopped")
+    e.line("ret i32 2")
     e.start("failed")
     e.line("atomicrmw umax ptr %counter, i64 %blocks monotonic")
     e.line("ret i32 1")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from .sites import Site
 
-__all__ = ["CONTEXT_WORDS", "ENTRY", "GridKernel", "MAX_VALUES", "RECORD", "WORDS"]
+__all__ = ["CONTEXT_WORDS", "ENTRY", "GridKernel", "MAX_VALUES", "RECORD", "STOP", "WORDS"]
 
 ENTRY = "pyjitc_grid"
 # Words of the context: block x y z, threads of a block, blocks of the grid, dynamic shared memory and its bytes, local memory;
@@ -13,9 +13,10 @@ ENTRY = "pyjitc_grid"
 # And under `debug`: the record of who touched each byte of shared memory, bytes that are watched, the number of the last wait,
 # and of the last one of the block; then those of each warp.
 WORDS = {"block": 0, "threads": 3, "blocks": 6, "shared": 9, "shared_bytes": 10, "local": 11, "site": 12, "thread": 13, "values": 14,
-         "record": 22, "watched": 23, "waits": 24, "block_wait": 25, "warp_waits": 26}
+         "counter": 22, "record": 23, "watched": 24, "waits": 25, "block_wait": 26, "warp_waits": 27}
 MAX_VALUES = 8
-CONTEXT_WORDS = 58
+CONTEXT_WORDS = 59
+STOP = 1 << 62  # what the counter of blocks is set to for all CPU threads to leave
 RECORD = 64  # bytes of the record of a byte
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from ..ops import gpu, grid, memory
 from ..types.kinds import Float, Int, NpComplex, NpFloat, NpInt, Type
 from .emit import components, memory_type
-from .gridkernel import WORDS
+from .gridkernel import STOP, WORDS
 
-__all__ = ["GROUP", "LOWERINGS", "MAX_THREADS", "each", "position"]
+__all__ = ["GROUP", "LOWERINGS", "MAX_THREADS", "POLL_TEXT", "each", "position"]
 
 MAX_THREADS = 1024
 GROUP = memory.PARALLEL
@@ -385,6 +385,46 @@ def _fence(e, inst):
     return []
 
 
+POLL_TEXT = f"""define internal i32 @pyjitc_poll(ptr %context) noinline cold nounwind {{
+  %where = getelementptr i64, ptr %context, i64 {WORDS['counter']}
+  %counter = load ptr, ptr %where
+  %now = load atomic volatile i64, ptr %counter monotonic, align 8
+  %stop = icmp eq i64 %now, {STOP}
+  br i1 %stop, label %leave, label %ask
+leave:
+  ret i32 1
+ask:
+  %lock = call i32 @PyGILState_Ensure()
+  %signal = call i32 @PyErr_CheckSignals()
+  %none = icmp eq i32 %signal, 0
+  br i1 %none, label %go, label %interrupted
+interrupted:
+  call void @PyErr_Clear()
+  store atomic i64 {STOP}, ptr %counter monotonic, align 8
+  call void @PyGILState_Release(i32 %lock)
+  ret i32 1
+go:
+  call void @PyGILState_Release(i32 %lock)
+  ret i32 0
+}}"""
+
+
+def _poll(e, inst):
+    """As `memory.POLL`; the interpreter lock is taken when the counter has run out."""
+    fuel = e.fuel()
+    now = e.assign(f"sub i64 {e.assign(f'load i64, ptr {fuel}')}, {inst.attrs['cost']}")
+    e.line(f"store i64 {now}, ptr {fuel}")
+    ask, go = e.label("poll"), e.label("go")
+    e.branch(e.assign(f"icmp slt i64 {now}, 0"), ask, go, likely=False)
+    e.start(ask)
+    e.line(f"store i64 {memory.FUEL}, ptr {fuel}")
+    status = e.assign("call i32 @pyjitc_poll(ptr %context)")
+    e.raise_unless(e.assign(f"icmp eq i32 {status}, 0"), inst, "KeyboardInterrupt", "")
+    e.jump(go)
+    e.start(go)
+    return []
+
+
 def _nothing(e, inst, *operands):
     return []
 
@@ -434,7 +474,7 @@ def _fail(e, inst, thread):
 LOWERINGS = {
     gpu.BLOCK_ID: _word("block"), gpu.BLOCK_DIM: _word("threads"), gpu.GRID_DIM: _word("blocks"),
     gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
-    gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing,
+    gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing, memory.POLL: _poll,
     gpu.POPC: _bit_count("ctpop"), gpu.CLZ: _bit_count("ctlz", True), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
     grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store, grid.NEXT: _next,
     grid.COUNT: _count, grid.LANES: _lanes, grid.FAIL: _fail,

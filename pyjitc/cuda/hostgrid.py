@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..api.compiled import Guard
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.trace import timed
-from ..codegen.gridkernel import CONTEXT_WORDS, ENTRY, RECORD, WORDS, GridKernel
+from ..codegen.gridkernel import CONTEXT_WORDS, ENTRY, RECORD, STOP, WORDS, GridKernel
 from ..codegen.sites import Site
 from ..runtime.loader import LoadError, load
 from ..types.kinds import is_complex
@@ -66,10 +66,17 @@ class GridCode:
         runs = [_Run(self, grid, block, shared) for _ in range(count)]
         pointer = ctypes.c_char_p(arguments)
         argument_address = ctypes.cast(pointer, ctypes.c_void_p)
-        others = [_submit(self.native, run.context, argument_address, ctypes.byref(counter), blocks) for run in runs[1:]]
-        self.native(runs[0].context, argument_address, ctypes.byref(counter), blocks)
-        for one in others:
-            one.result()
+        others = []
+        try:
+            others += [_submit(self.native, run.context, argument_address, ctypes.byref(counter), blocks) for run in runs[1:]]
+            stopped = self.native(runs[0].context, argument_address, ctypes.byref(counter), blocks) == 2
+            wait(others)
+        except BaseException:  # an interrupt, while this thread waited
+            counter.value = STOP
+            wait(others)
+            raise
+        if stopped or counter.value == STOP:
+            raise KeyboardInterrupt
         failed = [run for run in runs if run.context[WORDS["site"]]]
         if failed:
             raise min(failed, key=lambda run: run.block_number(grid)).error(block)

@@ -13,12 +13,13 @@ Source: Stratton, Stone, Hwu: MCUDA (2008); Karrenberg, Hack: Improving Performa
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import live_in, reverse_postorder
+from ..ir.cfg import LoopNest, in_edges, live_in, reverse_postorder
 from ..ops import arith as a
 from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
 from ..types.kinds import Bool, Int
 from . import dce, gvn, latches, pipeline, ranges, simplify, versioning
+from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 from .uniform import Uniformity
@@ -113,6 +114,7 @@ class _Grid:
     def run(self) -> Plan:
         fn = self.fn
         self.enter()
+        self.poll()
         self.hoist()
         regions = self.cut()
         self.number(regions)
@@ -158,6 +160,20 @@ class _Grid:
         else:
             first.params = []
             self.first_args = []
+
+    def poll(self) -> None:
+        """Polls for signals in loops of a thread that may take long: all but innermost counted ones, which vectorise. Where
+        threads wait in a loop, the block polls between the regions."""
+        nest = LoopNest(self.fn)
+        if not nest.loops:
+            return
+        defs, edges = Definitions(self.fn), in_edges(self.fn.blocks)
+        for loop in nest.loops:
+            if not loop.inner and find(loop, defs, edges) is not None or any(
+                    i.op in gpu.CONVERGENT for b in loop.blocks for i in b.insts):
+                continue
+            for block in loop.latches:
+                block.insts.insert(len(block.insts) - 1, ir.Inst(memory.POLL, (), {"cost": 4}, None, block.insts[-1].loc))
 
     def hoist(self) -> None:
         """Take out what is the same for all threads, and what follows from the thread's number."""
@@ -337,6 +353,9 @@ class _Grid:
             copy = ir.Inst(inst.op, inst.args, {**inst.attrs, "masked": self.plan.masked}, ir.Value(inst.result.type, inst.result.name), inst.loc)
             head.insts.append(copy)
             values[inst.result] = copy.result
+        if region is not regions[0]:
+            nobody = constant(head, -1)
+            head.insts.append(ir.Inst(memory.POLL, (), {"cost": 64}, None, loc, unwind=ir.Edge(self.failing, [nobody])))
         width, height, depth = (make(head, gpu.BLOCK_DIM, axis=k) for k in range(3))
         zero, one = constant(head, 0), constant(head, 1)
         jump(head, rows, zero, make(head, a.IMUL, height, depth))

@@ -1,4 +1,7 @@
 """Launches on the CPU grid: what is checked before, what failing threads raise, what is specialised."""
+import os
+import signal
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -299,3 +302,20 @@ def test_code_is_kept_on_disk(tmp_path, monkeypatch):
     next(p for p in tmp_path.rglob("*") if p.is_file()).write_bytes(b"damaged")
     launch()
     assert len(compiled) == 2
+
+
+def test_an_interrupt_ends_a_launch():
+    @cuda.jit
+    def forever(x):
+        while x[0] == 0:
+            x[1] += 1
+
+    @cuda.jit
+    def waits(x):
+        while True:
+            cuda.syncthreads()
+
+    for kernel, sizes in ((forever, (1, 1)), (forever, (100, 128)), (waits, (64, 128))):
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            kernel[sizes](np.zeros(2))
