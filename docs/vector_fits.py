@@ -1,0 +1,86 @@
+"""Computes the coefficients of the elementary functions (pyjitc/lib/np/vector_*.py) and compares them with those in the source.
+
+python docs/vector_fits.py [NAME ...]
+Interpolation at Chebyshev's nodes, in 250 bits, comes within a factor of two of the best polynomial. Printed for each table:
+the largest error of the polynomial with rounded coefficients, and how far the source is from it. Needs mpmath.
+"""
+import sys
+
+from mpmath import asin, atan, atanh, cos, cosh, exp, inf, log, lu_solve, matrix, mp, mpf, pi, polyval, sin, sinh, sqrt
+
+from pyjitc.lib.np import vector_exp, vector_log, vector_power, vector_single, vector_trig
+
+mp.prec = 250
+TINY = mpf(10) ** -25
+HALF_LN2, EIGHTH, HALF_TURN = log(2) / 2 * mpf("1.0001"), (pi / 4) ** 2 * mpf("1.002"), (pi / 2) ** 2 * mpf("1.001")
+QUOTIENT = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 * mpf("1.001")  # s**2, s = f / (2 + f), sqrt(1/2) <= 1 + f <= sqrt(2)
+ROOTS = sqrt(mpf(1) / 2) - 1 - mpf("1e-4"), sqrt(2) - 1 + mpf("1e-4")
+
+
+def of_root(f):
+    """f(sqrt(z)) / sqrt(z) as a function of z"""
+    return lambda z: f(sqrt(z)) / sqrt(z)
+
+
+def without(f, *first):
+    """f less its first terms, over the next power."""
+    def rest(x):
+        x = x if abs(x) > TINY else TINY
+        return (f(x) - sum(c * x**i for i, c in enumerate(first))) / x ** len(first)
+
+    return rest
+
+
+third = mpf(1) / 3
+FITS = {  # module, table: (function, interval, terms that are given)
+    (vector_exp, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
+    (vector_exp, "EXP_SINGLE"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), (1.0, 1.0)),
+    (vector_exp, "ODD"): (without(of_root(sinh), 1), (TINY, HALF_LN2**2), ()),
+    (vector_exp, "EVEN"): (without(lambda z: cosh(sqrt(z)), 1), (TINY, HALF_LN2**2), ()),
+    (vector_exp, "SINH_SINGLE"): (without(of_root(sinh), 1), (TINY, HALF_LN2**2), (1.0,)),
+    (vector_exp, "COSH_SINGLE"): (without(lambda z: cosh(sqrt(z)), 1), (TINY, HALF_LN2**2), (1.0,)),
+    (vector_log, "SERIES_SINGLE"): (without(of_root(lambda s: 2 * atanh(s)), 2), (TINY, QUOTIENT), ()),
+    (vector_power, "ATANH"): (without(of_root(atanh), 1, third), (TINY, QUOTIENT), ()),
+    (vector_power, "INVERSE_CBRT"): (lambda m: m ** -third, (mpf(1), mpf(2)), ()),
+    (vector_single, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
+    (vector_single, "LOG"): (without(lambda f: log(1 + f), 0, 1), ROOTS, ()),
+    (vector_trig, "SINE"): (without(of_root(sin), 1), (TINY, EIGHTH), ()),
+    (vector_trig, "COSINE"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (-0.5,)),
+    (vector_trig, "SINE_TAN"): (without(of_root(sin), 1), (TINY, EIGHTH), (1.0,)),
+    (vector_trig, "COSINE_TAN"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (1.0, -0.5)),
+    (vector_trig, "SINE_SINGLE"): (of_root(sin), (TINY, HALF_TURN), ()),
+    (vector_trig, "ARC_SINE"): (without(of_root(asin), 1), (TINY, mpf("0.2501")), ()),
+    (vector_trig, "ARC_SINE_SINGLE"): (of_root(asin), (TINY, mpf("0.2505")), ()),
+    (vector_trig, "ARC_TANGENT"): (without(of_root(atan), 1), (TINY, mpf("0.2505")), ()),
+    (vector_trig, "ARC_TANGENT_SINGLE"): (of_root(atan), (TINY, mpf("0.2505")), ()),
+}
+
+
+def fit(function, low, high, count):
+    nodes = [(high - low) / 2 * cos(pi * (2 * k + 1) / (2 * count)) + (high + low) / 2 for k in range(count)]
+    powers = matrix(count, count)
+    for i, x in enumerate(nodes):
+        for j in range(count):
+            powers[i, j] = x**j
+    return [float(c) for c in lu_solve(powers, matrix([function(x) for x in nodes]))]
+
+
+def error(function, low, high, coefficients):
+    terms = [mpf(c) for c in reversed(coefficients)]
+    return max(abs(polyval(terms, x) - function(x)) for x in (low + (high - low) * i / 200 for i in range(1, 201)))
+
+
+def main(names):
+    for (module, name), (function, (low, high), given) in FITS.items():
+        if names and name not in names:
+            continue
+        table = getattr(module, name)
+        found = fit(function, low, high, len(table) - len(given))
+        apart = max((abs(a / b - 1) for a, b in zip(found, table[len(given):])), default=inf)
+        print(f"{module.__name__.rpartition('.')[2]}.{name}: error 2**{float(log(error(function, low, high, found), 2)):.1f}, "
+              f"source differs by {apart:.1e}\n    {(*given, *found)}")
+        assert tuple(table[:len(given)]) == given and apart < 1e-3, "the source has other coefficients"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
