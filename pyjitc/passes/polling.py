@@ -101,9 +101,13 @@ def _at_most(trips, defs):
         return defs.constant(trips)
     test, x, y = inst.args
     one, other = _at_most(x, defs), _at_most(y, defs)
-    less = defs.inst_of.get(test)
-    if one is None and other is not None and less is not None and less.op is ILT and less.args[0] is x:
-        one = defs.constant(less.args[1])
+    made = defs.inst_of.get(test)
+    if made is not None and made.op in (ILT, IGT):
+        smaller, larger = made.args if made.op is ILT else made.args[::-1]
+        if one is None and smaller is x:
+            one = defs.constant(larger)
+        if other is None and larger is y:
+            other = defs.constant(smaller)
     return None if one is None or other is None else max(one, other)
 
 

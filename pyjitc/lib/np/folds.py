@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ops.arith import IADD, IMUL, ISUB
+from ...ops.arith import IADD, ILT, IMUL, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, UNIT
+from ...ops.structure import SELECT
 from ..build import outlined
 from ..intrinsics import identity
 from .loops import as_row
@@ -108,7 +109,7 @@ def pairwise_row(index, n, how, unit, t):
             done = ISUB(done, 1)
             ARRAY_STORE(sums, ISUB(done, 1), ARRAY_LOAD(sums, ISUB(done, 1)) + ARRAY_LOAD(sums, done))
         else:
-            for j in range(count):
+            for j in range(SELECT(ILT(count, BLOCK), count, BLOCK)):  # known to be short
                 ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
             ARRAY_STORE(sums, done, block(buffer, count, how))
             done = IADD(done, 1)
