@@ -16,7 +16,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import IADD, IGT, ILT, INE, ISUB
+from ..ops.arith import IADD, IAND, IGT, ILT, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
@@ -94,21 +94,33 @@ def _readers(fn) -> dict[ir.Value, list[ir.Block]]:
     return found
 
 
-def _at_most(trips, defs):
-    """The largest number of trips that is known, or None: min(x, 128), say, or what range(i, i + 128) leaves."""
-    inst = defs.inst_of.get(trips)
-    if inst is None or inst.op is not SELECT:
-        return defs.constant(trips)
-    test, x, y = inst.args
-    one, other = _at_most(x, defs), _at_most(y, defs)
-    made = defs.inst_of.get(test)
-    if made is not None and made.op in (ILT, IGT):
-        smaller, larger = made.args if made.op is ILT else made.args[::-1]
-        if one is None and smaller is x:
-            one = defs.constant(larger)
-        if other is None and larger is y:
-            other = defs.constant(smaller)
-    return None if one is None or other is None else max(one, other)
+def _at_most(v, defs):
+    """An upper bound of a number of trips, or None: 128 for min(x, 128), or for what range(i, i + 128) leaves. Where sums
+    wrapped it would be wrong, and a poll would be missing: nothing worse."""
+    inst = defs.inst_of.get(v)
+    if inst is None:
+        return None
+    op, args = inst.op, inst.args
+    if op is SELECT:
+        test, x, y = args
+        one, other = _at_most(x, defs), _at_most(y, defs)
+        made = defs.inst_of.get(test)
+        if made is not None and made.op in (ILT, IGT):
+            smaller, larger = made.args if made.op is ILT else made.args[::-1]
+            if one is None and smaller is x:
+                one = _at_most(larger, defs)
+            if other is None and larger is y:
+                other = _at_most(smaller, defs)
+        return None if one is None or other is None else max(one, other)
+    if op is IADD or op is ISHR:
+        x, y = _at_most(args[0], defs), _at_most(args[1], defs) if op is IADD else defs.constant(args[1])
+        return None if x is None or y is None else x + y if op is IADD else x >> y
+    if op is ISUB:
+        least = defs.inst_of.get(args[1])
+        positive = least is not None and least.op is IAND and (defs.constant(least.args[1]) or -1) >= 0
+        x, y = _at_most(args[0], defs), 0 if positive else defs.constant(args[1])
+        return None if x is None or y is None else x - y
+    return defs.constant(v)
 
 
 def _independent(loop) -> None:

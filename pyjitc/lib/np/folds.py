@@ -52,6 +52,7 @@ def simple_row(index, n, how, unit, t):
 @outlined
 def block(a, n, how):
     """The first n elements of a buffer, with eight running results."""
+    n = SELECT(ILT(n, BLOCK), n, BLOCK)  # it is; the loops need no polls
     if n < 8:
         total = identity(how, a.dtype)
         for j in range(n):
