@@ -25,7 +25,9 @@ from .compiled import ABSENT, Compiled, Guard
 __all__ = ["compile_signature", "generic", "inspect", "STAGES"]
 
 disassembly = lazy("dis")  # only inspection needs these
+drawing = lazy("pyjitc.ir.drawing")
 graph = lazy("pyjitc.ir.graph")
+notebook = lazy("pyjitc.api.notebook")
 show = lazy("pyjitc.ir.show")
 verify = lazy("pyjitc.ir.verify")  # and the tests this one
 
@@ -90,7 +92,7 @@ def inspect(function, types, options: Options, stage: str) -> str:
         return disassembly.Bytecode(function).dis()
     if stage in ("cfg", "ir"):
         fn = generic(function)
-        return graph.dot(fn) if stage == "cfg" else show.show(fn)
+        return notebook.Graph(graph.dot(fn), lambda: drawing.svg(fn)) if stage == "cfg" else show.show(fn)
     if stage == "typed":
         return "\n".join(show.show(fn) for fn in _typed(function, types, options)[0] if not fn.library)
     module, spec, guards = _module(function, types, options)

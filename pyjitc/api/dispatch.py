@@ -14,6 +14,7 @@ import ctypes
 import operator
 import sys
 import warnings
+from time import perf_counter
 from types import CodeType, FunctionType, MethodType
 
 from ..base.lazy import lazy
@@ -30,6 +31,7 @@ __all__ = ["Dispatcher", "CompiledFunction", "make_binder"]
 
 _compiler = lazy("pyjitc.api.compiler")
 _pickling = lazy("pyjitc.api.pickling")
+_notebook = lazy("pyjitc.api.notebook")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 
 
@@ -160,6 +162,7 @@ class CompiledFunction(Callable_):
             if native.refresh(changes):
                 return True
         self._raise_known_failure(types)
+        start = perf_counter()
         found = specialisation.find(self.py_func, types, self.options, full)
         if found is None:
             try:
@@ -170,6 +173,7 @@ class CompiledFunction(Callable_):
                 if _is_located(error):
                     self._failures[types] = (error, self._state())
                 raise
+        found.seconds = perf_counter() - start
         self._link(types, found)
         return True
 
@@ -293,7 +297,7 @@ class CompiledFunction(Callable_):
         return self._inspect("asm", signature)
 
     def inspect_cfg(self, signature=None):
-        """Control-flow graph in DOT, for a signature, or as a dict."""
+        """Control-flow graph in DOT, for a signature, or as a dict; a notebook shows a picture."""
         return self._inspect("cfg", signature)
 
     def inspect_types(self, file=None, signature=None) -> None:
@@ -328,6 +332,9 @@ class CompiledFunction(Callable_):
     @property
     def __annotations__(self):
         return self.py_func.__annotations__
+
+    def _repr_html_(self) -> str:
+        return _notebook.html(self)
 
     def __repr__(self):
         return f"<pyjitc function {self.__qualname__} at {id(self):#x}>"

@@ -1,0 +1,56 @@
+"""How compiled functions and control-flow graphs show themselves in a notebook: HTML and SVG without scripts."""
+from __future__ import annotations
+
+import os
+from html import escape
+from typing import Callable
+
+from ..base.options import Options
+
+__all__ = ["Graph", "html"]
+
+_CELL = "text-align:left;padding:2px 10px"
+_ORIGINS = {"compiled": "compiled", "memory": "found in memory", "disk": "read from the disk cache"}
+
+
+class Graph(str):
+    """A control-flow graph: as text in DOT, the language of Graphviz; in a notebook a picture."""
+
+    __slots__ = ("_draw",)
+
+    def __new__(cls, text: str, draw: Callable[[], str]):
+        graph = super().__new__(cls, text)
+        graph._draw = draw
+        return graph
+
+    def _repr_svg_(self) -> str:
+        return self._draw()
+
+    def _repr_pretty_(self, printer, cycle) -> None:  # where pictures are not shown
+        printer.text(str(self))
+
+    def __reduce__(self):
+        return str, (str(self),)
+
+
+def html(function) -> str:
+    """What was compiled of a function: a row for each signature, with the types of all arguments and of the result."""
+    code = function.py_func.__code__
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    names = code.co_varnames[:count]
+    changed = [f"{name}={value!r}" for name, value, usual in zip(Options._fields, function.options, Options()) if value != usual]
+    about = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" + "".join(f" · {option}" for option in changed)
+    head = (f'<div><code><b>{escape(function.__qualname__)}</b>({escape(", ".join(names))})</code> '
+            f'<span style="opacity:.7">pyjitc · {escape(about)}</span></div>')
+    if function._given_up:
+        return f"{head}<div>runs in the interpreter: this Python has no place for native calls</div>"
+    rows = []
+    for types in function.signatures:
+        native = function._natives[types]
+        cells = [*(f"<code>{escape(str(t))}</code>" for t in types), f"<code>{escape(native.entry.result)}</code>",
+                 _ORIGINS[native.origin], f"{native.seconds * 1e3:.1f} ms", f"{len(native.entry.object) / 1e3:.1f} kB"]
+        rows.append("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>")
+    if not rows:
+        return f"{head}<div>not compiled yet: the first call does, for the types of its arguments</div>"
+    titles = "".join(f'<th style="{_CELL}">{escape(title)}</th>' for title in (*names, "result", "code", "took", "size"))
+    return f'{head}<table style="margin:4px 0"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
