@@ -1,8 +1,8 @@
 """Suite `contrast`: the figures that tutorials of a tracing JIT quote, for the same programs.
 
-Each contender has a process and one thread of its own and takes turns with the others. A first call is CPU time, of a
-function new to a compiler that is loaded and warm; the other figures are those of calls after it. JAX gets arrays of its
-own and the time ends when the result is there.
+Each contender has a process and one thread of its own and takes turns with the others; `trace` is tracing on pyjitc's own
+back end. A first call is CPU time, of a function new to a compiler that is loaded and warm; the other figures are those of
+calls after it. JAX gets arrays of its own and the time ends when the result is there.
 """
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from .worker import Failed, Workers
 
 __all__ = ["PEERS", "measure"]
 
-PEERS = ("jax", "numba", "numpy", "cpython")
+PEERS = ("jax", "trace", "numba", "numpy", "cpython")
+TRACING = ("jax", "trace")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "contrast_programs.py")
 UNITS = {"ns": 1e9, "us": 1e6, "ms": 1e3}
 
@@ -39,7 +40,7 @@ class Case(NamedTuple):
     faster: float | None = None
     first: float | None = None
     in_parts: str = ""
-    beside: tuple = ("jax", "numba", "numpy")
+    beside: tuple = (*TRACING, "numba", "numpy")
     trips: int = 0
 
 
@@ -57,9 +58,9 @@ CASES = [
     Case("small-dense, (4,) x (4, 2)", "dense", _normal(np.float32, [4, (4, 2), 2]), "ns", most=1000),
     Case("dense-relu, {0} x {1}", "dense_relu",
          _normal(np.float32, [(2000, 10000), (10000, 2000)], [(500, 2500), (2500, 500)]), "ms", than="numpy", faster=0.95,
-         beside=("jax", "numpy")),
+         beside=(*TRACING, "numpy")),
     Case("repeat-mul, n = 5", "repeat_multiply", lambda quick: (1.5, 5), "ns", most=200, in_parts="repeat_in_parts",
-         beside=("jax", "numba", "cpython")),
+         beside=(*TRACING, "numba", "cpython")),
     Case("long-loop, 1,000 trips", "long_loop", _normal(np.float32, [10]), "ns", most=500, first=40, trips=1000),
 ]
 
@@ -153,7 +154,7 @@ def _random_lengths(workers, quick, speed):
     """One function, arrays of many lengths: the calls after the first."""
     count = 50 if quick else 1000
     times, compiles = {}, {}
-    for name in _those(workers, "jax", "numba", "numpy"):
+    for name in _those(workers, *TRACING, "numba", "numpy"):
         progress(f"contrast: random-length: {name}")
         times[name], compiles[name] = workers[name].ask(random_lengths, name, count)
     name = f"random-length, {count:,} lengths"
@@ -164,7 +165,7 @@ def _random_lengths(workers, quick, speed):
 def _anew(workers, quick, speed):
     count = 10 if quick else 50
     times, compiles = {}, {}
-    for name in _those(workers, "jax", "numba"):
+    for name in _those(workers, *TRACING, "numba"):
         times[name], compiles[name] = workers[name].ask(made_anew, name, count)
     name = f"jit-in-loop, {count} functions made anew"
     return [_time(f"{name}: a call", "us", {k: [t * 1e6 for t in v] for k, v in times.items()}, None, speed),
@@ -172,11 +173,11 @@ def _anew(workers, quick, speed):
 
 
 def _loop_size(workers, quick, speed):
-    """First calls of a loop by its number of trips; for JAX not at 100,000: the trace alone would take minutes."""
+    """First calls of a loop by its number of trips; not at 100,000 where it is traced: that alone would take minutes."""
     firsts = {}
     for _ in range(2 if quick else 5):
-        for name in _those(workers, "jax", "numba"):
-            for trips in (10, 1_000, *(() if name == "jax" else (100_000,))):
+        for name in _those(workers, *TRACING, "numba"):
+            for trips in (10, 1_000, *(() if name in TRACING else (100_000,))):
                 spent, _ = workers[name].ask(first_call, name, "compounded", "", trips, None, quick)
                 firsts.setdefault(trips, {}).setdefault(name, []).append(spent * 1e3)
     rows = [_time(f"loop-size, {trips:,} trips: first call", "ms", times, None, speed) for trips, times in firsts.items()]
@@ -229,7 +230,7 @@ def _wait(result):
 
 def first_call(peer, function, in_parts, trips, case, quick):
     """(CPU seconds of the first call, its result); the function and its arguments are kept for `turn`."""
-    f = _space(peer, trips)[in_parts if peer == "jax" and in_parts else function]
+    f = _space(peer, trips)[in_parts if peer in TRACING and in_parts else function]
     if case is None or _now.get("case") != case:
         _now.update(case=case, args=(1.5,) if case is None else _own(peer, CASES[case].arguments(quick)))
     args = _now["args"]
@@ -261,7 +262,8 @@ def _compiles(peer, f):
     """How many compiles a function has had, where it says so."""
     if peer == "jax":
         return f._cache_size()
-    return len(f.signatures) if hasattr(f, "signatures") else None
+    made = getattr(f, "signatures", None) or getattr(f, "programs", None)
+    return None if made is None else len(made)
 
 
 def random_lengths(peer, count):

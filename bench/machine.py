@@ -25,7 +25,7 @@ def describe(peers) -> dict[str, str]:
              "load": f"{os.getloadavg()[0]:.1f}",
              "system": f"{platform.system()} {platform.machine()}",
              "Python": platform.python_version()}
-    for package in dict.fromkeys(("pyjitc", "numpy", "llvmlite", *(p for p in peers if p != "cpython"))):
+    for package in dict.fromkeys(("pyjitc", "numpy", "llvmlite", *(p for p in peers if p not in ("cpython", "trace")))):
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:

@@ -15,8 +15,8 @@ from .table import Row, cells_of
 
 __all__ = ["available", "write", "chart", "charts"]
 
-COLOURS = {"numba": "#1f77b4", "jax": "#d62728", "numpy": "#2ca02c", "cpython": "#9467bd", "others": "#7f7f7f"}
-NAMES = {"numba": "Numba", "jax": "JAX", "numpy": "NumPy", "cpython": "CPython", "others": "peer"}
+COLOURS = {"numba": "#1f77b4", "jax": "#d62728", "trace": "#ff9896", "numpy": "#2ca02c", "cpython": "#9467bd", "others": "#7f7f7f"}
+NAMES = {"numba": "Numba", "jax": "JAX", "trace": "own tracing", "numpy": "NumPy", "cpython": "CPython", "others": "peer"}
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222; }

@@ -16,6 +16,7 @@ PEERS = {
     "numpy": ("numpy", "", ""),  # the same function in the interpreter: what it costs is NumPy's
     "numba": ("numba", "numba.njit", "numba.njit(cache=True)"),
     "jax": ("jax", "jax.jit", ""),  # takes part where a program can be traced
+    "trace": ("pyjitc", "pyjitc.trace", ""),  # the tracing front end on pyjitc's own back end
 }
 
 
@@ -25,12 +26,12 @@ def available(peer: str) -> bool:
 
 
 def decorator(peer: str, **options) -> Callable:
-    """Of functions; for the interpreter it returns the function itself, for JAX it is `jax.jit`."""
+    """Of functions; for the interpreter it returns the function itself, for those that trace it is `jit` and `trace`."""
     package = PEERS[peer][0]
     if peer in ("cpython", "numpy"):
         return lambda function: function
     module = importlib.import_module(package)
-    return module.jit if peer == "jax" else module.njit(**options)
+    return module.jit if peer == "jax" else module.trace if peer == "trace" else module.njit(**options)
 
 
 def load(path: str, peer: str, names: dict = {}, known_as: str | None = None, **options) -> dict:

@@ -523,7 +523,10 @@ def _traceable(values):
 
 
 def _key(value):
-    if type(value) is tuple:
+    cls = type(value)
+    if cls is float or cls is int:
+        return cls
+    if cls is tuple:
         return (tuple, *map(_key, value))
     kind = kind_of(value)
     return portable.fingerprint(value) if kind is None else (kind.cls, kind.shape)
