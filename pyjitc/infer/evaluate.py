@@ -589,6 +589,8 @@ class Evaluator:
 
     def format_(self, inst, operands):
         value, spec = operands
+        if value.type is Str and spec.type is NoneType and inst.attrs.get("conversion", "") in ("", "s"):
+            return value
         boxed = value if value.type is Object else Apply(pyobject.PY_BOX, value)
         return Apply(pyobject.PY_FORMAT, boxed, spec if spec.type is NoneType else Apply(pyobject.PY_BOX, spec),
                      conversion=inst.attrs.get("conversion", ""))

@@ -14,7 +14,7 @@ from ...ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
 from ...types.lattice import dtype_of, numpy_counterpart, promote
-from ..build import apply, cast, compiled, meaning
+from ..build import apply, cast, compiled, meaning, outlined
 from . import creation, views
 from .reductions import axes_of, bound
 
@@ -122,11 +122,16 @@ def resolved(shape, size, known, missing):
         raise ValueError("can only specify one unknown dimension")
     if missing == 1:
         if known == 0 or size % known != 0:
-            raise ValueError(f"cannot reshape array of size {size} into shape {reshape_text(shape, 0)}")
+            cannot_reshape(size, shape)
         return filled_in(shape, size // known, 0)
     if known != size:
-        raise ValueError(f"cannot reshape array of size {size} into shape {reshape_text(shape, 0)}")
+        cannot_reshape(size, shape)
     return shape
+
+
+@outlined
+def cannot_reshape(size, shape):
+    raise ValueError(f"cannot reshape array of size {size} into shape {reshape_text(shape, 0)}")
 
 
 def filled_in(shape, n, k):

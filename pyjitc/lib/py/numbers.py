@@ -15,7 +15,7 @@ from ...ops.math import (
     ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FMA, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN, TRUNC,
 )
 from ...types.kinds import Float, Int, uint64
-from ..build import provoked
+from ..build import outlined, provoked
 
 INF = float("inf")
 NAN = float("nan")
@@ -158,8 +158,13 @@ def int_power_any(x, n):
     if n < 0:
         if x == 0:
             raise ZeroDivisionError(INT_POWER)
-        return float_pow(CAST(x, type=Float), CAST(n, type=Float))
+        return negative_power(x, n)
     return int_power(x, n)
+
+
+@outlined
+def negative_power(x, n):
+    return float_pow(CAST(x, type=Float), CAST(n, type=Float))
 
 
 def int_divmod(x, y):
