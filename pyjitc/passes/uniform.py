@@ -26,7 +26,6 @@ class Uniformity:
         self.behind = _postdominators(self.order)
         self.varying = set(own)
         self.parts = False
-        self.reaches: dict[ir.Block, set[ir.Block]] = {}
         changed = True
         while changed:
             changed = self.spread(is_uniform) | self.diverge()
