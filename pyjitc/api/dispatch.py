@@ -100,7 +100,12 @@ class CompiledFunction(Callable_):
             update(self._direct, function)
             self._binder = None
         given = args if self._simple and not kwargs and len(args) == self._count else self._bind(args, kwargs)
-        full, types = self._types(given)
+        try:
+            full, types = self._types(given)
+        except TypeError:
+            if any(hasattr(type(value), "__pyjitc_tracer__") for value in given):  # see tracing.py: what runs is recorded
+                return function(*args, **kwargs)
+            raise
         if self._declared and types not in self._natives:
             full, types = self._converted(full, types)
         native = self._natives.get(types)

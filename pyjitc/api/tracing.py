@@ -227,6 +227,7 @@ class Tracer:
 
     __slots__ = ("_recorder", "_value", "_kind")
     __hash__ = None
+    __pyjitc_tracer__ = True
 
     def __init__(self, recorder: Recorder, value: ir.Value, kind: Kind):
         self._recorder = recorder

@@ -128,6 +128,24 @@ def test_what_is_not_a_number_is_in_the_program():
     assert len(traced.programs) == 2
 
 
+@njit
+def compiled_half(x):
+    return x / 2
+
+
+@njit
+def compiled_branch(x):
+    return x if x > 0 else -x
+
+
+def test_compiled_functions_are_traced_through():
+    assert trace(lambda x: compiled_half(x) + 1)(np.ones(2)).tolist() == [1.5, 1.5]
+    assert operations(trace(lambda x: compiled_half(x) + 1).record(3.0)) == ["binary", "binary"]
+    with pytest.raises(TracingError, match="branch on the value"):
+        trace(lambda x: compiled_branch(x))(2.0)
+    assert compiled_half(3.0) == 1.5 and compiled_branch(-2.0) == 2.0
+
+
 FACTOR = 2.0
 TABLE = np.array([1.0, 2.0])
 SEEN = []
