@@ -11,6 +11,7 @@ from ...types.kinds import Array, Bool, DType, Int, NoneType, Singleton, Tuple, 
 from ...types.lattice import dtype_of, kind_of, promote
 from ..build import type_name
 from ..intrinsics import as_type
+from .bin_widths import ESTIMATORS, bins_for
 from .searching import place
 from .sorting import flat_copy, with_arrays
 
@@ -73,6 +74,9 @@ def spaced(first, last, n, t):
         edges[i] = as_type((as_type(i, t) if isinstance(step, np.floating) else float(i)) * step + first if step != 0
                            else as_type(i, t) / n * span + first, t)
     edges[n] = as_type(last, t)
+    for i in range(n):
+        if edges[i] >= edges[i + 1]:
+            raise ValueError(f"Too many bins for data range. Cannot create {n} finite-sized bins.")
     return edges
 
 
@@ -162,7 +166,11 @@ def histogram(a, bins, limits, density, weights, t, result):
     if isinstance(bins, np.ndarray):
         counts = given(flat(a), bins, w, t, result)
         return (density_of(counts, bins) if density else counts), bins
-    counts, edges = even(flat(a), bins, limits, w, t, result)
+    if isinstance(bins, str):
+        first, last = outer(flat(a), limits, t)
+        counts, edges = even(flat(a), bins_for(flat(a), bins, limits, first, last), limits, w, t, result)
+    else:
+        counts, edges = even(flat(a), bins, limits, w, t, result)
     return (density_of(counts, edges) if density else counts), edges
 
 
@@ -202,15 +210,20 @@ def _histogram(args, kwargs):
         if kind_of(bins.type.dtype) == "c":
             raise Mismatch("np.histogram with complex edges is not compiled")
         t = promote(a.type.dtype, bins.type.dtype)
-    elif is_integer(bins.type):
+    elif is_integer(bins.type) or bins.type is k.Str:
+        if bins.type is k.Str:
+            if not bins.known or bins.value == "stone":
+                raise Mismatch("np.histogram with this estimator for bins is not compiled", f"write one of {', '.join(ESTIMATORS)}")
+            if bins.value not in ESTIMATORS:
+                return Throw(ValueError, f"{bins.value!r} is not a valid estimator for `bins`")
+            if weights.type is not NoneType:
+                return Throw(TypeError, "Automated estimation of the number of bins is not supported for weighted data")
         if limits.type is not NoneType:
             if not isinstance(limits.type, Tuple) or len(limits.type.elements) != 2 or not all(map(is_number, limits.type.elements)):
                 raise Mismatch("range= of np.histogram must be a pair of numbers", "write it as a tuple")
             parts += [dtype_of(e) for e in limits.type.elements if k.is_numpy_scalar(e)]
         found = np.result_type(*parts)
         t = k.float64 if found.kind in "iub" else next(f for f in (k.float16, k.float32, k.float64) if dtype_of(f) == found)
-    elif bins.type is k.Str:
-        raise Mismatch("np.histogram with an estimator for bins is not compiled", "give the number of bins or their edges")
     elif is_number(bins.type):
         return Throw(TypeError, "`bins` must be an integer, a string, or an array")
     else:

@@ -33,6 +33,7 @@ FUNCTIONS: dict[str, str] = {
     "setops": "unique union1d setxor1d setdiff1d intersect1d isin",
     "covariance": "cov corrcoef",
     "histograms": "histogram",
+    "histogram_grids": "histogram2d histogramdd histogram_bin_edges",
     "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
     "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
               "random.SFC64 random.SeedSequence random.beta random.binomial random.bytes random.chisquare random.choice "
