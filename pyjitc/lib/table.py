@@ -609,6 +609,8 @@ class Library:
         """A call of something that is neither a Python function nor has a rule."""
         if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
             return _named_tuple(target, args, kwargs)
+        if isinstance(target, np.vectorize):
+            return index.applying.call_vectorized(Const(Singleton(target), target), args, kwargs)
         name = getattr(target, "__qualname__", None) or getattr(target, "__name__", repr(target))
         module = getattr(target, "__module__", None) or ""
         if isinstance(target, np.ufunc):
@@ -635,6 +637,8 @@ class Library:
         if isinstance(t, Array):
             rule = views.METHODS.get(name) or index.method_module(name).METHODS[name]
             return rule([receiver, *args], kwargs)
+        if name == "vectorize" and isinstance(t, (Function, Singleton)):
+            return index.applying.call_vectorized(receiver, args, kwargs)
         if isinstance(t, Singleton):
             return index.ufunc_methods.method(receiver, name, args, kwargs)
         if isinstance(t, Tuple):

@@ -11,17 +11,18 @@ import numpy as np
 
 from ...base.lazy import lazy
 
-__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "attributes", "ufunc_methods", "grids", "UFUNC_METHODS"]
+__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "applying", "attributes", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
+applying = lazy(f"{__package__}.applying")
 attributes = lazy(f"{__package__}.attributes")
 grids = lazy(f"{__package__}.grids")
 ufunc_methods = lazy(f"{__package__}.ufunc_methods")
 UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 FUNCTIONS: dict[str, str] = {
-    "products": "matmul dot",
+    "products": "matmul dot vecdot matvec vecmat",
     "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals",
     "eigen": "linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals",
     "tensors": "einsum tensordot inner vdot outer kron cross trace",
@@ -44,6 +45,7 @@ FUNCTIONS: dict[str, str] = {
               "random.random_integers random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
     "padding": "pad",
     "editing": "insert delete resize trim_zeros block",
     "ranges": "arange linspace logspace geomspace",
