@@ -96,6 +96,10 @@ def trace(function=None, /, **options):
     function = getattr(function, "py_func", function)
     if type(function) is not FunctionType:
         raise TypeError(f"trace compiles Python functions, not {function!r}")
+    if _disabled():
+        make_options(options)
+        function.py_func = function
+        return function
     return _tracing.Traced(function, make_options(options))
 
 

@@ -300,8 +300,15 @@ def test_what_trace_takes():
         trace(lambda *, x: x)
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
         trace(branch)()
+    with pytest.raises(TypeError, match="unknown option 'nosuch'"):
+        trace(nosuch=1)(branch)
     assert trace(njit(selu))(0.0) == 0.0
     assert trace(fastmath=True)(branch).options.fastmath is True
+
+
+def test_disabled_runs_in_the_interpreter(monkeypatch):
+    monkeypatch.setenv("PYJITC_DISABLE", "1")
+    assert trace(branch)(20) == 20 and trace(branch) is branch
 
 
 def test_tracing_jit_fails_at_the_same_places():
