@@ -95,7 +95,7 @@ class _GridEmitter(FunctionEmitter):
             found = self.words[k] = f"%w{k}"
             self.entry.append(f"  %w{k}.p = getelementptr i64, ptr %context, i64 {k}")
             low = 0 if k < 3 else 1
-            span = f", !range !{8 if low else 9}" if k < 9 else ""
+            span = f", !range !{40_001 if low else 40_002}" if k < 9 else ""
             self.entry.append(f"  {found} = load i64, ptr %w{k}.p, align 8{span}")
         return found
 
@@ -246,7 +246,7 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     module.bodies.append("\n".join([f"define i32 @{ENTRY}(ptr %context, ptr %arguments, ptr %counter, i64 %blocks) nounwind {{", "start:",
                                     *e.entry, *e.lines, "}"]))
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-    tail = f"\n!8 = !{{i64 1, i64 {1 << 31}}}\n!9 = !{{i64 0, i64 {1 << 31}}}"
+    tail = f"\n!40001 = !{{i64 1, i64 {1 << 31}}}\n!40002 = !{{i64 0, i64 {1 << 31}}}"
     return head + module.text() + tail, types, module
 
 
