@@ -22,7 +22,7 @@ ufunc_methods = lazy(f"{__package__}.ufunc_methods")
 UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 FUNCTIONS: dict[str, str] = {
-    "products": "matmul dot vecdot matvec vecmat",
+    "products": "matmul dot",
     "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals",
     "eigen": "linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals",
     "tensors": "einsum tensordot inner vdot outer kron cross trace",
@@ -45,6 +45,7 @@ FUNCTIONS: dict[str, str] = {
               "random.random_integers random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "bits": "packbits unpackbits may_share_memory shares_memory",
     "applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
     "padding": "pad",
     "editing": "insert delete resize trim_zeros block",
@@ -73,7 +74,7 @@ FUNCTIONS: dict[str, str] = {
                   "count_nonzero",
 }
 METHODS: dict[str, str] = {
-    "scans": "argmax argmin cumsum cumprod conj conjugate item",
+    "scans": "argmax argmin cumsum cumprod conj conjugate",
     "sorting": "sort argsort partition argpartition",
     "searching": "searchsorted nonzero",
     "products": "dot",
@@ -83,6 +84,7 @@ METHODS: dict[str, str] = {
     "choosing": "choose",
     "pointwise": "clip round",
     "making": "copy",
+    "bits": "view byteswap tobytes tolist item resize setflags getfield setfield dump dumps tofile to_device",
     "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
     "reductions": "sum prod min max any all mean var std",
 }

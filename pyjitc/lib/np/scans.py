@@ -194,12 +194,6 @@ def conj(a):
     return np.conjugate(a)
 
 
-def item(a):
-    if a.size != 1:
-        raise ValueError("can only convert an array of size 1 to a Python scalar")
-    return np.ravel(a)[0].item()
-
-
 CALLS = {
     np.argmax: compiled(argmax), np.argmin: compiled(argmin), np.cumsum: compiled(cumsum), np.cumprod: compiled(cumprod),
     np.nancumsum: compiled(nancumsum), np.nancumprod: compiled(nancumprod), np.cumulative_sum: compiled(cumulative_sum),
@@ -207,5 +201,5 @@ CALLS = {
 }
 METHODS = {
     "argmax": CALLS[np.argmax], "argmin": CALLS[np.argmin], "cumsum": CALLS[np.cumsum], "cumprod": CALLS[np.cumprod],
-    "conj": compiled(conj), "conjugate": compiled(conj), "item": compiled(item),
+    "conj": compiled(conj), "conjugate": compiled(conj),
 }

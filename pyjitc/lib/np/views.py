@@ -465,8 +465,14 @@ ATTRIBUTES = {
     "dtype": lambda a: Const(DType(a.type.dtype), dtype_of(a.type.dtype)),
     "T": transpose, "mT": _turned, "real": _real, "imag": _imag,
 }
+def _fill(args, kwargs):
+    if not args[0].type.writable:
+        return Throw(ValueError, "assignment destination is read-only")
+    return compiled(fill)(args, kwargs)
+
+
 METHODS = {
-    "fill": compiled(fill),
+    "fill": _fill,
 }
 
 
