@@ -92,11 +92,12 @@ def measure(names, jobs, keep=None, seconds=60):
 
 def verdict(rows):
     """('supported' | 'partly' | 'not', what is missing)"""
+    if not rows:
+        return "not", ""
     refused = [(case, detail) for case, status, detail in rows if status in ("error", *BUGS)]
     if not refused:
         return "supported", ""
-    if all(status in ("error", *BUGS) for case, status, _ in rows if case.call == rows[0][0].call) or not any(
-            status == "same" for _, status, _ in rows):
+    if not any(status == "same" for _, status, _ in rows):
         return "not", refused[0][1]
     missing = defaultdict(list)
     for case, detail in refused:
@@ -125,7 +126,7 @@ def table(results):
         states = Counter(v[0] for (g, _), v in verdicts.items() if g == group)
         cases = Counter(status for case, status, _ in results if case.group == group)
         lines.append(f"| {GROUPS[group]} | {sum(states.values())} | {states['supported']} | {states['partly']} | {states['not']} | {sum(cases.values())} | "
-                     f"{cases['same']} | {cases['error']} | {cases['message']} | {sum(cases[b] for b in BUGS)} |")
+                     f"{cases['same'] + cases['raises']} | {cases['error']} | {cases['message']} | {sum(cases[b] for b in BUGS)} |")
     for group in groups:
         lines += ["", f"## {GROUPS[group]}", "", "| name | | what is missing |", "|---|---|---|"]
         for (g, name), (state, missing) in verdicts.items():

@@ -104,7 +104,7 @@ def as_operand(x):
 
 def in_order(a, order):
     """A result in the order that is asked for."""
-    if isinstance(a, np.ndarray) and a.ndim > 1:
+    if isinstance(a, np.ndarray) and a.ndim > 1 and order in ("C", "F"):
         out = np.empty(a.shape, a.dtype, order)
         out[...] = a
         return out

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Call, CallValue, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD, IMUL
 from ...ops.blas import BLAS
 from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE
 from ...runtime import blas
+from ...types import kinds as k
 from ...types.kinds import Array, DType, NoneType, is_number
 from ...types.lattice import dtype_of, numpy_counterpart, promote
 from ..build import convert, outlined, type_name
 from ..intrinsics import store_all, strided
 from . import elementwise, views
+from .loops import in_order
 from .views import shape_text
 
-__all__ = ["CALLS", "METHODS", "as_array", "retyped"]
+__all__ = ["CALLS", "METHODS", "again", "as_array", "retyped"]
 
 FOUND = blas.found("dgemm")
 SMALL = 250  # multiplications below which loops beat the call
@@ -381,6 +383,8 @@ def taken(name, names, required, args, kwargs):
 
 
 def _matmul(args, kwargs, inplace=False):
+    if set(kwargs) - {"x1", "x2", "out"} or any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args[:2]):
+        return again(np.matmul, args, kwargs)
     slots = taken("matmul", ("x1", "x2", "out"), 2, args, kwargs)
     a, b = slots["x1"], slots["x2"]
     for n, x in enumerate((a, b)):
@@ -497,6 +501,24 @@ def _dot(args, kwargs):
 
 def product_of(a, b):
     return a * b
+
+
+def with_keywords(function, x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True):
+    """A product with the keywords of ufuncs."""
+    a, b = as_operand(x1, dtype, casting), as_operand(x2, dtype, casting)
+    if out is None:
+        return in_order(function(a, b), order)
+    np.copyto(out, function(a, b))
+    return out
+
+
+def as_operand(x, dtype, casting):
+    x = x if isinstance(x, np.ndarray) else np.asarray(x)
+    return x if dtype is None else x.astype(dtype, casting=casting)
+
+
+def again(function, args, kwargs):
+    return CallValue(elementwise.constant_of(with_keywords), elementwise.constant_of(function), *args, keywords=kwargs)
 
 
 CALLS = {np.matmul: _matmul, np.dot: _dot}

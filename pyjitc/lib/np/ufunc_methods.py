@@ -116,10 +116,13 @@ def _out(slots):
     return out
 
 
-def _resolved(function, a, slots):
+def _resolved(function, name, a, slots):
     """(the loop, the place for the result)"""
     out, dtype = _out(slots), _given(slots, "dtype")
     found = fold_loop(function, a.type.dtype, None if dtype is None else scalar_of(dtype), out and out.type.dtype)
+    types = (*found.inputs, *found.outputs)
+    if types[0] is not types[2] or name != "reduce" and types[0] is not types[1]:
+        raise Mismatch(f"the resolved dtypes are not compatible with {function.__name__}.{name}. Resolved {tuple(map(dtype_of, types))}")
     if out is not None and not out.type.writable:
         return found, Throw(ValueError, "output array is read-only")
     if out is not None and not np.can_cast(dtype_of(found.outputs[0]), dtype_of(out.type.dtype), "same_kind"):
@@ -130,10 +133,11 @@ def _resolved(function, a, slots):
 
 def _reduce(function, a, slots):
     slots.setdefault("axis", Const(k.Int, 0))
-    if function in _REDUCTIONS and _out(slots) is None and ("dtype" not in slots or _REDUCTIONS[function] in ("sum", "prod")) and not (
+    slots = {key: x for key, x in slots.items() if key != "initial" or not (isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
+    if function in _REDUCTIONS and _out(slots) is None and not (function in (np.logical_or, np.logical_and) and "initial" in slots) and ("dtype" not in slots or _REDUCTIONS[function] in ("sum", "prod")) and not (
             "initial" in slots and slots["initial"].type is k.NoneType) and a.type.ndim:
         return reductions.CALLS[getattr(np, _REDUCTIONS[function])]([a], {key: x for key, x in slots.items() if key not in ("array", "out")})
-    found, out = _resolved(function, a, slots)
+    found, out = _resolved(function, "reduce", a, slots)
     if isinstance(out, Throw):
         return out
     axes = reductions.axes_of(_given(slots, "axis"), a.type.ndim) if a.type.ndim else ()
@@ -165,7 +169,7 @@ def _dtype_constant(t, value):
 def _any_order(function, t):
     try:
         function.reduce(np.ones((1, 1), dtype_of(t)), axis=(0, 1))
-    except ValueError:
+    except (ValueError, TypeError):
         return False
     return True
 
@@ -278,7 +282,7 @@ def combine(f, out, a, where):
 
 
 def _along(function, name, a, slots):
-    found, out = _resolved(function, a, slots)
+    found, out = _resolved(function, name, a, slots)
     if isinstance(out, Throw):
         return out
     t = found.outputs[0]
@@ -382,7 +386,7 @@ def _at(function, args, kwargs):
     if isinstance(operand.type, (k.Tuple, k.Struct)):
         return CallValue(constant_of(at_sequence), constant_of(function), a, indices, operand)
     types = (a.type.dtype,) if operand is NONE else (a.type.dtype, elementwise.element_type(operand))
-    found = loop(function, types, outs=(a.type.dtype,))
+    found = loop(function, types)  # the result is cast as assignment casts
     return Call(at, constant_of(typed(function, found)), a, indices, operand)
 
 

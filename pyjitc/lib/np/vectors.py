@@ -10,7 +10,7 @@ from ...types import kinds as k
 from ..build import compiled
 from ..intrinsics import strided
 from .products import CALLS as PRODUCTS
-from .products import as_array, axis_length, matvec, part, retyped, taken, vector_dot
+from .products import again, as_array, axis_length, matvec, part, retyped, taken, vector_dot
 from .tensors import CALLS as TENSORS
 from .views import shape_text
 
@@ -114,6 +114,8 @@ def vecmat_of(x, a, whole):
 
 def _stacks(name, function, signature, least):
     def rule(args, kwargs):
+        if len(args) > 2 or set(kwargs) - {"x1", "x2"} or any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args):
+            return again(getattr(np, name), args, kwargs)
         slots = taken(name, ("x1", "x2"), 2, args, kwargs)
         operands = slots["x1"], slots["x2"]
         for n, (x, ndim) in enumerate(zip(operands, least)):

@@ -192,3 +192,16 @@ def test_long_complex_vectors():
     check(at, a, a)
     check(at, b, b[::-1])
     check(at, b, b)
+
+
+@pytest.mark.skipif(not hasattr(np, "vecmat"), reason="NumPy 2.2")
+def test_vector_products_and_keywords():
+    def f(a, b, v):
+        return (np.vecdot(a, b), np.vecdot(a, b, axis=0), np.matvec(a, v), np.vecmat(v, b), np.vecmat(b, b.T), np.vecdot(v, v), np.matmul(a, b.T, dtype=np.complex128),
+                np.matmul(a, b.T, order="F").strides, np.matmul([[1, 2]], [[1], [2]]))
+
+    a = np.arange(9.0).reshape(3, 3)
+    for dtype in ("float64", "complex128", "int8"):
+        x = a.astype(dtype) * (1j if dtype[0] == "c" else 1)
+        found = outcome(f, (x, x[::-1], x[1]))
+        assert not difference(found, outcome(njit(f), (x, x[::-1], x[1])))

@@ -1,6 +1,7 @@
 """Compares calls of NumPy functions in the interpreter and compiled. Each call ends as one of
 
-same     value, dtype, shape, mutation; or the same exception
+same     value, dtype, shape, mutation
+raises   the same exception in both
 error    compiled code refuses it with a located error where NumPy has a result: not supported
 message  an exception of the same class with another text
 DIFFERS  anything else: a bug, as is CRASH (the process ended) and HANG
@@ -171,6 +172,7 @@ def run(case):
     plain = function_of(case.call, arguments, setup)
     compiled = njit(plain)
     target = getattr(np, case.name, None)
+    best = "raises"
     elementwise = case.group == "numpy" and isinstance(target, np.ufunc) and not target.signature
     for number, given in enumerate(inputs.values(case.dtype, case.layout, elementwise)):
         if {"o", "t"} & set(arguments):
@@ -183,10 +185,11 @@ def run(case):
         args = [given[n] for n in arguments]
         expected, actual = attempt(plain, args), attempt(compiled, args)
         status, detail = compare(expected, actual, elementwise)
-        if status != "same":
+        best = "same" if status == "same" else best
+        if status not in ("same", "raises"):
             shown = ", ".join(f"{n}: {x.shape if isinstance(x, np.ndarray) else x!r}" for n, x in zip(arguments, args))
             return status, f"{detail} [{shown}]"
-    return "same", ""
+    return best, ""
 
 
 def compare(expected, actual, elementwise):
@@ -197,7 +200,7 @@ def compare(expected, actual, elementwise):
         hint = [line.strip() for line in message if line.strip().startswith("help:")]
         if "internal" in str(value2).lower():
             return "DIFFERS", " ".join(message)
-        return ("same", "") if how == "raises" else ("error", "; ".join(message[:1] + hint))
+        return ("raises", "") if how == "raises" else ("error", "; ".join(message[:1] + hint))
     if how2 == "raises" and isinstance(value2, NotImplementedError):
         return "error", str(value2)
     if how != how2:
@@ -205,7 +208,7 @@ def compare(expected, actual, elementwise):
     if how == "raises":
         if type(value) is not type(value2):
             return "DIFFERS", f"NumPy raises {value!r}, compiled {value2!r}"
-        return ("same", "") if str(value) == str(value2) else ("message", f"NumPy {value!r}, compiled {value2!r}")
+        return ("raises", "") if str(value) == str(value2) else ("message", f"NumPy {value!r}, compiled {value2!r}")
     wrong = unlike(value, value2, elementwise) or "; ".join(filter(None, (unlike(x, y, elementwise) for x, y in zip(after, after2))))
     return ("DIFFERS", wrong) if wrong else ("same", "")
 
