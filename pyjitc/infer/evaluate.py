@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 import types as pytypes
+from collections.abc import Mapping
 
 from ..base.errors import suggest
 from ..front.generators import acts_on_close, returns_value, step_of
@@ -727,7 +728,10 @@ class Evaluator:
                 raise
         return Apply(structure.TUPLE_MAKE, *parts, cls=None)
 
-    def never_matches(self, inst, operands):
+    def match_mapping(self, inst, operands):
+        t = operands[0].type
+        if isinstance(t, Struct) and t.name == "dict" or isinstance(t, Singleton) and isinstance(t.value, Mapping):
+            raise Mismatch("a mapping pattern for a dict is not compiled yet", "match a tuple of its values, or test them with if")
         return Const(Bool, False)
 
     def length(self, inst, operands):
@@ -955,7 +959,7 @@ _HANDLERS = {
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
-    generic.MATCH_MAPPING: E.never_matches, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.match_class,
+    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.match_class,
     generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.WITH_ENTER: E.unsupported,
     generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported, control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }

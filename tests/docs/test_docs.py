@@ -28,13 +28,6 @@ def test_every_deviation_has_a_test():
         assert name in names, row
 
 
-def test_programs_in_the_readme_run():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    assert blocks
-    for block in blocks:
-        exec(block, {"__name__": "readme"})
-
-
 def test_environment_variables_are_documented():
     text = (ROOT / "docs" / "debugging.md").read_text()
     assert set(ENVIRONMENT) <= set(re.findall(r"PYJITC_\w+", text))

@@ -342,6 +342,14 @@ def keyword_dict_at_run_time(n):
     return len({**{"a": 1}, n: 2})  # here
 
 
+@wrong(3, says="a mapping pattern", at="", hint="tuple")
+def mapping_pattern(n):
+    match {"x": n}:
+        case {"x": v}:  # here
+            return v
+    return 0
+
+
 @wrong(3, says="no meaning in compiled code", at="n is m")
 def identity_of_ints(n):
     m = n + 1
