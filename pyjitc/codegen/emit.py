@@ -112,7 +112,7 @@ class Module:
         self.bodies: list[str] = []
         self.rare: dict[str, int] = {}  # functions of the C library that are called rarely: number of operands
         self.slow_loops = 0
-        self.independent_loops = 0
+        self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
         self.unrolled_loops = 0
         self.added = False  # whether a function was: the first is the one that the stub calls
         self.symbols: dict[ir.Function, str] = {}
@@ -126,10 +126,10 @@ class Module:
         self.slow_loops += 1
         return n
 
-    def independent_loop(self) -> int:
+    def independent_loop(self, interleave: int) -> int:
         """Number of new loop metadata: no iteration touches what another writes."""
-        self.independent_loops += 1
-        return 10_000 + self.independent_loops
+        self.independent_loops.append(interleave)
+        return 10_000 + len(self.independent_loops)
 
     def unrolled_loop(self) -> int:
         """Number of new loop metadata: four steps at once."""
@@ -187,8 +187,10 @@ class Module:
             parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
             parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.slow_loops))
         if self.independent_loops:
-            parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}')
-            parts += (f"!{n} = distinct !{{!{n}, !6}}" for n in range(10_001, 10_001 + self.independent_loops))
+            parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}\n!8 = !{!"llvm.loop.interleave.count", i32 2}\n'
+                         '!9 = !{!"llvm.loop.interleave.count", i32 4}')
+            parts += (f'!{n} = distinct !{{!{n}, !6{", !8" * (count == 2)}{", !9" * (count == 4)}}}'
+                      for n, count in enumerate(self.independent_loops, 10_001))
         if self.unrolled_loops:
             parts.append('!7 = !{!"llvm.loop.unroll.count", i32 4}')
             parts += (f"!{n} = distinct !{{!{n}, !7}}" for n in range(20_001, 20_001 + self.unrolled_loops))
@@ -554,7 +556,7 @@ class FunctionEmitter(Emitter):
         if inst.attrs.get("slow_loop"):
             self.lines[-1] += f", !llvm.loop !{self.module.slow_loop()}"
         elif inst.attrs.get("parallel"):
-            self.lines[-1] += f", !llvm.loop !{self.module.independent_loop()}"
+            self.lines[-1] += f", !llvm.loop !{self.module.independent_loop(inst.attrs.get('interleave', 0))}"
         elif inst.attrs.get("unroll"):
             self.lines[-1] += f", !llvm.loop !{self.module.unrolled_loop()}"
 

@@ -17,6 +17,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.arith import IADD, IAND, IGT, ILT, INE, ISHR, ISUB
+from ..ops.math import POLYNOMIAL
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
@@ -27,6 +28,7 @@ __all__ = ["run"]
 
 STRIP = 1 << 14
 _TIGHT = 16  # instructions of a loop with index checks that is unrolled
+_SMALL = 45  # operations of a loop that takes four vectors at once, where another takes two
 _SHORT = 256  # a loop known to run no longer than this is left alone
 
 
@@ -135,7 +137,16 @@ def _independent(loop) -> None:
     if accesses and all(inst.attrs.get("parallel") for inst in accesses) and any(inst.op is ARRAY_STORE for inst in accesses):
         for block in loop.latches:
             last = block.insts[-1]
-            last.attrs = {**last.attrs, "parallel": True}
+            last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop)}
+
+
+def _interleave(loop) -> int:
+    """How many vectors an iteration should take, 0 where LLVM is to say. The steps of an elementary function wait for each
+    other; a machine looks ahead 100 or 200 of them, which is not far enough to find others."""
+    insts = [inst for block in loop.blocks for inst in block.insts]
+    polynomials = [inst for inst in insts if inst.op is POLYNOMIAL]
+    size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
+    return 0 if not polynomials else 4 if size <= _SMALL else 2
 
 
 def _poll(fn, source, inst, edge):
