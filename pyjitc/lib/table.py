@@ -216,6 +216,8 @@ class Library:
         return rule
 
     def takes_unions(self, target) -> bool:
+        if type(target) is pytypes.FunctionType and target.__module__ == _KERNEL_NAMES:
+            return target in cuda_rules.WAITING
         return target is print or isinstance(target, type) and issubclass(target, BaseException)
 
     # -- operators

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from pyjitc import cuda
+from pyjitc import CompileError, cuda
 
 INTS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 FLOATS = [np.float16, np.float32, np.float64]
@@ -431,3 +431,21 @@ def test_blocks_run_on_all_threads_of_the_process():
         out[cuda.blockIdx.x, cuda.threadIdx.x] = cuda.grid(1)
 
     assert (run(kernel, np.zeros((500, 96), int), grid=500, block=96) == np.arange(48000).reshape(500, 96)).all()
+
+
+def test_threads_wait_in_one_place_whatever_the_types():
+    def kernel(out, x):
+        t = cuda.threadIdx.x
+        v = t if t % 3 else x[t]  # an int, or an int32
+        out[0, t] = cuda.ballot_sync(0xFFFFFFFF, v % 2)
+        out[1, t] = cuda.syncthreads_count(v % 2)
+
+    got = run(kernel, np.zeros((2, 32), np.int64), np.arange(32, dtype=np.int32))
+    assert got.tolist() == [[0xAAAAAAAA] * 32, [16] * 32]
+
+    def shuffles(out, x):
+        t = cuda.threadIdx.x
+        out[t] = cuda.shfl_sync(0xFFFFFFFF, t if t % 3 else x[t], 0)
+
+    with pytest.raises(CompileError, match="of one type or another: int | int32"):
+        run(shuffles, np.zeros(32), np.arange(32, dtype=np.int32))

@@ -12,12 +12,12 @@ from ...ops import math as m
 from ...ops.memory import ARRAY_DIM, CHECK_INDEX
 from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds
-from ...types.kinds import Array, Bool, Float, Int, NpFloat, NpInt, Singleton, Tuple, is_float, is_integer, is_number, is_numpy_scalar
+from ...types.kinds import Array, Bool, Float, Int, NpFloat, NpInt, Singleton, Tuple, Union, is_float, is_integer, is_number, is_numpy_scalar
 from ..np.creation import scalar_of
 from ..py import conversions, operators
 from . import names
 
-__all__ = ["CALLS", "attribute"]
+__all__ = ["CALLS", "WAITING", "attribute"]
 
 _COORDINATES = {"threadIdx": gpu.THREAD_ID, "blockIdx": gpu.BLOCK_ID, "blockDim": gpu.BLOCK_DIM, "gridDim": gpu.GRID_DIM}
 _MAX_SHARED = 227 << 10
@@ -64,15 +64,37 @@ def _known_int(x: Expr, what: str, choices) -> int:
     return x.value
 
 
+def whole(x):
+    return int(x)
+
+
+def true(x):
+    return bool(x)
+
+
+def _is_numbers(t) -> bool:
+    return isinstance(t, Union) and all(map(is_number, t.members))
+
+
+def _predicate(x: Expr) -> Expr:
+    """The truth of a number. One of several types is tested by a call: threads that wait for each other must not do it in
+    different places."""
+    return Call(true, x) if _is_numbers(x.type) else operators.truth(_number(x, "the predicate"))
+
+
 def _integer(x: Expr, what: str) -> Expr:
     if x.type is Int:
         return x
+    if _is_numbers(x.type):
+        return Call(whole, x)
     if x.type is Bool or isinstance(x.type, NpInt):
         return conversions.to_int(x)
     raise Mismatch(f"{what} is a {x.type}", "it must be an integer")
 
 
 def _number(x: Expr, what: str) -> Expr:
+    if _is_numbers(x.type):
+        raise Mismatch(f"{what} is of one type or another: {x.type}", "convert it to one, as in int(x), float(x), np.int32(x)")
     if not is_number(x.type):
         raise Mismatch(f"{what} is a {x.type}", "it must be a number")
     return x
@@ -137,7 +159,7 @@ def _plain(stub, op, **attrs):
 def _barrier_reduce(stub, how):
     def rule(args, kwargs):
         (p,) = _bound(stub, args, kwargs)
-        return Apply(gpu.BARRIER_REDUCE, operators.truth(_number(p, "the predicate")), how=how)
+        return Apply(gpu.BARRIER_REDUCE, _predicate(p), how=how)
 
     return rule
 
@@ -236,7 +258,7 @@ def _shuffle(stub, how):
 def _vote(stub, op, **attrs):
     def rule(args, kwargs):
         mask, p, _ = _mask_and_value(stub, args, kwargs)
-        return Apply(op, mask, operators.truth(_number(p, "the predicate")), **attrs)
+        return Apply(op, mask, _predicate(p), **attrs)
 
     return rule
 
@@ -376,3 +398,5 @@ CALLS = {
     _n.fma: _fma, _n.cbrt: _unary(_n.cbrt, m.CBRT), _n.rsqrt: _unary(_n.rsqrt, gpu.RSQRT), _n.selp: _selp,
     **{(stub := getattr(_n.fp16, name)): _half(stub, rule) for name, rule in _HALVES.items()},
 }
+# Calls in which threads wait for each other: made in one place, whatever the types of their arguments are.
+WAITING = frozenset(getattr(_n, name) for name in names.__all__ if name.endswith("_sync") or name.startswith("sync"))
