@@ -191,7 +191,7 @@ def cumulative_prod(x, *, axis=None, dtype=None, out=None, include_initial=False
 
 
 def conj(a):
-    return np.conjugate(a)
+    return np.conjugate(a) if a.dtype.kind == "c" else a
 
 
 CALLS = {

@@ -232,3 +232,9 @@ def test_order_of_results():
     assert compiled(c, f).flags.c_contiguous
     assert compiled(f, f).flags.f_contiguous
     assert compiled(np.ones((4, 3)).T[:, ::2], np.ones((4, 3)).T[:, ::2]).flags.c_contiguous  # NumPy: Fortran order
+
+
+def test_exponents_of_one_half():
+    compiled = njit(lambda a, x: a ** x)
+    np.testing.assert_array_equal(compiled(np.array([-np.inf, 4.0]), 0.5), [np.inf, 2.0])
+    np.testing.assert_array_equal(njit(lambda a: a ** 0.5)(np.array([-np.inf, 4.0])), [np.nan, 2.0])
