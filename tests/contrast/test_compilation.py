@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from pyjitc import njit
+from pyjitc import cuda, njit
 from tests.oracle import agree
 
 from .rows import row, traced
@@ -268,6 +268,18 @@ def test_program_can_be_seen():
 def test_inspect_without_calling():
     compiled = njit(both_ways)
     assert "branch" in compiled.inspect_ir("(float64[::1], float64)")
+
+
+def add_above(a, limit):
+    i = cuda.grid(1)
+    if i < a.size and a[i] > limit:
+        a[i] += 1
+
+
+@row("ir-text")
+def test_program_of_a_kernel_can_be_seen():
+    ptx = cuda.jit(add_above).inspect_ptx("(float32[::1], float32)", "sm_80")
+    assert ".entry add_above" in ptx and "bra" in ptx
 
 
 @row("ir-text")
