@@ -428,6 +428,8 @@ class Library:
                 return found
         if _is_part(t):
             return index.attributes.getattr_(x, name)
+        if isinstance(t, Struct) and t.name == "broadcast":
+            return index.iterators.getattr_(x, name)
         if t is Range and name in ("start", "stop", "step"):
             return Apply(structure.RANGE_GET, x, field=name)
         if isinstance(t, Slice) and name in ("start", "stop", "step"):
@@ -574,6 +576,8 @@ class Library:
             return self.iter(_tuple([x], {}))
         if _is_part(t):
             return index.attributes.iterate(x)
+        if isinstance(t, Struct) and t.name == "broadcast":
+            return index.iterators.iterate(x)
         if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (t.name in iteration.STEPS or t.name == "empty_iterator"):
             return x
         raise Mismatch(f"{describe(t)} object is not iterable")

@@ -11,12 +11,13 @@ import numpy as np
 
 from ...base.lazy import lazy
 
-__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "applying", "attributes", "ufunc_methods", "grids", "UFUNC_METHODS"]
+__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "applying", "attributes", "iterators", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
 applying = lazy(f"{__package__}.applying")
 attributes = lazy(f"{__package__}.attributes")
+iterators = lazy(f"{__package__}.iterators")
 grids = lazy(f"{__package__}.grids")
 ufunc_methods = lazy(f"{__package__}.ufunc_methods")
 UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
@@ -46,6 +47,7 @@ FUNCTIONS: dict[str, str] = {
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "bits": "packbits unpackbits may_share_memory shares_memory",
+    "iterators": "ndindex ndenumerate nditer broadcast",
     "applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
     "padding": "pad",
     "editing": "insert delete resize trim_zeros block",

@@ -1,0 +1,137 @@
+"""ndindex, ndenumerate, nditer and np.broadcast against NumPy."""
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import TypingError, njit
+
+V, A, A3 = np.arange(4.0), np.arange(12.0).reshape(3, 4), np.arange(24.0).reshape(2, 3, 4)
+LAID = [(A,), (A.T,), (A[:, ::-1],), (A[::-1, ::2],), (V,), (V[::-2],), (A3,), (A3.transpose(1, 2, 0),), (A3[:, ::-1].T,), (np.array(2.5),), (A3[:, :1],), (A3.transpose(2, 0, 1)[::-1],)]
+
+
+def indices(n, m):
+    total = 0
+    for i, j in np.ndindex(n, m):
+        total = total * 3 + i * m + j
+    for at in np.ndindex((n,)):
+        total += at[0]
+    for _ in np.ndindex():
+        total += 1
+    it = np.ndindex(2, 2)
+    next(it)
+    return total, next(it)
+
+
+def enumerated(a):
+    total = 0.0
+    for at, x in np.ndenumerate(a):
+        total = total / 2 + x
+        for i in at:
+            total = total * 1.5 + i
+    return total
+
+
+def written(a):
+    for at, x in np.ndenumerate(a):
+        a[at] = 2 * x + 1
+    return a
+
+
+def visited(a):
+    total = np.float64(0.0)
+    for x in np.nditer(a):
+        total = total / 2 + x
+    return total
+
+
+def visited_in(a):
+    total = np.float64(0.0)
+    for x in np.nditer(a, order="C"):
+        total = total / 2 + x
+    for x in np.nditer(a, order="F"):
+        total = total / 2 + x
+    return total
+
+
+def cells(a):
+    last = np.array(0.0)
+    for x in np.nditer(a):
+        last = x
+    return last + 0, last.ndim, last.flags.writeable
+
+
+def changed(a):
+    for x in np.nditer(a, op_flags=("readwrite",)):
+        x[...] = 2 * x
+    return a
+
+
+def several(a, b):
+    total = np.float64(0.0)
+    for x, y in np.nditer([a, b]):
+        total = total / 2 + x * y
+    return total
+
+
+def several_changed(a, b):
+    for x, y in np.nditer((a, b), None, (("readonly",), ("writeonly",)), order="C"):
+        y[...] = x + 1
+    return b
+
+
+def together(a, b):
+    both = np.broadcast(a, b)
+    total = np.float64(0.0)
+    for x, y in both:
+        total = total / 2 + x * y
+    return total, both.shape, both.size, both.nd, both.ndim, both.numiter
+
+
+CASES = {
+    indices: [(2, 3), (0, 2), (1, 1), (2, -1)], enumerated: LAID, written: [(A,), (A[:, ::-2],), (V,)], visited: [*LAID, (A[:0],)], visited_in: LAID, cells: LAID[:3],
+    changed: LAID, several: [(A, V), (A, A), (V[:1], A), (A, V[:3]), (A, 2.0)], several_changed: [(A, A3[0].T.copy().T), (V, A.T.copy().T)],
+    together: [(A, V), (A[:, :1], V), (A, A.T[:, ::-1].T), (V, 2.0), (A, V[:3])],
+}
+
+
+@pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
+def test_same_as_numpy(function):
+    compiled = njit(function)
+    for args in CASES[function]:
+        found = difference(outcome(function, args), outcome(compiled, args))
+        assert not found, (found, args)
+
+
+def test_broadcast_starts_again():
+    def f(a):
+        both = np.broadcast(a, 1)
+        n = 0
+        for _ in both:
+            n += 1
+        for _ in both:
+            n += 1
+        return n
+
+    assert f(V) == 4
+    assert njit(f)(V) == 8
+
+
+def with_index(a):
+    for x in np.nditer(a, flags=("multi_index",)):
+        pass
+
+
+def with_list(a):
+    for x in np.nditer(a, op_flags=["readwrite"]):
+        x[...] = 1
+
+
+def in_any_order(a):
+    for x, y in np.nditer((a, a[:, ::-1])):
+        pass
+
+
+@pytest.mark.parametrize("function, text", [(with_index, "ndenumerate"), (with_list, "write a tuple"), (in_any_order, "order='C'"), (lambda a: np.ndindex(0.5), "takes integers")], ids=str)
+def test_what_is_refused(function, text):
+    with pytest.raises(TypingError, match=text):
+        njit(function)(A)
