@@ -404,6 +404,7 @@ for _symbol, _name in {"-": "neg", "+": "pos", "~": "invert"}.items():
     setattr(Tracer, f"__{_name}__", _unary(_symbol))
 for _function in (abs, divmod, round):
     setattr(Tracer, f"__{_function.__name__}__", _builtin(_function))
+Tracer.__rdivmod__ = lambda self, other: self._recorder.call(divmod, (other, self), {})
 
 
 # ---------------------------------------------------------------- programs

@@ -25,7 +25,7 @@ def mixture(x, w):
 
 def scalars(a, b):
     q, r = divmod(a, b)
-    return q, r, a ** 2 / b, a // b, -a, +b, a == b, a < b, 3 - a, 2 * b, round(a / b, 2), abs(-a)
+    return q, r, divmod(9, b), a ** 2 / b, a // b, -a, +b, a == b, a < b, 3 - a, 2 * b, round(a / b, 2), abs(-a)
 
 
 def joined(x, y):
