@@ -406,6 +406,7 @@ class _Grid:
         for v, new in arriving:
             if v not in defined:
                 values[v] = new
+        unchanged = {(new, slot) for (v, slot), (_, new) in zip(self.live[region], arriving) if v not in defined}
         copies = clone_blocks(blocks, values)
         for v, new in arriving:
             if v in defined:  # a loop around the wait: which of the two is read is for the repair to find
@@ -426,6 +427,8 @@ class _Grid:
                 elif len(exits) > 1:
                     block.insts.append(ir.Inst(grid.SLOT_STORE, (linear, constant(block, number)), {"slot": self.choice, "common": True}, loc=last.loc))
                 jump(block, latch)
+            if not self.plan.masked:
+                block.insts = [i for i in block.insts if i.op is not grid.SLOT_STORE or (i.args[1], i.attrs["slot"]) not in unchanged]
             for inst in block.insts:
                 if inst.op.effects & ir.RAISES and inst.unwind is None:
                     inst.unwind = ir.Edge(self.failing, [linear])

@@ -5,14 +5,16 @@ import math
 
 import numpy as np
 
-from ...infer.constants import constant
+from ...infer.constants import constant, scalar_type
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...ops import arith, gpu
 from ...ops import math as m
 from ...ops.memory import ARRAY_DIM, CHECK_INDEX
 from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds
-from ...types.kinds import Array, Bool, Float, Int, NpFloat, NpInt, Singleton, Tuple, Union, is_float, is_integer, is_number, is_numpy_scalar
+from ...types.kinds import Array, Bool, DType, Float, Int, NpFloat, NpInt, Singleton, Tuple, Union, is_float, is_integer, is_number, is_numpy_scalar
+from ...types.lattice import dtype_of
+from ..intrinsics import as_type
 from ..np.creation import scalar_of
 from ..py import conversions, operators
 from . import names
@@ -72,6 +74,13 @@ def true(x):
     return bool(x)
 
 
+def as_one(x, dtype):
+    return as_type(x, dtype)
+
+
+_SAMPLES = {Int: 0, Float: 0.0, Bool: True, kinds.Complex: 0j}
+
+
 def _is_numbers(t) -> bool:
     return isinstance(t, Union) and all(map(is_number, t.members))
 
@@ -93,8 +102,9 @@ def _integer(x: Expr, what: str) -> Expr:
 
 
 def _number(x: Expr, what: str) -> Expr:
-    if _is_numbers(x.type):
-        raise Mismatch(f"{what} is of one type or another: {x.type}", "convert it to one, as in int(x), float(x), np.int32(x)")
+    if _is_numbers(x.type):  # 0.0 before the loop that adds to it, say
+        dtype = np.result_type(*(_SAMPLES[t] if t in _SAMPLES else dtype_of(t) for t in x.type.members))
+        return Call(as_one, x, Const(DType(scalar_type(dtype)), dtype))
     if not is_number(x.type):
         raise Mismatch(f"{what} is a {x.type}", "it must be a number")
     return x
