@@ -20,6 +20,7 @@ from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import math
 from ..ops.memory import CHECK_INDEX
+from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
 from . import link
 from .emit import FunctionEmitter, Module, components
@@ -148,6 +149,7 @@ class DeviceModule(Module):
     def __init__(self, options: Options, arch: str, libdevice: bool):
         super().__init__(options)
         self.arch = arch
+        self.calls: dict = {}  # of functions, for messages
         self.libdevice = libdevice
         self.sites: dict[Site, int] = {}
         self.shared = 0
@@ -257,12 +259,13 @@ class _DeviceEmitter(FunctionEmitter):
     def declare(self, text: str) -> None:
         name = re.search(r"@([\w.]+)", text).group(1)
         if name.startswith("llvm.") and not _INTRINSICS.fullmatch(name) or \
-                not name.startswith(("llvm.", "__nv_", "pyjitc_")) and text.startswith("declare"):
+                not name.startswith(("llvm.", "__nv_")) and text.startswith("declare"):
             raise self.unsupported(f"the function {name}")
         super().declare(text)
 
     def unsupported(self, what: str, hint: str = "") -> UnsupportedError:
-        fn, loc = self.fn, self.inst.loc
+        fn, inst = in_program(self.fn, self.inst, self.module.calls)
+        loc = inst.loc
         return UnsupportedError(Diagnostic(f"a GPU has no code for {what}", fn.filename, loc.line or fn.firstlineno, loc.end_line,
                                            loc.col, loc.end_col, fn.qualname, hint=hint))
 
@@ -324,6 +327,7 @@ def kernel_text(functions: list[ir.Function], target: Target, options: Options, 
     """(LLVM text, symbol, LLVM types of the parameters, the DeviceModule) of a kernel; the entry of `functions` first."""
     entry = functions[0]
     module = DeviceModule(options, target.cpu, bounds.libdevice)
+    module.calls = calls_in(functions)
     for fn in functions:
         module.add(fn)
     name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in entry.qualname.rpartition(".")[2]) or "kernel"

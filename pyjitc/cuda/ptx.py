@@ -93,7 +93,7 @@ def _revived(variant, roots) -> Compiled | None:
 
 def _module(function, types, options: Options, bounds: Bounds):
     """Typed IR of the kernel and what it calls, after the passes; the guards."""
-    typed, dependencies = _typed(function, types, options)
+    typed, _, dependencies = _typed(function, types, options)
     check = verify_module if compiler._verified() else None
 
     def replacement(inst):
@@ -106,9 +106,8 @@ def _module(function, types, options: Options, bounds: Bounds):
 
 def _typed(function, types, options: Options):
     with timed("infer"):
-        typed, _, dependencies = specialise(function, types, library=_library, build=compiler._build, prototype=functions.prototype_of,
-                                            nested=functions.nested, options=options)
-    return typed, dependencies
+        return specialise(function, types, library=_library, build=compiler._build, prototype=functions.prototype_of,
+                          nested=functions.nested, options=options)
 
 
 def _replacement(inst, options: Options, use_libdevice: bool):
@@ -123,7 +122,7 @@ def _replacement(inst, options: Options, use_libdevice: bool):
     key = inst.op, types
     found = _replaced.get(key)
     if found is None:
-        found = _replaced[key] = _typed(chosen, types, Options())[0][0]
+        found = _replaced[key] = _typed(chosen, types, Options())[1].typed  # it may be there from another compile
         found.library = True
     return found
 

@@ -18,14 +18,16 @@ import numpy as np
 from ..base.errors import Diagnostic, UnsupportedError
 from ..ir import core as ir
 from ..ops import control, exceptions, gpu, memory
+from ..ops.blas import BLAS_OPS
 from ..ops.control import INVOKE
 from ..ops.pyobject import PY_UNBOX
 from ..types.kinds import Array, Str
 
-__all__ = ["lower", "check"]
+__all__ = ["lower", "check", "calls_in", "in_program"]
 
 _NEW, _THROW_NEW, _THROW = exceptions.EXC_NEW, exceptions.EXC_THROW, exceptions.THROW
 _CAUGHT = (exceptions.EXC_FETCH, exceptions.EXC_MATCH, exceptions.EXC_PUSH, exceptions.EXC_POP, control.RERAISE)
+_BLAS = frozenset(BLAS_OPS.values())
 _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STORE)
 
 
@@ -53,9 +55,10 @@ def _throw_texts(fn: ir.Function) -> None:
         if new is None or new.op is not _NEW or last.unwind is not None:
             continue
         parts = [made.get(a) for a in new.args]
-        if len(parts) > 1 or any(p is None or p.op is not control.CONST or p.result.type is not Str for p in parts):
+        if any(p is None or p.op is not control.CONST for p in parts):
             continue
-        message = parts[0].attrs["value"] if parts else ""
+        values = [p.attrs["value"] for p in parts]
+        message = str(values[0]) if len(values) == 1 else repr(tuple(values)) if values else ""
         block.insts[-1] = ir.Inst(_THROW, (), {"cls": new.attrs["cls"], "message": message}, loc=last.loc)
         block.insts.remove(new)
 
@@ -86,9 +89,24 @@ def check(module: list[ir.Function], recursive) -> None:
                     found.append((fn, inst, *reason))
     if not found:
         return
-    own = [one for one in found if not one[0].library]
-    fn, inst, what, hint = min(own or found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].loc.col))
+    calls = calls_in(module)
+    found = [(*in_program(fn, inst, calls), *why) for fn, inst, *why in found]
+    fn, inst, what, hint = min(found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].loc.col))
     raise _error(fn, inst, what, hint)
+
+
+def calls_in(module: list[ir.Function]) -> dict:
+    """callee -> (caller, a call of it)."""
+    return {i.attrs["callee"]: (fn, i) for fn in reversed(module) for b in fn.blocks for i in b.insts if i.op is INVOKE}
+
+
+def in_program(fn: ir.Function, inst: ir.Inst, calls) -> tuple[ir.Function, ir.Inst]:
+    """The instruction, or the call in the user's own function that leads there."""
+    seen = set()
+    while fn.library and fn in calls and fn not in seen:
+        seen.add(fn)
+        fn, inst = calls[fn]
+    return fn, inst
 
 
 def _error(fn: ir.Function, inst: ir.Inst, what: str, hint: str) -> UnsupportedError:
@@ -111,6 +129,8 @@ def _reason(inst: ir.Inst, recursive):
         return "keep variables that closures change, or iterators, in memory of their own", "pass values as arguments and results"
     if op is INVOKE and inst.attrs["callee"] in recursive:
         return f"call {inst.attrs['callee'].qualname}() recursively", "write a loop, with a local array as the stack"
+    if op in _BLAS:
+        return "call BLAS", "write the loops, or call the library outside of the kernel"
     if op.effects & ir.HOST:
         return "use Python objects" + _used(inst), "pass numbers, arrays and tuples"
     return None

@@ -133,3 +133,17 @@ def test_scaling():
                 expected = float(np.ldexp(x, n))
             found = elementary.ldexp(x, n)
             assert found == expected and math.copysign(1, found) == math.copysign(1, expected), (x, n, found, expected)
+
+
+@pytest.mark.parametrize("name, ulps", [("cexp", 4), ("clog", 4), ("csqrt", 3)])
+def test_complex(name, ulps):
+    exact = getattr(np, name[1:])
+    parts = [*map(float, spread(-8, 2, 12)), 0.0, -0.0, 1.0, -1.0]
+    for re, im in [(x, y) for x in parts for y in parts] + ([(0.0, INF), (INF, 1.0)] if name == "csqrt" else [(709.5, 1.5)] if name == "cexp" else []):
+        found = getattr(elementary, name)(complex(re, im))
+        with np.errstate(all="ignore"):
+            expected = exact(np.clongdouble(complex(re, im)))
+        size = max(abs(float(expected.real)), abs(float(expected.imag)))
+        for x, y in ((found.real, expected.real), (found.imag, expected.imag)):
+            near = abs(float(x - y)) <= ulps * np.spacing(size) if np.isfinite(size) else x == float(y) or np.isnan(x) and np.isnan(y)
+            assert near, (re, im, found, expected)

@@ -1,4 +1,5 @@
 """Every kernel of kernels.py as PTX that NVIDIA's assembler takes, for all architectures that are supported."""
+import math
 import pathlib
 import re
 import subprocess
@@ -10,7 +11,9 @@ from pyjitc import cuda
 from pyjitc.base.errors import CompileError, UnsupportedError
 from pyjitc.codegen import ptxas
 from pyjitc.cuda import ptx
-from pyjitc.types.kinds import Array, Bool, Int, Tuple, float32, float64
+from pyjitc.types.kinds import (
+    NUMPY_SCALARS, Array, Bool, Float, Int, Tuple, complex64, complex128, float16, float32, float64, int16, uint32,
+)
 from pyjitc.types.typeof import typeof
 
 from .kernels import CASES
@@ -209,3 +212,82 @@ def test_a_kernel_is_shown_in_all_forms():
         else:
             with pytest.raises(ptxas.AssemblyError, match="come with the CUDA toolkit"):
                 kernel.inspect_sass(signature, "sm_90")
+
+
+# ---------------------------------------------------------------- every operation, the language
+
+CALLS = ("int(f) | np.uint8(d) | np.int64(f) | round(f) | math.floor(d) | d % 3.0 | d // 2.0 | f % f | i % n | i // n | i ** 2 | i ** n | d ** 2 | d ** d | "
+         "f ** f | divmod(d, 2.0)[1] | min(i, n) | max(d, 1.0) | abs(z) | i << 2 | i >> n | ~i | u // u | s * s | z * z | z / z | c / c | abs(c) | "
+         "h + h | h / h | math.sin(d) | math.exp(d) | math.log(d) | math.sqrt(d) | math.pow(d, d) | math.atan2(d, d) | math.fmod(d, d) | "
+         "math.isnan(d) | math.erf(d) | math.gamma(d) | math.gcd(i, n) | math.ldexp(d, i) | math.frexp(d)[0] | math.asinh(d) | math.remainder(d, d) | "
+         "math.nextafter(d, d) | math.isqrt(i) | np.sin(h) | np.tanh(f) | np.log1p(f) | np.arctan2(f, f) | np.power(f, f) | np.maximum(f, f) | "
+         "np.logaddexp(d, d) | np.heaviside(f, f) | np.spacing(f) | np.clip(f, 0, 1) | np.exp(z) | np.log(c) | np.sqrt(z) | i / n | float(i) / n | "
+         "a[-1] | a[1:][0] | a[::2][i] | b[i, n] | b.T[0, 1] | b[:, 0][i] | sum((i, n)) | i in (1, 2, 3) | 0 < i < n | sum(x for x in range(i)) | "
+         "cuda.popc(i) | cuda.clz(u) | cuda.ffs(u) | cuda.brev(u) | cuda.fma(f, f, f) | cuda.rsqrt(f) | cuda.rsqrt(d) | cuda.cbrt(f) | cuda.selp(i > 0, f, f) | "
+         "cuda.laneid | cuda.lanemask_lt() | cuda.activemask() | cuda.warpsize | cuda.gridsize(1) | cuda.blockDim.y | cuda.fp16.hfma(h, h, h) | "
+         "cuda.fp16.hsqrt(h) | cuda.shfl_sync(m, d, 3) | cuda.shfl_up_sync(m, z, 1) | cuda.shfl_down_sync(m, h, 1) | cuda.shfl_xor_sync(m, s, 1, 16) | "
+         "cuda.all_sync(m, f > 0) | cuda.any_sync(m, f > 0) | cuda.eq_sync(m, f > 0) | cuda.ballot_sync(m, f > 0) | cuda.match_any_sync(m, d) | "
+         "cuda.match_all_sync(m, f)[0] | cuda.match_any_sync(m, z) | cuda.reduce_add_sync(m, f) | cuda.reduce_max_sync(m, u) | cuda.reduce_min_sync(i, d) | "
+         "cuda.reduce_xor_sync(m, u) | cuda.reduce_add_sync(i, n) | cuda.syncthreads_count(f > 0) | cuda.syncthreads_and(f > 0) | "
+         "cuda.syncthreads_or(f > 0)").split(" | ")
+GIVEN = {"i": Int, "n": Int, "d": Float, "f": float32, "u": uint32, "s": int16, "z": complex128, "c": complex64, "h": float16, "a": V32,
+         "b": Array(float64, 2), "out": Array(complex128, 1)}
+
+
+def together(source, types):
+    names = {"np": np, "math": math, "cuda": cuda, "m": 0xFFFFFFFF}
+    exec(source, names)
+    return ptx_of(names["k"], *types), ptx_of(names["k"], *types, arch="sm_75", debug=True)
+
+
+@needs_ptxas
+@pytest.mark.parametrize("first", range(0, len(CALLS), 10))
+def test_operations(first):
+    lines = "".join(f"    out[{k}] = {call}\n" for k, call in enumerate(CALLS[first:first + 10]))
+    for kernel in together(f"def k({', '.join(GIVEN)}):\n{lines}", GIVEN.values()):
+        ptxas.assemble(kernel.ptx, kernel.arch)
+
+
+ATOMICS = [("add", np.floating, np.integer, np.complexfloating, np.bool_), ("sub", np.floating, np.integer), ("min", np.floating, np.integer),
+           ("max", np.floating, np.integer), ("nanmin", np.floating), ("nanmax", np.floating), ("and_", np.integer), ("or_", np.integer, np.bool_),
+           ("xor", np.integer), ("inc", np.integer), ("dec", np.integer), ("exch", np.floating, np.integer, np.bool_)]
+
+
+@needs_ptxas
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bool_",
+                                   "complex64", "complex128"])
+def test_atomics_of_all_types(dtype):
+    cls = np.dtype(dtype.rstrip("_")).type
+    names = [name for name, *kinds in ATOMICS if issubclass(cls, tuple(kinds))]
+    lines = "".join(f"    x[{k}] = cuda.atomic.{name}(x, i, v)\n    cuda.atomic.{name}(s, i, v)\n" for k, name in enumerate(names))
+    if not issubclass(cls, np.complexfloating):
+        lines += "    x[1] = cuda.atomic.cas(x, i, v, v)\n"
+    source = f"def k(x, v):\n    i = cuda.grid(1)\n    s = cuda.shared.array(8, np.{dtype})\n    s[0] = v\n{lines}"
+    t = NUMPY_SCALARS[dtype]
+    for kernel in together(source, (Array(t, 1), t)):
+        ptxas.assemble(kernel.ptx, kernel.arch)
+        assert "atom." in kernel.ptx
+
+
+@needs_ptxas
+def test_memories_and_fences():
+    source = """def k(x, n):
+    d = cuda.shared.array(0, np.float64)
+    s = cuda.shared.array((4, 4), np.int8)
+    l = cuda.local.array((3, 5), np.complex64)
+    t = cuda.threadIdx.x
+    for j in range(3):
+        l[j, t % 5] = x[j] * 1j
+    s[t % 4, t // 4] = t
+    d[t] = d.size
+    cuda.syncwarp()
+    cuda.threadfence()
+    cuda.threadfence_block()
+    cuda.threadfence_system()
+    cuda.nanosleep(5)
+    cuda.syncthreads()
+    x[t] = d[d.size - 1] + s[n, 0] + l[n, t].real
+"""
+    for kernel in together(source, (V64, Int)):
+        report = ptxas.assemble(kernel.ptx, kernel.arch)[1]
+        assert report.stack >= 120 and report.shared >= 16 and "membar.sys" in kernel.ptx and "%dynamic_smem_size" in kernel.ptx

@@ -13,11 +13,11 @@ import numpy as np
 from ...ops import gpu
 from ...ops import math as m
 from ...ops.arith import (
-    BAND, BNOT, BOR, BXOR, FADD, FDIV, FEQ, FGE, FGT, FLT, FMUL, FNE, FNEG, FREM, FSUB, IADD, IAND, IGT, ILT, INE, ISHL, ISHR, ISUB, IXOR,
+    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLT, FMUL, FNE, FNEG, FREM, FSUB, IADD, IAND, IGT, ILT, IMAG, INE, ISHL, ISHR, ISUB, IXOR, REAL,
 )
 from ...ops.math import BITS, COPYSIGN, FABS, FMA, FROM_BITS, POLYNOMIAL, SIGNBIT, SQRT, TRUNC
 from ...ops.structure import SELECT
-from ...types.kinds import Array, Float, float16, float32, float64, int32
+from ...types.kinds import Array, Complex, Float, complex64, complex128, float16, float32, float64, int32
 from ..build import outlined
 from . import elementary32 as single
 
@@ -541,6 +541,35 @@ def nextafter(x, y):
     return SELECT(BAND(FEQ(x, x), FEQ(y, y)), SELECT(FEQ(x, y), y, near), FADD(x, y))
 
 
+# ---------------------------------------------------------------- complex numbers
+
+
+def cexp(z):
+    x, y = REAL(z), IMAG(z)
+    half = exp(FMUL(0.5, x))  # twice, so that a large factor meets a small cosine
+    far = FGT(x, 700.0)
+    scale, rest = SELECT(far, half, exp(x)), SELECT(far, half, 1.0)
+    if FEQ(y, 0.0):
+        return COMPLEX_MAKE(FMUL(scale, rest), y)
+    return COMPLEX_MAKE(FMUL(FMUL(scale, cos(y)), rest), FMUL(FMUL(scale, sin(y)), rest))
+
+
+def clog(z):
+    x, y = FABS(REAL(z)), FABS(IMAG(z))
+    size = hypot(x, y)
+    big, low = SELECT(FGT(y, x), y, x), SELECT(FGT(y, x), x, y)
+    near = FMUL(0.5, log1p(FMA(FSUB(big, 1.0), FADD(big, 1.0), FMUL(low, low))))  # log(size**2) / 2 where size is about 1
+    return COMPLEX_MAKE(SELECT(BAND(FGT(size, 0.7), FLT(size, 1.5)), near, log(size)), atan2(IMAG(z), REAL(z)))
+
+
+def csqrt(z):
+    x, y = REAL(z), IMAG(z)
+    t = SQRT(FADD(FMUL(0.5, FABS(x)), FMUL(0.5, hypot(x, y))))
+    other = SELECT(FEQ(t, 0.0), 0.0, FMUL(0.5, FDIV(FABS(y), t)))
+    found = COMPLEX_MAKE(SELECT(SIGNBIT(x), other, t), COPYSIGN(SELECT(SIGNBIT(x), t, other), y))
+    return SELECT(FEQ(FABS(y), INF), COMPLEX_MAKE(INF, y), found)
+
+
 # ---------------------------------------------------------------- which function for which operands
 
 
@@ -569,3 +598,5 @@ def _chosen(op):
 
 # operation -> {type of its first operand: the function}
 FUNCTIONS = {op: _chosen(op) for op in _OPS}
+FUNCTIONS |= {op: {Complex: function, complex128: _through(function, complex, np.complex128), complex64: _through(function, complex, np.complex64)}
+              for op, function in ((m.CEXP, cexp), (m.CLOG, clog), (m.CSQRT, csqrt))}
