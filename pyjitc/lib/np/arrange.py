@@ -238,7 +238,7 @@ def _swapaxes(args, kwargs):
     order = list(range(n))
     found = []
     for name in ("axis1", "axis2"):
-        axis = axes_of(slots[name], n)
+        axis = axes_of(slots[name], n, name)
         if isinstance(axis, Expr):
             return axis
         found.append(axis[0])
@@ -250,7 +250,7 @@ def _moveaxis(args, kwargs):
     slots = bound("moveaxis", ("a", "source", "destination"), args, kwargs)
     a, n = slots["a"], slots["a"].type.ndim
     for name in ("source", "destination"):
-        checked = axes_of(slots[name], n)
+        checked = axes_of(slots[name], n, name)
         if isinstance(checked, Expr):
             return checked
     source = [j % n for j in _constants(slots["source"], "source")]
@@ -755,6 +755,8 @@ def diag(v, k=0):
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
     if axis1 != 0 or axis2 != 1 or a.ndim != 2:
         return diagonal_of(np.moveaxis(a, (axis1, axis2), (0, 1)), offset)
     return diagonal_of(a, offset)

@@ -38,8 +38,8 @@ def bound(name, names, args, kwargs):
         isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
 
 
-def axes_of(axis: Expr | None, ndim: int):
-    """The axes to reduce, sorted, None for all; or what raises for a wrong one."""
+def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
+    """The axes to reduce, sorted, None for all; or what raises for a wrong one, with the name of the argument."""
     if axis is None:
         return None
     parts = None
@@ -52,15 +52,15 @@ def axes_of(axis: Expr | None, ndim: int):
     found = []
     for n in parts:
         if not -ndim <= n < ndim:
-            return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim))
+            return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim), Const(k.Str, name) if name else Const(NoneType, None))
         found.append(n % ndim)
     if len(set(found)) != len(found):
         return Throw(ValueError, "duplicate value in 'axis'")
     return tuple(sorted(found))
 
 
-def wrong_axis(axis, ndim):
-    raise AxisError(axis, ndim, None)
+def wrong_axis(axis, ndim, name=None):
+    raise AxisError(axis, ndim, name)
 
 
 def flag(slots, name):
