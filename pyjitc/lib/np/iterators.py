@@ -111,11 +111,11 @@ def _nditer(args, kwargs):
         raise Mismatch("op_flags= of np.nditer must be 'readonly', 'readwrite' or 'writeonly' for each operand")
     writable = tuple(w[0] != "readonly" for w in writes)
     for y, write in zip(parts, writable):
-        if write and not y.type.writable:
+        if write and y.type is not None and not y.type.writable:
             return Throw(ValueError, "output array is read-only")
     order = order.value
     if several and order in ("K", "A") and len(parts) > 1:
-        if not all(y.type is not None and (y.type.layout == "C" or y.type.ndim == 0) for y in parts):
+        if not all(y.type is None or y.type.layout == "C" or y.type.ndim == 0 for y in parts):  # None: made here
             raise Mismatch("np.nditer of several arrays in the order of memory is compiled where all are in C order", "write order='C'")
         order = "C"
     empty = Const(Bool, "zerosize_ok" in flags)
