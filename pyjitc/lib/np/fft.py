@@ -5,6 +5,7 @@ import numpy as np
 
 from ...infer.meaning import Apply, Const, Expr, Mismatch
 from ...ops.arith import IADD, IMUL, ISUB
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of
@@ -176,6 +177,7 @@ def store(row, x, fct):
         store_to(row, x, fct)
 
 
+@outlined
 def complex_row(out, row, n, plan, work, fct, inverse):
     x, y = work
     # With imaginary parts first it is the inverse transform: see fft_core.py.
@@ -185,6 +187,7 @@ def complex_row(out, row, n, plan, work, fct, inverse):
     store(out, (im, re) if inverse else (re, im), fct)
 
 
+@outlined
 def real_row(out, row, n, plan, work, roots, fct, inverse):
     """The transform of real numbers: of n // 2 + 1 points, or of all where `out` has room for them."""
     x, y = work
@@ -225,6 +228,7 @@ def put_pair(out, n, i, re, im, fct, inverse):
         put(out, ISUB(n, i), out.dtype.type(complex(re, -im)))
 
 
+@outlined
 def half_row(out, row, n, plan, work, roots, fct):
     """n real numbers from the first half of their transform."""
     x, y = work
@@ -269,8 +273,32 @@ def at(x, row, i, m):
 # ---------------------------------------------------------------- one axis
 
 
+COLUMNS = 8  # so many are copied together where neighbours of a row are far apart: two lines of a cache
+
+
+def columns(out, a, n, plan, work, roots, fct, inverse, half):
+    """Rows whose elements are further apart than the rows."""
+    block, result = np.empty((COLUMNS, a.shape[1]), a.dtype), np.empty((COLUMNS, out.shape[1]), out.dtype)
+    for start in range(0, len(a), COLUMNS):
+        count = min(COLUMNS, len(a) - start)
+        for j in range(a.shape[1]):
+            for c in range(count):
+                ARRAY_STORE(block, c, j, ARRAY_LOAD(a, IADD(start, c), j))
+        for c in range(count):
+            rows(strided(result[c]), strided(block[c]), n, plan, work, roots, fct, inverse, half)
+        for j in range(out.shape[1]):
+            for c in range(count):
+                ARRAY_STORE(out, IADD(start, c), j, ARRAY_LOAD(result, c, j))
+
+
 def rows(out, a, n, plan, work, roots, fct, inverse, half):
-    if a.ndim > 1:
+    if a.ndim == 2:
+        if abs(a.strides[0]) < abs(a.strides[1]) and len(a) > 1:
+            columns(out, a, n, plan, work, roots, fct, inverse, half)
+        else:
+            for i in range(len(a)):
+                rows(out[i], a[i], n, plan, work, roots, fct, inverse, half)
+    elif a.ndim > 1:
         for i in range(len(a)):
             rows(out[i], a[i], n, plan, work, roots, fct, inverse, half)
     elif half:
@@ -485,11 +513,11 @@ def rolled(x, axes, k, back):
 
 def shifted(x, axes, back):
     if axes is None:
-        if x.ndim == 0:
-            return np.copy(x)
-        return rolled(x, every_axis(x.ndim, 0), 0, back)
+        return shifted(x, every_axis(x.ndim, 0), back)
     if isinstance(axes, int):
         return rolled(x, (axes,), 0, back)
+    if x.ndim == 0 and len(axes) == 0:
+        raise ValueError("not enough values to unpack (expected 2, got 0)")  # of np.roll
     return rolled(x, axes, 0, back) if len(axes) else np.copy(x)
 
 

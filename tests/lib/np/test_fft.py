@@ -79,9 +79,17 @@ def layouts(a, b, r):
             np.fft.fft(b), np.fft.irfft(b, axis=0))
 
 
+LAYOUTS = njit(layouts)
+
+
+def test_columns_by_blocks():
+    a = R.normal(size=(12, 21)) + 1j
+    compare(layouts(a[:, :19], C3, a.real), LAYOUTS(a[:, :19], C3, a.real.copy()))
+
+
 def test_layouts():
     a, b, r = C2[:, ::-1].copy()[:, ::-1], C3.copy(), C2.real.copy()
-    compare(layouts(C2, C3, r), njit(layouts)(a, b, r))
+    compare(layouts(C2, C3, r), LAYOUTS(a, b, r))
     assert np.array_equal(a, C2) and np.array_equal(b, C3) and np.array_equal(r, C2.real)
 
 
@@ -129,7 +137,7 @@ def shifts(a):
 
 
 def shifts_over_axes(a):
-    return np.fft.fftshift(a, (0, 1)), np.fft.ifftshift(a, (1,)), np.fft.ifftshift(a, (1, 0))
+    return np.fft.fftshift(a, (0, 1)), np.fft.ifftshift(a, (1,)), np.fft.ifftshift(a, (1, 0)), np.fft.fftshift(a, ())
 
 
 def test_shifts():
@@ -189,6 +197,7 @@ ERRORS = {
     "empty": (lambda a: np.fft.fft(a), C2[:, :0]), "norm": (lambda a: np.fft.fft(a, norm="wrong"), C2),
     "norm back": (lambda a: np.fft.irfft(a, norm="wrong"), C2), "norm hermitian": (lambda a: np.fft.hfft(a, norm="wrong"), C2),
     "out": (with_out, C2, np.empty((5, 3), np.complex128)), "out ndim": (with_out, C2, np.empty(3, np.complex128)),
+    "shift of a number": (lambda a: np.fft.fftshift(a), np.array(2.0)),
     "no axes": (lambda a: np.fft.rfftn(a, axes=()), C2.real),
 }
 
