@@ -14,7 +14,7 @@ import numpy as np
 from ..types.kinds import Array
 from ..types.typeof import element_type
 from . import dlpack
-from .devices import CudaError, Event, current_device, devices, stream_handle
+from .devices import CudaError, Event, current_device, devices, raise_failures, stream_handle
 
 __all__ = ["DeviceArray", "adopt", "as_cuda_array", "device_array", "device_array_like", "from_dlpack", "from_cuda_array_interface", "is_cuda_array", "mapped",
            "mapped_address", "mapped_array", "mapped_array_like", "pinned", "pinned_array", "pinned_array_like", "to_device", "wrap"]
@@ -181,6 +181,7 @@ class DeviceArray:
             device.copy_out(result.ctypes.data, self.address, self.nbytes, handle)
             if not direct or handle == 0:
                 device.wait(handle)
+                raise_failures(device)
         else:  # the whole stretch of memory, and from that the elements
             low, high = np.lib.array_utils.byte_bounds(window) if hasattr(np.lib, "array_utils") else np.byte_bounds(window)
             span = np.empty(high - low, np.uint8)

@@ -12,8 +12,8 @@ from ..base.options import environment
 from ..runtime import driver
 from ..runtime.hostdevice import HostDevice
 
-__all__ = ["CudaError", "Event", "Stream", "after_wait", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
-           "event_elapsed_time", "external_stream", "get_current_device", "is_available", "list_devices", "select_device", "stream", "stream_handle",
+__all__ = ["CudaError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
+           "event_elapsed_time", "external_stream", "get_current_device", "is_available", "launched", "list_devices", "raise_failures", "select_device", "stream", "stream_handle",
            "synchronize", "use", "why_not"]
 
 CudaError = driver.CudaError
@@ -84,19 +84,20 @@ def synchronize() -> None:
     """Wait until the current device has done everything; raise what a kernel raised."""
     device = current_device()
     device.synchronize()
-    _raise_failures(device)
+    raise_failures(device)
 
 
 _launched: dict[Any, dict[Any, None]] = {}  # device -> kernels that may have failed since somebody looked
 
 
-def after_wait(device, kernel) -> None:
-    """Look, when the device is waited for the next time, whether the kernel failed."""
-    _launched.setdefault(device, {})[kernel] = None
+def launched(device) -> dict[Any, None]:
+    """Kernels of which somebody has to look, when the device is waited for the next time, whether they failed."""
+    return _launched.setdefault(device, {})
 
 
-def _raise_failures(device) -> None:
-    kernels = _launched.get(device)
+def raise_failures(device) -> None:
+    """What a thread of a kernel raised, once the device was waited for."""
+    kernels = launched(device)
     while kernels:
         kernels.popitem()[0].check_failure()
 
@@ -129,9 +130,10 @@ def stream_handle(stream) -> int:
         handle = stream.__cuda_stream__()[1]
     if handle is None:
         handle = getattr(stream, "cuda_stream", getattr(stream, "ptr", None))  # PyTorch's, CuPy's
-    if not isinstance(handle, int):
-        raise TypeError(f"{stream!r} is no stream; take one from cuda.stream()")
-    return handle
+    try:
+        return int(stream if handle is None else handle)  # cuda-bindings' are convertible
+    except (TypeError, ValueError):
+        raise TypeError(f"{stream!r} is no stream; take one from cuda.stream()") from None
 
 
 class Stream:
@@ -149,7 +151,7 @@ class Stream:
     def synchronize(self) -> None:
         """Wait until all that was put in is done; raise what a kernel raised."""
         self.device.wait(self.handle)
-        _raise_failures(self.device)
+        raise_failures(self.device)
 
     def query(self) -> bool:
         """Whether it is."""

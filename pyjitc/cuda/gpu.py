@@ -117,10 +117,13 @@ class GpuCode:
         parameters = ", ".join(["packed", *names])
         condition = " and ".join(tests) or "True"
         body = f"    code = go(pack(about, packed{values}))\n    if code:\n        fails(code)\n"
+        if self.kernel.sites:  # somebody looks at the next wait
+            scope["launched"], scope["this"] = devices.launched(self.device), self
+            body += "    launched[this] = None\n"
         source = f"def unchecked({parameters}):\n{body}\ndef quick({parameters}):\n    if not ({condition}):\n        return NotImplemented\n{body}"
         exec(source, scope)
         self.unchecked, self.quick = scope["unchecked"], scope["quick"]
-        if self.kernel.sites:  # a launch may fail later: the long way looks
+        if self.kernel.sites and self.options.debug:  # looks at once
             self.quick = None
 
     def _entry(self):
@@ -151,12 +154,9 @@ class GpuCode:
         back: list[tuple[DeviceArray, np.ndarray]] = []
         values = [self._passed(x, f"argument {k + 1}", stream, back) for k, x in enumerate(values)]
         self.unchecked(packed, *values)
-        if self.kernel.sites:
-            if self.options.debug:
-                self.device.wait(stream)
-                self.check_failure()
-            else:
-                devices.after_wait(self.device, self)
+        if self.kernel.sites and self.options.debug:
+            self.device.wait(stream)
+            self.check_failure()
         for there, here in back:
             there.copy_to_host(here, stream)
         if back:

@@ -279,3 +279,31 @@ def test_without_a_driver_it_says_why(monkeypatch):
     with pytest.raises(ValueError, match="choose cpu, gpu or auto"):
         devices.devices()
     devices._local.__dict__.clear()
+
+
+def test_failures_are_seen_at_copies_too_and_the_short_way_is_taken(library):
+    kernel = cuda.jit(raising)
+    x = arrays.to_device(np.zeros(10))
+    kernel[2, 32](x, 1)
+    launch = kernel[2, 32]
+    assert launch.quick is not None
+    body = library.bodies["raising"] = failing(library, (0, 0, 0), (1, 0, 0))
+    body.site = 1
+    launch(x, 6)
+    with pytest.raises(ValueError, match="too large"):
+        x.copy_to_host()
+    x.copy_to_host()
+
+
+def test_streams_of_other_libraries():
+    driver = pytest.importorskip("cuda.bindings.driver")
+    assert devices.stream_handle(driver.CUstream(77)) == 77
+
+    class Torch:
+        cuda_stream = 5
+
+    class Core:
+        def __cuda_stream__(self):
+            return 0, 9
+
+    assert [devices.stream_handle(s) for s in (Torch(), Core(), None, 3)] == [5, 9, 0, 3]
