@@ -1,5 +1,6 @@
 """Sphinx: python -m sphinx -W -b html docs OUT"""
 import pathlib
+import shutil
 import sys
 
 
@@ -19,7 +20,8 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-pygments_style = "sphinx"
+pygments_style = "default"
+default_role = "code"
 pygments_dark_style = "monokai"
 
 
@@ -27,3 +29,4 @@ def setup(app):
     import stages  # of this folder, with the package of the tree
 
     app.connect("builder-inited", lambda app: stages.write(HERE / "generated"))
+    app.connect("build-finished", lambda app, error: shutil.rmtree(HERE / "generated"))

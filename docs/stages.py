@@ -84,7 +84,7 @@ def pipeline() -> str:
         out.append(f'<text class="room" x="{left + 12}" y="{y + 25}">{room}</text><text x="{left + 90}" y="{y + 25}">{escape(what)}</text>')
         if stage:
             name = {"dis": "bytecode"}.get(stage, stage)
-            out.append(f'<text class="note" x="{left + wide + 130}" y="{y + 25}">--stage {name}</text>')
+            out.append(f'<text class="note" x="{left + wide + 150}" y="{y + 25}">--stage {name}</text>')
         if k:
             out.append(f'<path marker-end="url(#tip)" d="M{left + wide / 2} {y - gap} V{y - 2}"/>')
     low, top = 10 + 2 * (high + gap), 10 + 4 * (high + gap) + high

@@ -270,6 +270,7 @@ class CompiledFunction(Callable_):
 
     @property
     def nopython_signatures(self) -> list[str]:
+        """The signatures as text, with their results."""
         return [f"({', '.join(map(str, types))}) -> {self._natives[types].entry.result}" for types in self.signatures]
 
     @property

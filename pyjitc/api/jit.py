@@ -17,7 +17,7 @@ _tracing = lazy("pyjitc.api.tracing")
 
 
 def njit(signature=None, /, *, static_argnames=(), static_argnums=(), **options):
-    """Compile a function to native code at its first call, for the types of its arguments.
+    """Compile a function to native code at its first call, for the types of its arguments::
 
         @njit                                   @njit(cache=True, fastmath=True)
         def f(x, n): ...                        def g(a): ...
@@ -35,6 +35,10 @@ def njit(signature=None, /, *, static_argnames=(), static_argnums=(), **options)
 
     Options: see `compile_options`. The result is called, bound as a method, inspected and pickled as the function
     itself, which is its `py_func`.
+
+    Raises TypeError for what is not a Python function, and for an unknown option; ValueError for a wrong value of one. A call
+    raises `CompileError`, a TypeError, where the function has no meaning for its arguments or is not compiled; TypeError
+    for an argument without a native form; and whatever the program raises.
     """
     if static_argnames != () or static_argnums != ():
         if signature is not None:
@@ -126,4 +130,4 @@ def compile_options() -> dict[str, object]:
     return Options()._asdict()
 
 
-compile_options.__doc__ += "\n\n" + Options.__doc__
+compile_options.__doc__ += "\n\n" + Options.__doc__.replace("\n    ", "\n").strip()

@@ -14,11 +14,16 @@ __all__ = ["Options", "make_options", "ENVIRONMENT", "environment"]
 
 
 class Options(NamedTuple):
-    """boundscheck: check every index. overflow: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
-    fastmath: let floating-point arithmetic be reordered (True, or a tuple of LLVM's flag names). nogil: release the
-    interpreter lock during calls. error_model: 'python' raises ZeroDivisionError for Python numbers, 'numpy' gives
-    inf and nan. debug: FloatingPointError at the operation that makes a NaN of numbers. cache: keep compiled code on disk.
-    inline: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'."""
+    """
+    - `boundscheck`: check every index.
+    - `overflow`: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
+    - `fastmath`: let floating-point arithmetic be reordered (True, or a tuple of LLVM's flag names).
+    - `nogil`: release the interpreter lock during calls.
+    - `error_model`: 'python' raises ZeroDivisionError for Python numbers, 'numpy' gives inf and nan.
+    - `debug`: FloatingPointError at the operation that makes a NaN of numbers.
+    - `cache`: keep compiled code on disk.
+    - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
+    """
 
     boundscheck: bool = True
     overflow: str = "raise"

@@ -929,7 +929,7 @@ def _elements(x):
 def _members(x):
     if isinstance(x.type, Struct) and x.type.name == "dict":
         return {name: Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members}
-    raise Mismatch("keyword arguments in ** must be known at compile time")
+    raise Mismatch("keyword arguments in ** must be known at compile time", "name the keywords in the call")
 
 
 def _static(x, name):

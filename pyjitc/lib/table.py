@@ -448,6 +448,9 @@ class Library:
         if t is Str or t is Bytes:
             raise Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array",
                            AttributeError)
+        if isinstance(t, (Generator, Iterator)) and hasattr(pytypes.GeneratorType, name):
+            raise Mismatch(f"{name} of a generator is not compiled yet", "generators run by `for` and next(): pass what they need as arguments",
+                           AttributeError)
         known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()] if isinstance(t, Array) else []
         near = difflib.get_close_matches(name, known, 1)
         raise Mismatch(f"{describe(t)} object has no attribute '{name}'" if not (isinstance(t, Array) and hasattr(np.ndarray, name))
@@ -633,7 +636,10 @@ class Library:
         if not callable(target):
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
         near = (near[0] if family == "builtins" else f"{family}.{near[0]}") if near else ""
-        raise Mismatch(f"{full} is not compiled yet", _INSTEAD.get(name if family == "builtins" else family) or (
+        instead = _INSTEAD.get(name if family == "builtins" else family)
+        if instead is None and isinstance(target, type) and family != "builtins" and not near:
+            instead = "make the object outside, and pass what is in it as numbers, arrays or a named tuple"
+        raise Mismatch(f"{full} is not compiled yet", instead or (
             f"the nearest function that is: {near}" if near else "call it outside the compiled function, or write it as a loop"))
 
     def method(self, receiver, name, args, kwargs):
@@ -658,6 +664,11 @@ class Library:
 # What to write instead of a builtin, or of the functions of a package.
 _INSTEAD = {
     **dict.fromkeys(("list", "dict", "set", "frozenset", "bytearray"), "use an array (np.empty, np.zeros) or a tuple"),
+    "getattr": "write x.name", "setattr": "write into an array instead",
+    "hasattr": "decide outside the compiled function, or ask isinstance",
+    **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),
+    **dict.fromkeys(("ord", "chr"), "prepare text outside, or pass its code points as an array"),
+    "functools": "use a lambda, or make it outside the function",
     "sorted": "np.sort(a) is a sorted copy of an array, np.argsort(a) its order",
     "open": "read and write files outside the compiled function, and pass arrays",
     "input": "ask outside the compiled function, and pass the answer",

@@ -303,7 +303,7 @@ def generator_with_result(n):
     return next(g), next(g, 0)
 
 
-@wrong(3, says="'generator' object has no attribute 'send'", at="")
+@wrong(3, says="send of a generator is not compiled yet", at="", hint="next()")
 def generator_send(n):
     def gen():
         yield n
