@@ -85,9 +85,12 @@ def _fuse(fn: Function) -> None:
 
         def is_shared(v, at):
             """Whether every consumer of the nest at `at` can compute it again, which is less than to keep it."""
+            producer = block.insts[at]
+            if any(_strided(defs, x) for x in producer.args[producer.attrs["count"]:]):
+                return False  # every element of a column is a line of the cache
             readers = [k for k, inst in enumerate(block.insts) if inst.op in _NESTS and inst not in gone and v in inst.args]
             first = [block.insts[k].attrs["count"] for k in readers]
-            return len(readers) <= 4 and _size(block.insts[at].attrs["tree"]) <= 8 and all(may_move(at, k) for k in readers) and uses[v] == sum(
+            return len(readers) <= 4 and _size(producer.attrs["tree"]) <= 8 and all(may_move(at, k) for k in readers) and uses[v] == sum(
                 block.insts[k].args[n:].count(v) for k, n in zip(readers, first)) and all(
                 block.insts[k].attrs["ndim"] == v.type.ndim for k in readers)
 
