@@ -147,3 +147,12 @@ def test_complex(name, ulps):
         for x, y in ((found.real, expected.real), (found.imag, expected.imag)):
             near = abs(float(x - y)) <= ulps * np.spacing(size) if np.isfinite(size) else x == float(y) or np.isnan(x) and np.isnan(y)
             assert near, (re, im, found, expected)
+
+
+def test_powers_of_single_precision():
+    exact = _python("pow")
+    with np.errstate(all="ignore"):
+        for x, y in PAIRS + [(abs(x) % 9, y % 20 - 10) for x, y in PAIRS if abs(x) < INF and abs(y) < INF]:
+            x, y = float(np.float32(x)), float(np.float32(y))
+            found, expected = np.float32(elementary.pow_single(x, y)), exact(x, y)
+            assert distance(found, expected, np.float32) <= 1, (x, y, found, expected)

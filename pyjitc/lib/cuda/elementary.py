@@ -200,6 +200,17 @@ def pow(x, y):
     n = FSUB(shifted, MAGIC)
     r = FADD(FMA(n, -LN2_LOW, FMA(n, -LN2_HIGH, p)), p_low)
     found = scaled(FADD(1.0, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r)), ISUB(BITS(shifted), MAGIC_BITS))
+    return power_at_ends(x, y, found)
+
+
+def pow_single(x, y):
+    """For operands of single precision."""
+    return power_at_ends(x, y, exp(FMUL(log(FABS(x)), y)))
+
+
+def power_at_ends(x, y, found):
+    """The special cases of a power; found: |x|**y elsewhere."""
+    size = FABS(x)
     negative = FLT(y, 0.0)
     found = SELECT(FEQ(size, 0.0), SELECT(negative, INF, 0.0), SELECT(FEQ(size, INF), SELECT(negative, 0.0, INF), found))
     half = FMUL(y, 0.5)
@@ -592,6 +603,8 @@ def _chosen(op):
     """By the type of the first operand."""
     double, short = _OPS[op], getattr(single, _OPS[op].__name__, None)
     by_type = {Float: double, float64: _through(double, float, np.float64), float32: short or _through(double, float, np.float32)}
+    if op is m.POW:
+        by_type[float32] = lambda x, y: np.float32(pow_single(float(x), float(y)))
     by_type[float16] = _through(by_type[float32], np.float32, np.float16) if op is not m.NEXTAFTER else None
     return by_type
 

@@ -13,7 +13,7 @@ from ...ops.arith import (
 from ...ops.math import BITS32, COPYSIGN, COS, FABS, FMA, FROM_BITS32, POLYNOMIAL, SIGNBIT, SIN, SQRT, TAN
 from ...ops.structure import SELECT
 
-__all__ = ["exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "atan", "atan2", "asin", "acos", "erf", "erfc", "hypot"]
+__all__ = ["exp", "exp2", "expm1", "log", "log1p", "cbrt", "sinh", "cosh", "log2", "log10", "sin", "cos", "tan", "tanh", "atan", "atan2", "asin", "acos", "erf", "erfc", "hypot"]
 
 F, N = np.float32, np.int32
 INF, NAN, ZERO, ONE, TWO, HALF = F(np.inf), F(np.nan), F(0), F(1), F(2), F(0.5)
@@ -52,6 +52,19 @@ def exp2(x):
     shifted = FADD(y, MAGIC)
     r = FMUL(FSUB(y, FSUB(shifted, MAGIC)), LN2)
     return scaled(FADD(ONE, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r)), shifted)
+
+
+FORTY, EIGHTY = F(40.0), F(87.0)
+
+
+def expm1(x):
+    y = clipped(x, EIGHTY)
+    shifted = FMA(y, LOG2E, MAGIC)
+    n = FSUB(shifted, MAGIC)
+    r = FMA(n, FNEG(LN2_LOW), FMA(n, FNEG(LN2_HIGH), y))
+    s = power_of_two(ISUB(BITS32(shifted), MAGIC_BITS))
+    small = FMA(s, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r), FSUB(s, ONE))
+    return SELECT(FGT(FABS(x), FORTY), FSUB(exp(x), ONE), SELECT(FEQ(x, ZERO), x, small))
 
 
 LG_ODD, LG_EVEN = (0.66666662693, 0.28498786688), (0.40000972152, 0.24279078841)
@@ -114,6 +127,39 @@ def log10(x):
     y = FMUL(n, LOG10_2_HIGH)
     total = FADD(y, large)
     return at_ends(x, FADD(FADD(FMA(n, LOG10_2_LOW, small), FADD(FSUB(y, total), large)), total))
+
+
+SLIGHT, THIRD = F(3e-8), F(0.3333333333333333)
+
+
+def log1p(x):
+    u = FADD(ONE, x)
+    lost = SELECT(FGT(FABS(x), ONE), FSUB(ONE, FSUB(u, x)), FSUB(x, FSUB(u, ONE)))
+    found = FADD(log(u), FDIV(lost, u))
+    found = SELECT(FLT(FABS(x), SLIGHT), x, found)
+    return SELECT(FLT(x, INF), SELECT(FEQ(x, FNEG(ONE)), FNEG(INF), found), x)
+
+
+def cbrt(x):
+    size = FABS(x)
+    y = exp(FMUL(log(size), THIRD))
+    y = FSUB(y, FMUL(FMA(FMUL(y, y), y, FNEG(size)), FDIV(THIRD, FMUL(y, y))))
+    return SELECT(FGT(size, ZERO), SELECT(FLT(size, INF), COPYSIGN(y, x), x), x)
+
+
+def sinh(x):
+    a = FABS(x)
+    e = expm1(SELECT(FGT(a, FORTY), ZERO, a))
+    large = exp(FMUL(a, HALF))
+    found = SELECT(FGT(a, FORTY), FMUL(FMUL(HALF, large), large), FMUL(HALF, FADD(e, FDIV(e, FADD(e, ONE)))))
+    return COPYSIGN(found, x)
+
+
+def cosh(x):
+    a = FABS(x)
+    e = exp(SELECT(FGT(a, FORTY), ZERO, a))
+    large = exp(FMUL(a, HALF))
+    return SELECT(FGT(a, FORTY), FMUL(FMUL(HALF, large), large), FADD(FMUL(HALF, e), FDIV(HALF, e)))
 
 
 TWO_OVER_PI, HALF_PI, HALF_PI_2, HALF_PI_3 = F(0.6366197723675814), F(1.5707963705062866), F(-4.371138828673793e-08), F(-1.7151245100058819e-15)
