@@ -9,13 +9,15 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from typing import NamedTuple
+
+from ..base.lazy import lazy
 
 __all__ = ["AssemblyError", "Report", "assemble", "disassemble", "find", "libdevice"]
 
 _SECONDS = 120
+_pathfinder = lazy("cuda.pathfinder")  # knows NVIDIA's Python packages; of the extra `cuda`
 
 
 class AssemblyError(RuntimeError):
@@ -35,13 +37,25 @@ class Report(NamedTuple):
 
 
 def find(tool: str) -> str | None:
-    """Path of ptxas, nvdisasm or cuobjdump: from PATH, else from CUDA_HOME or the usual folder."""
+    """Path of ptxas, nvdisasm or cuobjdump: from PATH, else from a toolkit, else from NVIDIA's Python packages."""
     found = shutil.which(tool)
-    for folder in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
-        path = os.path.join(folder, "bin", tool) if folder and found is None else None
-        if path is not None and os.access(path, os.X_OK):
-            found = path
-    return found
+    for folder in _toolkits() if found is None else ():
+        path = os.path.join(folder, "bin", tool)
+        if os.access(path, os.X_OK):
+            return path
+    return found or _from_packages("find_nvidia_binary_utility", tool)
+
+
+def _toolkits() -> list[str]:
+    named = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
+    return [*filter(None, named), "/usr/local/cuda", *sorted(glob.glob("/usr/local/cuda-*"), reverse=True)]
+
+
+def _from_packages(function: str, name: str) -> str | None:
+    try:
+        return getattr(_pathfinder, function)(name)
+    except (ImportError, RuntimeError):  # not installed; or it does not find it
+        return None
 
 
 def assemble(ptx: str, arch: str, name: str | None = None) -> tuple[bytes, Report]:
@@ -84,18 +98,13 @@ def disassemble(cubin: bytes) -> str:
 
 
 def libdevice() -> bytes:
-    """The bitcode of libdevice, from the toolkit or from NVIDIA's Python packages."""
-    folders = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    nvcc = shutil.which("nvcc")
-    folders += [os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))] if nvcc else []
-    folders += glob.glob("/usr/local/cuda-*")
-    folders += [os.path.join(path, "nvidia", package) for path in sys.path for package in ("cuda_nvcc", "cu13", "cuda_nvvm")]
-    for folder in filter(None, folders):
-        path = os.path.join(folder, "nvvm", "libdevice", "libdevice.10.bc")
-        if os.path.exists(path):
+    """The bitcode of libdevice, from a toolkit or from NVIDIA's Python packages."""
+    paths = [os.path.join(folder, "nvvm", "libdevice", "libdevice.10.bc") for folder in _toolkits()]
+    for path in (*paths, _from_packages("find_bitcode_lib", "device")):
+        if path is not None and os.path.exists(path):
             with open(path, "rb") as file:
                 return file.read()
-    raise AssemblyError("libdevice is not installed; it comes with the CUDA toolkit, or with pip install nvidia-nvvm")
+    raise AssemblyError("libdevice is not installed; it comes with the CUDA toolkit, or with pip install nvidia-nvvm cuda-pathfinder")
 
 
 def _run(tool: str, *arguments: str):

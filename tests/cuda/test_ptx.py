@@ -291,3 +291,25 @@ def test_memories_and_fences():
     for kernel in together(source, (V64, Int)):
         report = ptxas.assemble(kernel.ptx, kernel.arch)[1]
         assert report.stack >= 120 and report.shared >= 16 and "membar.sys" in kernel.ptx and "%dynamic_smem_size" in kernel.ptx
+
+
+def test_tools_are_looked_for_in_all_places(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(ptxas, "_toolkits", lambda: [str(tmp_path / "toolkit")])
+    monkeypatch.setattr(ptxas, "_from_packages", lambda function, name: f"{function} {name}")
+    assert ptxas.find("ptxas") == "find_nvidia_binary_utility ptxas"
+    (tmp_path / "toolkit" / "bin").mkdir(parents=True)
+    tool = tmp_path / "toolkit" / "bin" / "ptxas"
+    tool.write_text("#!/bin/sh\necho ptxas says no >&2\nexit 1\n")
+    tool.chmod(0o755)
+    assert ptxas.find("ptxas") == str(tool)
+    with pytest.raises(ptxas.AssemblyError, match="refuses the code for sm_80:\nptxas says no"):
+        ptxas.assemble("", "sm_80")
+    monkeypatch.setattr(ptxas, "_from_packages", lambda function, name: None)
+    with pytest.raises(ptxas.AssemblyError, match="libdevice is not installed"):
+        ptxas.libdevice()
+    with pytest.raises(ptxas.AssemblyError, match="nvdisasm and cuobjdump are not installed"):
+        ptxas.disassemble(b"")
+    tool.unlink()
+    with pytest.raises(ptxas.AssemblyError, match="ptxas is not installed"):
+        ptxas.assemble("", "sm_80")
