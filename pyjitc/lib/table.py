@@ -386,6 +386,8 @@ class Library:
             found = cuda_rules.attribute(target, name)
             if found is not None:
                 return found
+        if isinstance(target, np.ufunc) and name in ("nin", "nout", "nargs", "identity", "signature", "__name__"):
+            return constant(getattr(target, name))
         if isinstance(target, (np.finfo, np.iinfo)):
             try:
                 return constant(getattr(target, name))

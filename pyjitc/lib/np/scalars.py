@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.lazy import lazy
+from ...infer.constants import constant as constant_of
 from ...infer.meaning import Call, Const, Expr, Mismatch
 from ...ops.arith import IMAG, REAL
 from ...ops.structure import TUPLE_MAKE
@@ -174,6 +175,8 @@ def dtype_attribute(t: k.DType, name: str) -> Expr | None:
         return number(getattr(dtype, name))
     if name in ("kind", "char", "name", "str", "byteorder"):
         return Const(k.Str, getattr(dtype, name))
+    if name in ("isbuiltin", "isnative", "hasobject", "flags", "names", "fields", "subdtype", "shape", "base", "isalignedstruct", "metadata"):
+        return constant_of(getattr(dtype, name))
     return None
 
 

@@ -52,6 +52,16 @@ def test_finfo_and_iinfo():
         njit(lambda x: np.finfo(x.dtype).nosuch)(np.ones(2))
 
 
+def test_attributes():
+    def f(x):
+        t = x.dtype
+        return (t.itemsize, t.alignment, t.kind, t.char, t.name, t.str, t.byteorder, t.num, t.isnative, t.isbuiltin, t.hasobject, t.names, t.fields, t.shape, t.base,
+                t.ndim, np.add.nin, np.divmod.nout, np.add.identity, np.maximum.identity, np.matmul.signature, t == "f8", t != np.int8)
+
+    agree(f, np.ones(2))
+    agree(f, np.ones(2, np.int8))
+
+
 def test_astype():
     def f(x):
         return (x.astype(np.int8, casting="unsafe"), x.astype(np.complex128, casting="safe"), x.astype(np.float32, "F").strides, x.astype(np.float32, order="C").strides,
