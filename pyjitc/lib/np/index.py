@@ -47,6 +47,7 @@ FUNCTIONS: dict[str, str] = {
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "bits": "packbits unpackbits may_share_memory shares_memory",
+    "shortcuts": "unique_all unique_counts unique_inverse unique_values sort_complex rollaxis row_stack isfortran iterable frombuffer",
     "iterators": "ndindex ndenumerate nditer broadcast",
     "applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
     "padding": "pad",

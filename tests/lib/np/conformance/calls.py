@@ -372,7 +372,7 @@ unique: v ; a ; v, return_index=True ; v, return_inverse=True ; v, return_counts
 unique_all: v ; a
 unique_counts: v ; a
 unique_inverse: v ; a
-unique_values: v ; a
+unique_values: = np.sort(np.unique_values(v)) ; = np.sort(np.unique_values(a))
 unravel_index: i, (3, 4) ; 5, (3, 4) ; i, (3, 4), order='F' ; 99, (3, 4) ; i, 9
 unstack: a ; a, axis=1
 vander: v ; v, 3 ; v, increasing=True

@@ -1,0 +1,59 @@
+"""unique_all and its kin, sort_complex, rollaxis, row_stack, isfortran, iterable, frombuffer of arrays, against NumPy."""
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import TypingError, njit
+
+V, A, A3 = np.array([3.0, 1.0, np.nan, 3.0, np.nan]), np.arange(12).reshape(3, 4) % 5, np.arange(24).reshape(2, 3, 4)
+WRITABLE = np.arange(6, dtype=np.int32)
+
+
+def written(a):
+    b = np.frombuffer(a, np.int16, 4, 2)
+    b[...] = 7
+    return a, b
+
+
+CASES = {
+    "unique": (lambda a: (np.unique_all(a), np.unique_counts(a), np.unique_inverse(a), np.unique_all(a).counts.sum()), (V,), (A,), (A > 2,), (V[:0],), (A.astype(np.int8)[:, ::2],)),
+    "unique of a list": (lambda x: np.unique_counts([x, 1, x]), (3,), (2.5,)),
+    "sort_complex": (lambda a: (np.sort_complex(a), np.sort_complex([2, 1])), (V,), (A,), (A.astype(np.int8),), (A.astype(np.uint16),), (V.astype(np.float32),), (A - 1j * A[::-1],)),
+    "rollaxis": (lambda a: (np.rollaxis(a, 2), np.rollaxis(a, 0, 3), np.rollaxis(a, -1, -2), np.rollaxis(a, 1, start=1), np.rollaxis(a, 0, 2)), (A3,), (A3[:, ::-1],)),
+    "rollaxis wrong": (lambda a: np.rollaxis(a, 3), (A3,)),
+    "rollaxis start wrong": (lambda a: np.rollaxis(a, 0, 5), (A3,)),
+    "questions": (lambda a: (np.isfortran(a), np.iterable(a), np.iterable(3), np.iterable((1, 2)), np.iterable(a.size)), (A,), (A.T,), (A[:1].T,), (A3.T[::2],), (np.array(1),)),
+    "frombuffer": (lambda a: (np.frombuffer(a, np.uint8), np.frombuffer(a, np.int16, 3), np.frombuffer(a, dtype=np.int32, offset=4), np.frombuffer(a)), (WRITABLE,), (A,), (A3,)),
+    "frombuffer beyond": (lambda a, n: np.frombuffer(a, np.int32, n), (WRITABLE, 7), (WRITABLE, 2)),
+    "frombuffer uneven": (lambda a, n: np.frombuffer(a, np.int32, -1, n), (WRITABLE, 3), (WRITABLE, 99), (WRITABLE, -1)),
+    "frombuffer strided": (lambda a: np.frombuffer(a, np.int32), (WRITABLE[::2],)),
+    "frombuffer written": (written, (WRITABLE,)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_as_numpy(name):
+    function, *calls = CASES[name]
+    compiled = njit(function)
+    for args in calls:
+        found = difference(outcome(function, args), outcome(compiled, args))
+        assert not found, (found, args)
+
+
+@pytest.mark.skipif(not hasattr(np, "row_stack"), reason="gone from NumPy")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_row_stack():
+    def f(a, b):
+        return np.row_stack((a, b))
+
+    assert difference(outcome(f, (A, A[0])), outcome(njit(f), (A, A[0]))) == ""
+
+
+def test_unique_values_are_sorted():
+    f = njit(lambda a: np.unique_values(a))
+    assert difference(("returns", np.sort(f.py_func(A)), (), ""), ("returns", f(A), (), "")) == ""
+
+
+def test_bytes_are_refused():
+    with pytest.raises(TypingError, match="pass the array"):
+        njit(lambda: np.frombuffer(b"12345678"))()
