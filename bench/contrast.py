@@ -253,7 +253,7 @@ def turn(slow) -> float:
     promise = hasattr(f(*args), "block_until_ready")
     expression = f"f({', '.join(names)})" + ".block_until_ready()" * promise
     if "window" not in _now or _now.get("of") is not f:
-        spent = calls({"f": (expression, {"f": f, **names})}, 2, 8)["f"][-1]
+        spent = calls({"f": (expression, {"f": f, **names})}, 1, 8)["f"][0]
         _now.update(window=int(min(2000, max(8, 2e6 / max(spent, 1)))), of=f)  # 2 ms together
     return calls({"f": (expression, {"f": f, **names})}, 1, _now["window"])["f"][0] * 1e-9
 
