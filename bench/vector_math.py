@@ -1,19 +1,20 @@
 """Suite `math`: functions of whole arrays, small and large, against NumPy, Numba and JAX.
 
-Each call makes its result. JAX runs on one thread, on arrays that are its own already, with float64 enabled; the time
-is that until the result is there. The column `ulp` is the worst error of pyjitc and of NumPy, in units in the last
-place of the result, against 80-bit arithmetic (for float32: float64).
+Each contender has a process of its own, on one thread, and makes its result in each call. JAX works on arrays that are its
+own already, with float64 enabled; the time is that until the result is there. The column `ulp` is the worst error of pyjitc
+and of NumPy, in units in the last place of the result, against 80-bit arithmetic (for float32: float64).
 """
 from __future__ import annotations
 
 import importlib
-import os
+import time
 
 import numpy as np
 
-from .measure import progress, ratio, runs, sample
+from .measure import progress, ratio, sample
 from .peers import decorator
 from .table import Row
+from .worker import Failed, Workers
 
 __all__ = ["PEERS", "measure"]
 
@@ -56,18 +57,15 @@ ONE_OPERATION = ("exp", "sin", "log", "tanh", "pow")
 
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
-    jax = _jax() if "jax" in peers else None
     rows = []
-    for label, function in FUNCTIONS.items():
-        compiled = {"pyjitc": decorator("pyjitc")(function)}
-        if "numba" in peers:
-            compiled["numba"] = decorator("numba")(function)
-        for dtype in (np.float32, np.float64):
-            for n in SIZES:
-                name = f"{label}, {np.dtype(dtype).name}, {n:,}"
-                if only in name:
-                    progress(f"math: {name}")
-                    rows += _rows(name, label, function, compiled, jax, _arguments(dtype, n), quick)
+    with Workers(["numpy", "pyjitc", *peers]) as workers:
+        for label in FUNCTIONS:
+            for dtype in ("float32", "float64"):
+                for n in SIZES:
+                    name = f"{label}, {dtype}, {n:,}"
+                    if only in name:
+                        progress(f"math: {name}")
+                        rows += _rows(name, label, workers, dtype, n, 5 if quick else 25)
     progress("")
     return rows
 
@@ -78,33 +76,36 @@ def _arguments(dtype, n):
     return (rng.random(n) * 16 - 8).astype(dtype), (rng.random(n) * 10 + 1e-3).astype(dtype)
 
 
-def _rows(name, label, function, compiled, jax, args, quick) -> list[Row]:
+def _rows(name, label, workers, dtype, n, rounds) -> list[Row]:
     def failed(note):
         return [Row("math", name, "x", None, budget=1.0, at_least=True, note=note)]
 
+    function, args = FUNCTIONS[label], _arguments(dtype, n)
     expected = function(*args)
     tolerance = 1e-13 if expected.dtype == np.float64 else 5e-6
-    contenders = {"numpy": function}
-    for peer, f in compiled.items():
+    results = {}
+    for peer, worker in workers.items():
         try:
-            actual = f(*args)
-        except Exception as error:
+            results[peer] = actual = worker.ask(prepare, peer, label, dtype, n)
+        except Failed as error:
             if peer == "pyjitc":
-                return failed(f"{type(error).__name__}: {str(error).splitlines()[0]}"[:200])
+                return failed(str(error)[:200])
             continue
         if peer == "pyjitc" and actual.dtype != expected.dtype:
             return failed(f"wrong: {actual.dtype} for {expected.dtype}")
         if not np.allclose(actual, expected, rtol=tolerance, atol=tolerance):
             return failed(f"{peer}: wrong: differs by {np.max(np.abs(actual - expected)):.2g}")
-        contenders[peer] = f
-    if jax:
-        contenders["jax"] = jax(function, args)
-    times = runs(contenders, lambda: args, 5 if quick else 25)
+    times = {peer: [] for peer in results}
+    contenders = list(results)
+    for _ in range(rounds):
+        contenders.reverse()
+        for peer in contenders:
+            times[peer].append(workers[peer].ask(turn))
     cells = {f"{peer} time": _short(times[peer]) for peer in contenders}
     cells |= {f"over {peer}": f"{ratio(times[peer], times['pyjitc']).median:.2f}x" for peer in contenders
               if peer not in ("numpy", "pyjitc")}
     if label in ONE_OPERATION and len(args[0]) == max(SIZES):
-        cells["ulp"] = " / ".join(f"{_ulps(function, args, f(*args)):.2f}" for f in (compiled["pyjitc"], function))
+        cells["ulp"] = " / ".join(f"{_ulps(function, args, results[peer]):.2f}" for peer in ("pyjitc", "numpy"))
     rows = [Row("math", name, "x", ratio(times["numpy"], times["pyjitc"]), cells, budget=1.0, at_least=True,
                 ratios={peer: ratio(times[peer], times["pyjitc"]) for peer in contenders if peer != "pyjitc"})]
     if len(args[0]) == max(SIZES):
@@ -112,7 +113,7 @@ def _rows(name, label, function, compiled, jax, args, quick) -> list[Row]:
         rows += [Row("math", f"{name}: over {peer}", "x", ratio(times[peer], times["pyjitc"]), budget=budget,
                      at_least=True) for peer, budget in against if peer in times]
         if "ulp" in cells:
-            worst = sample([_ulps(function, args, compiled["pyjitc"](*args))])
+            worst = sample([_ulps(function, args, results["pyjitc"])])
             rows.append(Row("math", f"{name}: worst error", "ulp", worst, budget=ULPS))
     return rows
 
@@ -128,16 +129,43 @@ def _short(times) -> str:
     return f"{seconds * 1e6:,.2f} us" if seconds < 1e-3 else f"{seconds * 1e3:,.3f} ms"
 
 
-def _jax():
-    """(function, arguments) -> a callable that runs it in JAX."""
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+# In the workers.
+
+_running: list = []  # the call that takes turns, and how often it is made in one
+
+
+def prepare(peer, label, dtype, n):
+    """Make the call ready that takes turns from now on; its result."""
+    function, args = FUNCTIONS[label], _arguments(dtype, n)
+    if peer == "jax":
+        call, result = _jax_call(function, args)
+    else:
+        compiled = decorator(peer)(function)
+        result = compiled(*args)
+
+        def call():
+            compiled(*args)
+
+    call()
+    start = time.perf_counter()
+    call()
+    _running[:] = call, max(1, int(1e-3 / max(time.perf_counter() - start, 1e-9)))
+    return np.asarray(result)
+
+
+def _jax_call(function, args):
     jax = importlib.import_module("jax")
     jax.config.update("jax_enable_x64", True)
+    scope = {**function.__globals__, "np": jax.numpy}
+    run = jax.jit(type(function)(function.__code__, scope, function.__name__))
+    own = [jax.numpy.asarray(a) for a in args]
+    return lambda: run(*own).block_until_ready(), run(*own)
 
-    def prepare(function, args):
-        scope = {**function.__globals__, "np": jax.numpy}
-        run = jax.jit(type(function)(function.__code__, scope, function.__name__))
-        own = [jax.numpy.asarray(a) for a in args]
-        return lambda *_: run(*own).block_until_ready()
 
-    return prepare
+def turn() -> float:
+    """Seconds of one call."""
+    call, repeat = _running
+    start = time.perf_counter()
+    for _ in range(repeat):
+        call()
+    return (time.perf_counter() - start) / repeat

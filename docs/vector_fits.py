@@ -34,6 +34,7 @@ def without(f, *first):
 third = mpf(1) / 3
 FITS = {  # module, table: (function, interval, terms that are given)
     (vector_exp, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
+    (vector_exp, "LONG_TAIL"): (without(exp, 1, 1), (mpf("-1e-9"), 2 * HALF_LN2), ()),
     (vector_exp, "EXP_SINGLE"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), (1.0, 1.0)),
     (vector_exp, "ODD"): (without(of_root(sinh), 1), (TINY, HALF_LN2**2), ()),
     (vector_exp, "EVEN"): (without(lambda z: cosh(sqrt(z)), 1), (TINY, HALF_LN2**2), ()),

@@ -29,7 +29,7 @@ def spread(low, high):
 
 
 def samples():
-    exponential = [R.uniform(-750, 715, N), R.normal(0, 1, N), R.uniform(-1.1, 1.1, N), spread(-320, 2)]
+    exponential = [R.uniform(-750, 715, N), R.normal(0, 1, N), R.uniform(-1.1, 1.1, N), R.uniform(-0.25, 0.25, 8 * N), spread(-320, 2)]
     logarithmic = [abs(spread(-323, 308)), R.uniform(0.5, 2, N), 1 + R.normal(0, 1e-6, N), 2.0 ** np.arange(-1074, 1024)]
     turns = np.round(np.concatenate([R.uniform(-1e6, 1e6, N), spread(0, 13)])) * (np.pi / 2)  # little is left of these
     circular = [R.uniform(-8, 8, N), R.normal(0, 1, N), spread(-300, 14), turns, [6381956970095103 * 2.0**797]]

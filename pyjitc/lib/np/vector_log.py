@@ -15,6 +15,7 @@ __all__ = ["log", "log_single", "log2", "log2_single", "log10", "log10_single", 
 # R(z) / z, coefficients of FreeBSD's e_log.c
 SERIES = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
           1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01)
+MINUS_SERIES = tuple(-c for c in SERIES)
 SERIES_SINGLE = (0.6666666655404201, 0.4000012221181065, 0.28550778633191964, 0.23331614471843498)
 INV_LN2, INV_LN2_LOW = 1.4426950408889634, 2.0355273740931033e-17
 INV_LN10, INV_LN10_LOW = 0.4342944819032518, 1.098319650216765e-17
@@ -65,9 +66,11 @@ def at_ends(found, x):
 
 
 def log(x):
+    """As log(1 + f) = f - s * (f - R(s**2)), of fewer operations; n is added where it is not lost."""
     f, n = split_any(x)
-    half, rest = series(f)
-    return at_ends(fma(n, LN2_HIGH, sub(f, sub(half, fma(n, LN2_LOW, rest)))), x)
+    s = div(f, sub(-2.0, f))
+    z = mul(s, s)
+    return at_ends(fma(n, LN2_HIGH, fma(s, fma(z, POLYNOMIAL(z, coefficients=MINUS_SERIES), f), fma(n, LN2_LOW, f))), x)
 
 
 def log_single(x):
