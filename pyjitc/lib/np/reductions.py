@@ -131,7 +131,10 @@ def check_out(out, how, t, ndim, keepdims):
 
 
 def reduced(how, a, slots):
-    axes = axes_of(slots.get("axis"), a.type.ndim)
+    axis = slots.get("axis")
+    if a.type.ndim == 0 and axis is not None and type(axis.value) is int and axis.value in (0, -1):
+        axis = None  # the ufunc's reduction takes a number for a row of one
+    axes = axes_of(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     source = a.type.dtype
@@ -282,6 +285,8 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 
 def count(a, axis, where, keepdims):
     """Number of elements that are folded into one."""
+    if a.ndim == 0 and isinstance(axis, int):
+        raise AxisError(axis, 0)
     if where is not True:
         return np.sum(np.logical_and(np.ones_like(a, np.bool_), where), axis, np.float64, None, keepdims)
     if axis is None:

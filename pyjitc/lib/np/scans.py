@@ -48,7 +48,7 @@ def best_along(out, a, largest):
 
 
 def find_best(a, axis, out, keepdims, largest):
-    if axis is None:
+    if axis is None or a.ndim == 0 and (axis == 0 or axis == -1):
         if a.size == 0:
             raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
         found = best_of(np.ravel(a), largest)
@@ -66,11 +66,11 @@ def find_best(a, axis, out, keepdims, largest):
 
 
 def argmax(a, axis=None, out=None, *, keepdims=False):
-    return find_best(a, axis, out, keepdims, True)
+    return find_best(np.asarray(a), axis, out, keepdims, True)
 
 
 def argmin(a, axis=None, out=None, *, keepdims=False):
-    return find_best(a, axis, out, keepdims, False)
+    return find_best(np.asarray(a), axis, out, keepdims, False)
 
 
 def replaced(a, value):
@@ -142,11 +142,11 @@ def scan(a, axis, dtype, out, product):
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
-    return scan(a, axis, dtype, out, False)
+    return scan(np.asarray(a), axis, dtype, out, False)
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
-    return scan(a, axis, dtype, out, True)
+    return scan(np.asarray(a), axis, dtype, out, True)
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):
@@ -164,7 +164,7 @@ def cumulative(x, axis, dtype, out, include_initial, product):
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         return cumulative(a, 0, dtype, out, include_initial, product)
     if not include_initial:
-        return scan(a, axis, dtype, out, product)
+        return scan(np.asarray(a), axis, dtype, out, product)
     place = check_axis(axis, a.ndim)
     result = np.empty(lengthened(a.shape, place, 0), scan_type(a) if dtype is None else dtype)
     moved = np.moveaxis(result, place, 0)
