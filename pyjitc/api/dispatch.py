@@ -240,7 +240,7 @@ class CompiledFunction(Callable_):
         code = self.py_func.__code__
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
         if len(signature.args) != count:
-            raise TypeError(f"signature {signature} has {len(signature.args)} arguments, {self.__qualname__}() takes {count}")
+            raise TypeError(f"signature {signature} has {len(signature.args)} argument{'s' * (len(signature.args) != 1)}, {self.__qualname__}() takes {count}")
         if not _NATIVE or self._given_up:
             return
         with LOCK:

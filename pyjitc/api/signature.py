@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base.errors import suggest
 from ..types import kinds, text
 from ..types.kinds import Array, Tuple, Type, is_numpy_scalar, union_of
 
@@ -96,7 +97,12 @@ def signature_of(given) -> Signature:
     if isinstance(given, Signature):
         return given
     if isinstance(given, str):
-        result, args = text.parse_list(given)
+        try:
+            result, args = text.parse_list(given)
+        except ValueError as error:
+            unknown = str(error).split("'")[1:2] if str(error).startswith("unknown type") else []
+            near = suggest(unknown[0], text.NAMES) if unknown else None
+            raise ValueError(f"{error}; did you mean {near}?" if near else str(error)) from None
         return Signature(map(text.python_scalars, args), None if result is None else text.python_scalars(result))
     if isinstance(given, (tuple, list)):
         return Signature([_argument(a) for a in given])

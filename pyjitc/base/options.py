@@ -66,6 +66,8 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
         if name == "boundscheck" and value is None:
             continue
         if name == "fastmath" and not isinstance(value, bool):
+            if isinstance(value, str):
+                raise TypeError(f"option fastmath={value!r}: must be True, False or a list of flags ({', '.join(_FASTMATH)})")
             flags = [f for f, on in value.items() if on] if isinstance(value, dict) else list(value or ())
             wrong = [f for f in flags if f not in _FASTMATH]
             if wrong:

@@ -102,8 +102,8 @@ class Analysis:
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
         if count > _MAX_CHANGES:
-            raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop, to {str(av[0])[:60]}...",
-                           "give the variable one type before the loop and keep it")
+            raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop",
+                           "give the variable one type before the loop and keep it: an array, where a tuple would grow")
         self.av[value] = av
         for user in self.shape.users.get(value, ()):
             if user in self.incoming:

@@ -236,6 +236,8 @@ class Library:
         if x.type is Str and y.type is Str and op == "+":
             return Apply(pyobject.PY_JOIN, x, y)
         for t, other in ((x.type, y.type), (y.type, x.type)):
+            if op == "%" and t is x.type is Str:
+                raise Mismatch("formatting by % is not compiled yet", "write an f-string")
             if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or t is other):
                 raise _not_yet(t)
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
@@ -307,7 +309,8 @@ class Library:
         if x.type is NoneType or y.type is NoneType or type(x.type) is not type(y.type) and not (
                 isinstance(x.type, (Singleton, Exception_)) or isinstance(y.type, (Singleton, Exception_))):
             return Const(Bool, op == "!=")  # values of unlike types are never equal
-        raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled")
+        raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled", "compare outside, and pass a number or a bool"
+                       if _is_text(x.type) or _is_text(y.type) else "")
 
     def _identity(self, op, x, y):
         yes, no = Const(Bool, op == "is"), Const(Bool, op == "is not")
@@ -447,6 +450,8 @@ class Library:
             raise Mismatch(f"methods of a {t.name} are not compiled yet", "use an array (np.empty, np.zeros) or a tuple", AttributeError)
         if isinstance(t, Singleton) and isinstance(t.value, _CONTAINERS) and hasattr(t.value, name):
             raise _read_only(t, f".{name}()")
+        if t is Str and name in ("format", "join"):
+            raise Mismatch(f"{name} of a str is not compiled yet", "write an f-string", AttributeError)
         if t is Str or t is Bytes:
             raise Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array",
                            AttributeError)
@@ -585,6 +590,8 @@ class Library:
             return index.iterators.iterate(x)
         if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (t.name in iteration.STEPS or t.name == "empty_iterator"):
             return x
+        if _is_text(t) or _is_container(t):
+            raise _not_yet(t)
         raise Mismatch(f"{describe(t)} object is not iterable")
 
     def next(self, state):

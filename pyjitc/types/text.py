@@ -119,6 +119,7 @@ class _Reader:
         elif token in ("slice", "Tuple", "UniTuple", "optional", "Optional", "Array", "array"):
             result = self.applied(token)
         else:
+            self.at -= len(token)
             self.fail(f"unknown type {token!r}" if token else "a type is missing")
         while self.peek() == "[":
             result = self.array(result)

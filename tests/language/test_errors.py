@@ -443,3 +443,21 @@ def test_advice(function, advice):
     with pytest.raises(CompileError) as caught:
         njit(function)(np.zeros(3))
     assert advice in caught.value.diagnostic.hint
+
+
+@pytest.mark.parametrize("function, args, advice", [
+    (lambda n: "%d" % n, (3,), "f-string"), (lambda n: "{}".format(n), (3,), "f-string"), (lambda s: s == "a", ("b",), "outside"),
+    (lambda n: np.zeros(n, "int33"), (3,), "np.float64"), (lambda n: [k for k in {"a": n}], (3,), "array"),
+    (lambda n: Manager(), (3,), "named tuple"), (lambda n: eval("n"), (3,), "expression"),
+])
+def test_advice_for(function, args, advice):
+    with pytest.raises(CompileError) as caught:
+        njit(function)(*args)
+    assert advice in caught.value.diagnostic.hint, str(caught.value)
+
+
+def test_wrong_decorators_say_what_is_right():
+    with pytest.raises(ValueError, match="unknown type 'flot64' at column 0 .*did you mean float64"):
+        njit("flot64(float64)")
+    with pytest.raises(TypeError, match="must be True, False or a list of flags"):
+        njit(fastmath="yes")

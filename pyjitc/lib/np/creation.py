@@ -27,7 +27,9 @@ def scalar_of(x: Expr):
         if value is UNKNOWN:
             raise TypeError
         found = scalar_type(np.dtype(value))
-    except TypeError:
+    except TypeError as error:
+        if type(value) is str:
+            raise Mismatch(str(error), "write np.float64, np.int32, ... or a constant string") from None
         found = None
     if found is None:
         raise Mismatch("the dtype must be known at compile time and numeric", "write np.float64, np.int32, ... or a constant string")
