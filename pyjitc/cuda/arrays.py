@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import struct
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class _Place:
 class DeviceArray:
     """An array on a device. shape, strides (bytes), dtype, ndim, size, nbytes as NumPy's; device; type: as kernels see it."""
 
-    __slots__ = ("memory", "start", "shape", "strides", "dtype", "writable", "type", "stream", "__weakref__")
+    __slots__ = ("memory", "start", "shape", "strides", "dtype", "writable", "type", "stream", "passed", "__weakref__")
     __array_priority__ = 1000
 
     def __init__(self, memory: Memory, start: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype, writable: bool = True,
@@ -65,6 +66,8 @@ class DeviceArray:
         self.memory, self.start, self.shape, self.strides, self.dtype = memory, start, shape, strides, dtype
         self.writable, self.stream = writable, stream
         self.type = _type(shape, strides, dtype, writable)
+        words = (*shape, *strides) if self.type.layout == "A" else shape
+        self.passed = struct.pack(f"P{len(words)}q", start, *words)  # what a kernel is given of it
 
     # -- what it is
 

@@ -37,12 +37,10 @@ _CODES = {"i8": "b", "i16": "h", "i32": "i", "i64": "q", "half": "e", "float": "
 
 
 def _fields(t: Type, name: str) -> list[tuple[str, str]]:
-    """(struct code, expression) of each parameter for an argument called `name`, as codegen/nvptx.parameters has them."""
+    """(struct code, expression) for an argument called `name`: one for each parameter that codegen/nvptx.parameters has, but one
+    for all of an array."""
     if isinstance(t, Array):
-        places = [("q", f"{name}.shape[{k}]") for k in range(t.ndim)]
-        if t.layout == "A":
-            places += [("q", f"{name}.strides[{k}]") for k in range(t.ndim)]
-        return [("P", f"{name}.start"), *places]
+        return [(f"{8 * (1 + t.ndim * (2 if t.layout == 'A' else 1))}s", f"{name}.passed")]
     if isinstance(t, Tuple):
         return [field for k, part in enumerate(t.elements) for field in _fields(part, f"{name}[{k}]")]
     if t is Int:
@@ -87,10 +85,12 @@ class GpuCode:
         names = [f"a{k}" for k in range(len(self.types))]
         fields = [field for t, name in zip(self.types, names) for field in _fields(t, name)]
         form = f"P{_CONFIG.size}s"
-        places = []
+        places: list[int] = []
         for code, _ in fields:
-            form += code
-            places.append(struct.calcsize(form) - struct.calcsize(code))
+            form += "0P" + code if code[-1] == "s" else code  # aligned
+            end = struct.calcsize(form)
+            start = end - struct.calcsize(code)
+            places += range(start, end, 8) if code[-1] == "s" else (start,)
         driver = self.device.driver
         self.about = (ctypes.c_uint64 * (5 + len(places)))(
             driver.address("cuCtxSetCurrent"), driver.address("cuLaunchKernel"), self.device.context, self.function.handle, len(places), *places)

@@ -238,11 +238,11 @@ def _function_type(value):
 class Launch:
     """A kernel with the sizes of a launch. grid, block: (x, y, z)."""
 
-    __slots__ = ("kernel", "grid", "block", "stream", "shared", "device", "quick", "packed", "count")
+    __slots__ = ("kernel", "grid", "block", "stream", "shared", "device", "quick", "count")
 
     def __init__(self, kernel: Kernel, grid, block, stream=0, shared=0):
         self.kernel = kernel
-        self.quick = None  # (packed, *args): a launch of known types on a GPU, or NotImplemented
+        self.quick, self.count = None, -1  # a launch with `count` arguments of known types on a GPU, or NotImplemented
         self.grid, self.block = _sizes("grid", grid), _sizes("block", block)
         self.stream = stream
         self.device = device = current_device()
@@ -263,13 +263,13 @@ class Launch:
             raise ValueError(f"the bytes of shared memory are negative: {shared}")
 
     def __call__(self, *args, **kwargs) -> None:
-        if self.quick is not None and len(args) == self.count and not kwargs and self.quick(self.packed, *args) is None:
+        if len(args) == self.count and not kwargs and self.quick(*args) is None:
             return
         code = self.kernel.launch(args, kwargs, self.grid, self.block, self.stream, self.shared)
         quick = getattr(code, "quick", None)
         if quick is not None:
-            self.packed, self.count = code.configure(self.grid, self.block, stream_handle(self.stream), self.shared), len(code.types)
-            self.quick = quick
+            packed = code.configure(self.grid, self.block, stream_handle(self.stream), self.shared)
+            self.quick, self.count = functools.partial(quick, packed), len(code.types)
 
     def __repr__(self):
         return f"<{self.kernel!r} with grid {self.grid}, block {self.block}>"

@@ -14,7 +14,6 @@ from pyjitc import cuda
 from pyjitc.base.launch_bounds import Bounds
 from pyjitc.codegen import link, nvptx
 from pyjitc.cuda import ptx
-from pyjitc.cuda.gpu import _fields
 from pyjitc.runtime.loader import load
 from pyjitc.types.typeof import typeof
 
@@ -24,6 +23,17 @@ REGISTERS = {name: k for k, name in enumerate(("tid", "ntid", "ctaid", "nctaid")
 SOLITARY = ["saxpy", "grid_stride", "stencil", "laplace3", "black_scholes", "mandelbrot", "csr_matvec", "life", "convolution"]
 _C = {"ptr": ctypes.c_void_p, "i64": ctypes.c_int64, "i32": ctypes.c_int32, "i16": ctypes.c_int16, "i8": ctypes.c_int8, "double": ctypes.c_double,
       "float": ctypes.c_float}
+
+
+def flat(x, t):
+    """What is passed for an argument."""
+    if isinstance(x, tuple):
+        return [v for part, p in zip(x, t.elements) for v in flat(part, p)]
+    if isinstance(x, np.ndarray):
+        return [x.ctypes.data, *x.shape, *(x.strides if t.layout == "A" else ())]
+    if isinstance(x, (complex, np.complexfloating)):
+        return [float(x.real), float(x.imag)]
+    return [float(x) if isinstance(x, (float, np.floating)) else int(x)]
 
 
 def run(kernel, grid, block, args):
@@ -46,15 +56,7 @@ def run(kernel, grid, block, args):
     function = ctypes.CFUNCTYPE(None, *(_C[p] for p in parameters))(image.address(name))
     registers = (ctypes.c_int32 * 12).from_address(image.address("registers"))
 
-    class Here:  # an array as the host's side of a launch sees it
-        def __init__(self, a):
-            self.start, self.shape, self.strides = a.ctypes.data, a.shape, a.strides
-
-    def seen(x):
-        return tuple(map(seen, x)) if isinstance(x, tuple) else Here(x) if isinstance(x, np.ndarray) else x
-
-    given = [eval(expression, {"x": seen(x)}) for x, t in zip(args, types) for _, expression in _fields(t, "x")]
-    given = [int(v) if isinstance(v, (np.integer, np.bool_)) else float(v) if isinstance(v, np.floating) else v for v in given]
+    given = [v for x, t in zip(args, types) for v in flat(x, t)]
     full = [tuple(d) + (1,) * (3 - len(d)) for d in ((s if isinstance(s, tuple) else (s,)) for s in (grid, block))]
     registers[3:6], registers[9:12] = full[1], full[0]
     for bz, by, bx in np.ndindex(full[0][::-1]):

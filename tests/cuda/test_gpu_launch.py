@@ -223,10 +223,10 @@ def test_the_short_way_is_native(library):
     assert kernel[4, 256] is launch and launch.quick is not None
     before = count()
     for _ in range(10):
-        assert launch.quick(launch.packed, 2.0, x, y) is None
+        assert launch.quick(2.0, x, y) is None
         launch(2.0, x, y)
     assert count() == before + 20 and not native.launches
-    assert launch.quick(launch.packed, 2, x, y) is NotImplemented
+    assert launch.quick(2, x, y) is NotImplemented
 
 
 def test_code_is_kept_on_disk(library, tmp_path, monkeypatch):
