@@ -9,7 +9,7 @@ import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD, IMUL
-from ...ops.memory import ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
+from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ...ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
@@ -320,6 +320,8 @@ def _flip(args, kwargs):
     axes = axes_of(slots.get("axis"), a.type.ndim)
     if isinstance(axes, Expr):
         return axes
+    if a.type.ndim == 0:
+        return Apply(ARRAY_LOAD, a)  # as m[()]
     return _flipped(a, range(a.type.ndim) if axes is None else axes)
 
 
@@ -432,7 +434,9 @@ def _common_dtype(args, kwargs):
     found = None
     for x in elements(args[0]):
         t = x.type.dtype if isinstance(x.type, Array) else numpy_counterpart(x.type) if k.is_number(x.type) else x.type
-        found = t if found is None else promote(found, t)
+        if found is not None and found is not t and (isinstance(found, k.Record) or isinstance(t, k.Record)):
+            raise Mismatch("a common dtype of structured arrays is not compiled", "convert the fields")
+        found = t if found is None or found is t else promote(found, t)
     return Const(k.DType(found), dtype_of(found))
 
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from pyjitc.base.errors import TypingError
 
 
 def check(function, *args):
@@ -40,8 +39,6 @@ def test_dtypes(a):
 def test_what_is_not_compiled_says_so():
     with pytest.raises(NotImplementedError, match="pass a\\[0\\]"):
         njit(lambda a: np.cov(a))(A[:1])
-    with pytest.raises((TypingError, NotImplementedError), match="weights"):
-        njit(lambda a, w: np.cov(a, fweights=w))(A, np.arange(9))
 
 
 def test_reshape_to_powers():
@@ -51,3 +48,19 @@ def test_reshape_to_powers():
     check(f, A, 1)
     with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
         njit(f)(A, -1)
+
+
+def test_weights_and_sequences():
+    def f(a, f, w):
+        return (np.cov(a, fweights=f), np.cov(a, aweights=w), np.cov(a, fweights=f, aweights=w, ddof=0), np.cov(a[0], aweights=w, bias=True), np.cov([1.0, 2.0, 4.0]),
+                np.corrcoef([[1, 2, 4], [1, 0, 3]]))
+
+    a = np.random.default_rng(1).normal(size=(3, 5))
+    args = a, np.array([1, 2, 0, 1, 3]), np.array([0.5, 1.0, 2.0, 0.25, 1.0])
+    for expected, actual in zip(f(*args), njit(f)(*args)):
+        np.testing.assert_allclose(actual, expected, rtol=1e-13)  # sums in another order
+    for bad in (np.array([1, -1, 1, 1, 1]), np.ones(4)):
+        with pytest.raises((ValueError, RuntimeError)) as error:
+            np.cov(a, aweights=bad)
+        with pytest.raises(error.type, match=str(error.value)):
+            njit(lambda a, w: np.cov(a, aweights=w))(a, bad)

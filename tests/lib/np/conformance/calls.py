@@ -247,7 +247,7 @@ ediff1d: a ; v, to_end=w ; v, to_begin=w ; v, s, s
 einsum: 'ij,jk', m, h ; 'ij->ji', a ; 'ii', m ; 'i,i', v, w ; 'i,j->ij', v, w ; '...i->...', a ; 'ij,ij->i', a, b ; 'ij', a, out=o ; 'ij,jk', m, h, optimize=True
 einsum_path: 'ij,jk', m, h
 empty: = np.empty((3, 4)).shape ; = np.empty(3, np.int8).dtype ; = np.empty((2, 3), dtype=np.float32, order='F').strides ; = np.empty(n).shape ; = np.empty((-1, 2)) ; = np.empty(3, device='cpu').shape ; = np.empty(3, like=None).shape
-empty_like: = np.empty_like(a).shape ; = np.empty_like(a, dtype=np.int8).dtype ; = np.empty_like(a, order='F').strides ; = np.empty_like(a, subok=False).shape ; = np.empty_like(a, shape=(2, 2)).shape ; = np.empty_like(a, device='cpu').shape
+empty_like: = np.empty_like(a).shape ; = np.empty_like(a, dtype=np.int8).dtype ; = np.empty_like(a, order='F').shape ; = np.empty_like(a, subok=False).shape ; = np.empty_like(a, shape=(2, 2)).shape ; = np.empty_like(a, device='cpu').shape
 expand_dims: a, 0 ; a, -1 ; a, (0, 2) ; a, 7
 extract: mask, a ; mask1, v
 eye: 3 ; 3, 4 ; 3, k=1 ; 3, dtype=np.int8 ; n, order='F' ; 3, device='cpu' ; 3, like=None
