@@ -85,19 +85,15 @@ def in_order(a, t):
     return a.astype(t)
 
 
-def vector(x):
-    found = np.atleast_1d(np.asarray(x))
-    if found.ndim > 1:
-        fail(ValueError, "object too deep for desired array")
-    return found
-
-
 def convolve(a, v, mode="full"):
-    x, y = vector(a), vector(v)
+    x, y = np.atleast_1d(np.asarray(a)), np.atleast_1d(np.asarray(v))
     if len(x) == 0:
         raise ValueError("a cannot be empty")
     if len(y) == 0:
         raise ValueError("v cannot be empty")
+    known(mode)
+    if x.ndim > 1 or y.ndim > 1:
+        fail(ValueError, "object too deep for desired array")
     t = common_type(x, y)
     first, second = in_order(x, t), in_order(y, t)
     if len(second) > len(first):
@@ -107,6 +103,7 @@ def convolve(a, v, mode="full"):
 
 def correlate(a, v, mode="valid"):
     x, y = np.asarray(a), np.asarray(v)
+    known(mode)
     if x.ndim == 0 or y.ndim == 0:
         fail(ValueError, "object of too small depth for desired array")
     if x.ndim > 1 or y.ndim > 1:

@@ -37,7 +37,9 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     a = np.asarray(y)
-    moved = np.moveaxis(a, check_axis(axis, a.ndim), -1)
+    if not -a.ndim <= axis < a.ndim:
+        raise IndexError("list assignment index out of range")
+    moved = np.moveaxis(a, axis, -1)
     if x is None:
         return np.sum(dx * (moved[..., 1:] + moved[..., :-1]) / 2.0, -1)
     points = np.asarray(x)

@@ -248,7 +248,7 @@ def poly(seq_of_zeros):
         raise ValueError("input must be 1d or non-empty square 2d array.")
     if len(zeros) == 0:
         return 1.0
-    return made_from(zeros.astype(np.float64) if zeros.dtype.kind in "biu" else zeros)
+    return made_from(zeros.astype(np.float64) if zeros.dtype.kind in "biu" or zeros.dtype == np.float16 else zeros)
 
 
 def _is_single(args, kwargs):

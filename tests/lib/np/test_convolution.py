@@ -15,6 +15,8 @@ CASES = {
     "correlate": (lambda a, b: (np.correlate(a, b), np.correlate(a, b, "same"), np.correlate(a, b, mode="full"), np.correlate(a, b, 0)), (A1, A1[:4]), (A1[:4], A1), (A1[:3], A1), (A1[:4], A1[:5]), (A1, W), (W, A1), (S, S), (B, B[:3]), (F, F[:3]), (H, H[:3]), (LONG, LONG[:700]), (A1[:0], A1), (A1, A1[:0]), (A1, 2.0), (A2, A1)),
     "conv lists": (lambda a: (np.convolve([1, 2, 3], a), np.correlate(a, (1, 2))), (A1,)),
     "conv bad": (lambda a: np.convolve(a, a, "x"), (A1,)),
+    "corr bad": (lambda a: np.correlate(a, a, "nosuch"), (A1,), (A1[:0],)),
+    "conv deep": (lambda a: np.convolve(a, a), (A2,), (A2[:0],)),
     "conv bad2": (lambda a: np.convolve(a, a, "s"), (A1,)),
     "windows": (lambda n: (np.hanning(n), np.hamming(n), np.blackman(n), np.bartlett(n), np.kaiser(n, 5.5), np.kaiser(n, 14)), (7,), (8,), (1,), (0,), (-2,)),
     "i0": (lambda x: np.i0(x), (A1*20,), (3.0,), (3,), (np.float32(9),), (H,), (F,), (A2,), (A3[:0],), (S,), (W,), (np.array(2.5),)),

@@ -14,6 +14,7 @@ P = np.cumsum(R.normal(size=12) * 2)
 CASES = {
     "diff": (lambda a: (np.diff(a), np.diff(a, 2), np.diff(a, axis=0), np.trapezoid(a), np.trapezoid(a, dx=0.5, axis=0)), (A1,), (A2,), (S,)),
     "trap": (lambda y, x: (np.trapezoid(y, x), np.trapezoid(y, x, axis=-1)), (A1, np.arange(9)**2), (A2, A2**2), (A2, np.arange(5))),
+    "trap axis": (lambda y: np.trapezoid(y, axis=2), (A2,), (np.array(1.0),)),
     "trap0": (lambda y, x: np.trapezoid(y, x, axis=0), (A1, np.arange(9)**2), (A2, A2**2),),
     "trap00": (lambda y, x: np.trapezoid(y, x, axis=0), (A2, np.arange(3))),
     "grad": (lambda f: (np.gradient(f), np.gradient(f, 2.0), np.gradient(f, edge_order=2), np.gradient(f, 2, edge_order=2)), (A1,), (F,), (W,), (S,), (A3+0.0,), (A1[:1],)),

@@ -65,12 +65,12 @@ def test_exact_points():
         assert np.array_equal(REAL(np.ones(n))[2], np.fft.fft(np.ones(n)))
 
 
-def of_types(a, b, c, d, e):
-    return np.fft.fft(a), np.fft.rfft(b), np.fft.ihfft(c), np.fft.irfft(d), np.fft.fft(e), np.fft.irfft(a), np.fft.rfft(d, norm="forward")
+def of_types(a, b, c):
+    return np.fft.fft(a), np.fft.rfft(b), np.fft.irfft(c), np.fft.rfft(c, norm="forward")
 
 
 def test_types():
-    args = [(R.normal(size=(3, 10)) * 4).astype(t) for t in (np.bool_, np.int8, np.uint64, np.float16, np.float32)]
+    args = [(R.normal(size=(3, 10)) * 4).astype(t) for t in (np.bool_, np.uint64, np.float16)]
     compare(of_types(*args), njit(of_types)(*args))
 
 
@@ -119,11 +119,19 @@ def real_axes(a):
             np.fft.rfftn(a), np.fft.rfftn(a, axes=(0,)), np.fft.rfftn(a, s=(4, 7), axes=(1, 0), norm="forward"))
 
 
+def all_complex(a):
+    return complex_arguments(a), complex_axes(a)
+
+
+def all_real(a):
+    return real_arguments(a), real_axes(a)
+
+
 def sequences():
     return np.fft.fft([1.0, 2.0, 4.0]), np.fft.rfft((1, 2, 3, 7))
 
 
-@pytest.mark.parametrize("function, a", [(complex_arguments, C2), (real_arguments, C2.real), (complex_axes, C3), (real_axes, C3.real), (sequences, None)],
+@pytest.mark.parametrize("function, a", [(all_complex, C3), (all_real, C3.real), (sequences, None)],
                          ids=lambda x: getattr(x, "__name__", "a"))
 def test_arguments(function, a):
     if a is None:
@@ -149,8 +157,7 @@ def test_shifts():
 
 
 def into(a, b, x, y, z):
-    return np.fft.fft(a, out=x), np.fft.irfft(a, 6, out=y), np.fft.ifftn(a, out=x), np.fft.irfftn(a, (5, 6), (0, 1), out=y), np.fft.ifft(b, out=z), \
-        np.fft.fft(a, out=a)
+    return np.fft.fft(a, out=x), np.fft.irfft(a, 6, out=y), np.fft.ifftn(a, out=x), np.fft.ifft(b, out=z), np.fft.fft(a, out=a)
 
 
 def test_out():
@@ -158,7 +165,7 @@ def test_out():
     args = C2.copy(), C2.astype(np.complex64), np.empty(C2.shape, complex), np.empty(C2.shape), np.empty(C2.shape, np.complex64)
     expected = into(*map(np.copy, args))
     found = compiled(*args)
-    for n, m in enumerate((2, 3, 2, 3, 4, 0)):
+    for n, m in enumerate((2, 3, 2, 4, 0)):
         assert found[n] is args[m]
     compare(expected, found)
 

@@ -25,7 +25,7 @@ CASES = {
     "int": (lambda a: (np.polyint(a), np.polyint(a, 2), np.polyint(a, 0), np.polyint(a, 2, k=3), np.polyint(a, 2, [1.5, 2]), np.polyint(a, k=7)), (P,), (N,), (F,), (W,), (NONE,)),
     "int neg": (lambda a: np.polyint(a, -1), (P,)),
     "int k": (lambda a: np.polyint(a, 3, [1, 2]), (P,)),
-    "poly": (lambda a: np.poly(a), (P,), (N,), (np.array([1+1j, 1-1j, 2]),), (W,), (NONE,), (F,), (M,), ((M+M.T),), (V,), (np.stack([M, M]),), (F[None, :1],)),
+    "poly": (lambda a: np.poly(a), (P,), (N,), (np.array([1+1j, 1-1j, 2]),), (W,), (NONE,), (F,), (P.astype(np.float16),), (M,), ((M+M.T),), (V,), (np.stack([M, M]),), (F[None, :1],)),
     "roots": (lambda a: np.roots(a), (P,), (Z,), (N,), (np.zeros(3),), (NONE,), (F,), (W,), (P[:1],), (np.array([0, 3.0, 0, 0]),), (np.array([1.0, 0, -1]),), (V,)),
     "vander": (lambda a: (np.vander(a), np.vander(a, 2), np.vander(a, N=5, increasing=True)), (P,), (N,), (F,), (W,), (B,), (np.array([True, False]),)),
     "vander2": (lambda a: np.vander(a), (V,)),
