@@ -1,5 +1,6 @@
 """The rows of docs/semantics.md: where compiled code differs from the interpreter on purpose."""
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -151,3 +152,30 @@ def test_tracing_does_not_see_inside():
     finally:
         sys.settrace(before)
     assert "inner" not in seen and "outer" not in seen
+
+
+def watched(a, n):
+    before = a[0]
+    x = 0
+    for i in range(n):
+        x ^= i * 3 % 7
+    return a[0] - before, x
+
+
+def test_other_threads_wait():
+    seen, stop = np.zeros(1, np.int64), threading.Event()
+
+    def count():
+        while not stop.is_set():
+            seen[0] += 1
+
+    compiled, free = njit(watched), njit(nogil=True)(watched)
+    compiled(seen, 1), free(seen, 1)
+    other = threading.Thread(target=count)
+    other.start()
+    try:
+        assert compiled(seen, 20_000_000)[0] == 0
+        assert any(free(seen, 20_000_000)[0] for _ in range(20)), "nogil=True lets them run"
+    finally:
+        stop.set()
+        other.join()
