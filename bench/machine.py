@@ -5,6 +5,7 @@ import datetime
 import importlib.metadata
 import os
 import platform
+import subprocess
 
 from .measure import calls, sample
 
@@ -30,7 +31,20 @@ def describe(peers) -> dict[str, str]:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             found[package] = "from the source tree"
+    commit = _commit()
+    if commit:
+        found["pyjitc"] += f", commit {commit}"
     return found
+
+
+def _commit() -> str:
+    """The commit that is checked out, with a + where files differ from it; '' outside of a repository."""
+    try:
+        said = subprocess.run(["git", "describe", "--always", "--dirty=+"], cwd=os.path.dirname(os.path.abspath(__file__)),
+                              capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.stdout.strip() if said.returncode == 0 else ""
 
 
 def slowness(quick) -> float:

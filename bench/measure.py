@@ -14,7 +14,7 @@ from typing import Callable, Mapping, NamedTuple
 
 import numpy as np
 
-__all__ = ["Sample", "sample", "calls", "runs", "child", "progress", "ratio", "quotient"]
+__all__ = ["WINDOWS", "Sample", "sample", "calls", "runs", "child", "progress", "ratio", "quotient"]
 
 
 WINDOWS = 3
