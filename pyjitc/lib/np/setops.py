@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import CallValue, Const, Mismatch
+from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import IADD, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...types.kinds import Array, Bool, DType, NoneType, Singleton
-from ...types.lattice import dtype_of, promote
+from ...types.lattice import dtype_of, kind_of, promote
 from ..build import outlined, type_name
 from ..intrinsics import as_type
 from .sorting import count_up, flat_copy, sort_keys, with_arrays
@@ -342,6 +342,11 @@ def _isin(names):
             return again
         slots = _bind("isin", (*names, "assume_unique", "invert", "kind"), 2, args, kwargs)
         a, b = slots[names[0]], slots[names[1]]
+        kind = slots["kind"].value if "kind" in slots else None
+        if kind not in (None, "sort", "table"):
+            return Throw(ValueError, f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+        if kind == "table" and not all(kind_of(x.type.dtype) in "biu" for x in (a, b)):
+            return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
         t = promote(a.type.dtype, b.type.dtype)
         return _call(isin, a, b, _flag(slots, "invert"), Const(DType(t), dtype_of(t)))
 

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from tests.lib.np.test_sorting import agrees, values
+from tests.oracle import agree
 
 from pyjitc import njit
 
@@ -76,3 +77,9 @@ def test_assumptions_and_shapes():
     agrees(members, njit(members), a.reshape(2, 3, 4)[:, ::2], b[:5])
     agrees(members, njit(members), values(np.complex128, 20), values(np.complex128, 20, 1))
     agrees(sets, njit(sets), a.reshape(4, 6), b.reshape(5, 6))
+
+
+def test_kinds_of_isin():
+    for kind in (None, "sort", "table", "nosuch"):
+        for dtype in ("float64", "int32"):
+            agree(lambda a: np.isin(a, a[:2], kind=kind), np.arange(4, dtype=dtype))
