@@ -18,7 +18,7 @@ from ..ops import arith as a
 from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
 from ..types.kinds import Bool, Int
-from . import dce, gvn, latches, pipeline, ranges, simplify, versioning
+from . import dce, gvn, latches, pipeline, ranges, simplify, unswitch, versioning
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
@@ -35,7 +35,7 @@ _CHEAP = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.CAST, a.IEQ, 
 
 
 # After the threads of a block became loops: these are versioned as all loops are.
-PASSES = [simplify, latches, gvn, ranges, gvn, dce, versioning, dce]
+PASSES = [simplify, latches, gvn, unswitch, simplify, latches, gvn, ranges, gvn, dce, versioning, dce]
 
 
 def run_module(functions: list[ir.Function], options, replacement, recursive, check=None):
@@ -114,6 +114,9 @@ class _Grid:
     def run(self) -> Plan:
         fn = self.fn
         self.enter()
+        # a checked index that is not negative is the index: what follows from the thread's number needs no slot
+        substitute(fn.blocks, {i.result: i.args[0] for b in fn.blocks for i in b.insts
+                               if i.op is memory.CHECK_INDEX and i.attrs.get("nonnegative")})
         self.poll()
         self.hoist()
         regions = self.cut()
