@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, INE, ISHL, ISHR, ISUB
+from ...ops.arith import FADD, FDIV, FMUL, FNEG, FSUB, IADD, IAND, INE, ISHL, ISHR, ISUB
 from ...ops.math import BITS, FMA, FROM_BITS, SQRT
 
-__all__ = ["add", "sub", "mul", "div", "fma", "sqrt", "MAGIC", "MAGIC_BITS", "LN2", "LN2_HIGH", "LN2_LOW", "power_of_two", "integer", "scaled", "is_odd"]
+__all__ = ["add", "sub", "mul", "div", "fma", "sqrt", "neg", "MAGIC", "MAGIC_BITS", "LN2", "LN2_HIGH", "LN2_LOW", "power_of_two",
+           "integer", "scaled", "is_odd"]
 
-add, sub, mul, div, fma, sqrt = (partial(op, exact=True) for op in (FADD, FSUB, FMUL, FDIV, FMA, SQRT))
+add, sub, mul, div, fma, sqrt, neg = (partial(op, exact=True) for op in (FADD, FSUB, FMUL, FDIV, FMA, SQRT, FNEG))
 
 MAGIC = 1.5 * 2.0**52  # added to a small number, leaves it rounded to an integer in the low bits
 MAGIC_BITS = 0x4338000000000000

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ...ops.arith import FEQ, FGT, FLT, IADD, IAND, IEQ, ISHR, ISUB
 from ...ops.math import BITS, COPYSIGN, FABS, FROM_BITS, POLYNOMIAL
 from ...ops.structure import SELECT
-from .vector import LN2, LN2_HIGH, LN2_LOW, MAGIC, MAGIC_BITS, add, div, fma, mul, sqrt, sub
+from .vector import LN2, LN2_HIGH, LN2_LOW, MAGIC, MAGIC_BITS, add, div, fma, mul, neg, sqrt, sub
 
 __all__ = ["log", "log_single", "log2", "log2_single", "log10", "log10_single", "log1p", "log1p_single", "asinh", "asinh_single",
            "acosh", "acosh_single", "atanh", "atanh_single", "split"]
@@ -85,7 +85,7 @@ def in_base(f, high, low):
     first = sub(f, half)
     second = add(sub(sub(f, first), half), rest)
     product = mul(first, high)
-    return product, add(sub(0.0, fma(first, -high, product)), fma(second, high, mul(first, low)))
+    return product, add(neg(fma(first, -high, product)), fma(second, high, mul(first, low)))
 
 
 def log2(x):
@@ -184,7 +184,7 @@ def atanh(x):
     d = sub(1.0, a)
     inverse = div(1.0, d)
     q = mul(add(a, a), inverse)
-    low = mul(fma(q, sub(0.0, sub(sub(1.0, d), a)), fma(q, sub(0.0, d), add(a, a))), inverse)
+    low = mul(fma(q, neg(sub(sub(1.0, d), a)), fma(q, neg(d), add(a, a))), inverse)
     found = SELECT(FGT(a, 1.0), NAN, mul(0.5, one_more(q, low, False)))
     return SELECT(FLT(a, 2.0**-28), x, COPYSIGN(found, x))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ...ops.arith import BAND, BNOT, BOR, FEQ, FGT, FLT
 from ...ops.math import COPYSIGN, FABS, POLYNOMIAL, POW
 from ...ops.structure import SELECT
-from .vector import LN2, MAGIC, add, div, fma, integer, mul, power_of_two, sqrt, sub
+from .vector import LN2, MAGIC, add, div, fma, integer, mul, neg, power_of_two, sqrt, sub
 from .vector_exp import EXP_SINGLE, TAIL, clipped
 from .vector_log import INV_LN2, series_single, split, split_any, to_float
 
@@ -27,7 +27,7 @@ def power(x, y):
     the class of a number: it has no vectors of those.)"""
     high, low = log2_exact(x)
     p = mul(high, y)
-    rest = fma(low, y, fma(high, y, sub(0.0, p)))
+    rest = fma(low, y, fma(high, y, neg(p)))
     found = exp2_exact(p, rest)
     if BNOT(BAND(BAND(FGT(x, 2.0**-1020), FLT(x, 2.0**1020)), FLT(FABS(p), 1021.0))):
         found = POW(x, y, rare=True)
@@ -41,20 +41,20 @@ def log2_exact(x):
     lost = sub(f, sub(d, 2.0))
     inverse = div(1.0, d)
     s = mul(f, inverse)
-    s2 = mul(sub(fma(s, sub(0.0, d), f), mul(s, lost)), inverse)  # s + s2 = f / (2 + f)
+    s2 = mul(sub(fma(s, neg(d), f), mul(s, lost)), inverse)  # s + s2 = f / (2 + f)
     z = mul(s, s)
-    z2 = fma(add(s, s), s2, fma(s, s, sub(0.0, z)))
+    z2 = fma(add(s, s), s2, fma(s, s, neg(z)))
     a = mul(z, POLYNOMIAL(z, coefficients=ATANH))
     t = add(THIRD, a)
     t2 = add(sub(a, sub(t, THIRD)), THIRD_LOW)
     w = mul(z, t)
-    w2 = fma(z, t2, fma(z2, t, fma(z, t, sub(0.0, w))))
+    w2 = fma(z, t2, fma(z2, t, fma(z, t, neg(w))))
     v = add(1.0, w)
     v2 = add(sub(w, sub(v, 1.0)), w2)
     c = mul(s, TWO_LOG2E)
-    c2 = fma(s2, TWO_LOG2E, fma(s, TWO_LOG2E_LOW, fma(s, TWO_LOG2E, sub(0.0, c))))
+    c2 = fma(s2, TWO_LOG2E, fma(s, TWO_LOG2E_LOW, fma(s, TWO_LOG2E, neg(c))))
     g = mul(c, v)
-    g2 = fma(c2, v, fma(c, v2, fma(c, v, sub(0.0, g))))
+    g2 = fma(c2, v, fma(c, v2, fma(c, v, neg(g))))
     n = to_float(k)
     high = add(n, g)
     return high, add(add(sub(n, high), g), g2)
@@ -66,7 +66,7 @@ def exp2_exact(p, rest):
     whole = sub(p, sub(shifted, MAGIC))
     r = add(whole, rest)
     t = mul(r, LN2)
-    t2 = fma(add(sub(whole, r), rest), LN2, fma(r, LN2_REST, fma(r, LN2, sub(0.0, t))))
+    t2 = fma(add(sub(whole, r), rest), LN2, fma(r, LN2_REST, fma(r, LN2, neg(t))))
     high = add(1.0, t)
     low = add(sub(t, sub(high, 1.0)), fma(mul(t, t), POLYNOMIAL(t, coefficients=TAIL), fma(t, t2, t2)))
     return mul(add(high, low), power_of_two(integer(shifted)))
@@ -104,7 +104,7 @@ def cbrt(x):
     square = mul(inverse, inverse)
     y = mul(d, square)
     h = mul(y, y)
-    remainder = sub(fma(sub(0.0, h), y, d), mul(fma(y, y, sub(0.0, h)), y))
+    remainder = sub(fma(neg(h), y, d), mul(fma(y, y, neg(h)), y))
     found = COPYSIGN(mul(fma(remainder, mul(square, THIRD), y), power_of_two(k)), x)
     return SELECT(FEQ(x, 0.0), x, SELECT(FLT(FABS(x), INF), found, x))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ...ops.arith import BAND, FEQ, FGT, FLT, IADD, IAND, ILT, ISHL, IXOR
 from ...ops.math import BITS, COPYSIGN, COS, FABS, FROM_BITS, POLYNOMIAL, SIN, TAN
 from ...ops.structure import SELECT
-from .vector import MAGIC, add, div, fma, is_odd, mul, sqrt, sub
+from .vector import MAGIC, add, div, fma, is_odd, mul, neg, sqrt, sub
 
 __all__ = ["sin", "sin_single", "cos", "cos_single", "tan", "tan_single", "asin", "asin_single", "acos", "acos_single",
            "atan", "atan_single", "atan2", "atan2_single"]
@@ -204,7 +204,7 @@ def angle_single(b, a):
 
 def reduced_quotient(b, a):
     middle, steep = FGT(b, mul(0.5, a)), FGT(b, add(a, a))
-    top = SELECT(steep, sub(0.0, a), SELECT(middle, sub(b, a), b))
+    top = SELECT(steep, neg(a), SELECT(middle, sub(b, a), b))
     return div(top, SELECT(steep, b, SELECT(middle, add(b, a), a))), middle, steep
 
 
