@@ -10,7 +10,7 @@ import numpy as np
 from ..runtime import platform
 from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, NoneType, NpBool, NpComplex, NpFloat,
-    NpInt, Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union,
+    NpInt, Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Undefined, Union,
 )
 
 __all__ = ["box", "unbox", "NotBoxable"]
@@ -25,6 +25,8 @@ class NotBoxable(Exception):
 
 
 def numpy_dtype(t) -> np.dtype:
+    if isinstance(t, Record):
+        return t.dtype
     return np.dtype(t.text.rstrip("_"))
 
 
@@ -284,11 +286,13 @@ def _open_array(e, t, pointer, wrong):
     number = _load(e, "i32", descr, platform.DESCR["type_num"], 4)
     same = None
     dtype = numpy_dtype(t.dtype)
+    if isinstance(t.dtype, Record):
+        _require(e, _same_record(e, descr, dtype), wrong)
     for n in sorted({dtype.num} | {np.dtype(c).num for c in "lqLQ" if np.dtype(c) == dtype}):
         one = e.assign(f"icmp eq i32 {number}, {n}")
         same = one if same is None else e.assign(f"or i1 {same}, {one}")
     _require(e, same, wrong)
-    if dtype.itemsize > 1:
+    if dtype.itemsize > 1 and not isinstance(t.dtype, Record):
         order = _load(e, "i8", descr, platform.DESCR["byteorder"], 1)
         _require(e, e.assign(f"icmp eq i8 {order}, {ord('=')}"), wrong)
     bits = platform.ARRAY_FLAGS
@@ -308,6 +312,13 @@ def _open_array(e, t, pointer, wrong):
                 known = ", !range !2" if field == "shape" else ""
                 result.append(_load(e, "i64", table, 8 * k, f"8{known}"))
     return result
+
+
+def _same_record(e, descr, dtype):
+    symbol = f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_EquivTypes']}"
+    e.declare(f"declare i8 @{symbol}(ptr, ptr)")
+    alike = e.assign(f"call i8 @{symbol}(ptr {descr}, ptr {e.object(dtype)})")
+    return e.assign(f"icmp ne i8 {alike}, 0")
 
 
 def _open_tuple(e, t, pointer, wrong):

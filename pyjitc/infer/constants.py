@@ -13,7 +13,7 @@ from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, NUMPY_SCALARS, Object, Singleton, Slice, Str,
     Tuple, Unbound,
 )
-from ..types.typeof import instance_type
+from ..types.typeof import instance_type, record_type
 from .meaning import Apply, Const, Expr, Mismatch
 
 __all__ = ["constant", "plain_int", "plain_ints", "scalar_type", "array_type", "FIXED_MODULES"]
@@ -31,7 +31,7 @@ def scalar_type(dtype: np.dtype):
 
 def array_type(value: np.ndarray) -> Array | None:
     """The Array type of an ndarray, or None for a dtype that has no native form."""
-    element = scalar_type(value.dtype)
+    element = scalar_type(value.dtype) or record_type(value.dtype)
     if element is None:
         return None
     flags = value.flags

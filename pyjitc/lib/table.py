@@ -20,7 +20,7 @@ from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
     Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, NpInt,
-    Object, Range, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar,
+    Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar,
 )
 from . import intrinsics
 from .build import OUTLINED
@@ -223,6 +223,7 @@ class Library:
     # -- operators
 
     def binary(self, op, x, y, inplace=False):
+        _no_records(op, x, y)
         if x.type is Object or y.type is Object:
             return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
@@ -252,6 +253,7 @@ class Library:
             return Apply(BNOT, truth)
         if x.type is Object:
             return _python({"-": operator.neg, "+": operator.pos, "~": operator.invert}[op], x)
+        _no_records(op, x)
         if isinstance(x.type, Array):
             return elementwise.unary(op, x)
         return operators.unary(op, x)
@@ -259,6 +261,7 @@ class Library:
     def compare(self, op, x, y):
         if op in ("is", "is not"):
             return self._identity(op, x, y)
+        _no_records(op, x, y)
         if op in ("in", "not in"):
             found = self._contains(x, y)
             return found if op == "in" else Apply(BNOT, found)
@@ -435,6 +438,8 @@ class Library:
             return index.attributes.getattr_(x, name)
         if isinstance(t, Struct) and t.name == "broadcast":
             return index.iterators.getattr_(x, name)
+        if _is_record(t):
+            return index.records.getattr_(x, name)
         if t is Range and name in ("start", "stop", "step"):
             return Apply(structure.RANGE_GET, x, field=name)
         if isinstance(t, Slice) and name in ("start", "stop", "step"):
@@ -469,6 +474,8 @@ class Library:
             return index.attributes.set_of_array(x, name, value)
         if _is_part(x.type):
             raise Mismatch("flags of an array are part of its type in compiled code and cannot be changed")
+        if _is_record(x.type):
+            return index.records.put_attribute(x, name, value)
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
 
     def is_power(self, t):
@@ -483,7 +490,11 @@ class Library:
         if t is Object:
             return _python(operator.getitem, x, i)
         if isinstance(t, Array):
+            if isinstance(t.dtype, Record):
+                return index.records.getitem(x, i)
             return (indexing if _advanced(i) else views).getitem(x, i)
+        if _is_record(t):
+            return index.records.get(x, i)
         if isinstance(t, Tuple):
             return self._tuple_item(x, i)
         if isinstance(t, Struct) and t.name == "list":
@@ -524,8 +535,13 @@ class Library:
         return Call(tuples.item, x, i)
 
     def setitem(self, x, i, v):
+        if _is_record(x.type):
+            return index.records.put(x, i, v)
         if isinstance(x.type, Array):
-            return indexing.setitem(x, i, v) if _advanced(i) else views.setitem(x, i, v, conversions.assign)
+            if isinstance(x.type.dtype, Record):
+                return index.records.setitem(x, i, v)
+            written_out = isinstance(v.type, Tuple) or isinstance(v.type, Struct) and v.type.name == "list"
+            return indexing.setitem(x, i, v) if written_out or _advanced(i) else views.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
             raise _not_yet(x.type)
         if _is_part(x.type):
@@ -546,6 +562,8 @@ class Library:
             return Call(iteration.range_size, x)
         if _is_part(t):
             return index.attributes.length(x)
+        if _is_record(t):
+            return Const(Int, len(index.records.values(x)))
         if t is Str and x.known:
             return Const(Int, len(x.value))
         if t is Object or t is Str:
@@ -554,6 +572,9 @@ class Library:
 
     def unpack(self, x, count):
         t = x.type
+        if _is_record(t):
+            x = Apply(structure.TUPLE_MAKE, *index.records.values(x), cls=None)
+            t = x.type
         if isinstance(t, Struct) and t.name == "list":
             x = _tuple([x], {})
             t = x.type
@@ -586,6 +607,8 @@ class Library:
             return self.iter(_tuple([x], {}))
         if _is_part(t):
             return index.attributes.iterate(x)
+        if _is_record(t):
+            return self.iter(Apply(structure.TUPLE_MAKE, *index.records.values(x), cls=None))
         if isinstance(t, Struct) and t.name == "broadcast":
             return index.iterators.iterate(x)
         if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (t.name in iteration.STEPS or t.name == "empty_iterator"):
@@ -727,6 +750,15 @@ def _is_container(t):
 def _is_part(t):
     """a.flags or a.flat"""
     return isinstance(t, Struct) and t.name in ("flags", "flat")
+
+
+def _is_record(t):
+    return isinstance(t, Struct) and t.name == "record"
+
+
+def _no_records(op, *operands):
+    if any(isinstance(x.type, Array) and isinstance(x.type.dtype, Record) or _is_record(x.type) for x in operands):
+        raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
 
 
 def _not_yet(t):

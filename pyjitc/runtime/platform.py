@@ -44,7 +44,7 @@ FUNCTION = {"globals": 16, "code": 48, "defaults": 56, "kwdefaults": 64, "closur
 # Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; the numbers are its ABI).
 NUMPY_API = {
     "PyArray_Type": 2, "PyArrayDescr_Type": 3, "PyArray_DescrFromType": 45, "PyArray_Scalar": 60, "PyArray_New": 93,
-    "PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282,
+    "PyArray_NewFromDescr": 94, "PyArray_EquivTypes": 182, "PyArray_SetBaseObject": 282,
 }
 
 _CAPSULE = ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "PyCapsule_Type"))

@@ -10,7 +10,7 @@ import weakref
 
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
-    "NpInt", "NpFloat", "NpComplex", "NpBool", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
+    "NpInt", "NpFloat", "NpComplex", "NpBool", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
     "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
@@ -124,6 +124,23 @@ NUMPY_SCALARS = {
     for t in (NpBool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
               float16, float32, float64, complex64, complex128)
 }
+
+
+class Record(Type):
+    """Element of a structured array. dtype: the structured dtype; cls: np.void, or np.record, whose fields are attributes too.
+    Elements are never loaded whole: a record is a 0-d view (lib/np/records.py)."""
+
+    __slots__ = fields = ("dtype", "cls")
+
+    def __new__(cls, dtype, scalar=None):
+        return super().__new__(cls, dtype, scalar or dtype.type)
+
+    @property
+    def bits(self) -> int:
+        return 8 * self.dtype.itemsize
+
+    def _text(self):
+        return f"record{{{', '.join(f'{name}: {self.dtype[name]}' for name in self.dtype.names)}}}"
 
 
 class Array(Type):

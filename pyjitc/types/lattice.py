@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .kinds import (
-    NUMPY_SCALARS, Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, Type,
+    NUMPY_SCALARS, Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, Record, Type,
     bool_, complex64, complex128, float32, float64, int64, is_complex, is_float, is_numpy_scalar, is_python_number,
 )
 
@@ -44,6 +44,8 @@ def numpy_counterpart(t: Type) -> Type:
 def dtype_of(t: Type) -> np.dtype:
     """NumPy's dtype of a number type."""
     found = _dtypes.get(t)
+    if found is None and isinstance(t, Record):
+        return t.dtype
     if found is None:
         found = _dtypes[t] = np.dtype(_COUNTERPART.get(t, t).text.rstrip("_"))
     return found
@@ -77,6 +79,8 @@ def _promote(x: Type, y: Type) -> Type:
         return python_promote(x, y)
     if is_python_number(x):
         x, y = y, x
+    if isinstance(x, Record) or isinstance(y, Record):
+        raise AttributeError("a record is no number", name="number", obj=x)  # inference says which call this was
     if not is_numpy_scalar(x):
         raise TypeError(f"{x} and {y} have no common number type")
     weak = {Int: 0, Float: 0.0, Complex: 0j, Bool: np.dtype(bool)}.get(y)

@@ -17,7 +17,7 @@ from .kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Range, Singleton, Slice, Str, Tuple, Type,
 )
 
-__all__ = ["typeof", "element_type", "instance_type"]
+__all__ = ["typeof", "element_type", "record_type", "instance_type"]
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_, range: Range,
@@ -41,6 +41,17 @@ _KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionTy
 def element_type(dtype: np.dtype) -> Type | None:
     """The NumPy scalar type of a dtype; None for object, string, structured, byte-swapped and other ones."""
     return _BY_NUMBER.get(dtype.num) if dtype.isnative else None
+
+
+def record_type(dtype: np.dtype) -> kinds.Record | None:
+    """The type of elements of a structured dtype whose fields have native forms; else None."""
+    if dtype.names is None or not dtype.names or dtype.hasobject:
+        return None
+    for name in dtype.names:
+        base = dtype[name].base
+        if element_type(base) is None and record_type(base) is None:
+            return None
+    return kinds.Record(dtype)
 
 
 def instance_type(value) -> Instance | None:
@@ -94,6 +105,8 @@ def typeof(value, other: Callable | None = None) -> Type:
 def _array(value: np.ndarray) -> Array:
     dtype, flags = value.dtype, value.flags
     element = _BY_NUMBER.get(dtype.num) if dtype.isnative else None
+    if element is None and dtype.names:
+        element = record_type(dtype)
     if element is None:
         raise TypeError(_refused_dtype(dtype))
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
@@ -110,7 +123,7 @@ def _refused_dtype(dtype: np.dtype) -> str:
     if dtype.kind in "mM":
         return f"is an array of dtype {dtype}; pass x.view(np.int64)"
     if dtype.kind == "V":
-        return f"is an array of records (dtype {dtype}); pass its fields, as in x['field']"
+        return f"is an array of records (dtype {dtype}) of which a field has no native form; pass the others, as in x['field']"
     return f"is an array of dtype {dtype}, which has no native form; convert it, as in x.astype(np.float64)"
 
 

@@ -44,7 +44,7 @@ def test_types(value, t):
 
 @pytest.mark.parametrize("value, text", [
     (np.zeros(2, ">f8"), "bytes are swapped"), (np.zeros(2, object), "Python objects"), (np.zeros(2, "U3"), "strings"),
-    (np.zeros(2, "M8[s]"), r"view\(np.int64\)"), (np.zeros(2, [("a", "f8")]), "records"), (np.zeros(2, np.longdouble), "no native form"),
+    (np.zeros(2, "M8[s]"), r"view\(np.int64\)"), (np.zeros(2, [("a", "S3")]), "records"), (np.zeros(2, np.longdouble), "no native form"),
     (np.zeros(2).view(MyArray), r"MyArray, a subclass of ndarray; pass np.asarray\(x\)"), (np.ma.array([1]), "masked"),
     (np.longdouble(1), "longdouble"), ([1], r"pass np.array\(x\)"), ({1: 2}, "is a dict"), (object(), "an object"),
     (MyFloat(1), r"subclass of float; pass float\(x\)"), (collections.OrderedDict(), "OrderedDict"), ((1, [2]), "list"),

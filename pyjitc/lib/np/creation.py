@@ -10,6 +10,7 @@ from ...ops.structure import STRUCT_GET, TUPLE_GET
 from ...types import kinds
 from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_numpy_scalar
 from ...types.lattice import dtype_of
+from ...types.typeof import record_type
 from ..py import conversions
 from . import views
 
@@ -26,7 +27,7 @@ def scalar_of(x: Expr):
     try:
         if value is UNKNOWN:
             raise TypeError
-        found = scalar_type(np.dtype(value))
+        found = scalar_type(np.dtype(value)) or record_type(np.dtype(value))
     except TypeError as error:
         if type(value) is str:
             raise Mismatch(str(error), "write np.float64, np.int32, ... or a constant string") from None

@@ -11,12 +11,13 @@ import numpy as np
 
 from ...base.lazy import lazy
 
-__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "applying", "attributes", "iterators", "ufunc_methods", "grids", "UFUNC_METHODS"]
+__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "applying", "attributes", "iterators", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
 applying = lazy(f"{__package__}.applying")
 attributes = lazy(f"{__package__}.attributes")
+records = lazy(f"{__package__}.records")
 iterators = lazy(f"{__package__}.iterators")
 grids = lazy(f"{__package__}.grids")
 ufunc_methods = lazy(f"{__package__}.ufunc_methods")

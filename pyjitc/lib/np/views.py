@@ -12,9 +12,9 @@ from ...ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ...ops.memory import (
     ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,
 )
-from ...ops.structure import RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import PACK, RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Slice, Tuple, Union, is_complex, is_integer, uint64,
+    Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, Slice, Tuple, Union, is_complex, is_integer, uint64,
 )
 from ...types.lattice import dtype_of, part_of
 from ..build import compiled
@@ -254,6 +254,8 @@ def getitem(a: Expr, i: Expr) -> Expr:
         return Call(item_of, a, i)
     items, dots = _index_items(a.type, i)
     if len(items) == a.type.ndim and not dots and all(is_integer(x.type) for x in items):
+        if isinstance(a.type.dtype, Record):
+            return Apply(PACK, view(a, items, dots), name="record")
         return Apply(ARRAY_LOAD, a, *_element(a, items))
     return view(a, items, dots)
 

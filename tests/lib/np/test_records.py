@@ -1,0 +1,184 @@
+"""Structured arrays against NumPy: fields as views, records, assignment, new ones; what is not compiled says so."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import TypingError, njit
+from pyjitc.base.errors import PyjitcError
+
+PLAIN = np.dtype([("x", float), ("y", np.int32, (2,))])
+PACKED = np.dtype([("b", np.int8), ("x", float), ("h", np.float16), ("c", complex)])
+NESTED = np.dtype([("p", PLAIN), ("k", np.bool_)])
+NAMED = np.dtype((np.record, [("x", float), ("n", np.int64)]))
+
+
+def made(dtype, n=4):
+    a = np.zeros(n, dtype)
+    for i, name in enumerate(dtype.names):
+        if dtype[name].names is None:
+            a[name] = np.arange(a[name].size).reshape(a[name].shape) + i
+    return a
+
+
+P, Q = made(PLAIN), made(PACKED)
+TABLE = made(PLAIN, 6).reshape(2, 3)
+GLOBAL = made(PLAIN)
+
+
+def fields(a):
+    return a["x"], a["y"], a["y"][:, 1], a["x"].sum(), a["x"].strides, a["x"] * 2 + a["y"][:, 0]
+
+
+def packed(a):
+    return a["b"], a["x"] * 2, a["h"] + a["h"], a["c"].real, a["c"].sum(), a[::-1]["x"]
+
+
+def written(a):
+    a["x"][1] = 5
+    a[2]["x"] = 7.5
+    a[0] = (1.5, (2, 3))
+    a[1:3]["y"][:, 0] = 9
+    r = a[3]
+    r["y"][1] = 4
+    r["x"] += 1
+    r[0] -= 0.25
+    a["y"] = a["y"] * 2
+    a["x"][::2] = [10.0, 20.0]
+    return a
+
+
+def looped(a):
+    total = 0.0
+    for r in a:
+        total = total / 2 + r["x"] + r["y"].sum()
+    for i in range(len(a)):
+        total = total / 2 + a[i]["x"] * a["y"][i, 1]
+    return total
+
+
+def new(n):
+    a = np.zeros(n, PLAIN)
+    a["x"] = np.arange(n)
+    b = np.zeros((2, n), dtype=NESTED)
+    b[1]["p"]["y"][:, 0] = 3
+    return a, b, np.empty((2, n), PLAIN).shape, a.itemsize, a.dtype.itemsize, np.zeros_like(a)
+
+
+def unpacked(a):
+    x, y = a[1]
+    return x, y, len(a[1]), a[1][0], a[-1][-1]
+
+
+def nested(a):
+    a["p"]["x"][0] = 3
+    a[1]["p"]["y"][1] = 4
+    a[2]["p"] = (1.0, (5, 6))
+    a[3] = a[2]
+    a["k"][1] = True
+    return a, a["p"]["y"], a[1]["p"]["x"]
+
+
+def named(a):
+    a[1].x = 4.5
+    a[0].n = 3
+    return a[1].x + a[2].n, a
+
+
+def copied(a, b):
+    a[...] = b
+    c = a.copy()
+    c[0] = c[1]
+    c[2] = 0
+    return a, c, a[::-1], a[1:], np.concatenate((a, c)), np.roll(a, 1), a.reshape(2, 2)
+
+
+def shifted(a):
+    a[1:] = a[:-1]
+    return a
+
+
+def planes(a):
+    return a[:, 1]["x"], a.T["x"], a[1, 2]["x"], a["y"].shape, a[0]["y"]
+
+
+def captured():
+    GLOBAL["x"][0] += 1
+    return GLOBAL["x"].sum(), GLOBAL[1]["y"]
+
+
+CASES = {
+    fields: [(P,), (P[::-1],), (P[::2],), (P[:0],)], packed: [(Q,), (Q[::-2],)], written: [(P,), (P[::-1],)], looped: [(P,), (P[1::2],)], new: [(3,), (0,)], unpacked: [(P,)],
+    nested: [(made(NESTED),)], named: [(made(NAMED),)], copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], planes: [(TABLE,), (np.asfortranarray(TABLE),)],
+}
+
+
+@pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
+def test_same_as_numpy(function):
+    compiled = njit(function)
+    for args in CASES[function]:
+        found = difference(outcome(function, args), outcome(compiled, args))
+        assert not found, (found, args)
+
+
+def read_only(a):
+    a["x"] = 1
+    return a
+
+
+@pytest.mark.parametrize("function", [lambda a: a["z"], lambda a: a[9]["x"], lambda a: a[0]["q"]], ids=str)
+def test_errors(function):
+    assert difference(outcome(function, (P,)), outcome(njit(function), (P,))) == ""
+
+
+def test_read_only():
+    a = P.copy()
+    a.flags.writeable = False
+    assert difference(outcome(read_only, (a,)), outcome(njit(read_only), (a,))) == ""
+
+
+def test_identity_and_specialisations():
+    f = njit(lambda a: a)
+    assert f(P) is P
+    g = njit(lambda a: a["x"][0])
+    other = np.zeros(2, [("x", np.int16), ("z", float)])
+    assert type(g(other)) is np.int16 and type(g(P)) is np.float64
+    same = np.zeros(2, np.dtype([("x", float), ("y", np.int32, (2,))]))
+    assert g(same) == 0.0 and len(g.signatures) == 2
+    assert njit(captured)()[0] == GLOBAL["x"].sum()
+
+
+def test_kept_on_disk(tmp_path):
+    (tmp_path / "program.py").write_text("""
+import numpy as np
+from pyjitc import njit
+T = np.dtype([("x", float), ("n", np.int8)])
+@njit(cache=True)
+def f(a):
+    b = np.zeros(len(a), T)
+    b["x"] = a["x"] + 1
+    return b
+print(f(np.ones(2, T)).tolist())
+""")
+    env = {**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, env=env)
+        assert done.stdout == "[(2.0, 0), (2.0, 0)]\n", done.stderr
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: a + 1, lambda a: np.sum(a), lambda a: np.sort(a), lambda a: a == a, lambda a: -a, lambda a: a[[0, 1]], lambda a: a[a["x"] > 1], lambda a: a[["x", "y"]], lambda a: np.sqrt(a),
+    lambda a: a @ a, lambda a: np.searchsorted(a, a), lambda a: a[0].x, lambda a: a.astype(float), lambda a: np.dot(a, a), lambda a: np.where(a, 1, 2), lambda a: a.max(), lambda a: np.cov(a),
+], ids=str)
+def test_what_is_refused(function):
+    with pytest.raises(TypingError):
+        njit(function)(P)
+
+
+def test_a_record_stays_inside():
+    with pytest.raises(PyjitcError, match="cannot leave compiled code"):
+        njit(lambda a: a[0])(P)
