@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from ..base.errors import Diagnostic, TypingError
 from ..ir import core as ir
+from ..types.kinds import Struct
 from .analysis import Analysis
 from .emit import emit
 from .meaning import Mismatch
@@ -37,9 +38,13 @@ def _operand_types(analysis, inst: ir.Inst):
     named = []
     for arg in inst.args:
         av = analysis.av.get(arg)
-        if av is not None and arg.name and (arg.name, str(av[0])) not in named:
-            named.append((arg.name, str(av[0])))
+        if av is not None and arg.name and (arg.name, _shown(av[0])) not in named:
+            named.append((arg.name, _shown(av[0])))
     return tuple(named)
+
+
+def _shown(t) -> str:
+    return t.name if isinstance(t, Struct) and t.name in ("list", "dict") else str(t)  # their items say nothing to a reader
 
 
 def _calls(spec, entry, line: int) -> tuple[str, ...]:
