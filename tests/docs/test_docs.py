@@ -38,3 +38,11 @@ def test_environment_variables_are_documented():
 def test_stages_are_documented():
     text = (ROOT / "docs" / "debugging.md").read_text()
     assert all(f"| `{stage}` |" in text for stage in STAGES)
+
+
+def test_the_contrast_page_has_every_row():
+    assigned = [node for node in ast.parse((ROOT / "tests" / "contrast" / "rows.py").read_text()).body if isinstance(node, ast.Assign)]
+    rows = {row for node in assigned if node.targets[0].id in ("ROWS", "TRANSFORMATIONS") for row in ast.literal_eval(node.value)}
+    assert len(rows) > 30
+    named = set(re.findall(r"\*\*([\w-]+)\*\*", (ROOT / "docs" / "tracing.md").read_text()))
+    assert not rows - named
