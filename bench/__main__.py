@@ -32,12 +32,14 @@ def main(arguments=None) -> int:
     options = parser.parse_args(arguments)
     wanted = _checked(parser, options)
     try:
+        if options.charts:
+            os.makedirs(options.charts, exist_ok=True)
         for path in (options.json, options.html, *(options.readme or ()), options.charts and os.path.join(options.charts, "x.svg")):
             if path:
                 check_place(path)
         old = load(options.compare) if options.compare else None
         results = load(options.use) if options.use else None
-    except WrongFile as error:
+    except (WrongFile, OSError) as error:
         parser.error(str(error))
     if results is None:
         results = _measured(options, wanted)
