@@ -1,12 +1,17 @@
 """Regions, slots and states of block functions; what varies between threads."""
 import pytest
 
+from pyjitc.ir.cfg import LoopNest
 from pyjitc.ir.parse import parse
 from pyjitc.ir.show import show
 from pyjitc.ir.verify import verify_module
 from pyjitc.ops import gpu, grid, memory
+from pyjitc.ops.arith import ISUB, ISUB_CK
+from pyjitc.ops.control import BRANCH
+from pyjitc.ops.structure import SELECT
 from pyjitc.ops.table import OPS
 from pyjitc.passes import grid as grid_pass
+from pyjitc.passes import gvn, idle, latches, simplify, unswitch
 from pyjitc.passes.uniform import Uniformity
 
 
@@ -118,3 +123,49 @@ def test_joins_behind_a_branch_that_varies():
     join = next(b for b in fn.blocks if b.name == "join")
     found = Uniformity(fn, {fn.params[1]}, grid_pass._is_uniform)
     assert join.params[0] in found.varying and join.params[1] not in found.varying and not found.parts
+
+
+# ---------------------------------------------------------------- unswitch
+
+
+def simpler(body):
+    fn, _ = kernel(body)
+    for one in (simplify, latches, gvn, unswitch, simplify, idle, simplify):
+        one.run(fn, None)
+        verify_module([fn], one.__name__)
+    return fn
+
+
+def test_what_all_threads_decide_stands_in_front_of_their_loops():
+    fn = simpler(LOOP)
+    nest = LoopNest(fn)
+    inside = [b for loop in nest.loops if loop.parent is not None and unswitch.is_of_threads(loop) for b in loop.blocks if b is not loop.header]
+    assert inside and not any(i.op is BRANCH for b in inside for i in b.insts)  # `s > 0` is in front, `t < s` is the number of trips
+    assert not any(i.op is grid.SLOT_STORE for b in inside for i in b.insts)
+    moved = [i for b in fn.blocks for i in b.insts if i.op is ISUB_CK]
+    assert moved and all(i.unwind.block.terminator.op is grid.FAIL for i in moved)
+
+
+def test_threads_without_work_are_left_out():
+    fn = simpler("""
+  entry(x: float64[::1], n: int):
+    t = thread_id {axis: 0} : int
+    b = block_id {axis: 0} : int
+    w = block_dim {axis: 0} : int
+    first = imul b, w : int
+    i = iadd first, t : int
+    size = array_dim x {axis: 0} : int
+    in = ilt i, size : bool
+    branch in -> work(), out()
+  work():
+    v = array_load x, i : float64
+    array_store x, i, v
+    jump out()
+  out():
+    none = const None : None
+    return none
+""")
+    nest = LoopNest(fn)
+    (columns,) = [loop for loop in nest.loops if unswitch.is_of_threads(loop)]
+    assert not any(i.op is BRANCH for b in columns.blocks if b is not columns.header for i in b.insts)
+    assert count(fn, SELECT) == 2 and count(fn, ISUB) == 1  # the trips: min(max(size, 0) - first, width)
