@@ -14,15 +14,39 @@ from .scans import check_axis
 __all__ = ["CALLS"]
 
 
-def diff(a, n=1, axis=-1):
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n}")
+def diff(a, n=1, axis=-1, prepend=None, append=None):
     if n == 0:
         return a
-    moved = np.moveaxis(a, check_axis(axis, a.ndim), 0)
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    x = np.asarray(a)
+    if x.ndim == 0:
+        fail(ValueError, "diff requires input that is at least one dimensional")
+    place = check_axis(axis, x.ndim)
+    if prepend is not None and append is not None:
+        return differences(np.concatenate((beside(x, prepend, place), x, beside(x, append, place)), place), n, place)
+    if prepend is not None:
+        return differences(np.concatenate((beside(x, prepend, place), x), place), n, place)
+    if append is not None:
+        return differences(np.concatenate((x, beside(x, append, place)), place), n, place)
+    return differences(x, n, place)
+
+
+def beside(a, value, axis):
+    """What is put before or behind: a number all along the other axes."""
+    x = np.asarray(value)
+    if x.ndim == 0:
+        return np.full(a.shape[:axis] + (1,) + a.shape[axis + 1:], x[()])
+    return x
+
+
+def differences(a, n, axis):
+    if n == 0:
+        return a
+    moved = np.moveaxis(a, axis, 0)
     if a.dtype == np.bool_:
-        return diff(np.moveaxis(moved[1:] != moved[:-1], 0, axis), n - 1, axis)
-    return diff(np.moveaxis(moved[1:] - moved[:-1], 0, axis), n - 1, axis)
+        return differences(np.moveaxis(moved[1:] != moved[:-1], 0, axis), n - 1, axis)
+    return differences(np.moveaxis(moved[1:] - moved[:-1], 0, axis), n - 1, axis)
 
 
 def ediff1d(ary, to_end=None, to_begin=None):

@@ -61,6 +61,9 @@ def edges_of(a, bins, limits, axis):
         return bins
     if bins < 1:
         raise ValueError(f"`bins[{axis}]` must be positive, when an integer")
+    if limits is None and a.dtype.kind == "f" and a.dtype != np.float64:
+        if len(a) == 0:
+            raise NotImplementedError("histograms of no samples in short floats are not compiled: give a range")
     first, last = outer(a, limits)
     if first == last:
         return np.linspace(first - 0.5, last + 0.5, bins + 1)

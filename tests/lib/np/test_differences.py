@@ -14,6 +14,10 @@ P = np.cumsum(R.normal(size=12) * 2)
 CASES = {
     "diff": (lambda a: (np.diff(a), np.diff(a, 2), np.diff(a, axis=0), np.trapezoid(a), np.trapezoid(a, dx=0.5, axis=0)), (A1,), (A2,), (S,)),
     "trap": (lambda y, x: (np.trapezoid(y, x), np.trapezoid(y, x, axis=-1)), (A1, np.arange(9)**2), (A2, A2**2), (A2, np.arange(5))),
+    "diff beside": (lambda a, x, y: (np.diff(a, prepend=x), np.diff(a, 2, -1, x, y), np.diff(a, append=y)), (A1, 0, A1), (S, S, 2), (B, True, B), (F, 1.5, A1)),
+    "diff beside axis": (lambda a: (np.diff(a, axis=0, prepend=a, append=0), np.diff(a, axis=1, prepend=a[:, :2])), (A2,)),
+    "diff wrong": (lambda a: np.diff(a, -1), (A1,)),
+    "diff of a number": (lambda a: np.diff(a), (np.array(1.0),), (2.5,)),
     "trap axis": (lambda y: np.trapezoid(y, axis=2), (A2,), (np.array(1.0),)),
     "trap0": (lambda y, x: np.trapezoid(y, x, axis=0), (A1, np.arange(9)**2), (A2, A2**2),),
     "trap00": (lambda y, x: np.trapezoid(y, x, axis=0), (A2, np.arange(3))),
