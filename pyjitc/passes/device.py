@@ -22,6 +22,7 @@ from ..ops.blas import BLAS_OPS
 from ..ops.control import INVOKE
 from ..ops.pyobject import PY_UNBOX
 from ..types.kinds import Array, Str
+from .rewrite import remove_unreachable
 
 __all__ = ["lower", "check", "calls_in", "in_program"]
 
@@ -36,6 +37,7 @@ def lower(module: list[ir.Function], replacement: Callable) -> bool:
     library function that computes its result, or None."""
     called = False
     for fn in module:
+        _drop_idle_handlers(fn)
         _throw_texts(fn)
         _bake_arrays(fn)
         for block in fn.blocks:
@@ -45,6 +47,33 @@ def lower(module: list[ir.Function], replacement: Callable) -> bool:
                     inst.op, inst.attrs = INVOKE, {"callee": callee}
                     called = True
     return called
+
+
+def _drop_idle_handlers(fn: ir.Function) -> None:
+    """Those that only raise again what arrived, as generators of Python 3.12 and later have. Nor are there signals to look for."""
+    idle = {block for block in fn.blocks if _only_raises_again(block)}
+    for block in fn.blocks:
+        if any(inst.op is memory.POLL for inst in block.insts):
+            block.insts = [inst for inst in block.insts if inst.op is not memory.POLL]
+        for inst in block.insts:
+            if inst.unwind is not None and inst.unwind.block in idle:
+                inst.unwind = None
+    remove_unreachable(fn)
+
+
+def _only_raises_again(block: ir.Block) -> bool:
+    insts = [i for i in block.insts if i.op is not control.CONST]
+    if len(insts) != 2 or insts[0].op is not exceptions.EXC_FETCH:
+        return False
+    arrived, last = insts[0].result, insts[1]
+    if last.op is control.JUMP:
+        edge = last.targets[0]
+        if arrived not in edge.args:
+            return False
+        arrived = edge.block.params[edge.args.index(arrived)]
+        insts = [i for i in edge.block.insts if i.op is not control.CONST]
+        last = insts[0]
+    return last.op is control.RERAISE and last.args == [arrived] and last.unwind is None
 
 
 def _throw_texts(fn: ir.Function) -> None:
@@ -91,7 +120,7 @@ def check(module: list[ir.Function], recursive) -> None:
         return
     calls = calls_in(module)
     found = [(*in_program(fn, inst, calls), *why) for fn, inst, *why in found]
-    fn, inst, what, hint = min(found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].loc.col))
+    fn, inst, what, hint = min(found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].op is not _NEW, one[1].loc.col))
     raise _error(fn, inst, what, hint)
 
 
