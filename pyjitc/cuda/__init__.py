@@ -1,4 +1,4 @@
-"""Kernels for NVIDIA GPUs, in the same language; without a GPU they run on the CPU's threads.
+"""Kernels for NVIDIA GPUs, in the same language; without a GPU they run on the CPU's threads::
 
     from pyjitc import cuda
 
