@@ -26,6 +26,16 @@ _NONE = Const(k.NoneType, None)
 
 # -- norms
 
+def _empty_is_zero():
+    try:
+        return np.linalg.norm(np.zeros(0), np.inf) == 0
+    except ValueError:  # before NumPy 2.3
+        return False
+
+
+EMPTY_IS_ZERO = bool(_empty_is_zero())
+
+
 def square_sum(x, axis, keepdims):
     if x.dtype.kind == "c":
         return np.sum(np.square(np.abs(x)), axis=axis, keepdims=keepdims)
@@ -47,6 +57,8 @@ def vector_norm(x, order, axis, keepdims):
     if order is None or order == 2:
         return np.sqrt(square_sum(x, axis, keepdims))
     if order == "inf" or order == math.inf:
+        if EMPTY_IS_ZERO:
+            return np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0)
         return np.max(np.abs(x), axis=axis, keepdims=keepdims)
     if order == "-inf" or order == -math.inf:
         return np.min(np.abs(x), axis=axis, keepdims=keepdims)
@@ -79,18 +91,24 @@ def matrix_norm_number(x, order, rows):
     if order == "nuc":
         return np.sum(values_of(x))
     if order == 2:
-        return np.max(values_of(x))
+        return largest(values_of(x))
     if order == -2:
         return np.min(values_of(x))
     if order == 1:
-        return np.max(np.sum(np.abs(x), axis=rows))
+        return largest(np.sum(np.abs(x), axis=rows))
     if order == -1:
         return np.min(np.sum(np.abs(x), axis=rows))
     if order == "inf" or order == math.inf:
-        return np.max(np.sum(np.abs(x), axis=1 - rows))
+        return largest(np.sum(np.abs(x), axis=1 - rows))
     if order == "-inf" or order == -math.inf:
         return np.min(np.sum(np.abs(x), axis=1 - rows))
     raise ValueError("Invalid norm order for matrices.")
+
+
+def largest(x):
+    if EMPTY_IS_ZERO:
+        return np.max(x, initial=0)
+    return np.max(x)
 
 
 def norm_part(x, order):

@@ -35,6 +35,7 @@ CASES = {
                                L.vector_norm(a, axis=-1, keepdims=True, ord=np.inf)), (V,), (W,), (T,)),
     "vector_norm axes": (lambda a: (L.vector_norm(a, axis=(0, 2)), L.vector_norm(a, axis=(0, 1, 2), ord=3),
                                     L.vector_norm(a, axis=(-1, 0), keepdims=True, ord=0)), (A,)),
+    "norm of nothing": (lambda a: (L.vector_norm(a, ord=np.inf), L.norm(a, np.inf, 0), L.norm(a, 1), L.norm(a, np.inf), L.norm(a, 2)), (V[:, :0],)),
     "vector_norm wrong": (lambda a: L.vector_norm(a, axis=3), (A,)),
     "tensorinv": (lambda a: L.tensorinv(a), (R.normal(size=(2, 3, 6)),), (R.normal(size=(2, 3, 7)),), (R.normal(size=(2, 2, 4)).astype(np.float32),)),
     "tensorinv 1": (lambda a: L.tensorinv(a, ind=1), (R.normal(size=(6, 2, 3)),)),
