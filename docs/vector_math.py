@@ -73,8 +73,8 @@ def worst(function, parts, dtype):
 def main():
     lines = ["# Errors of the elementary functions", "",
              "Largest error seen, in units in the last place of the result, by `python docs/vector_math.py`. Subnormal results count in "
-             "units of the least subnormal number. Powers of numbers that are not "
-             "positive, or whose result overflows or underflows, are the C library's.", "",
+             "units of the least subnormal number. Powers that overflow or underflow, of subnormal numbers and of negative ones to "
+             "fractions, are the C library's.", "",
              "| function | float64 | at | float32 | at |", "|---|---|---|---|---|"]
     with np.errstate(all="ignore"):
         for function, parts in samples():

@@ -55,8 +55,9 @@ def _float_pow(x, y):
             return x
         if y.value == 2:
             return apply(FMUL, x, x)
-        if y.value == 3 and x.type is not k.float16:
-            return apply(FMUL, apply(FMUL, x, x), x)
+        if y.value in (3, 4) and x.type is not k.float16:
+            square = apply(FMUL, x, x)
+            return apply(FMUL, square, x if y.value == 3 else square)
     if x.type is k.float64:
         return cast(Call(vector_power.power, cast(x, k.Float), cast(y, k.Float)), k.float64)
     found = cast(Call(vector_power.power_single, cast(x, k.Float), cast(y, k.Float)), k.float32)

@@ -1,8 +1,8 @@
 """Powers and roots, see vector.py."""
 from __future__ import annotations
 
-from ...ops.arith import BAND, BNOT, BOR, FEQ, FGT, FLT
-from ...ops.math import COPYSIGN, FABS, POLYNOMIAL, POW
+from ...ops.arith import BAND, BNOT, BOR, FEQ, FGE, FGT, FLT, FNE, ILT
+from ...ops.math import BITS, COPYSIGN, FABS, POLYNOMIAL, POW, RINT
 from ...ops.structure import SELECT
 from .vector import LN2, MAGIC, add, div, fma, integer, mul, neg, power_of_two, sqrt, sub
 from .vector_exp import EXP_SINGLE, TAIL, clipped
@@ -22,16 +22,31 @@ INF = float("inf")
 
 
 def power(x, y):
-    """2 ** (y * log2(x)), the logarithm and the product in twice the precision, so that exact results are exact. The C library
-    has x <= 0, very small, very large or not finite, and results that are. (The limits are none that LLVM would take for tests of
-    the class of a number: it has no vectors of those.)"""
-    high, low = log2_exact(x)
+    """2 ** (y * log2(|x|)), the logarithm and the product in twice the precision, so that exact results are exact. The C library
+    has what is very small, very large or not finite, and negative numbers to fractional powers. (The limits are none that
+    LLVM would take for tests of the class of a number: it has no vectors of those.)"""
+    a = FABS(x)
+    high, low = log2_exact(a)
     p = mul(high, y)
     rest = fma(low, y, fma(high, y, neg(p)))
-    found = exp2_exact(p, rest)
-    if BNOT(BAND(BAND(FGT(x, 2.0**-1020), FLT(x, 2.0**1020)), FLT(FABS(p), 1021.0))):
+    found = signed(exp2_exact(p, rest), x, y)
+    if BNOT(usual(BAND(BAND(FGT(a, 2.0**-1020), FLT(a, 2.0**1020)), FLT(FABS(p), 1021.0)), x, y)):
         found = POW(x, y, rare=True)
     return found
+
+
+def signed(found, x, y):
+    """|x| ** y as x ** y, for 0 too."""
+    half = mul(0.5, y)
+    found = SELECT(FEQ(x, 0.0), SELECT(FLT(y, 0.0), INF, 0.0), found)
+    odd = BAND(FEQ(RINT(y), y), FNE(RINT(half), half))
+    return SELECT(BAND(odd, ILT(BITS(x), 0)), neg(found), found)
+
+
+def usual(fits, x, y):
+    """Whether x and y are none of the cases that are left to the C library."""
+    zero = BAND(FEQ(x, 0.0), BAND(FNE(y, 0.0), FLT(FABS(y), 2.0**1020)))
+    return BAND(BOR(fits, zero), BOR(FGE(x, 0.0), FEQ(RINT(y), y)))
 
 
 def log2_exact(x):
@@ -73,12 +88,13 @@ def exp2_exact(p, rest):
 
 
 def power_single(x, y):
-    f, k = split(x)
+    a = FABS(x)
+    f, k = split(a)
     p = clipped(mul(fma(series_single(f), INV_LN2, to_float(k)), y), 300.0)
     shifted = add(p, MAGIC)
     r = mul(sub(p, sub(shifted, MAGIC)), LN2)
-    found = mul(POLYNOMIAL(r, coefficients=EXP_SINGLE), power_of_two(integer(shifted)))
-    if BNOT(BAND(BAND(FGT(x, 1e-46), FLT(x, 1e39)), FLT(FABS(y), 1e39))):
+    found = signed(mul(POLYNOMIAL(r, coefficients=EXP_SINGLE), power_of_two(integer(shifted))), x, y)
+    if BNOT(usual(BAND(BAND(FGT(a, 1e-46), FLT(a, 1e39)), FLT(FABS(y), 1e39)), x, y)):
         found = POW(x, y, rare=True)
     return found
 

@@ -147,7 +147,8 @@ def test_exact_powers():
     squares = np.arange(1.0, 3000) ** 4
     np.testing.assert_array_equal(power(squares, np.full_like(squares, 0.5)), np.sqrt(squares))
     np.testing.assert_array_equal(power(squares, np.full_like(squares, 0.25)), np.arange(1.0, 3000))
-    third = njit(lambda x: x**3)
+    third, fourth = njit(lambda x: x**3), njit(lambda x: x**4)
     v = np.concatenate([R.normal(0, 10, 1000), SPECIAL])
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(third(v), v**3, rtol=4e-16, atol=5e-324)
+        np.testing.assert_allclose(fourth(v), v**4, rtol=4.5e-16, atol=5e-324)
