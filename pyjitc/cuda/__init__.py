@@ -25,7 +25,7 @@ from .arrays import (
     mapped_array_like, pinned, pinned_array, pinned_array_like, to_device,
 )
 from .devices import (
-    CudaError, Event, Stream, close, current_context, default_stream, detect, event, event_elapsed_time, external_stream, get_current_device,
+    CudaError, Event, Stream, close, current_context, default_stream, detect, event, event_elapsed_time, external_stream, get_current_device, gpus,
     is_available, list_devices, select_device, stream, synchronize, why_not,
 )
 from .scalarwise import Reduce, elementwise, reduce, vectorize
@@ -36,7 +36,7 @@ __all__ = [
     "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "close", "clz", "const", "current_context",
     "default_stream", "detect", "device_array", "device_array_like", "elementwise", "eq_sync", "event",
     "event_elapsed_time", "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "from_dlpack",
-    "get_current_device", "grid", "gridDim", "gridsize", "is_available", "is_cuda_array", "jit", "laneid",
+    "get_current_device", "gpus", "grid", "gridDim", "gridsize", "is_available", "is_cuda_array", "jit", "laneid",
     "lanemask_lt", "list_devices", "local", "mapped", "mapped_array", "mapped_array_like", "match_all_sync",
     "match_any_sync", "nanosleep", "pinned", "pinned_array", "pinned_array_like", "popc", "random", "reduce",
     "reduce_add_sync", "reduce_and_sync", "reduce_max_sync", "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync",

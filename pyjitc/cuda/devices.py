@@ -13,7 +13,7 @@ from ..runtime import driver
 from ..runtime.hostdevice import HostDevice
 
 __all__ = ["CudaError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
-           "event_elapsed_time", "external_stream", "get_current_device", "is_available", "launched", "list_devices", "raise_failures", "select_device", "stream", "stream_handle",
+           "event_elapsed_time", "external_stream", "get_current_device", "gpus", "is_available", "launched", "list_devices", "raise_failures", "select_device", "stream", "stream_handle",
            "synchronize", "use", "why_not"]
 
 CudaError = driver.CudaError
@@ -64,6 +64,26 @@ get_current_device = current_device
 
 def list_devices() -> list[Any]:
     return list(devices())
+
+
+class _Devices:
+    """The devices as a sequence: `cuda.gpus[0]`, `len(cuda.gpus)`."""
+
+    def __len__(self) -> int:
+        return len(devices())
+
+    def __getitem__(self, index):
+        return devices()[index]
+
+    def __repr__(self):
+        return f"<devices {devices()}>"
+
+    @property
+    def current(self):
+        return current_device()
+
+
+gpus = _Devices()
 
 
 def select_device(index: int):

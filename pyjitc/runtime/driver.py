@@ -13,6 +13,7 @@ import sys
 from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 from ..base.errors import PyjitcError
+from .hostdevice import MemoryInfo
 
 __all__ = ["CudaError", "Device", "Driver", "Function", "connect"]
 
@@ -209,11 +210,10 @@ class Device:
             self.synchronize()
             self.call("cuMemPoolTrimTo", self._pool(), 0)
 
-    def memory_info(self) -> tuple[int, int]:
-        """(free, total) bytes."""
+    def get_memory_info(self) -> MemoryInfo:
         free, total = c_size_t(), c_size_t()
         self.call("cuMemGetInfo_v2", byref(free), byref(total))
-        return free.value, total.value
+        return MemoryInfo(free.value, total.value)
 
     def copy_in(self, target: int, source: int, size: int, stream: int = 0) -> None:
         """From host memory at `source`."""

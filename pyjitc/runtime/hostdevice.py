@@ -8,10 +8,19 @@ import ctypes
 import itertools
 import os
 import time
+from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["HostDevice"]
+__all__ = ["HostDevice", "MemoryInfo"]
+
+
+class MemoryInfo(NamedTuple):
+    """Bytes of a device's memory."""
+
+    free: int
+    total: int
+
 
 _ALIGN = 256  # of device memory
 
@@ -69,9 +78,9 @@ class HostDevice:
     def trim(self) -> None:
         pass
 
-    def memory_info(self) -> tuple[int, int]:
+    def get_memory_info(self) -> MemoryInfo:
         page = os.sysconf("SC_PAGE_SIZE")
-        return page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES")
+        return MemoryInfo(page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES"))
 
     def copy_in(self, target: int, source: int, size: int, stream: int = 0) -> None:
         ctypes.memmove(target, source, size)

@@ -195,6 +195,7 @@ def test_devices_are_chosen_by_number(place):
         devices.select_device(7)
     assert devices.is_available() is (place is not None) and devices.why_not() == ("" if place else "a test")
     assert devices.detect() is (place is not None)
+    assert list(devices.gpus) == devices.list_devices() and devices.gpus[0] is devices.gpus.current and len(devices.gpus) == (2 if place else 1)
     if place is not None:
         devices.current_context().trim()
         first = arrays.to_device(np.arange(5))
@@ -203,7 +204,7 @@ def test_devices_are_chosen_by_number(place):
         assert (first.device.index, second.device.index) == (0, 1)
         second.copy_to_device(first)
         assert "cuMemcpyPeerAsync" in place.calls and second.copy_to_host().tolist() == [0, 1, 2, 3, 4]
-        free, total = devices.current_context().memory_info()
+        free, total = devices.current_context().get_memory_info()
         assert 0 < free < total
         assert "Fake GPU" in repr(devices.current_device())
 
