@@ -34,7 +34,8 @@ def is_power(t) -> bool:
 
 
 def has_power(t) -> bool:
-    return isinstance(t, Tuple) and any(map(is_power, t.elements))
+    """A tuple with such an item, or one that is of one integer type or another."""
+    return isinstance(t, Tuple) and any(is_power(e) or isinstance(e, Union) and all(map(is_integer, e.members)) for e in t.elements)
 
 
 def integral(x, bound):
@@ -44,7 +45,7 @@ def integral(x, bound):
             raise TypeError("slice indices must be integers or None or have an __index__ method")
         raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
                          "are valid indices")
-    return x
+    return int(x) if isinstance(x, (int, np.integer)) else x
 
 
 def integers(i, k=0):

@@ -87,3 +87,17 @@ def test_read(source):
 @pytest.mark.parametrize("source", WRITES)
 def test_write(source):
     holds(source, "a, m, w", f"{source}\n    return a", WRITES[source])
+
+
+def test_an_item_of_one_integer_type_or_another():
+    def place(a, i, j, more):
+        k = i
+        if more:
+            k += j  # an int32 now
+        a[0, k] = 5
+        a[k, 0] += 1
+        return a[k, k], a[0, k], a[1:, k]
+
+    compiled = njit(place)
+    for args in ((1, np.int32(1), True), (1, np.int32(1), False), (-1, np.int32(0), True), (1, np.int32(5), True)):
+        assert not difference(*(outcome(f, (np.zeros((4, 4)), *args)) for f in (place, compiled)))
