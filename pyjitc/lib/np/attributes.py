@@ -10,6 +10,7 @@ from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.structure import PACK, STRUCT_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Int, NpBool
+from ..build import provoked
 from ..intrinsics import as_type
 from ..py import conversions
 from . import indexing, views
@@ -99,14 +100,19 @@ def place(shape, i, n):
     return place(shape, i // shape[n - 1] if n > 1 else 0, n - 1) + (i % shape[n - 1],)
 
 
-def checked(i, n):
+AXIS_IN_TEXT = "axis" in provoked(lambda: np.zeros(1).flat[9])  # of reading, in NumPy 2.2
+
+
+def checked(i, n, named):
     if i < -n or i >= n:
+        if named:
+            raise IndexError(f"index {i} is out of bounds for axis 0 with size {n}")
         raise IndexError(f"index {i} is out of bounds for size {n}")
     return i + n if i < 0 else i
 
 
 def flat_item(a, i):
-    return at(a, checked(i, a.size))
+    return at(a, checked(i, a.size, AXIS_IN_TEXT))
 
 
 def flat_part(a, i):
@@ -121,7 +127,7 @@ def put_at(a, i, x):
 
 
 def put_one(a, i, x):
-    put_at(a, checked(i, a.size), as_type(x, a.dtype))
+    put_at(a, checked(i, a.size, False), as_type(x, a.dtype))
 
 
 def put_part(a, i, values):

@@ -5,6 +5,8 @@ number of sections, or places written out.
 """
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
@@ -12,7 +14,7 @@ from ...ops.memory import ARRAY_VIEW
 from ...ops.structure import STRUCT_MAKE, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int
-from ..build import meaning
+from ..build import meaning, provoked
 from .arrange import elements, stretch, window
 from .reductions import axes_of, bound
 
@@ -105,7 +107,7 @@ def _split(name, axis_of=None, rank=1):
                            "array in a loop")
         n = int(where.value)
         if n == 0 and name != "array_split":
-            return Throw(ZeroDivisionError, "integer modulo by zero")
+            return Throw(ZeroDivisionError, provoked(operator.mod, 1, 0))
         if n <= 0:
             return Throw(ValueError, "number sections must be larger than 0.")
         return Call(sections, a, along, Const(Int, n), Const(k.Bool, name != "array_split"))

@@ -36,7 +36,7 @@ CASES = {
     "block tuple": (lambda a: np.block([[a, a], (a, a)]), (A,)),
     "block empty": (lambda: np.block([[], []]), ()),
 }
-if np.lib.NumpyVersion(np.__version__) < "2.2.0":
+if np.lib.NumpyVersion(np.__version__) < "2.3.0":
     del CASES["trim axes"], CASES["trim no axis"]
 
 
