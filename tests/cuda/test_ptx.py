@@ -10,12 +10,13 @@ import pytest
 from pyjitc import cuda
 from pyjitc.base.errors import CompileError, UnsupportedError
 from pyjitc.codegen import ptxas
-from pyjitc.cuda import ptx
+from pyjitc.cuda import devices, ptx, random
 from pyjitc.types.kinds import (
     NUMPY_SCALARS, Array, Bool, Float, Int, Tuple, complex64, complex128, float16, float32, float64, int16, uint32,
 )
 from pyjitc.types.typeof import typeof
 
+from .fake_driver import FakeLibrary, install
 from .kernels import CASES
 
 ARCHS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
@@ -313,3 +314,30 @@ def test_tools_are_looked_for_in_all_places(tmp_path, monkeypatch):
     tool.unlink()
     with pytest.raises(ptxas.AssemblyError, match="ptxas is not installed"):
         ptxas.assemble("", "sm_80")
+
+
+@needs_ptxas
+def test_random_numbers_and_kernels_of_scalar_functions():
+    def draws(states, x, out):
+        i = cuda.grid(1)
+        out[i] = random.xoroshiro128p_uniform_float32(states, i) + random.xoroshiro128p_normal_float64(states, i)
+        x[i] = random.philox_uniform_float32(1, i, 0) + random.philox_normal_float32(1, i, 0)
+
+    kernel = ptx_of(draws, Array(NUMPY_SCALARS["uint64"], 2), V32, V64)
+    ptxas.assemble(kernel.ptx, kernel.arch)
+    library = FakeLibrary()
+    install(library)
+    try:
+        x = cuda.to_device(np.ones(1000, np.float32))
+        each, total = cuda.elementwise(lambda a, b: a * a + b), cuda.reduce(lambda a, b: a + b)
+        each(x, 2.0)
+        total(x)
+        texts = [text for text, _ in library.modules.values()]
+        assert len(texts) >= 2
+        for text in texts:
+            ptxas.assemble(text, "sm_90")
+            assert "f64" not in text
+    finally:
+        devices._chosen.clear()
+        devices._local.__dict__.clear()
+        devices._launched.clear()
