@@ -330,7 +330,7 @@ def test_random_numbers_and_kernels_of_scalar_functions():
     try:
         x = cuda.to_device(np.ones(1000, np.float32))
         each, total = cuda.elementwise(lambda a, b: a * a + b), cuda.reduce(lambda a, b: a + b)
-        each(x, 2.0)
+        each(x, np.float32(2))
         total(x)
         texts = [text for text, _ in library.modules.values()]
         assert len(texts) >= 2
