@@ -10,7 +10,7 @@ from ..ops import control, exceptions, memory, nest, pyobject, structure
 from ..types.kinds import (
     Array, Bool, Exception_, NoneType, Tuple, Type, Unbound, Undefined, Union,
 )
-from .evaluate import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av
+from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av
 from .join import constant_as
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
 

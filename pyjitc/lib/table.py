@@ -13,8 +13,9 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..infer.constants import constant
-from ..infer.evaluate import describe, key_error
+from ..infer.made import key_error
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, Step, Throw
+from ..infer.names import describe
 from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT

@@ -1,0 +1,128 @@
+"""Expressions that only inference makes, beside those of meaning.py: cells, closures, raised exceptions, calls of specialisations."""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops import exceptions, pyobject
+from ..types.kinds import NoneType, Unbound, Union
+from .join import join
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Throw
+
+__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "key_error", "may_raise", "meaning_av"]
+
+
+class Split:
+    """One meaning per member of a union operand: cases = [(member type, meaning, AV or None)]."""
+
+    __slots__ = ("index", "cases")
+
+    def __init__(self, index: int, cases: list):
+        self.index = index
+        self.cases = cases
+
+
+class UserCall(Expr):
+    """A call of a specialisation. operands: one per parameter; closure: the function value when it carries captures."""
+
+    __slots__ = ("spec", "operands", "closure")
+
+    def __init__(self, spec, operands, closure=None):
+        self.spec = spec
+        self.operands = operands
+        self.closure = closure
+        self.type, self.value = spec.result or (None, UNKNOWN)
+
+
+def key_error(key):
+    """KeyError(key)."""
+    return Raise([Apply(exceptions.EXC_NEW, key, cls=KeyError)])
+
+
+class Raise(Expr):
+    """raise: operands are the exception value and, where given, the cause (an exception or None)."""
+
+    __slots__ = ("operands", "again")
+
+    def __init__(self, operands, again=False):
+        self.operands, self.again = operands, again
+        self.type, self.value = None, UNKNOWN
+
+
+class Captured(Expr):
+    """Element `index` of the closure tuple in capture `role` of the running function's own value."""
+
+    __slots__ = ("role", "index")
+
+    def __init__(self, type, role, index):
+        self.type, self.role, self.index, self.value = type, role, index, UNKNOWN
+
+
+class OwnFunction(Expr):
+    """The function value that runs."""
+
+    __slots__ = ()
+
+    def __init__(self, type):
+        self.type, self.value = type, UNKNOWN
+
+
+class MakeCell(Expr):
+    __slots__ = ("content",)
+
+    def __init__(self, content, type):
+        self.content, self.type, self.value = content, type, UNKNOWN
+
+
+class CellGet(Expr):
+    """Content of a cell, checked for Unbound."""
+
+    __slots__ = ("cell", "name", "free")
+
+    def __init__(self, cell, content, name, free):
+        self.cell, self.name, self.free, self.value = cell, name, free, UNKNOWN
+        if type(content) is Union and Unbound in content.members:
+            from_members = [m for m in content.members if m is not Unbound]
+            content = _union(from_members)
+        self.type = content
+
+
+class CellSet(Expr):
+    __slots__ = ("cell", "content")
+
+    def __init__(self, cell, content):
+        self.cell, self.content = cell, content
+        self.type, self.value = NoneType, None
+
+
+def _union(members):
+    total = (members[0], UNKNOWN)
+    for m in members[1:]:
+        total = join(total, (m, UNKNOWN))
+    return total[0]
+
+
+def meaning_av(meaning):
+    if type(meaning) is Split:
+        total = None
+        for _, _, av in meaning.cases:
+            if av is not None:
+                total = av if total is None else join(total, av)
+        return total
+    return None if meaning.type is None else (meaning.type, meaning.value)
+
+
+def may_raise(meaning) -> bool:
+    kind = type(meaning)
+    if kind is Split:
+        return any(may_raise(m) for _, m, _ in meaning.cases)
+    if kind is Apply:
+        if meaning.op is pyobject.PY_UNBOX and type(meaning.operands[0]) is Const:
+            return False
+        return bool(meaning.op.effects & ir.RAISES) or any(map(may_raise, meaning.operands))
+    if kind is Call:
+        return may_raise(meaning.resolved)
+    if kind is UserCall:
+        return meaning.spec.raises or meaning.spec.result is None or any(map(may_raise, meaning.operands))
+    if kind is CellGet:
+        content = meaning.cell.type.content
+        return content is Unbound or type(content) is Union and Unbound in content.members
+    return kind is Throw or kind is Raise or kind is Nest

@@ -1,0 +1,519 @@
+"""What each generic operation means: one method an operation, mixed into the evaluator of evaluate.py."""
+from __future__ import annotations
+
+import types as pytypes
+from collections.abc import Mapping
+
+from ..base.errors import suggest
+from ..front.recursion import Recursive, SELF
+from ..ops import control, exceptions, generic, memory, pyobject, structure
+from ..types.kinds import (
+    Bool, Cell, DType, Exception_, Function, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
+    Unbound, Union,
+)
+from .constants import FIXED_MODULES, constant, plain_int, plain_ints
+from .join import join
+from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, meaning_av
+from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
+from .names import describe
+from .session import only_value
+
+__all__ = ["HANDLERS", "Operations", "defaults_of", "elements_of", "members_of", "static_value"]
+
+
+_ITERATORS = (enumerate, zip, map, filter, reversed)
+_SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)  # `case int(n)` captures the int
+
+
+class Operations:
+
+    def const(self, inst, operands):
+        return constant(inst.attrs["value"])
+
+    def global_(self, inst, operands):
+        name = inst.attrs["name"]
+        proto = self.analysis.spec.proto
+        space = proto.globals
+        if name in space:
+            value = space[name]
+            container = space
+        else:
+            builtins = space.get("__builtins__", __builtins__)
+            container = builtins if isinstance(builtins, dict) else vars(builtins)
+            if name not in container:
+                return Throw(NameError, f"name '{name}' is not defined")
+            value = container[name]
+            if not proto.library:
+                self.session.depend(space, name, UNKNOWN)
+        found = constant(value)
+        if not proto.library and container is space:
+            self.session.depend(container, name, value, found.known)
+        return found
+
+    def freevar(self, inst, operands):
+        name = inst.attrs["name"]
+        spec = self.analysis.spec
+        index = spec.proto.code.co_freevars.index(name)
+        if spec.closure is not None:
+            role = spec.closure[0].roles.index("closure")
+            return self.captured(spec.closure[0], role, index)
+        cell = spec.function.__closure__[index]
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            return Throw(*self.session.unbound_error(name, True))
+        self.session.depend(cell, None, value)
+        if value is spec.function:  # a local function that calls itself
+            return Const(Singleton(value), value)
+        return constant(value)
+
+    def captured(self, function, role, index):
+        t = function.captures[role].elements[index]
+        if isinstance(t, Singleton) and type(t.value) is Recursive:
+            return self.recursive(t.value, function, role)
+        return Captured(t, role, index)
+
+    def recursive(self, made, function, role):
+        """A function that was not made yet when the running one was: the running one itself, or built from its closure."""
+        if made.own:
+            return OwnFunction(function)
+        parts = [OwnFunction(function) if p is SELF else self.captured(function, role, p) if type(p) is int else
+                 self.recursive(p, function, role) if p in _markers(function, role) else Const(Singleton(p), p) for p in made.parts]
+        closure = Apply(structure.TUPLE_MAKE, *parts, cls=None)
+        proto = self.session.nested(self.analysis.spec.proto, made.code, made.qualname)
+        return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
+
+    def make_cell(self, inst, operands):
+        site = self.session.sites.get((self.analysis.spec, inst))
+        if site is None:
+            site = self.session.sites[self.analysis.spec, inst] = Site(inst.attrs.get("name", "cell"))
+        self.refine(site, operands[0].type)
+        return MakeCell(operands[0], Cell(site))
+
+    def refine(self, site, content):
+        if _holds(content, site):
+            raise Mismatch(f"the variable '{site.name}' holds a function that refers to the variable",
+                           "define the function once, before anything uses it")
+        merged = content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0]
+        if merged is not site.content:
+            site.content = merged
+            for analysis, block in self.session.cell_users.get(site, ()):
+                analysis.touch(block)
+
+    def cell_get(self, inst, operands):
+        cell = operands[0]
+        unbound = cell.type is Unbound
+        if isinstance(cell.type, Cell):
+            self.session.cell_users.setdefault(cell.type.site, set()).add((self.analysis, self.block))
+            unbound = cell.type.content is Unbound
+        if unbound:
+            return Throw(*self.session.unbound_error(inst.attrs["name"], inst.attrs.get("free", False)))
+        if not isinstance(cell.type, Cell):
+            return cell  # captured by value: it is never rebound
+        return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
+
+    def cell_set(self, inst, operands):
+        self.refine(operands[0].type.site, operands[1].type)
+        return CellSet(operands[0], operands[1])
+
+    def binary(self, inst, operands):
+        operands = plain_ints(operands)
+        return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
+
+    def unary(self, inst, operands):
+        if inst.attrs['op'] != 'not':
+            operands = plain_ints(operands)
+        return self.library.unary(inst.attrs["op"], operands[0])
+
+    def compare(self, inst, operands):
+        if inst.attrs['op'] not in ('is', 'is not'):
+            operands = plain_ints(operands)
+        return self.library.compare(inst.attrs["op"], *operands)
+
+    def truth(self, inst, operands):
+        return self.library.truth(operands[0])
+
+    def getattr_(self, inst, operands):
+        return self.attribute(operands[0], inst.attrs["name"])
+
+    def attribute(self, x: Expr, name: str):
+        if isinstance(x.type, Singleton):
+            found = self.library.static_attribute(x, name)
+            if found is not None:
+                return found
+            holder = x.type.value
+            if isinstance(holder, pytypes.ModuleType):
+                try:
+                    value = getattr(holder, name)
+                except AttributeError as error:
+                    near = suggest(name, dir(holder))
+                    raise Mismatch(str(error), f"did you mean '{near}'?" if near else "", AttributeError) from None
+                if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
+                    self.session.depend(vars(holder), name, value)
+                return constant(value)
+            if isinstance(holder, type):
+                value = holder.__dict__.get(name, UNKNOWN)
+                for base in holder.__mro__:
+                    if name in base.__dict__:
+                        value = base.__dict__[name]
+                        break
+                if value is UNKNOWN:
+                    raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
+                if isinstance(value, (staticmethod, classmethod, property)) or hasattr(type(value), "__set__"):
+                    value = getattr(holder, name)
+                return constant(value)
+        return self.library.getattr(x, name)
+
+    def setattr_(self, inst, operands):
+        return self.library.setattr(operands[0], inst.attrs["name"], operands[1])
+
+    def getitem(self, inst, operands):
+        x, i = operands
+        if isinstance(x.type, Singleton) and type(x.type.value) is dict and i.known:
+            config = x.type.value
+            if i.value not in config:
+                return key_error(i)
+            self.session.depend(config, i.value, config[i.value])
+            return constant(config[i.value])
+        return self.library.getitem(x, plain_int(i))
+
+    def setitem(self, inst, operands):
+        return self.library.setitem(*plain_ints(operands))
+
+    def delitem(self, inst, operands):
+        raise Mismatch(f"{describe(operands[0].type)} object doesn't support item deletion")
+
+    def slice_(self, inst, operands):
+        return Apply(structure.SLICE_MAKE, *(self.library.slice_bound(x) if type(x.type) is Union else x for x in operands))
+
+    def call_inst(self, inst, operands):
+        names = inst.attrs.get("kwnames") or ()
+        count = len(operands) - len(names)
+        callee = operands[0]
+        meaning = self.whole_call(inst, callee, operands[1:count], dict(zip(names, operands[count:])))
+        if isinstance(callee.type, Singleton) and callee.type.value in _ITERATORS and not self.consumed_once():
+            if type(meaning) is Split:
+                raise Mismatch(f"{callee.type.value.__name__}() of a value of several types cannot be kept in a variable",
+                               "iterate over the call itself")
+            return Share(meaning)
+        return meaning
+
+    def whole_call(self, inst, callee, args, kwargs):
+        """A call whose operands may be unions: Python functions and boxing calls take them whole, rules of the library split."""
+        if type(callee.type) is Union:
+            return self.split_call(callee, callee, args, kwargs)
+        t = callee.type
+        if not isinstance(t, Function):
+            target = t.value if isinstance(t, Singleton) else None
+            function = self.session.function_of(target) if target is not None else None
+            whole = function is not None and self.library.rule_for(target) is None or self.library.takes_unions(target)
+            if not whole:
+                for x in [*args, *kwargs.values()]:
+                    if type(x.type) is Union:
+                        return self.split_call(x, callee, args, kwargs)
+        return self.call(callee, args, kwargs)
+
+    def split_call(self, on, callee, args, kwargs):
+        cases, mismatch = [], None
+        for member in on.type.members:
+            narrow = Operand(on.index, member, only_value(member))
+            given = [narrow if x is on else x for x in (callee, *args, *kwargs.values())]
+            try:
+                meaning = self.whole_call(self.inst, given[0], given[1:len(args) + 1],
+                                          dict(zip(kwargs, given[len(args) + 1:])))
+                if type(meaning) is Split:
+                    av = meaning_av(meaning)
+                else:
+                    meaning, av = self.settle(meaning)
+            except Mismatch as error:
+                mismatch = error
+                meaning, av = Throw(error.exception, error.message), None
+            cases.append((member, meaning, av))
+        if mismatch is not None and all(type(m) is Throw for _, m, _ in cases):
+            raise mismatch
+        return Split(on.index, cases)
+
+    def call_star(self, inst, operands):
+        args = elements_of(operands[1])
+        kwargs = {}
+        if inst.attrs.get("kwargs"):
+            kwargs = members_of(operands[2])
+        return self.whole_call(inst, operands[0], args, kwargs)
+
+    def tuple_(self, inst, operands):
+        return Apply(structure.TUPLE_MAKE, *operands, cls=None)
+
+    def list_(self, inst, operands):
+        members = tuple((str(i), x.type) for i, x in enumerate(operands))
+        return Apply(structure.STRUCT_MAKE, *operands, type=Struct("list", members))
+
+    def list_extend(self, inst, operands):
+        parts = elements_of(operands[0]) + elements_of(operands[1])
+        members = tuple((str(i), x.type) for i, x in enumerate(parts))
+        return Apply(structure.STRUCT_MAKE, *parts, type=Struct("list", members))
+
+    def list_to_tuple(self, inst, operands):
+        return Apply(structure.TUPLE_MAKE, *elements_of(operands[0]), cls=None)
+
+    def dict_(self, inst, operands):
+        members, parts = [], []
+        for key, value in zip(operands[::2], operands[1::2]):
+            if not key.known or key.type is not Str:
+                raise Mismatch("dicts are not compiled yet", "use arrays or tuples inside compiled functions")
+            members.append((key.value, value.type))
+            parts.append(value)
+        return Apply(structure.STRUCT_MAKE, *parts, type=Struct("dict", tuple(members)))
+
+    def dict_merge(self, inst, operands):
+        before, more = members_of(operands[0]), members_of(operands[1])
+        if inst.attrs["unique"]:
+            for name in more:
+                if name in before:
+                    raise Mismatch(f"got multiple values for keyword argument '{name}'")
+        parts = {**before, **more}
+        return Apply(structure.STRUCT_MAKE, *parts.values(), type=Struct("dict", tuple((k, x.type) for k, x in parts.items())))
+
+    def format_(self, inst, operands):
+        value, spec = operands
+        if value.type is Str and spec.type is NoneType and inst.attrs.get("conversion", "") in ("", "s"):
+            return value
+        boxed = value if value.type is Object else Apply(pyobject.PY_BOX, value)
+        return Apply(pyobject.PY_FORMAT, boxed, spec if spec.type is NoneType else Apply(pyobject.PY_BOX, spec),
+                     conversion=inst.attrs.get("conversion", ""))
+
+    def string(self, inst, operands):
+        return Apply(pyobject.PY_JOIN, *operands)
+
+    def unpack(self, inst, operands):
+        return self.library.unpack(operands[0], inst.attrs["count"])
+
+    def unpack_ex(self, inst, operands):
+        parts = elements_of(operands[0])
+        before, after = inst.attrs["before"], inst.attrs["after"]
+        if len(parts) < before + after:
+            return Throw(ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(parts)})")
+        middle = parts[before:len(parts) - after]
+        rest = Apply(structure.STRUCT_MAKE, *middle, type=Struct("list", tuple((str(i), x.type) for i, x in enumerate(middle))))
+        return Apply(structure.TUPLE_MAKE, *parts[:before], rest, *(parts[len(parts) - after:] if after else ()), cls=None)
+
+    def iter_(self, inst, operands):
+        return self.library.iter(operands[0])
+
+    def next_(self, inst, operands):
+        return self.library.next(operands[0])
+
+    def element(self, inst, operands):
+        return Apply(structure.TUPLE_GET, operands[0], index=inst.attrs["index"])
+
+    def make_function(self, inst, operands):
+        has = inst.attrs.get("has", ())
+        roles = tuple(role for role in ("defaults", "kwdefaults", "annotations", "closure") if role in has)
+        kept = [(role, x) for role, x in zip(roles, operands) if role != "annotations"]
+        proto = self.session.nested(self.analysis.spec.proto, inst.attrs["code"], inst.attrs["qualname"])
+        t = Function(proto, tuple(x.type for _, x in kept), tuple(role for role, _ in kept))
+        return Apply(structure.FUNCTION_MAKE, *(x for _, x in kept), type=t)
+
+    def check_bound(self, inst, operands):
+        x = operands[0]
+        if x.type is Unbound:
+            return Throw(*self.session.unbound_error(inst.attrs["name"], False))
+        return x
+
+    def import_(self, inst, operands):
+        name, level, fromlist = inst.attrs["name"], inst.attrs.get("level", 0), inst.attrs.get("fromlist")
+        try:
+            value = __import__(name, self.analysis.spec.proto.globals, None, fromlist or (), level or 0)
+        except ImportError as error:
+            return Throw(type(error), str(error))
+        return constant(value)
+
+    def import_from(self, inst, operands):
+        return self.attribute(operands[0], inst.attrs["name"])
+
+    def catch(self, inst, operands):
+        return Apply(exceptions.EXC_FETCH)
+
+    def exc_match(self, inst, operands):
+        exc, classes = operands
+        if isinstance(classes.type, Singleton):
+            wanted = (classes.type.value,)
+        elif classes.known and isinstance(classes.value, tuple):
+            wanted = classes.value
+        elif isinstance(classes.type, Tuple) and all(isinstance(e, Singleton) for e in classes.type.elements):
+            wanted = tuple(e.value for e in classes.type.elements)
+        else:
+            raise Mismatch("the class in `except` must be known at compile time")
+        for cls in wanted:
+            if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+                return Throw(TypeError, "catching classes that do not inherit from BaseException is not allowed")
+        if isinstance(exc.type, Exception_) and all(issubclass(exc.type.cls, c) for c in wanted[:1]):
+            return Const(Bool, True)
+        return Apply(exceptions.EXC_MATCH, exc, classes=tuple(wanted))
+
+    def exc_enter(self, inst, operands):
+        return Apply(exceptions.EXC_PUSH, operands[0])
+
+    def exc_leave(self, inst, operands):
+        return Apply(exceptions.EXC_POP, operands[0])
+
+    def raise_(self, inst, operands):
+        exc = operands[0]
+        made = [self.exception_value(exc)]
+        if len(operands) > 1:
+            cause = operands[1]
+            made.append(cause if cause.type is NoneType else self.exception_value(cause, "exception causes must derive from BaseException"))
+        return Raise(made)
+
+    def exception_value(self, x, message="exceptions must derive from BaseException"):
+        if isinstance(x.type, Exception_):
+            return x
+        if isinstance(x.type, Singleton):
+            target = x.type.value
+            if isinstance(target, type) and issubclass(target, BaseException):
+                return Apply(exceptions.EXC_NEW, cls=target)
+            if isinstance(target, BaseException):
+                return Apply(structure.RETYPE, Const(Object, target), type=Exception_(type(target)))
+        raise Mismatch(message)
+
+    def reraise(self, inst, operands):
+        return Raise(operands, again=True)
+
+    def match_sequence(self, inst, operands):
+        t = operands[0].type
+        return Const(Bool, isinstance(t, Tuple) or isinstance(t, Struct) and t.name == "list" or t is Range)
+
+    def match_class(self, inst, operands):
+        subject, cls = operands
+        count, names = inst.attrs["count"], inst.attrs["kwnames"]
+        if not (isinstance(cls.type, Singleton) and isinstance(cls.type.value, type)):
+            raise Mismatch("called match pattern must be a class")
+        wanted = cls.type.value
+        fits = self.library.rule_for(isinstance)([subject, cls], {})
+        if not fits.known:
+            raise Mismatch("a class pattern for an exception is not compiled yet", "use isinstance")
+        if not fits.value:
+            return Const(NoneType, None)
+        parts = []
+        if count and wanted in _SELF_MATCHING and "__match_args__" not in vars(wanted):
+            if count > 1:
+                return Throw(TypeError, f"{wanted.__name__}() accepts 1 positional sub-pattern ({count} given)")
+            parts.append(subject)
+        elif count:
+            fields = getattr(wanted, "__match_args__", ())
+            if count > len(fields):
+                return Throw(TypeError, f"{wanted.__name__}() accepts {len(fields)} positional sub-pattern"
+                             f"{'' if len(fields) == 1 else 's'} ({count} given)")
+            names = (*fields[:count], *names)
+        for name in names:
+            try:
+                parts.append(self.attribute(subject, name))
+            except Mismatch as error:
+                if error.exception is AttributeError:
+                    return Const(NoneType, None)
+                raise
+        return Apply(structure.TUPLE_MAKE, *parts, cls=None)
+
+    def match_mapping(self, inst, operands):
+        t = operands[0].type
+        if isinstance(t, Struct) and t.name == "dict" or isinstance(t, Singleton) and isinstance(t.value, Mapping):
+            raise Mismatch("a mapping pattern for a dict is not compiled yet", "match a tuple of its values, or test them with if")
+        return Const(Bool, False)
+
+    def length(self, inst, operands):
+        return self.library.length(operands[0])
+
+    def builtin(self, inst, operands):
+        import_name = inst.attrs["name"]
+        value = getattr(__import__("builtins"), import_name)
+        return Const(Singleton(value), value)
+
+    def unsupported(self, inst, operands):
+        raise Mismatch(f"{inst.attrs['construct']} is not supported in compiled functions", inst.attrs.get("hint", ""))
+
+    def state(self, inst, operands):
+        return self.generator_state(inst.attrs["step"], operands)
+
+    def poll(self, inst, operands):
+        return Apply(memory.POLL, cost=4)
+
+    def no_list(self, inst, operands):
+        raise Mismatch("lists are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
+
+    def no_set(self, inst, operands):
+        raise Mismatch("sets are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
+
+    def no_dict(self, inst, operands):
+        raise Mismatch("dicts are not compiled yet", "use arrays or tuples inside compiled functions")
+
+    def no_yield(self, inst, operands):
+        raise Mismatch("a generator cannot be handed to the interpreter yet", "iterate over it inside a compiled function")
+
+
+def _markers(function, role):
+    return [t.value for t in function.captures[role].elements if isinstance(t, Singleton)]
+
+
+def _holds(t: Type, site) -> bool:
+    """Whether a value of type `t` refers to the cell of `site`."""
+    if isinstance(t, Cell):
+        return t.site is site or t.site.content is not None and _holds(t.site.content, site)
+    if isinstance(t, Tuple):
+        return any(_holds(e, site) for e in t.elements)
+    if isinstance(t, Function):
+        return any(_holds(e, site) for e in t.captures)
+    if isinstance(t, Union):
+        return any(_holds(e, site) for e in t.members)
+    return isinstance(t, Struct) and any(_holds(e, site) for _, e in t.members)
+
+
+def elements_of(x):
+    """The elements of a tuple (or of a list written out) as expressions."""
+    if x is None:
+        return []
+    if isinstance(x.type, Tuple):
+        if x.known:
+            return [constant(v) for v in x.value]
+        return [Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))]
+    if isinstance(x.type, Struct) and x.type.name == "list":
+        return [Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members]
+    raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *", "pass a tuple")
+
+
+def members_of(x):
+    if isinstance(x.type, Struct) and x.type.name == "dict":
+        return {name: Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members}
+    raise Mismatch("keyword arguments in ** must be known at compile time", "name the keywords in the call")
+
+
+def static_value(x, name):
+    if isinstance(x.type, DType):
+        return x.type.scalar
+    if not x.known and not isinstance(x.type, Singleton):
+        raise Mismatch(f"attribute {name} of an operation must be a constant")
+    return x.type.value if isinstance(x.type, Singleton) else x.value
+
+
+def defaults_of(function):
+    return [constant(v) for v in function.__defaults__ or ()], {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()}
+
+
+E = Operations
+HANDLERS = {
+    control.CONST: E.const, generic.GLOBAL: E.global_, generic.FREEVAR: E.freevar, generic.BINARY: E.binary,
+    generic.INPLACE: E.binary, generic.UNARY: E.unary, generic.COMPARE: E.compare, generic.TRUTH: E.truth,
+    generic.GETATTR: E.getattr_, generic.SETATTR: E.setattr_, generic.GETITEM: E.getitem, generic.SETITEM: E.setitem,
+    generic.DELITEM: E.delitem, generic.DELATTR: E.delitem, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
+    generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.no_set,
+    generic.DICT: E.dict_, generic.STRING: E.string, generic.LIST_EXTEND: E.list_extend,
+    generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.no_list, generic.SET_ADD: E.no_set,
+    generic.DICT_SET: E.no_dict, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
+    generic.UNPACK_EX: E.unpack_ex, generic.ITER: E.iter_, generic.NEXT: E.next_, generic.ELEMENT: E.element,
+    generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,
+    generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
+    generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
+    generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
+    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.match_class,
+    generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.WITH_ENTER: E.unsupported,
+    generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported, control.RAISE: E.raise_, control.RERAISE: E.reraise,
+}
+del E
