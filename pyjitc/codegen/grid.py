@@ -24,7 +24,7 @@ from .threads import GROUP, MAX_THREADS
 
 __all__ = ["GridModule", "compile_grid"]
 
-_POLL_BLOCKS = 256  # between two looks at signals
+_POLL_CYCLES = 1 << 25  # of the processor, between two looks at signals: they take the interpreter lock
 
 
 class GridModule(Module):
@@ -136,6 +136,12 @@ class _GridEmitter(FunctionEmitter):
     def count_wait(self, some: str, warps: int) -> None:
         watch.count_wait(self, some, warps)
 
+    def fuel(self) -> str:
+        if self._fuel is None:
+            self._fuel = self.alloca("i64")
+            self.entry.append(f"  store i64 {threads.FUEL}, ptr {self._fuel}")
+        return self._fuel
+
     # -- failure
 
     def raise_with(self, site: Site, values: list[str]) -> None:
@@ -216,6 +222,9 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     width, height = (e.assign(f"load i64, ptr {words[6 + k]}") for k in range(2))
     place = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['counter']}")
     e.line(f"store ptr %counter, ptr {place}")
+    e.declare("declare i64 @llvm.readcyclecounter()")
+    polled = e.alloca("i64")
+    e.line(f"store i64 {e.assign('call i64 @llvm.readcyclecounter()')}, ptr {polled}")
     e.jump("more")
     e.start("more")
     block = e.assign("atomicrmw add ptr %counter, i64 1 monotonic")
@@ -232,9 +241,11 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     status, _ = e.native_call(entry, args)
     e.branch(e.assign(f"icmp eq i32 {status}, 0"), "fine", "failed", likely=True)
     e.start("fine")
-    now_and_then = e.assign(f"icmp eq i64 {e.assign(f'and i64 {block}, {_POLL_BLOCKS - 1}')}, {_POLL_BLOCKS - 1}")
-    e.branch(now_and_then, "poll", "more", likely=False)
+    now = e.assign("call i64 @llvm.readcyclecounter()")
+    since = e.assign(f"sub i64 {now}, {e.assign(f'load i64, ptr {polled}')}")
+    e.branch(e.assign(f"icmp ugt i64 {since}, {_POLL_CYCLES}"), "poll", "more", likely=False)
     e.start("poll")
+    e.line(f"store i64 {now}, ptr {polled}")
     e.branch(e.assign(f"icmp eq i32 {e.assign('call i32 @pyjitc_poll(ptr %context)')}, 0"), "more", "stopped")
     e.start("stopped")
     e.line("ret i32 2")

@@ -13,6 +13,7 @@ __all__ = ["GROUP", "LOWERINGS", "MAX_THREADS", "POLL_TEXT", "each", "position"]
 
 MAX_THREADS = 1024
 GROUP = memory.PARALLEL
+FUEL = memory.FUEL << 6  # about ten milliseconds: a poll takes the interpreter lock
 
 
 def _word(name):
@@ -417,7 +418,7 @@ def _poll(e, inst):
     ask, go = e.label("poll"), e.label("go")
     e.branch(e.assign(f"icmp slt i64 {now}, 0"), ask, go, likely=False)
     e.start(ask)
-    e.line(f"store i64 {memory.FUEL}, ptr {fuel}")
+    e.line(f"store i64 {FUEL}, ptr {fuel}")
     status = e.assign("call i32 @pyjitc_poll(ptr %context)")
     e.raise_unless(e.assign(f"icmp eq i32 {status}, 0"), inst, "KeyboardInterrupt", "")
     e.jump(go)

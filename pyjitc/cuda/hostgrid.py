@@ -49,7 +49,7 @@ class GridCode:
     """A kernel for some argument types. guards: what the code depends on; shared: bytes of its static shared memory."""
 
     def __init__(self, kernel: GridKernel, guards: tuple[Guard, ...], debug: bool):
-        self.kernel, self.guards, self.shared, self.debug = kernel, guards, kernel.shared, debug
+        self.kernel, self.guards, self.shared, self.debug = kernel._replace(text=""), guards, kernel.shared, debug
         self.image = load(kernel.object, {})
         self.native = _Native(self.image.address(ENTRY))
         self.layout = "".join(_FORMATS[c] for c in kernel.parameters)
