@@ -29,6 +29,7 @@ __all__ = ["run"]
 STRIP = 1 << 14
 _TIGHT = 16  # instructions of a loop with index checks that is unrolled
 _SMALL = 45  # operations of a loop that takes four vectors at once, where another takes two
+_FEW = 16  # loops of a function that may be unrolled: of hundreds, compiling would take longer than any of them
 _SHORT = 256  # a loop known to run no longer than this is left alone
 
 
@@ -53,7 +54,7 @@ def run(fn: ir.Function, options=None) -> None:
             if trips is not None and trips <= _SHORT:
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
-                _strip(fn, counted, edges, defs, readers)
+                _strip(fn, counted, edges, defs, readers, len(nest.loops) <= _FEW)
                 polled.append(loop.header)
                 continue
         for source, inst, edge in edges[loop.header]:
@@ -168,7 +169,7 @@ def _plain(loop) -> bool:
         not i.op.effects for i in header.insts[:-1])
 
 
-def _strip(fn, counted, edges, defs, readers):
+def _strip(fn, counted, edges, defs, readers, unroll):
     loop, header = counted.loop, counted.loop.header
     branch = header.terminator
     loc = branch.loc
@@ -190,7 +191,7 @@ def _strip(fn, counted, edges, defs, readers):
             source.insts[here:here] = [ir.Inst(control.CONST, (), {"value": 1}, one, loc)]
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
-            if not inst.attrs.get("slow_loop") and _worth_unrolling(counted):
+            if unroll and not inst.attrs.get("slow_loop") and _worth_unrolling(counted):
                 inst.attrs = {**inst.attrs, "unroll": True}
         else:
             edge.block = strip
