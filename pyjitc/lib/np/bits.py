@@ -12,6 +12,7 @@ from ...types.kinds import Array, Bool, Bytes, Int, NpBool, NpInt, Object
 from ..build import meaning, type_name
 from . import views
 from .arrange import elements, with_length
+from .attributes import at, checked
 from .creation import scalar_of
 from .making import made
 from .reductions import bound
@@ -315,7 +316,7 @@ def only_item(a):
 
 
 def item_of_flat(a, i):
-    return a.flat[i].item()
+    return at(a, checked(i, a.size, False)).item()
 
 
 def item_at(a, at):
