@@ -76,7 +76,7 @@ def measure(names, jobs, keep=None, seconds=60):
             except queue.Empty:
                 return worker.stop()
             found[group, name] = [(case, *worker.run(case)) for case in run.cases(group, name)]
-            if keep:
+            if keep and found[group, name]:
                 keep(found[group, name])
             for case, status, detail in found[group, name]:
                 if status in (*BUGS, "message"):
@@ -148,7 +148,7 @@ def main():
              if options.names is None or name in options.names.split(",")]
     path = options.results and Path(options.results)
     if path and path.exists():
-        kept = [json.loads(line) for line in path.read_text().splitlines()]
+        kept = [json.loads(line) for line in path.read_text().splitlines() if line]
         results = {run.Case(*case): (run.Case(*case), status, detail) for case, status, detail in kept}  # the latest of each
     else:
         results = {}

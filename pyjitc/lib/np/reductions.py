@@ -280,7 +280,22 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
         total = np.sum(a, axis, np.float32, None, keepdims, where=where)
         return put_out((total / count(a, axis, where, keepdims)).astype(np.float16), out)
     total = np.sum(a, axis, t, None, keepdims, where=where)
-    return put_out(np.divide(total, count(a, axis, where, keepdims)), out)
+    return put_out(of_type(np.divide(total, count(a, axis, where, keepdims)), t), out)
+
+
+def of_type(x, t):
+    """The result in the dtype that was asked for, as NumPy divides in place."""
+    if x.dtype == t:
+        return x
+    return x.astype(t) if isinstance(x, np.ndarray) else as_type(x, np.dtype(t))
+
+
+def check_inexact(a, dtype):
+    if dtype is not None:
+        if np.issubdtype(dtype, np.integer) or dtype == np.bool_:
+            if a.dtype.kind in "fc":
+                raise TypeError("If a is inexact, then dtype must be inexact")
+            raise NotImplementedError("a variance in integers is not compiled")
 
 
 def count(a, axis, where, keepdims):
@@ -293,6 +308,8 @@ def count(a, axis, where, keepdims):
         return float(a.size)
     if isinstance(axis, tuple):
         return float(axes_size(a, axis, 0))
+    if not -a.ndim <= axis < a.ndim:
+        raise AxisError(axis, a.ndim, None)
     return float(a.shape[axis])
 
 
@@ -311,25 +328,27 @@ def put_out(result, out):
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
     t = mean_type(a) if dtype is None else dtype
+    if np.issubdtype(t, np.integer) or t == np.bool_:
+        raise NotImplementedError("a variance in integers is not compiled")
     keep = axis is not None  # a scalar leaves the array contiguous
     n = count(a, axis, where, keep)
     if a.dtype == np.float16 and dtype is None:
         center = np.divide(np.sum(a, axis, np.float32, None, keep, where=where), n)
-        return put_out(spread(a.astype(np.float32), center, axis, n, ddof, keepdims, where).astype(np.float16), out)
-    center = np.divide(np.sum(a, axis, t, None, keep, where=where), n)
-    return put_out(spread(a, center, axis, n, ddof, keepdims, where), out)
+        return put_out(spread(a.astype(np.float32), center, axis, n, ddof, keepdims, where, np.float32).astype(np.float16), out)
+    center = of_type(np.divide(np.sum(a, axis, t, None, keep, where=where), n), t)
+    return put_out(spread(a, center, axis, n, ddof, keepdims, where, t), out)
 
 
-def spread(a, center, axis, n, ddof, keepdims, where):
+def spread(a, center, axis, n, ddof, keepdims, where, t):
     x = a - center
     if x.dtype.kind == "c":
         total = np.sum(x.real * x.real + x.imag * x.imag, axis, None, None, keepdims, where=where)
     else:
-        total = np.sum(x * x, axis, None, None, keepdims, where=where)
+        total = np.sum(x * x, axis, t, None, keepdims, where=where)
     if isinstance(n, np.ndarray):
         left = np.maximum(count(a, axis, where, keepdims) - ddof, 0.0)
-        return np.divide(total, left)
-    return np.divide(total, n - ddof if n - ddof > 0.0 else 0.0)
+        return of_type(np.divide(total, left), total.dtype)
+    return of_type(np.divide(total, n - ddof if n - ddof > 0.0 else 0.0), total.dtype)
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
@@ -414,21 +433,26 @@ def item_of(x):
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     if a.dtype.kind in "fc":
-        return put_out(np.divide(np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where),
-                                 np.sum(~np.isnan(a), axis, np.float64 if a.dtype != np.float32 else np.float32, None, keepdims, where=where)), out)
+        if dtype is not None:
+            check_inexact(a, dtype)
+        total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
+        return put_out(of_type(np.divide(total, np.sum(~np.isnan(a), axis, np.float64, None, keepdims, where=where)), total.dtype), out)
     return np.mean(a, axis, dtype, out, keepdims, where)
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return np.var(a, axis, dtype, out, ddof, keepdims, where)
+    if dtype is not None:
+        check_inexact(a, dtype)
     good = ~np.isnan(a)
     center = nanmean(a, axis, dtype, None, True, where)
     x = np.where(good, a - center, nan_identity(a, "sum"))
-    n = np.sum(good, axis, np.float64 if a.dtype != np.float32 else np.float32, None, keepdims, where=where)
+    n = np.sum(good, axis, np.float64, None, keepdims, where=where)
+    squares = np.multiply(x, np.conjugate(x)).real if a.dtype.kind == "c" else x * x
+    total = np.sum(squares, axis, None if a.dtype.kind == "c" else dtype, None, keepdims, where=where)
     left = n - ddof
-    return put_out(item_of(np.where(left > 0, np.divide(np.sum(x * x, axis, dtype, None, keepdims, where=where), left),
-                                    nan_identity(a, "nan"))), out)
+    return put_out(of_type(item_of(np.where(left > 0, np.divide(total, left), np.nan)), total.dtype), out)
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):

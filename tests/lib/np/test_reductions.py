@@ -158,3 +158,17 @@ def test_out_must_fit():
     agree(f, np.arange(3), np.zeros(3))
     with pytest.raises(TypingError, match="Cannot cast ufunc 'add' output from dtype..float64.. to dtype..int64.. with casting rule 'same_kind'"):
         njit(f)(np.ones(3), np.zeros((), np.int64))
+
+
+def test_dtypes_of_means():
+    def f(a, m):
+        return (np.mean(a, where=m), np.mean(a, 0, dtype=np.float32), np.var(a, where=m), np.var(a, 1, dtype=np.float32), np.nanmean(a, where=m), np.std(a, 0, where=m),
+                np.mean(a, dtype=np.int64), np.nanvar(a, 0), np.nanmean(a, 1, np.float32))
+
+    a = np.array([[1.5, 2.25, 3], [4, 5, 7]])
+    for dtype in ("float32", "float64", "int32"):
+        args = a.astype(dtype), a > 2
+        for expected, actual in zip(f(*args), njit(f)(*args)):
+            assert expected.dtype == actual.dtype
+            np.testing.assert_allclose(actual, expected, rtol=1e-6)  # sums in another order
+    agree(lambda a: np.var(a, 5), a)
