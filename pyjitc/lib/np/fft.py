@@ -9,7 +9,7 @@ from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of
-from ..build import compiled, meaning, outlined
+from ..build import compiled, meaning, outlined, provoked
 from ..intrinsics import strided
 from . import fft_core
 from .arrange import elements
@@ -93,6 +93,9 @@ def known(axis):
     raise NotImplementedError
 
 
+COMMA = ", " if ', "ortho"' in provoked(np.fft.fft, np.ones(1), None, -1, "") else ","  # before NumPy 2.5 there is no space
+
+
 def scale_of(norm, forward):
     """By what the result is divided: 0 nothing, 1 the root of the number of points, 2 the number."""
     if norm is None or norm == "backward":
@@ -101,8 +104,9 @@ def scale_of(norm, forward):
         return 1
     if norm == "forward":
         return 2 if forward else 0
-    comma = "," if forward else ", "
-    raise ValueError(f'Invalid norm value {norm}; should be "backward"{comma}"ortho" or "forward".')
+    if forward:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward"{COMMA}"ortho" or "forward".')
+    raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
 
 
 def factor(t, n, scale):

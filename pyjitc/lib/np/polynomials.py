@@ -289,7 +289,7 @@ def roots(p):
     if last <= first:
         return np.zeros(max(len(coefficients) - 1 - last, 0) if last >= 0 else 0, np.float64)
     found = all_roots(strided(coefficients.astype(linear_type(coefficients))), first, last)
-    if coefficients.dtype.kind != "c" and not ALWAYS_COMPLEX and all_real(found):
+    if coefficients.dtype.kind != "c" and all_real(found):
         return narrowed(real_parts(found), is_single(coefficients))
     return narrowed(found, is_single(coefficients))
 
