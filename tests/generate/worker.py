@@ -4,6 +4,7 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 
 __all__ = ["Worker"]
 
@@ -18,8 +19,9 @@ class Worker:
     def ask(self, source: str, stages: bool = False) -> tuple[str, str]:
         """(status, text) as check.check, or check.stages, gives them, or ('crash', how), ('hang', '')."""
         if self.child is None:
+            self.said = tempfile.TemporaryFile()  # a pipe that nobody reads would stop the child when it is full
             self.child = subprocess.Popen([sys.executable, "-X", "faulthandler", "-m", "tests.generate.worker"],
-                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said,
                                           env=os.environ | {"PYJITC_VERIFY": "1"})
         try:
             self.child.stdin.write(json.dumps([source, stages]).encode() + b"\n")
@@ -35,7 +37,8 @@ class Worker:
 
     def ended(self):
         code = self.child.wait()
-        trace = self.child.stderr.read().decode(errors="replace")
+        self.said.seek(0)
+        trace = self.said.read().decode(errors="replace")
         self.stop()
         lines = [line for line in trace.splitlines() if line.startswith(("Fatal", "Assertion", "LLVM ERROR"))]
         return "crash", f"the process ended with {code}: {' '.join(lines)[:300]}"
@@ -44,7 +47,7 @@ class Worker:
         if self.child is not None:
             self.child.kill()
             self.child.wait()
-            for stream in (self.child.stdin, self.child.stdout, self.child.stderr):
+            for stream in (self.child.stdin, self.child.stdout, self.said):
                 stream.close()
             self.child = None
 
