@@ -113,7 +113,7 @@ def set_flag(a):
 @pytest.mark.parametrize("function, text", [
     (set_imag, "imaginary part"), (set_shape, "reshape"), (set_flag, "part of its type"), (lambda a: a.base, "may_share_memory"), (lambda a: a.flags.owndata, "owns its memory"),
     (lambda a: a.flat.coords, "flat iterator"), (lambda a: a.flags.nosuch, "no attribute"), (lambda a: a.flat[0.5], "unsupported iterator index"),
-], ids=str)
+], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(function, text):
     with pytest.raises(TypingError, match=text):
         njit(function)(A)

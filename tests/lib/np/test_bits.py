@@ -86,7 +86,7 @@ def test_same_as_numpy(name):
 @pytest.mark.parametrize("call, text", [
     (lambda a: a.setflags(write=False), "part of the type"), (lambda a: a.resize(3), "np.resize"), (lambda a: a.getfield(np.int32), "view"), (lambda a: a.tofile("x"), "outside"),
     (lambda a: np.shares_memory(a, 3), "pass arrays"), (lambda a: a.item(0.5), "cannot be interpreted as an integer"),
-], ids=str)
+], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(call, text):
     with pytest.raises(TypingError, match=text):
         njit(call)(A)

@@ -131,7 +131,7 @@ def in_any_order(a):
         pass
 
 
-@pytest.mark.parametrize("function, text", [(with_index, "ndenumerate"), (with_list, "write a tuple"), (in_any_order, "order='C'"), (lambda a: np.ndindex(0.5), "takes integers")], ids=str)
+@pytest.mark.parametrize("function, text", [(with_index, "ndenumerate"), (with_list, "write a tuple"), (in_any_order, "order='C'"), (lambda a: np.ndindex(0.5), "takes integers")], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(function, text):
     with pytest.raises(TypingError, match=text):
         njit(function)(A)

@@ -130,7 +130,7 @@ def read_only(a):
     return a
 
 
-@pytest.mark.parametrize("function", [lambda a: a["z"], lambda a: a[9]["x"], lambda a: a[0]["q"]], ids=str)
+@pytest.mark.parametrize("function", [lambda a: a["z"], lambda a: a[9]["x"], lambda a: a[0]["q"]], ids=lambda x: getattr(x, "__name__", None))
 def test_errors(function):
     assert difference(outcome(function, (P,)), outcome(njit(function), (P,))) == ""
 
@@ -173,7 +173,7 @@ print(f(np.ones(2, T)).tolist())
 @pytest.mark.parametrize("function", [
     lambda a: a + 1, lambda a: np.sum(a), lambda a: np.sort(a), lambda a: a == a, lambda a: -a, lambda a: a[[0, 1]], lambda a: a[a["x"] > 1], lambda a: a[["x", "y"]], lambda a: np.sqrt(a),
     lambda a: a @ a, lambda a: np.searchsorted(a, a), lambda a: a[0].x, lambda a: a.astype(float), lambda a: np.dot(a, a), lambda a: np.where(a, 1, 2), lambda a: a.max(), lambda a: np.cov(a),
-], ids=str)
+], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(function):
     with pytest.raises(TypingError):
         njit(function)(P)
