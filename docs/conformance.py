@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -133,6 +134,7 @@ def table(results):
             if g == group:
                 bugs = [case.call for case, status, _ in by_name[g, name] if status in BUGS]
                 note = f" **differs**: {', '.join(f'`{c}`' for c in dict.fromkeys(bugs))}" if bugs else ""
+                missing = re.sub(r" \(/[^)]*\)", "", missing)  # paths of files
                 lines.append(f"| {name} | {state} | {(missing + note).replace('|', chr(92) + '|')[:400]} |")
     return "\n".join(lines) + "\n"
 
