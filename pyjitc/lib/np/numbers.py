@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IABS, IMAG, REAL, TRUNCATE
-from ...ops.math import CEIL, COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, TRUNC
+from ...ops.math import COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, TRUNC
 from ...types.kinds import Float, float16, float32, float64, int32, uint8, uint64
 from ..build import provoked
 from ..py.numbers import float_parts
