@@ -99,7 +99,7 @@ def _import(peers, quick, speed):
 
 def _first(peers, quick, speed):
     rounds = 2 if quick else 7
-    contenders = ["pyjitc", *(p for p in peers if PEERS[p][1])]
+    contenders = ["pyjitc", *(p for p in peers if PEERS[p][2])]
     times = {}
     for turn in range(-1, rounds):
         for peer in contenders:
@@ -117,7 +117,7 @@ def _first(peers, quick, speed):
 
 def _cached(peers, quick, speed):
     rounds = 3 if quick else 9
-    contenders = ["pyjitc", *(p for p in peers if PEERS[p][1])]
+    contenders = ["pyjitc", *(p for p in peers if PEERS[p][2])]
     times = {"scalar": {}, "loop": {}}
     loaded = False
     with tempfile.TemporaryDirectory() as folder:
