@@ -94,10 +94,10 @@ def inspect(function, types, options: Options, stage: str) -> str:
         fn = generic(function)
         return notebook.Graph(graph.dot(fn), lambda: drawing.svg(fn)) if stage == "cfg" else show.show(fn)
     if stage == "typed":
-        return "\n".join(show.show(fn) for fn in _typed(function, types, options)[0] if not fn.library)
+        return show.show_module([fn for fn in _typed(function, types, options)[0] if not fn.library])
     module, spec, guards = _module(function, types, options)
     if stage == "opt":
-        return "\n".join(map(show.show, module))
+        return show.show_module(module)
     target = link.host_target()
     text, _, _ = module_text(module, _spec(function, spec, guards), target, options)
     return (link.to_text if stage == "llvm" else link.to_assembly)(text, target)

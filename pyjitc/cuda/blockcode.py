@@ -43,7 +43,7 @@ def inspect(function, types, options: Options, stage: str = "llvm") -> str:
     """Text of a stage: IR of the block function ('opt'), LLVM before and after optimisation ('text', 'llvm'), 'asm'."""
     module, plan, _ = _module(function, types, options)
     if stage == "opt":
-        return "\n".join(compiler.show.show(fn) for fn in module)
+        return compiler.show.show_module(module)
     text = compile_grid(module, plan, options).text
     return text if stage == "text" else (link.to_text if stage == "llvm" else link.to_assembly)(text, link.host_target())
 

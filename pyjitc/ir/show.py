@@ -11,6 +11,7 @@ an instruction: `: type`, `! edge` taken on an exception, `~ values` released wh
 """
 from __future__ import annotations
 
+import itertools
 import re
 from types import CodeType
 
@@ -19,14 +20,46 @@ import numpy as np
 from ..types.kinds import Type
 from .core import Edge, Function, Inst, Op
 
-__all__ = ["show", "attribute", "references"]
+__all__ = ["show", "show_module", "attribute", "references"]
 
 _NOT_A_NAME = re.compile(r"\W")
 
 
 def show(fn: Function, locs: bool = False) -> str:
     """The text of `fn`; `locs`: with line and column of every instruction."""
-    return _Text(fn, locs).text()
+    return _Text(fn, locs, {}).text()
+
+
+def show_module(functions, locs: bool = False) -> str:
+    """The texts of `functions` one after the other. Functions of the same name, specialisations of one Python function
+    for several types as a rule, are `name`, `name.1`, ... wherever the module names them."""
+    named = _function_names(functions)
+    return "\n".join(_Text(fn, locs, named).text() for fn in functions)
+
+
+def _function_names(functions) -> dict[Function, str]:
+    """A unique name for each of `functions` and for every function that their attributes hold."""
+    found: dict[Function, str] = {}
+    taken: set[str] = set()
+
+    def add(value):
+        if isinstance(value, Function):
+            if value not in found:
+                numbered = (f"{value.name}.{n}" for n in itertools.count(1))
+                found[value] = name = value.name if value.name not in taken else next(x for x in numbered if x not in taken)
+                taken.add(name)
+        elif type(value) in (tuple, set, frozenset):
+            for item in value:
+                add(item)
+
+    for fn in functions:
+        add(fn)
+    for fn in functions:
+        for block in fn.blocks:
+            for inst in block.insts:
+                for value in inst.attrs.values():
+                    add(value)
+    return found
 
 
 class _Names:
@@ -42,9 +75,10 @@ class _Names:
 
 
 class _Text:
-    def __init__(self, fn: Function, locs: bool):
+    def __init__(self, fn: Function, locs: bool, named: dict[Function, str]):
         self.fn = fn
         self.locs = locs
+        self.named = named
         self.blocks: dict = {}
         self.values: dict = {}
         blocks, values = _Names(), _Names()
@@ -73,7 +107,7 @@ class _Text:
         fn = self.fn
         result = "" if fn.result is None else f" -> {fn.result}"
         params = self.params(fn.params) if fn.blocks else ""
-        lines = [f"{'library ' if fn.library else ''}fn {fn.name}({params}){result}:"]
+        lines = [f"{'library ' if fn.library else ''}fn {self.named.get(fn, fn.name)}({params}){result}:"]
         for block in fn.blocks:
             lines.append(f"  {self.blocks[block]}({self.params(block.params)}):")
             lines += [f"    {self.inst(inst)}" for inst in block.insts]
@@ -85,16 +119,16 @@ class _Text:
         if inst.result is not None:
             text = f"{self.name(inst.result)} = {text}"
         if text.endswith("const") and len(attrs) == 1 and "value" in attrs:
-            text += " " + attribute(attrs["value"])
+            text += " " + attribute(attrs["value"], self.named)
             attrs = {}
         if isinstance(attrs.get("callee"), Function):
-            text += f" @{attrs['callee'].name}"
+            text += " " + attribute(attrs["callee"], self.named)
             attrs = {k: v for k, v in attrs.items() if k != "callee"}
             text += f"({', '.join(map(self.name, inst.args))})"
         elif inst.args:
             text += " " + ", ".join(map(self.name, inst.args))
         if attrs:
-            text += " {" + ", ".join(f"{k}: {_keyed(k, v)}" for k, v in attrs.items()) + "}"
+            text += " {" + ", ".join(f"{k}: {_keyed(k, v, self.named)}" for k, v in attrs.items()) + "}"
         if inst.targets:
             text += " -> " + ", ".join(map(self.edge, inst.targets)) if inst.args else " " + self.edge(inst.targets[0])
         if inst.result is not None and inst.result.type is not None:
@@ -108,12 +142,13 @@ class _Text:
         return text
 
 
-def _keyed(key: str, value) -> str:
-    return str(value) if key == "type" and isinstance(value, Type) else attribute(value)
+def _keyed(key: str, value, named) -> str:
+    return str(value) if key == "type" and isinstance(value, Type) else attribute(value, named)
 
 
-def attribute(value) -> str:
-    """Text of an attribute: literals as in Python, `type T`, `@function`, `<object>`, NumPy scalars as `float64(2.0)`."""
+def attribute(value, named: dict[Function, str] = {}) -> str:
+    """Text of an attribute: literals as in Python, `type T`, `@function`, `<object>`, NumPy scalars as `float64(2.0)`.
+    `named`: what functions are called where that is not their own name."""
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic):
         return repr(value) if type(value).__module__ == "builtins" else f"<{value!r}>"
     if isinstance(value, np.generic) and type(value).__module__ == "numpy" and not isinstance(value, (np.str_, np.bytes_)):
@@ -121,11 +156,11 @@ def attribute(value) -> str:
     if isinstance(value, Type):
         return f"type {value}"
     if isinstance(value, Function):
-        return f"@{value.name}"
+        return f"@{named.get(value, value.name)}"
     if type(value) is tuple:
-        return f"({', '.join(map(attribute, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(attribute(x, named) for x in value)}{',' if len(value) == 1 else ''})"
     if type(value) in (set, frozenset):
-        return "{" + ", ".join(sorted(map(attribute, value))) + "}"
+        return "{" + ", ".join(sorted(attribute(x, named) for x in value)) + "}"
     if isinstance(value, Op):
         return f"<op {value.name}>"
     if isinstance(value, CodeType):
@@ -137,8 +172,9 @@ def attribute(value) -> str:
 
 
 def references(functions) -> dict[str, object]:
-    """What the texts of `functions` name but cannot spell out: text -> type, object or function, for `ir.parse`."""
+    """What `show_module(functions)` names but cannot spell out: text -> type, object or function, for `ir.parse`."""
     found: dict[str, object] = {}
+    named = _function_names(functions)
 
     def add(value):
         if isinstance(value, Type):
@@ -147,7 +183,7 @@ def references(functions) -> dict[str, object]:
             for item in value:
                 add(item)
         else:
-            text = attribute(value)
+            text = attribute(value, named)
             if text[0] in "<@U":
                 found[text] = value
 

@@ -6,7 +6,7 @@ from tests.ir.stages import generic, optimised, typed
 
 from pyjitc.ir.graph import dot
 from pyjitc.ir.parse import parse, parse_module
-from pyjitc.ir.show import attribute, references, show
+from pyjitc.ir.show import attribute, references, show, show_module
 from pyjitc.ir.verify import verify
 from pyjitc.ops.table import OPS
 from pyjitc.types import kinds as k
@@ -20,9 +20,9 @@ def test_text_is_read_back(function, calls, stage):
     for args in calls:
         functions = stage(function, args).functions
         for locs in (False, True):
-            text = "\n".join(show(fn, locs) for fn in functions)
+            text = show_module(functions, locs)
             again = parse_module(text, OPS, references(functions))
-            assert "\n".join(show(fn, locs) for fn in again) == text
+            assert show_module(again, locs) == text
         if function is not applied:  # the types of its two lambdas read the same
             for fn in again:
                 verify(fn)
