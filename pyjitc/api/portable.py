@@ -13,17 +13,18 @@ from __future__ import annotations
 import enum
 import sys
 import weakref
-from _blake2 import blake2b  # see cache.py
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..runtime.dispatcher import Callable_
 from ..types import kinds
 from .compiled import ABSENT, Guard
 
 __all__ = ["fingerprint", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup", "portable", "plain_function"]
 
+_blake2 = lazy("_blake2")  # see cache.py
 LITERAL = "literal"
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
 _NAMED = (type, BuiltinFunctionType, np.ufunc, type(np.sum), type(np.ndarray.sum), type(str.join))
@@ -146,7 +147,7 @@ def code_hash(code: CodeType) -> str:
     known = _hashes.get(id(code))
     if known is not None:
         return known[1]
-    digest = blake2b(digest_size=32)
+    digest = _blake2.blake2b(digest_size=32)
 
     def add(value) -> None:
         cls = type(value)

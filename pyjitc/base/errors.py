@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import sys
-import unicodedata
 from typing import NamedTuple
 
 from .lazy import lazy
@@ -14,6 +13,7 @@ from .lazy import lazy
 __all__ = ["Diagnostic", "PyjitcError", "CompileError", "TypingError", "UnsupportedError", "TracingError", "VerifyError", "suggest"]
 
 _linecache = lazy("linecache")
+_unicodedata = lazy("unicodedata")
 _difflib = lazy("difflib")
 
 
@@ -67,7 +67,7 @@ class Diagnostic(NamedTuple):
 
 
 def _width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+    return sum(2 if _unicodedata.east_asian_width(c) in "WF" else 0 if _unicodedata.combining(c) else 1 for c in text)
 
 
 def _terminal() -> bool:

@@ -28,7 +28,7 @@ _ALIASES = {
 }
 NAMES |= {alias: NAMES[name] for alias, name in _ALIASES.items()}
 
-_TOKEN = re.compile(r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\d+|[][():,|]))")
+_TOKEN = r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\d+|[][():,|]))"
 
 
 def parse(text: str) -> Type:
@@ -62,12 +62,13 @@ class _Reader:
     def __init__(self, text: str):
         self.text = text
         self.at = 0
+        self.token = re.compile(_TOKEN)
 
     def fail(self, why: str):
         raise ValueError(f"{why} at column {self.at} of the type {self.text!r}")
 
     def peek(self) -> str:
-        found = _TOKEN.match(self.text, self.at)
+        found = self.token.match(self.text, self.at)
         if found is None:
             if self.text[self.at:].strip():
                 self.fail("unexpected character")
@@ -77,7 +78,7 @@ class _Reader:
     def next(self) -> str:
         token = self.peek()
         if token:
-            self.at = _TOKEN.match(self.text, self.at).end()
+            self.at = self.token.match(self.text, self.at).end()
         return token
 
     def expect(self, token: str) -> None:
