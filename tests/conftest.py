@@ -1,4 +1,8 @@
-"""Every compile in the tests verifies its IR after each pass, in child processes too."""
+"""Every compile in the tests verifies its IR after each pass, in child processes too. Ctrl-C interrupts, also where a
+shell started the tests in the background and so had it ignored: tests send it to themselves."""
 import os
+import signal
 
 os.environ["PYJITC_VERIFY"] = "1"
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
