@@ -52,18 +52,21 @@ def _int(x):
 def _reshape(args, kwargs):
     a, *shape = args
     kwargs = dict(kwargs)
-    order = kwargs.pop("order", None)
-    kwargs.pop("copy", None)
+    order, copy = kwargs.pop("order", None), kwargs.pop("copy", Const(NoneType, None))
     if "shape" in kwargs:
         shape = [kwargs.pop("shape")]
     if len(shape) == 2 and shape[1].type is k.Str:
         shape, order = shape[:1], shape[1]
     if kwargs or not shape:
-        raise Mismatch("reshape() is compiled with the arguments shape and order only")
-    if order is not None and (not order.known or order.value not in ("C", "A")):
-        raise Mismatch("reshape() is compiled for order='C' only", "transpose first")
+        raise Mismatch("reshape() is compiled with the arguments shape, order and copy only")
+    if order is not None and not order.known or not copy.known:
+        raise Mismatch("order= and copy= of reshape() must be constants")
+    if order is not None and order.value not in ("C", "F", "A"):
+        return Throw(ValueError, "order 'K' is not permitted for reshaping" if order.value == "K" else
+                     f"order must be one of 'C', 'F', 'A', or 'K' (got '{order.value}')")
     parts = elements(shape[0]) if len(shape) == 1 else shape
-    return Call(reshaped, a, _tuple([_int(x) for x in parts]))
+    return Call(reshaped, a, _tuple([_int(x) for x in parts]), Const(k.Str, "C" if order is None else order.value),
+                copy if copy.value is None else Const(k.Bool, bool(copy.value)))
 
 
 def _is_contiguous(args, kwargs):
@@ -95,13 +98,34 @@ def view_as(a, shape):
     raise NotImplementedError
 
 
-def reshaped(a, shape):
-    return viewed(a, resolved(shape, a.size, known_part(shape, 0, 1), unknowns(shape, 0)))
+def reshaped(a, shape, order="C", copy=None):
+    if not isinstance(a, np.ndarray):
+        return reshaped(np.asarray(a), shape, order, copy)
+    found = resolved(shape, a.size, known_part(shape, 0, 1), unknowns(shape, 0))
+    if order == "F" or order == "A" and is_fortran(a):
+        return np.transpose(viewed(np.transpose(a), backwards(found, 0), copy))
+    if order == "A" and not is_contiguous(a):
+        if a.size and columns_first(a, 0, a.itemsize):
+            return np.transpose(viewed(np.transpose(a), backwards(found, 0), True))[...]
+    return viewed(a, found, copy)
 
 
-def viewed(a, shape):
-    if a.ndim == 1 or is_contiguous(a):
+def columns_first(a, axis, step):
+    """Whether the elements follow each other with the first axis fastest."""
+    if axis == a.ndim:
+        return True
+    return (a.shape[axis] == 1 or a.strides[axis] == step) and columns_first(a, axis + 1, step * a.shape[axis])
+
+
+def backwards(shape, j):
+    return () if j == len(shape) else backwards(shape, j + 1) + (shape[j],)
+
+
+def viewed(a, shape, copy=None):
+    if copy is not True and (a.ndim == 1 or is_contiguous(a)):
         return view_as(a, shape)
+    if copy is False:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
     return view_as(views.duplicate(a), shape)
 
 
@@ -356,12 +380,14 @@ def rot90(m, k=1, axes=(0, 1)):
 
 
 def _broadcast_to(args, kwargs):
-    slots = bound("broadcast_to", ("array", "shape"), args, kwargs)
+    slots = bound("broadcast_to", ("array", "shape", "subok"), args, kwargs)
     a = slots["array"]
     return Call(broadcast, a, _tuple([_int(x) for x in elements(slots["shape"])]))
 
 
 def broadcast(a, shape):
+    if not isinstance(a, np.ndarray):
+        return broadcast(np.asarray(a), shape)
     if a.ndim > len(shape):
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
     check_fits(a.shape, shape, 0)
@@ -397,37 +423,34 @@ def stride_or_zero(n, stride):
     return 0 if n == 1 else stride
 
 
-def atleast_1d(a):
-    if isinstance(a, np.ndarray):
-        return a[None] if a.ndim == 0 else a
-    return np.full(1, a)
+def atleast_1d(*arys):
+    return of_rank(arys[0], 1) if len(arys) == 1 else all_of_rank(arys, 1, 0)
 
 
-def atleast_2d(a):
-    if isinstance(a, np.ndarray):
-        return a[None, None] if a.ndim == 0 else a[None] if a.ndim == 1 else a
-    return np.full((1, 1), a)
+def atleast_2d(*arys):
+    return of_rank(arys[0], 2) if len(arys) == 1 else all_of_rank(arys, 2, 0)
 
 
-def atleast_3d(a):
-    if isinstance(a, np.ndarray):
-        return a[None, None, None] if a.ndim == 0 else a[None, :, None] if a.ndim == 1 else a[:, :, None] if a.ndim == 2 else a
-    return np.full((1, 1, 1), a)
+def atleast_3d(*arys):
+    return of_rank(arys[0], 3) if len(arys) == 1 else all_of_rank(arys, 3, 0)
 
 
-# ---------------------------------------------------------------- joining
+def all_of_rank(arys, rank, i):
+    return () if i == len(arys) else (of_rank(arys[i], rank),) + all_of_rank(arys, rank, i + 1)
 
 
-def _parts(name, x):
-    parts = elements(x) if isinstance(x.type, (k.Tuple, k.Struct)) else None
-    if parts is None:
-        raise Mismatch(f"np.{name} of an array is not compiled", "pass a tuple of arrays")
-    if not parts:
-        return parts, Throw(ValueError, "need at least one array to concatenate")
-    for p in parts:
-        if not isinstance(p.type, Array):
-            raise Mismatch(f"np.{name} of values that are not arrays is not compiled")
-    return parts, None
+def of_rank(x, rank):
+    a = np.asarray(x)
+    if a.ndim >= rank:
+        return a
+    if a.ndim == 0:
+        return a[(None,) * rank]
+    if rank == 2:
+        return a[None]
+    return a[None, :, None] if a.ndim == 1 else a[:, :, None]
+
+
+# ---------------------------------------------------------------- what others use
 
 
 def _common_dtype(args, kwargs):
@@ -446,66 +469,6 @@ def common_dtype(parts):
     raise NotImplementedError
 
 
-def _concatenate(args, kwargs):
-    slots = bound("concatenate", ("arrays", "axis"), args, kwargs)
-    axis = slots.get("axis") or views.ZERO
-    if any(x.type is NoneType for x in [*args[1:2], *([kwargs["axis"]] if "axis" in kwargs else ())]):
-        parts, wrong = _parts("concatenate", slots["arrays"])
-        return wrong or Call(join, _tuple([Call(ravel, p) for p in parts]), views.ZERO)
-    parts, wrong = _parts("concatenate", slots["arrays"])
-    if wrong:
-        return wrong
-    n = parts[0].type.ndim
-    if n == 0:
-        return Throw(ValueError, "zero-dimensional arrays cannot be concatenated")
-    for i, p in enumerate(parts):
-        if p.type.ndim != n:
-            return Throw(ValueError, f"all the input arrays must have same number of dimensions, but the array at index 0 has {n} "
-                         f"dimension(s) and the array at index {i} has {p.type.ndim} dimension(s)")
-    axes = axes_of(axis, n)
-    if isinstance(axes, Expr):
-        return axes
-    return Call(join, _tuple(parts), Const(Int, axes[0]))
-
-
-def join(parts, axis):
-    check_joined(parts, axis, 1, 0)
-    out = np.empty(joined_shape(parts, axis, 0), common_dtype(parts))
-    write_parts(out, parts, axis, 0, 0)
-    return out
-
-
-def check_joined(parts, axis, i, j):
-    if i < len(parts):
-        if j == parts[0].ndim:
-            check_joined(parts, axis, i + 1, 0)
-        else:
-            if j != axis and parts[i].shape[j] != parts[0].shape[j]:
-                raise ValueError(f"all the input array dimensions except for the concatenation axis must match exactly, but along dimension "
-                                 f"{j}, the array at index 0 has size {parts[0].shape[j]} and the array at index {i} has size "
-                                 f"{parts[i].shape[j]}")
-            check_joined(parts, axis, i, j + 1)
-
-
-def joined_shape(parts, axis, j):
-    if j == parts[0].ndim:
-        return ()
-    return (total_length(parts, axis, 0) if j == axis else parts[0].shape[j],) + joined_shape(parts, axis, j + 1)
-
-
-def total_length(parts, axis, i):
-    if i == len(parts):
-        return 0
-    return IADD(parts[i].shape[axis], total_length(parts, axis, i + 1))
-
-
-def write_parts(out, parts, axis, i, start):
-    if i < len(parts):
-        stop = IADD(start, parts[i].shape[axis])
-        window(out, axis, start, stop)[...] = parts[i]
-        write_parts(out, parts, axis, i + 1, stop)
-
-
 def window(a, axis, start, stop):
     if axis == 0:
         return a[start:stop]
@@ -514,84 +477,6 @@ def window(a, axis, start, stop):
     if axis == 2:
         return a[:, :, start:stop]
     return np.moveaxis(np.moveaxis(a, axis, 0)[start:stop], 0, axis)
-
-
-def _stack(args, kwargs):
-    slots = bound("stack", ("arrays", "axis"), args, kwargs)
-    parts, wrong = _parts("stack", slots["arrays"])
-    if wrong:
-        return Throw(ValueError, "need at least one array to stack")
-    n = parts[0].type.ndim + 1
-    if any(p.type.ndim != n - 1 for p in parts):
-        return Throw(ValueError, "all input arrays must have the same shape")
-    axes = axes_of(slots.get("axis") or views.ZERO, n)
-    if isinstance(axes, Expr):
-        return axes
-    return Call(stacked, _tuple(parts), Const(Int, axes[0]))
-
-
-def stacked(parts, axis):
-    check_same_shape(parts, 1)
-    return join(raised(parts, axis, 0), axis)
-
-
-def check_same_shape(parts, i):
-    if i < len(parts):
-        if parts[i].shape != parts[0].shape:
-            raise ValueError("all input arrays must have the same shape")
-        check_same_shape(parts, i + 1)
-
-
-def raised(parts, axis, i):
-    if i == len(parts):
-        return ()
-    return (np.expand_dims(parts[i], axis),) + raised(parts, axis, i + 1)
-
-
-def lifted(parts, rank, i):
-    if i == len(parts):
-        return ()
-    one = np.atleast_1d(parts[i]) if rank == 1 else np.atleast_2d(parts[i]) if rank == 2 else np.atleast_3d(parts[i])
-    return (one,) + lifted(parts, rank, i + 1)
-
-
-def columns(parts, i):
-    if i == len(parts):
-        return ()
-    return (parts[i][:, None] if parts[i].ndim == 1 else parts[i],) + columns(parts, i + 1)
-
-
-def _of_parts(name, function):
-    def rule(args, kwargs):
-        slots = bound(name, ("tup",), args, kwargs)
-        if isinstance(slots["tup"].type, Array):
-            raise Mismatch(f"np.{name} of an array is not compiled", "pass a tuple of arrays")
-        return Call(function, _tuple(elements(slots["tup"])))
-
-    return rule
-
-
-def vstack(parts):
-    return np.concatenate(lifted(parts, 2, 0), 0)
-
-
-def hstack(parts):
-    one = lifted(parts, 1, 0)
-    return np.concatenate(one, 0 if one[0].ndim == 1 else 1)
-
-
-def dstack(parts):
-    return np.concatenate(lifted(parts, 3, 0), 2)
-
-
-def column_stack(parts):
-    return np.concatenate(columns(parts, 0), 1)
-
-
-def append(arr, values, axis=None):
-    if axis is None:
-        return np.concatenate((np.ravel(arr), np.ravel(np.atleast_1d(values))), 0)
-    return np.concatenate((arr, values), axis)
 
 
 # ---------------------------------------------------------------- repeating
@@ -631,6 +516,8 @@ def rolled(a, shift):
 
 
 def repeat(a, repeats, axis=None):
+    if not isinstance(a, np.ndarray):
+        return repeat(np.asarray(a), repeats, axis)
     if axis is None:
         return repeated(np.ravel(np.atleast_1d(a)), repeats)
     if axis == 0:
@@ -639,6 +526,8 @@ def repeat(a, repeats, axis=None):
 
 
 def repeated(a, repeats):
+    if isinstance(repeats, (tuple, list)):
+        return repeated(a, np.asarray(repeats))
     n = len(a)
     if isinstance(repeats, np.ndarray):
         if len(repeats) != n and len(repeats) != 1:
@@ -666,6 +555,10 @@ def repeated(a, repeats):
 
 
 def tile(A, reps):
+    if not isinstance(A, np.ndarray):
+        return tile(np.asarray(A), reps)
+    if isinstance(reps, list):
+        return tiled(A, tuple(reps), len(reps) - 1)
     if isinstance(reps, tuple):
         return tiled(A, reps, len(reps) - 1)
     return tiled(A, (reps,), 0)
@@ -699,9 +592,9 @@ def with_length(shape, axis, n, k):
 # ---------------------------------------------------------------- parts of matrices
 
 
-def tri(N, M=None, k=0, dtype=np.float64):
+def tri(N, M=None, k=0, dtype=None, *, like=None):
     columns = N if M is None else M
-    out = np.zeros((N, columns), dtype)
+    out = np.zeros((N, columns), dtype, like=like)
     for i in range(N):
         out[i, :max(0, min(columns, i + k + 1))] = 1
     return out
@@ -736,19 +629,23 @@ def triu(m, k=0):
     return out
 
 
-def eye(N, M=None, k=0, dtype=np.float64):
+def eye(N, M=None, k=0, dtype=None, order="C", *, device=None, like=None):
     columns = N if M is None else M
-    out = np.zeros((N, columns), dtype)
+    out = np.zeros((N, columns), dtype, order, device=device, like=like)
     for i in range(max(0, -k), min(N, columns - k)):
         out[i, i + k] = 1
     return out
 
 
-def identity(n, dtype=np.float64):
-    return eye(n, None, 0, dtype)
+def identity(n, dtype=None, *, like=None):
+    return eye(n, None, 0, dtype, like=like)
 
 
 def diag(v, k=0):
+    if not isinstance(v, np.ndarray):
+        return diag(np.asarray(v), k)
+    if v.ndim != 1 and v.ndim != 2:
+        raise ValueError("Input must be 1- or 2-d.")
     if v.ndim == 1:
         n = len(v) + abs(k)
         out = np.zeros((n, n), v.dtype)
@@ -848,9 +745,7 @@ CALLS = {
     np.reshape: _reshape, np.ravel: compiled(ravel), np.transpose: _transpose, np.permute_dims: _transpose, np.swapaxes: _swapaxes,
     np.moveaxis: _moveaxis, np.expand_dims: _expand_dims, np.squeeze: _squeeze, np.flip: _flip, np.fliplr: compiled(fliplr),
     np.flipud: compiled(flipud), np.rot90: compiled(rot90), np.broadcast_to: _broadcast_to, np.atleast_1d: compiled(atleast_1d),
-    np.atleast_2d: compiled(atleast_2d), np.atleast_3d: compiled(atleast_3d), np.concatenate: _concatenate, np.concat: _concatenate,
-    np.stack: _stack, np.vstack: _of_parts("vstack", vstack), np.hstack: _of_parts("hstack", hstack),
-    np.dstack: _of_parts("dstack", dstack), np.column_stack: _of_parts("column_stack", column_stack), np.append: compiled(append),
+    np.atleast_2d: compiled(atleast_2d), np.atleast_3d: compiled(atleast_3d),
     np.roll: compiled(roll), np.repeat: compiled(repeat), np.tile: compiled(tile), np.tri: compiled(tri), np.tril: compiled(tril),
     np.triu: compiled(triu), np.eye: compiled(eye), np.identity: compiled(identity), np.diag: compiled(diag),
     np.diagonal: compiled(diagonal), np.fill_diagonal: compiled(fill_diagonal),

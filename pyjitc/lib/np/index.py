@@ -48,7 +48,7 @@ FUNCTIONS: dict[str, str] = {
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
               "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
     "bits": "packbits unpackbits may_share_memory shares_memory",
-    "shortcuts": "unique_all unique_counts unique_inverse unique_values sort_complex rollaxis row_stack isfortran iterable frombuffer",
+    "shortcuts": "unique_all unique_counts unique_inverse unique_values sort_complex rollaxis isfortran iterable frombuffer",
     "iterators": "ndindex ndenumerate nditer broadcast",
     "applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
     "padding": "pad",
@@ -72,8 +72,9 @@ FUNCTIONS: dict[str, str] = {
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
     "choosing": "choose select ix_ unravel_index ravel_multi_index",
     "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "
-               "atleast_1d atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile "
+               "atleast_1d atleast_2d atleast_3d roll repeat tile "
                "tri tril triu eye identity diag diagonal fill_diagonal shape ndim size",
+    "joining": "concatenate concat stack vstack hstack dstack column_stack append row_stack",
     "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar nanstd "
                   "count_nonzero",
 }

@@ -1,4 +1,4 @@
-"""Small functions made of others: unique_all and its kin, sort_complex, rollaxis, row_stack, isfortran, iterable; frombuffer."""
+"""Small functions made of others: unique_all and its kin, sort_complex, rollaxis, isfortran, iterable; frombuffer."""
 from __future__ import annotations
 
 import numpy as np
@@ -93,10 +93,6 @@ def wrong_axis(axis, ndim):
     check_axis(axis, ndim)
 
 
-def _row_stack(args, kwargs):
-    return arrange.CALLS[np.vstack](args, kwargs)
-
-
 # ---------------------------------------------------------------- questions
 
 
@@ -151,6 +147,4 @@ CALLS = {
     np.unique_inverse: _of_array("unique_inverse", unique_inverse), np.unique_values: _of_array("unique_values", unique_values),
     np.sort_complex: _sort_complex, np.rollaxis: _rollaxis, np.isfortran: _isfortran, np.iterable: _iterable, np.frombuffer: _frombuffer,
 }
-if hasattr(np, "row_stack"):  # until NumPy 2.5 or so
-    CALLS[np.row_stack] = _row_stack
 METHODS = {}
