@@ -36,15 +36,18 @@ def _tuple_at_lower(e, inst, x, i):
         part = x[at:at + n]
         at += n
         e.start(label)
-        e.jump(done)
         arms.append((_as_member(e, result, t, part), label))
+        e.jump(done)
     e.start(done)
     return [e.phi(c, [(values[k], label) for values, label in arms]) for k, c in enumerate(e.components(result))]
 
 
 def _as_member(e, union, t, part):
-    if not isinstance(union, Union):
+    """`part`, of type `t`, as the union: t is one of its members, or a union of some of them."""
+    if t is union:
         return part
+    if isinstance(t, Union):
+        return _cast_union(e, t, union, part)
     values = [str(union.members.index(t))]
     for m in union.members:
         values += part if m is t else e.zeros(m)
@@ -130,7 +133,11 @@ def _kind(t):
 
 
 def _union_cast_lower(e, inst, x):
-    source, target = inst.args[0].type.members, inst.attrs["type"].members
+    return _cast_union(e, inst.args[0].type, inst.attrs["type"], x)
+
+
+def _cast_union(e, given, wanted, x):
+    source, target = given.members, wanted.members
     tags = {i: next((j for j, m in enumerate(target) if _same_kind(s, m)), None) for i, s in enumerate(source)}
     tag = "0"
     for i, j in tags.items():
@@ -140,7 +147,7 @@ def _union_cast_lower(e, inst, x):
     result = [tag]
     for m in target:
         same = next((s for s in source if _same_kind(s, m)), None)
-        result += e.zeros(m) if same is None else _member(e, inst.args[0].type, same, x)
+        result += e.zeros(m) if same is None else _member(e, given, same, x)
     return result
 
 

@@ -102,6 +102,24 @@ def tuple_of_union(n):
     return (y + z, t)
 
 
+@case((3,), (4,), (5,))
+def tuple_of_unions_at_run_time(n):
+    x = n if n > 3 else None
+    y = n if n > 4 else "small"
+    found = 0
+    for z in (x, y, x):
+        found = found * 10 + (1 if z is None else 2 if isinstance(z, str) else z)
+    return found, (x, y)[n % 2]
+
+
+@case((3,), (4,), (5,))
+def tuple_of_one_union(n):
+    x = n if n > 3 else None
+    for y in (x,):
+        pass
+    return y, sum(1 for _ in (x, x) if x is None)
+
+
 @case((3,), (4,))
 def nested_union_tuple(n):
     t = (n, None) if n > 3 else (None, n)
