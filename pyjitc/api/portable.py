@@ -291,9 +291,10 @@ def recipe(value, paths: Paths) -> tuple:
     path = paths.known.get(id(value))
     if path is not None:
         return "path", path
-    if isinstance(value, np.dtype) and value.names is None and value.subdtype is None and np.dtype(value.str) is value:
+    if isinstance(value, np.dtype) and value.names is None and value.subdtype is None and (
+            np.dtype(value.str) is value or value.kind in "mM" and value.metadata is None):
         return "dtype", value.str
-    if isinstance(value, np.generic) and type(value).__module__ == "numpy" and value.dtype.kind in "biufc":
+    if isinstance(value, np.generic) and type(value).__module__ == "numpy" and value.dtype.kind in "biufcmM":
         return "scalar", value.dtype.str, value.tobytes()
     if type(value) is ModuleType and sys.modules.get(value.__name__) is value:
         return "module", value.__name__

@@ -119,7 +119,7 @@ def convert(value, given: Type, wanted: Type):
         return value
     if wanted in _NATIVE:
         as_python = text.python_scalars(given)
-        if as_python not in _NATIVE and is_numpy_scalar(given):
+        if as_python not in _NATIVE and kinds.is_number(given):
             as_python = kinds.Complex if kinds.is_complex(given) else kinds.Float if kinds.is_float(given) else kinds.Int
             if given is kinds.uint64 and wanted is kinds.Int and value > 0x7FFFFFFFFFFFFFFF:
                 raise TypeError
@@ -137,7 +137,7 @@ def convert(value, given: Type, wanted: Type):
             if dtype.kind == "f" and given is not kinds.Complex or dtype.kind == "c":
                 return dtype.type(value)
         elif is_numpy_scalar(given) and np.can_cast(value.dtype, dtype, "safe"):
-            return dtype.type(value)
+            return np.asarray(value).astype(dtype)[()]
     elif isinstance(wanted, Array) and isinstance(given, Array):
         if (given.dtype, given.ndim) == (wanted.dtype, wanted.ndim) and (given.writable or not wanted.writable) \
                 and (given.aligned or not wanted.aligned):

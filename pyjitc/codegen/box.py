@@ -10,8 +10,9 @@ import numpy as np
 from ..runtime import platform
 from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, NoneType, NpBool, NpComplex, NpFloat,
-    NpInt, Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Undefined, Union,
+    NpInt, NpTime, Object, Range, Record, Singleton, Slice, Str, Struct, TIME_UNITS, Tuple, Undefined, Union,
 )
+from ..types.lattice import dtype_of
 
 __all__ = ["box", "unbox", "NotBoxable"]
 
@@ -22,12 +23,6 @@ class NotBoxable(Exception):
     def __init__(self, type):
         super().__init__(f"a value of type {type} cannot leave compiled code")
         self.type = type
-
-
-def numpy_dtype(t) -> np.dtype:
-    if isinstance(t, Record):
-        return t.dtype
-    return np.dtype(t.text.rstrip("_"))
 
 
 def box(e, t, values, inst, take: bool = False) -> str:
@@ -47,14 +42,14 @@ def box(e, t, values, inst, take: bool = False) -> str:
         return _made(e, inst, "PyComplex_FromDoubles", f"double {values[0]}", f"double {values[1]}")
     if t is Str or t is Bytes or t is Object or isinstance(t, (Exception_, Instance)):
         return values[0] if take else _kept(e, values[0])
-    if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex)):
+    if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex, NpTime)):
         return _numpy_scalar(e, t, values, inst)
     if isinstance(t, Array):
         return _array(e, t, values, inst, take)
     if isinstance(t, Singleton):
         return _kept(e, e.object(t.value))
     if isinstance(t, DType):
-        return _kept(e, e.object(numpy_dtype(t.scalar)))
+        return _kept(e, e.object(dtype_of(t.scalar)))
     if isinstance(t, Tuple):
         items = _boxed_parts(e, t.elements, values, inst, take)
         if t.cls is not None:
@@ -98,7 +93,7 @@ def _numpy_scalar(e, t, values, inst):
         e.line(f"store {c} {v}, ptr {where}, align 4")
     symbol = f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Scalar']}"
     e.declare(f"declare ptr @{symbol}(ptr, ptr, ptr)")
-    result = e.assign(f"call ptr @{symbol}(ptr {slot}, ptr {e.object(numpy_dtype(t))}, ptr null)")
+    result = e.assign(f"call ptr @{symbol}(ptr {slot}, ptr {e.object(dtype_of(t))}, ptr null)")
     e.check_null(result, inst)
     return result
 
@@ -112,11 +107,11 @@ def _array(e, t, values, inst, take):
     strides = e.assign(f"getelementptr i64, ptr {dims}, i64 {t.ndim}") if t.layout == "A" else "null"
     bits = platform.ARRAY_FLAGS
     flags = bits["WRITEABLE"] * t.writable | bits["ALIGNED"] * t.aligned | bits["F"] * (t.layout == "F")
-    size = str(numpy_dtype(t.dtype).itemsize)
+    size = str(dtype_of(t.dtype).itemsize)
     for n in values[2:2 + t.ndim]:
         size = e.assign(f"mul i64 {size}, {n}")
     result = e.assign(f"call ptr {e.helper('pyj_box_array')}(ptr {values[0]}, ptr {values[1]}, i32 {t.ndim}, ptr {dims}, ptr {strides}, "
-                      f"ptr {e.object(numpy_dtype(t.dtype))}, i64 {size}, i32 {flags}, i1 {'true' if take else 'false'})")
+                      f"ptr {e.object(dtype_of(t.dtype))}, i64 {size}, i32 {flags}, i1 {'true' if take else 'false'})")
     e.check_null(result, inst)
     return result
 
@@ -190,7 +185,7 @@ def unbox(e, t, pointer: str, wrong: str) -> list[str]:
     if isinstance(t, Instance):
         _exact(e, pointer, e.external(f"pyjitc_random_{t.cls.__name__}"), wrong)
         return [pointer]
-    if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex)):
+    if t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex, NpTime)):
         return _open_scalar(e, t, pointer, wrong)
     if isinstance(t, Array):
         return _open_array(e, t, pointer, wrong)
@@ -206,8 +201,12 @@ def unbox(e, t, pointer: str, wrong: str) -> list[str]:
     if isinstance(t, Singleton):
         _require(e, e.assign(f"icmp eq ptr {pointer}, {e.object(t.value)}"), wrong)
         return []
+    if isinstance(t, DType) and isinstance(t.scalar, NpTime):  # each np.dtype("datetime64[D]") is an object of its own
+        _exact(e, pointer, e.object(type(dtype_of(t.scalar))), wrong)
+        _require_unit(e, t.scalar, pointer, wrong)
+        return []
     if isinstance(t, DType):
-        _require(e, e.assign(f"icmp eq ptr {pointer}, {e.object(numpy_dtype(t.scalar))}"), wrong)
+        _require(e, e.assign(f"icmp eq ptr {pointer}, {e.object(dtype_of(t.scalar))}"), wrong)
         return []
     if isinstance(t, Function) and not t.captures:
         _exact(e, pointer, e.external("PyFunction_Type"), wrong)
@@ -270,9 +269,11 @@ def _int(e, pointer, wrong):
 
 
 def _open_scalar(e, t, pointer, wrong):
-    _exact(e, pointer, e.object(numpy_dtype(t).type), wrong)
+    _exact(e, pointer, e.object(dtype_of(t).type), wrong)
     if t is NpBool:
         return [e.assign(f"icmp ne i8 {_load(e, 'i8', pointer, platform.SCALAR_VALUE, 1)}, 0")]
+    if isinstance(t, NpTime):
+        _require(e, _is_unit(e, t, pointer, platform.SCALAR_VALUE + 8), wrong)
     parts = e.components(t)
     size = t.bits // 8 // len(parts)
     return [_load(e, c, pointer, platform.SCALAR_VALUE + i * size, size) for i, c in enumerate(parts)]
@@ -285,7 +286,7 @@ def _open_array(e, t, pointer, wrong):
     descr = _load(e, "ptr", pointer, platform.ARRAY["descr"])
     number = _load(e, "i32", descr, platform.DESCR["type_num"], 4)
     same = None
-    dtype = numpy_dtype(t.dtype)
+    dtype = dtype_of(t.dtype)
     if isinstance(t.dtype, Record):
         _require(e, _same_record(e, descr, dtype), wrong)
     for n in sorted({dtype.num} | {np.dtype(c).num for c in "lqLQ" if np.dtype(c) == dtype}):
@@ -295,6 +296,8 @@ def _open_array(e, t, pointer, wrong):
     if dtype.itemsize > 1 and not isinstance(t.dtype, Record):
         order = _load(e, "i8", descr, platform.DESCR["byteorder"], 1)
         _require(e, e.assign(f"icmp eq i8 {order}, {ord('=')}"), wrong)
+    if isinstance(t.dtype, NpTime):
+        _require_unit(e, t.dtype, descr, wrong)
     bits = platform.ARRAY_FLAGS
     mask = bits["C"] | bits["ALIGNED"] | bits["WRITEABLE"] | (bits["F"] if t.layout != "C" else 0)
     value = (bits["C"] if t.layout == "C" else bits["F"] if t.layout == "F" else 0) | (bits["ALIGNED"] if t.aligned else 0) | (
@@ -312,6 +315,15 @@ def _open_array(e, t, pointer, wrong):
                 known = ", !range !2" if field == "shape" else ""
                 result.append(_load(e, "i64", table, 8 * k, f"8{known}"))
     return result
+
+
+def _require_unit(e, t, descr, wrong):
+    _require(e, _is_unit(e, t, _load(e, "ptr", descr, platform.DESCR["time"]), platform.TIME_UNIT), wrong)
+
+
+def _is_unit(e, t, pointer, offset):
+    """i1: the unit of dates at `pointer` is that of t."""
+    return e.assign(f"icmp eq i64 {_load(e, 'i64', pointer, offset)}, {TIME_UNITS.index(t.unit) | t.count << 32}")
 
 
 def _same_record(e, descr, dtype):

@@ -15,7 +15,7 @@ from ..ops import control
 from ..ops.memory import FUEL, count_references
 from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
-    NpComplex, NpFloat, NpInt, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
+    NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
 )
 from . import box, helpers, rare
 
@@ -52,6 +52,8 @@ def _find(t):
         return ["ptr"]
     if isinstance(t, NpInt):
         return [f"i{t.bits}"]
+    if isinstance(t, NpTime):
+        return ["i64"]
     if isinstance(t, NpFloat):
         return [_FLOATS[t.bits]]
     if isinstance(t, NpComplex):
@@ -298,6 +300,8 @@ class Emitter:
             return ["true" if value else "false"]
         if t is Int or isinstance(t, NpInt):
             return [str(int(value))]
+        if isinstance(t, NpTime):
+            return [str(int(value.astype("int64")))]
         if t is Float or isinstance(t, NpFloat):
             return [float_text(float(value), components(t)[0])]
         if t is Complex or isinstance(t, NpComplex):

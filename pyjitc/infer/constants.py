@@ -10,9 +10,10 @@ from ..ops import pyobject
 from ..ops.control import UNBOUND
 from ..types import kinds
 from ..types.kinds import (
-    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, NUMPY_SCALARS, Object, Singleton, Slice, Str,
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, Singleton, Slice, Str,
     Tuple, Unbound,
 )
+from ..types.lattice import type_of_dtype
 from ..types.typeof import instance_type, record_type
 from .meaning import Apply, Const, Expr, Mismatch
 
@@ -26,7 +27,7 @@ _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, t
 
 def scalar_type(dtype: np.dtype):
     """The NumPy scalar type of `dtype`, or None when it has none here (object, string, structured, swapped)."""
-    return NUMPY_SCALARS.get("bool_" if dtype.kind == "b" else dtype.name) if dtype.isnative else None
+    return type_of_dtype(dtype)
 
 
 def array_type(value: np.ndarray) -> Array | None:

@@ -35,6 +35,8 @@ def same_constant(x, y) -> bool:
         return len(x) == len(y) and all(map(same_constant, x, y))
     if isinstance(x, (complex, np.complexfloating)):
         return same_constant(x.real, y.real) and same_constant(x.imag, y.imag)
+    if isinstance(x, (np.datetime64, np.timedelta64)):
+        return x.dtype == y.dtype and x.tobytes() == y.tobytes()
     try:
         return bool(x == y)
     except Exception:  # an array or an object with a hostile __eq__

@@ -36,6 +36,8 @@ def _class_name(t):
     if isinstance(t, Struct):
         return t.name
     text = str(t)
+    if type(t).__name__ == "NpTime":
+        return f"numpy.{text.partition('[')[0]}"
     return f"numpy.{text}" if type(t).__name__.startswith("Np") else text
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..types import kinds as k
+from ..types.lattice import dtype_of
 from .core import RAISES, TERMINATOR, Edge, Function, Inst
 
 __all__ = ["run", "StepLimit", "Tagged", "Closure"]
@@ -57,7 +58,7 @@ _CLASSES = {k.Int: int, k.Float: float, k.Bool: bool, k.Complex: complex, k.Str:
 
 def _scalar(t: k.Type):
     """NumPy's class for a scalar type."""
-    return np.dtype(t.text.rstrip("_")).type
+    return dtype_of(t).type
 
 
 def fits(value, t: k.Type) -> bool:
@@ -65,9 +66,9 @@ def fits(value, t: k.Type) -> bool:
     if t in _CLASSES:
         return type(value) is _CLASSES[t]
     if k.is_numpy_scalar(t):
-        return type(value) is _scalar(t)
+        return type(value) is _scalar(t) and (not k.is_time(t) or value.dtype == dtype_of(t))
     if isinstance(t, k.Array):
-        if not isinstance(value, np.ndarray) or value.ndim != t.ndim or value.dtype != np.dtype(_scalar(t.dtype)):
+        if not isinstance(value, np.ndarray) or value.ndim != t.ndim or value.dtype != dtype_of(t.dtype):
             return False
         return t.layout == "A" or value.flags.c_contiguous and t.layout == "C" or value.flags.f_contiguous and t.layout == "F"
     if isinstance(t, k.Tuple):

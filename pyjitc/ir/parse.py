@@ -29,6 +29,7 @@ _NAME = re.compile(r"\w[\w.]*")
 _LOC = re.compile(r"@(\d+):(-?\d+)")
 _NUMBER = re.compile(r"[-+]?(?:inf|nan|[\d.]+(?:e[-+]?\d+)?)(?![\w.])")
 _STRING = re.compile(r"b?(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_UNIT = re.compile(r"\[\w+\]")
 _SUFFIX = re.compile(r"\.\d+$")
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
@@ -249,6 +250,12 @@ class _Reader:
             return getattr(builtins, word, None) if word == "None" else word == "True"
         if word == "Ellipsis":
             return Ellipsis
+        if word in ("datetime64", "timedelta64"):
+            unit = self.match(_UNIT)
+            self.expect("(")
+            value = np.int64(self.attribute()).view(word + (unit[0] if unit else ""))
+            self.expect(")")
+            return value
         if self.take("("):
             scalar = getattr(np, word if word != "bool" else "bool_", None)
             value = scalar(self.attribute())

@@ -152,7 +152,8 @@ def attribute(value, named: dict[Function, str] = {}) -> str:
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic):
         return repr(value) if type(value).__module__ == "builtins" else f"<{value!r}>"
     if isinstance(value, np.generic) and type(value).__module__ == "numpy" and not isinstance(value, (np.str_, np.bytes_)):
-        return f"{value.dtype}({value.item()!r})"
+        number = value.view(np.int64) if value.dtype.kind in "mM" else value
+        return f"{value.dtype}({number.item()!r})"
     if isinstance(value, Type):
         return f"type {value}"
     if isinstance(value, Function):

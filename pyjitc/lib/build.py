@@ -5,11 +5,14 @@ import operator
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..infer.meaning import UNKNOWN, Apply, CallValue, Const, Expr, Mismatch
 from ..ir.core import RAISES, Op
 from ..ops import arith
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of
+
+times = lazy(f"{__package__}.np.times")
 
 __all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "OUTLINED", "meaning"]
 
@@ -71,7 +74,11 @@ def _exact(x: Expr) -> Expr:
 
 
 def cast(x: Expr, t: k.Type) -> Expr:
-    return x if x.type is t else apply(arith.CAST, x, type=t)
+    if x.type is t:
+        return x
+    if k.is_time(t) and k.is_time(x.type):
+        return times.converted(x, t)
+    return apply(arith.CAST, x, type=t)
 
 
 def convert(x: Expr, t: k.Type) -> Expr:

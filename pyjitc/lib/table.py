@@ -21,7 +21,7 @@ from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
     Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, NpInt,
-    Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar,
+    Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar, is_time,
 )
 from . import intrinsics
 from .build import OUTLINED
@@ -59,7 +59,7 @@ def _python(function, *operands):
 def _text(of):
     def rule(args, kwargs):
         if len(args) == 1 and not kwargs and (args[0].type is Object or isinstance(args[0].type, (Exception_,)) or args[0].type is Str
-                                              or is_number(args[0].type)):
+                                              or is_scalar(args[0].type)):
             return Apply(pyobject.PY_UNBOX, _python(of, args[0]), type=Str)
         raise Mismatch(f"{of.__name__}() of this value is not compiled yet", "use an f-string in print or in an exception")
 
@@ -169,7 +169,7 @@ RULES = {
         intrinsics.identity)},
     intrinsics.chosen: lambda args, kwargs: elementwise.chosen(*args),
     intrinsics.store_all: lambda args, kwargs: elementwise.assign(*args),
-    intrinsics.as_type: lambda args, kwargs: conversions.assign(args[0], args[1].type.scalar),
+    intrinsics.as_type: lambda args, kwargs: conversions.to_scalar(args[0], args[1].type.scalar),
     intrinsics.strided: lambda args, kwargs: views.strided(args[0]),
     intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
 }
@@ -211,7 +211,7 @@ class Library:
             if rule is not None:
                 self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (module := index.module_of(target)) is not None:
-            rule = self.calls[id(target)] = module.CALLS[target]
+            rule = self.calls[id(target)] = index.taken(target, module.CALLS[target])
         if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(__package__):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
         return rule
@@ -283,13 +283,13 @@ class Library:
             return same if op == "==" else Apply(BNOT, same)
         if x.type is Str and y.type is Str and x.known and y.known:
             return Const(Bool, bool(operators.SYMBOLS[op](x.value, y.value)))
-        if op in ("==", "!=") and not (is_number(x.type) and is_number(y.type)):
+        if op in ("==", "!=") and not (is_scalar(x.type) and is_scalar(y.type)):
             return self._plain_equality(op, x, y)
         return operators.compare(op, x, y)
 
     def _same_item(self, args, kwargs):
         x, y = args
-        if is_number(x.type) and is_number(y.type):
+        if is_scalar(x.type) and is_scalar(y.type):
             return self.compare("==", x, y)
         same = self._identity("is", x, y) if not (is_number(x.type) or is_number(y.type)) else Const(Bool, False)
         if same.known and same.value:
@@ -445,7 +445,7 @@ class Library:
             return Apply(structure.RANGE_GET, x, field=name)
         if isinstance(t, Slice) and name in ("start", "stop", "step"):
             return Apply(structure.SLICE_GET, x, field=name)
-        if is_number(t):
+        if is_scalar(t):
             found = np_scalars.attribute(x, name) if is_numpy_scalar(t) else py_builtins.attribute(x, name)
             if found is not None:
                 return found
@@ -680,7 +680,7 @@ class Library:
         if isinstance(t, Instance):
             return index.generators.method(receiver, name, args, kwargs)
         if isinstance(t, Array):
-            rule = views.METHODS.get(name) or index.method_module(name).METHODS[name]
+            rule = views.METHODS.get(name) or index.taken(name, index.method_module(name).METHODS[name])
             return rule([receiver, *args], kwargs)
         if name == "vectorize" and isinstance(t, (Function, Singleton)):
             return index.applying.call_vectorized(receiver, args, kwargs)
@@ -726,7 +726,7 @@ def _whole_or(ufunc, scalars):
     """A builtin on arrays is the ufunc."""
 
     def rule(args, kwargs):
-        if any(isinstance(x.type, Array) for x in args):
+        if any(isinstance(x.type, Array) or is_time(x.type) for x in args):
             return elementwise.ufunc(ufunc, args, kwargs)
         return scalars(args, kwargs)
 

@@ -134,7 +134,9 @@ def _cast(x, *, type):
         value = np.asarray(x)
         if value.dtype.kind == "c" and type is not k.Bool and type is not k.bool_ and not k.is_complex(type):
             value = value.real
-        result = value.astype(numpy_class(type))[()]
+        if value.dtype.kind in "mM":
+            value = value.astype(np.int64)  # another unit is lib/np/times.py's
+        result = value.astype(_SAME_BITS.get(type, type).text.rstrip("_"))[()]
     return result.item() if type in PYTHON_CLASS else result
 
 
@@ -433,7 +435,7 @@ def _part(t):
 def _to_bool(e, source, x):
     if source is k.Bool or source is k.bool_:
         return x[0]
-    if k.is_integer(source):
+    if k.is_integer(source) or k.is_time(source):
         return e.assign(f"icmp ne {e.scalar(source)} {x[0]}, 0")
     scalar = e.scalar(_part(source) if k.is_complex(source) else source)
     tests = [e.assign(f"fcmp une {scalar} {c}, 0.0") for c in x]
@@ -569,8 +571,8 @@ BOR = _op("bor", BB, operator.or_, llvm("or"), doc="x | y of bools")
 BXOR = _op("bxor", BB, operator.xor, llvm("xor"), doc="x ^ y of bools")
 BNOT = _op("bnot", "x: B -> B", _neg_bool, lambda e, inst, x: [e.assign(f"xor i1 {x[0]}, true")], doc="not x")
 
-CAST = _op("cast", "x: N -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
-           doc="cast {type} (x): x as astype converts it: integers wrap, floats truncate, of complex the real part")
+CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
+           doc="cast {type} (x): x as astype converts it: integers wrap, floats truncate, of complex the real part, of dates the number")
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,

@@ -2,7 +2,7 @@
 
 A pattern is a type name (`int`, `float64`, `bool`), alternatives (`I | B`), an attribute (`{type}`, results only)
 or a letter, which stands for the same type wherever it occurs: F any float, I any integer (Python's or NumPy's),
-C any complex, B bool or bool_, N any number, T any type. A digit makes it another variable: `x: F1, y: F2 -> F1`.
+C any complex, B bool or bool_, N any number, S any number, date or duration, T any type. A digit makes it another variable: `x: F1, y: F2 -> F1`.
 Texts are parsed at the first use, and answers are remembered per tuple of operand types: importing the op
 tables costs nothing, and asking again is one dictionary look-up.
 """
@@ -12,7 +12,7 @@ from typing import Callable
 
 from ..types.kinds import (
     NUMPY_SCALARS, Bool, Bytes, Complex, Float, Int, NoneType, NpBool, Object, Range, Str, Type,
-    is_complex, is_float, is_integer, is_number,
+    is_complex, is_float, is_integer, is_number, is_scalar,
 )
 
 __all__ = ["signature"]
@@ -25,6 +25,7 @@ _CLASSES: dict[str, Callable[[Type], bool]] = {
     "C": is_complex,
     "B": lambda t: t is Bool or t is NpBool,
     "N": is_number,
+    "S": is_scalar,
     "T": lambda t: True,
 }
 

@@ -15,7 +15,7 @@ import numpy as np
 __all__ = [
     "ABIError", "require_native", "check", "PLATFORM", "PYTHON", "OB_TYPE", "OB_SIZE", "FLOAT_VALUE", "COMPLEX_VALUE",
     "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION", "FUNCTION",
-    "SCALAR_VALUE", "ARRAY", "DESCR", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS", "TYPE_VECTORCALL_OFFSET",
+    "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS", "TYPE_VECTORCALL_OFFSET",
     "member_offset", "numpy_api_table", "cpu_identity",
 ]
 
@@ -38,7 +38,8 @@ CELL_CONTENT = 16
 DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number at every change of a dict
 SCALAR_VALUE = 16  # where a NumPy scalar keeps its value
 ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64, "handler": 88}
-DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28}
+DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28, "time": 112}  # time: where the unit of dates is, at TIME_UNIT
+TIME_UNIT = 32  # two int32: the number of the unit, and how many
 ARRAY_FLAGS = {"C": 0x1, "F": 0x2, "OWNDATA": 0x4, "ALIGNED": 0x100, "WRITEABLE": 0x400}
 FUNCTION = {"globals": 16, "code": 48, "defaults": 56, "kwdefaults": 64, "closure": 72}  # of PyFunctionObject
 # Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; the numbers are its ABI).
@@ -164,6 +165,12 @@ def _check_numpy() -> None:
             _need(_read(int32, d, DESCR["type_num"]) == d.num, "dtype")
             _need(chr(_read(byte, d, DESCR["kind"])) == d.kind, "dtype")
             _need(chr(_read(byte, d, DESCR["byteorder"])) == d.byteorder, "dtype")
+    for value in (np.datetime64(7, "h"), np.timedelta64(-7, "25s")):
+        where = _read(pointer, value.dtype, DESCR["time"]) + TIME_UNIT - SCALAR_VALUE - 8
+        _need(_read(ctypes.c_int64, value, SCALAR_VALUE) == int(value.astype(np.int64)), "NumPy dates")
+        for at in (id(value), where):
+            unit, count = (int32.from_address(at + SCALAR_VALUE + 8 + 4 * i).value for i in range(2))
+            _need((unit, count) == ((5, 1) if value.dtype.kind == "M" else (7, 25)), "NumPy dates")
     for value, kind in ((np.float64(3.5), ctypes.c_double), (np.float32(2.5), ctypes.c_float), (np.int64(-7), ctypes.c_int64),
                         (np.int32(-7), int32), (np.uint8(200), byte), (np.int16(-300), ctypes.c_int16),
                         (np.complex128(4.5), ctypes.c_double), (np.bool_(True), byte)):

@@ -10,11 +10,11 @@ import weakref
 
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
-    "NpInt", "NpFloat", "NpComplex", "NpBool", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
+    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
     "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
-    "is_numpy_scalar", "is_python_number", "is_number", "is_integer", "is_float", "is_complex", "is_refcounted",
+    "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex", "is_refcounted",
 ]
 
 _interned: dict = {}
@@ -124,6 +124,26 @@ NUMPY_SCALARS = {
     for t in (NpBool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
               float16, float32, float64, complex64, complex128)
 }
+
+
+# In NumPy's own order, which numbers them (NPY_DATETIMEUNIT; 3 is not in use).
+TIME_UNITS = ("Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic")
+
+
+class NpTime(Type):
+    """NumPy datetime64 (kind 'M') or timedelta64 ('m'): a 64-bit number of `count` units, of which the least is NaT.
+
+    It is no number: of what numbers can do it has what lib/np/times.py says."""
+
+    __slots__ = fields = ("kind", "unit", "count")
+    bits, signed = 64, True
+
+    def __new__(cls, kind, unit="generic", count=1):
+        return super().__new__(cls, kind, unit, count)
+
+    def _text(self):
+        unit = "" if self.unit == "generic" else f"[{'' if self.count == 1 else self.count}{self.unit}]"
+        return f"{'datetime64' if self.kind == 'M' else 'timedelta64'}{unit}"
 
 
 class Record(Type):
@@ -351,7 +371,8 @@ def union_of(types) -> Type:
 
 
 def is_numpy_scalar(t: Type) -> bool:
-    return t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex))
+    """What arrays hold, but for records: NumPy numbers, dates and durations."""
+    return t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex, NpTime))
 
 
 def is_python_number(t: Type) -> bool:
@@ -359,6 +380,16 @@ def is_python_number(t: Type) -> bool:
 
 
 def is_number(t: Type) -> bool:
+    return is_python_number(t) or t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex))
+
+
+def is_time(t: Type) -> bool:
+    """NumPy date or duration."""
+    return isinstance(t, NpTime)
+
+
+def is_scalar(t: Type) -> bool:
+    """Number, date or duration: what whole-array expressions combine with arrays."""
     return is_python_number(t) or is_numpy_scalar(t)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .kinds import (
-    NUMPY_SCALARS, Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, Record, Type,
+    NUMPY_SCALARS, Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, NpTime, Record, Type,
     bool_, complex64, complex128, float32, float64, int64, is_complex, is_float, is_numpy_scalar, is_python_number,
 )
 
@@ -23,13 +23,15 @@ _types: dict[np.dtype, Type] = {}
 
 
 def kind_of(t: Type) -> str:
-    """'b', 'i', 'u', 'f' or 'c' as NumPy's dtype.kind; '' for what is no number."""
+    """'b', 'i', 'u', 'f', 'c', 'M' or 'm' as NumPy's dtype.kind; '' for what is no NumPy scalar."""
     if isinstance(t, NpInt):
         return "i" if t.signed else "u"
     if isinstance(t, NpFloat):
         return "f"
     if isinstance(t, NpComplex):
         return "c"
+    if isinstance(t, NpTime):
+        return t.kind
     return _KINDS.get(t, "")
 
 
@@ -42,7 +44,7 @@ def numpy_counterpart(t: Type) -> Type:
 
 
 def dtype_of(t: Type) -> np.dtype:
-    """NumPy's dtype of a number type."""
+    """NumPy's dtype of a number type, or of dates and durations."""
     found = _dtypes.get(t)
     if found is None and isinstance(t, Record):
         return t.dtype
@@ -55,7 +57,8 @@ def type_of_dtype(dtype: np.dtype) -> Type | None:
     """The scalar type of a native-endian dtype; None where there is no such type."""
     found = _types.get(dtype)
     if found is None and dtype.isnative and dtype.names is None and dtype.subdtype is None:
-        found = NUMPY_SCALARS.get("bool_" if dtype.kind == "b" else dtype.name)
+        found = NpTime(dtype.kind, *np.datetime_data(dtype)) if dtype.kind in "mM" else NUMPY_SCALARS.get(
+            "bool_" if dtype.kind == "b" else dtype.name)
         if found is not None:
             _types[dtype] = found
     return found

@@ -1,6 +1,7 @@
 """Types from text: `parse(str(t))` is `t` for every type that can be written down, and Numba's names are known too.
 
     float64[:, ::1]   C-ordered array      float64[::1, :]  Fortran-ordered    float64[:]  any strides
+    datetime64[D]     timedelta64[25s]  timedelta64 (without a unit)  datetime64[D][:]
     (int, float64)    tuple                UniTuple(int64, 3), Tuple((int64, float64))   as in Numba
     int | None        union                optional(int64)  the same with None
 Class-dependent types (functions, structs, named tuples, modules) have a text to read but not to parse.
@@ -28,6 +29,8 @@ _ALIASES = {
 }
 NAMES |= {alias: NAMES[name] for alias, name in _ALIASES.items()}
 
+_TIME = r"\s*\[\s*(\d*)([A-Za-z]+)\s*\]"
+_TIMES = {"datetime64": "M", "timedelta64": "m"}
 _TOKEN = r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\d+|[][():,|]))"
 
 
@@ -113,6 +116,8 @@ class _Reader:
             result: Type = Tuple(self.items(")"))
         elif token in NAMES:
             result = NAMES[token]
+        elif token in _TIMES:
+            result = self.time(token)
         elif token == "dtype":
             self.expect("[")
             result = DType(self.union())
@@ -125,6 +130,15 @@ class _Reader:
         while self.peek() == "[":
             result = self.array(result)
         return result
+
+    def time(self, name: str) -> Type:
+        found = re.compile(_TIME).match(self.text, self.at)
+        if found is None:
+            return kinds.NpTime(_TIMES[name])
+        if found[2] not in kinds.TIME_UNITS or found[1] and int(found[1]) == 0:
+            self.fail(f"{found[1]}{found[2]} is no unit of NumPy's dates ({', '.join(filter(None, kinds.TIME_UNITS))})")
+        self.at = found.end()
+        return kinds.NpTime(_TIMES[name], found[2], int(found[1] or 1))
 
     def applied(self, name: str) -> Type:
         self.expect("(")

@@ -40,7 +40,11 @@ _KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionTy
 
 def element_type(dtype: np.dtype) -> Type | None:
     """The NumPy scalar type of a dtype; None for object, string, structured, byte-swapped and other ones."""
-    return _BY_NUMBER.get(dtype.num) if dtype.isnative else None
+    return _BY_NUMBER.get(dtype.num) or _time_type(dtype) if dtype.isnative else None
+
+
+def _time_type(dtype: np.dtype) -> kinds.NpTime | None:
+    return kinds.NpTime(dtype.kind, *np.datetime_data(dtype)) if dtype.kind in "mM" else None
 
 
 def record_type(dtype: np.dtype) -> kinds.Record | None:
@@ -85,6 +89,8 @@ def typeof(value, other: Callable | None = None) -> Type:
         raise TypeError(f"is a {cls.__qualname__}, a subclass of tuple; pass tuple(x)")
     if cls is slice:
         return Slice(*(typeof(x, other) for x in (value.start, value.stop, value.step)))
+    if cls is np.datetime64 or cls is np.timedelta64:
+        return _time_type(value.dtype)
     if isinstance(value, np.dtype):
         scalar = element_type(value)
         if scalar is None:
@@ -104,7 +110,7 @@ def typeof(value, other: Callable | None = None) -> Type:
 
 def _array(value: np.ndarray) -> Array:
     dtype, flags = value.dtype, value.flags
-    element = _BY_NUMBER.get(dtype.num) if dtype.isnative else None
+    element = element_type(dtype)
     if element is None and dtype.names:
         element = record_type(dtype)
     if element is None:
@@ -114,14 +120,12 @@ def _array(value: np.ndarray) -> Array:
 
 
 def _refused_dtype(dtype: np.dtype) -> str:
-    if not dtype.isnative and dtype.kind in "iufc":
+    if not dtype.isnative and dtype.kind in "iufcmM":
         return f"is an array of dtype {dtype}, whose bytes are swapped; pass x.astype(x.dtype.newbyteorder('='))"
     if dtype.kind == "O":
         return "is an array of Python objects; convert it to numbers, as in x.astype(np.float64)"
     if dtype.kind in "SU" or dtype.kind == "T":
         return f"is an array of strings (dtype {dtype}); only arrays of numbers have a native form"
-    if dtype.kind in "mM":
-        return f"is an array of dtype {dtype}; pass x.view(np.int64)"
     if dtype.kind == "V":
         return f"is an array of records (dtype {dtype}) of which a field has no native form; pass the others, as in x['field']"
     return f"is an array of dtype {dtype}, which has no native form; convert it, as in x.astype(np.float64)"

@@ -55,7 +55,7 @@ def test_callees_are_named():
 
 @pytest.mark.parametrize("value", [
     None, True, 0, -5, 1.5, float("inf"), -0.0, 1e300, 2j, 1 - 2.5j, complex(float("inf"), -0.0), "a, {b} ! 'c' # \n", b"\x00'", (),
-    (1,), ("x", (2.0, None)), ..., len, ValueError, k.Undefined, k.Array(k.int8, 2, "A")])
+    (1,), ("x", (2.0, None)), np.datetime64("2020-01-01T05"), np.timedelta64("NaT", "25s"), np.timedelta64(7), ..., len, ValueError, k.Undefined, k.Array(k.int8, 2, "A")])
 def test_attributes_are_read_back(value):
     values = [value, np.float32(value)] if type(value) is float else [value, np.int8(value)] if type(value) is int else [value]
     for each in values:
@@ -69,7 +69,7 @@ def test_attributes_are_read_back(value):
 @pytest.mark.parametrize("t", [
     k.Int, k.Array(k.float32, 2, "F", False), k.Tuple((k.Int, k.Tuple(()), k.Tuple((k.Str,)))), k.union_of((k.Int, k.NoneType)),
     k.Exception_(KeyError), k.Iterator(k.Range), k.Struct("pair", (("a", k.Int), ("b", k.union_of((k.Int, k.Float))))),
-    k.Method(k.Array(k.int8, 1), "sum"), k.Slice(k.Int, k.NoneType, k.NoneType), k.Singleton(len), k.DType(k.float64), k.Unbound])
+    k.Method(k.Array(k.int8, 1), "sum"), k.Slice(k.Int, k.NoneType, k.NoneType), k.Singleton(len), k.DType(k.float64), k.Unbound, k.NpTime("M", "D"), k.Array(k.NpTime("m", "s", 25), 2), k.NpTime("m")])
 def test_types_are_read_back(t):
     text = f"fn f(x: {t}) -> {t}:\n  entry(x: {t}):\n    return x\n"
     fn = parse(text, OPS)

@@ -10,6 +10,8 @@ SAMPLES = [
     Array(kinds.float64, 1), Array(kinds.float32, 3, "F"), Array(kinds.bool_, 2, "A", False), Array(kinds.int8, 2, "C", True, False),
     Array(kinds.complex64, 1, "A", False, False), Array(kinds.float64, 0), Tuple(()), Tuple((Int,)), Tuple((Int, Tuple((Float, Str)))),
     Slice(Int, NoneType, NoneType), DType(kinds.float32), union_of((Int, NoneType)), Tuple((union_of((Float, Str)), Int)),
+    kinds.NpTime("M", "D"), kinds.NpTime("m", "s", 25), kinds.NpTime("m"), DType(kinds.NpTime("M", "as")),
+    Array(kinds.NpTime("m"), 2), Array(kinds.NpTime("M", "ns"), 1, "A", False), Array(kinds.NpTime("m"), 0),
 ]
 
 
@@ -21,6 +23,7 @@ def test_round_trip(t):
 def test_names():
     assert parse("f8") is kinds.float64 and parse("boolean") is kinds.bool_ and parse("void") is NoneType
     assert parse(" int_ [ :, ::1 ] ") is Array(kinds.int64, 2, "C")
+    assert parse("timedelta64[ D ][:]") is Array(kinds.NpTime("m", "D"), 1, "A")
     assert parse("int[:]") is Array(kinds.int64, 1, "A")
     assert parse("UniTuple(int64, 3)") is Tuple((kinds.int64,) * 3)
     assert parse("Tuple((f4, i8))") is Tuple((kinds.float32, kinds.int64))
@@ -38,7 +41,7 @@ def test_signatures():
 
 
 @pytest.mark.parametrize("text", ["", "flaot64", "float64[", "float64[:", "float64[1]", "float64[::1, :, :, ::1]", "float64[:, ::1, :]",
-                                  "str[:]", "(int", "int)", "int |", "slice(int)", "UniTuple(int, x)", "int $", "Tuple(int)"])
+                                  "str[:]", "(int", "int)", "int |", "slice(int)", "UniTuple(int, x)", "int $", "Tuple(int)", "datetime64[x]", "datetime64[0s]", "datetime64[D"])
 def test_errors(text):
     with pytest.raises(ValueError, match="column"):
         parse(text)

@@ -37,6 +37,8 @@ def shown(value):
     (slice(1, None), Slice(Int, NoneType, NoneType)), (range(3), kinds.Range), (..., kinds.Ellipsis_),
     (np.dtype("f4"), DType(kinds.float32)), (np.float64, Singleton(np.float64)), (len, Singleton(len)), (np.sin, Singleton(np.sin)),
     (np, Singleton(np)), (np.sum, Singleton(np.sum)),
+    (np.zeros(2, "M8[D]"), Array(kinds.NpTime("M", "D", 1), 1)), (np.timedelta64(3, "25s"), kinds.NpTime("m", "s", 25)),
+    (np.datetime64("NaT"), kinds.NpTime("M")), (np.dtype("m8"), DType(kinds.NpTime("m"))),
 ], ids=shown)
 def test_types(value, t):
     assert typeof(value) is t
@@ -44,7 +46,7 @@ def test_types(value, t):
 
 @pytest.mark.parametrize("value, text", [
     (np.zeros(2, ">f8"), "bytes are swapped"), (np.zeros(2, object), "Python objects"), (np.zeros(2, "U3"), "strings"),
-    (np.zeros(2, "M8[s]"), r"view\(np.int64\)"), (np.zeros(2, [("a", "S3")]), "records"), (np.zeros(2, np.longdouble), "no native form"),
+    (np.zeros(2, ">M8[s]"), "bytes are swapped"), (np.zeros(2, [("a", "S3")]), "records"), (np.zeros(2, np.longdouble), "no native form"),
     (np.zeros(2).view(MyArray), r"MyArray, a subclass of ndarray; pass np.asarray\(x\)"), (np.ma.array([1]), "masked"),
     (np.longdouble(1), "longdouble"), ([1], r"pass np.array\(x\)"), ({1: 2}, "is a dict"), (object(), "an object"),
     (MyFloat(1), r"subclass of float; pass float\(x\)"), (collections.OrderedDict(), "OrderedDict"), ((1, [2]), "list"),

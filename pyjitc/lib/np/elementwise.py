@@ -14,15 +14,17 @@ from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
 from ...ops.nest import BROADCAST
 from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
-from ...types.kinds import Array, DType, is_number
+from ...types.kinds import Array, DType, is_scalar
 from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
 from ..build import apply, convert, type_name
+from ..py import conversions
 from ..py.operators import truth
 from . import index, loops, views
 from .creation import scalar_of
 from .scalars import RELATIONS
 from .ufuncs import loop, typed
 
+times = lazy(f"{__package__}.times")
 searching = lazy(f"{__package__}.searching")
 
 __all__ = ["CALLS", "METHODS", "ufunc", "binary", "unary", "compare", "assign", "shape_of", "is_array"]
@@ -51,7 +53,7 @@ def constant_of(value) -> Const:
 
 def _checked(name, args):
     for x in args:
-        if not is_array(x) and not is_number(x.type):
+        if not is_array(x) and not is_scalar(x.type):
             raise Mismatch(f"np.{name} of an array and a {type_name(x.type)} is not compiled",
                            "use arrays and numbers")
 
@@ -128,7 +130,7 @@ def _bound(function, args, kwargs) -> Arguments:
     if where is not None and where.known and where.value is True:
         where = None
     if where is not None:
-        if not is_array(where) and not is_number(where.type):
+        if not is_array(where) and not is_scalar(where.type):
             raise Mismatch(f"where= of a {type_name(where.type)} is not compiled", "use an array of booleans")
         if kind_of(element_type(where)) != "b":
             raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to dtype('bool') according to the rule 'safe'")
@@ -250,12 +252,14 @@ def _same(x, y):
 
 def assign(target: Expr, value: Expr) -> Expr:
     """target[...] = value"""
+    if k.is_time(value.type):
+        value = conversions.assign(value, target.type.dtype)
     return _stored(target, [value], loops.cast0, [_dtype(target.type.dtype)], "place")
 
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     for z in (x, y):
-        if not is_array(z) and not is_number(z.type):
+        if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and '{type_name(y.type)}'")
     function = _OPERATORS[op]
     if function is np.power and y.known and not is_array(y):
@@ -315,7 +319,7 @@ def unary(op: str, x: Expr) -> Expr:
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
     for z in (x, y):
-        if not is_array(z) and not is_number(z.type):
+        if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"{op} between an array and a {type_name((y if z is y else x).type)} is not compiled")
     return ufunc(_OPERATORS[op], [x, y])
 
@@ -347,6 +351,8 @@ def _converted(a, slots):
     if "dtype" not in slots:
         raise Mismatch("astype() missing required argument 'dtype' (pos 1)")
     t = scalar_of(slots["dtype"])
+    if k.is_time(t) and k.is_time(a.type.dtype):
+        t = times.target(a.type.dtype, t)
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
         raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting}')", exception=ValueError)
     if not np.can_cast(dtype_of(a.type.dtype), dtype_of(t), casting):

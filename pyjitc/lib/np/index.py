@@ -10,8 +10,10 @@ import sys
 import numpy as np
 
 from ...base.lazy import lazy
+from ...infer.meaning import Mismatch
+from ...types import kinds as k
 
-__all__ = ["FUNCTIONS", "METHODS", "module_of", "method_module", "generators", "applying", "attributes", "iterators", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
+__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "method_module", "generators", "applying", "attributes", "iterators", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
@@ -58,6 +60,7 @@ FUNCTIONS: dict[str, str] = {
     "positions": "meshgrid indices diag_indices diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from mask_indices diagflat",
     "splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
     "elementwise": "astype",
+    "times": "datetime64 timedelta64 datetime_data busday_count busday_offset is_busday datetime_as_string",
     "errors": "errstate",
     "pointwise": "clip round around fix isclose allclose array_equal array_equiv angle real imag real_if_close iscomplex isreal isposinf isneginf sinc nan_to_num",
     "dtypes": "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type min_scalar_type iscomplexobj isrealobj",
@@ -93,6 +96,14 @@ METHODS: dict[str, str] = {
     "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
     "reductions": "sum prod min max any all mean var std",
 }
+
+# Functions and array methods that take dates and durations; the others are refused for them.
+TIMES = frozenset("""
+    reshape ravel flatten transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to atleast_1d
+    atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile diagonal shape ndim size
+    array asarray asanyarray ascontiguousarray asfortranarray copy copyto astype
+    datetime64 timedelta64 datetime_data busday_count busday_offset is_busday datetime_as_string
+""".split())
 
 _modules = {name: lazy(f"{__package__}.{name}") for name in {*FUNCTIONS, *METHODS}}
 _methods = {name: module for module, names in METHODS.items() for name in names.split()}
@@ -133,3 +144,26 @@ def method_module(name: str):
     """The module with the rule for an ndarray method, or None."""
     module = _methods.get(name)
     return module and _modules[module]
+
+
+def taken(target, rule):
+    """The rule of a NumPy function or array method, which refuses dates where it is not for them."""
+    name = target if type(target) is str else getattr(target, "__name__", "")
+    if name in TIMES and (type(target) is str or target.__module__ == "numpy"):
+        return rule
+    return lambda args, kwargs: rule(_without_times(name, args), kwargs)
+
+
+def _without_times(name, args):
+    for x in args:
+        if _holds_times(x.type):
+            raise Mismatch(f"np.{name} of dates or durations is not compiled", "compute with the numbers: a.view(np.int64)")
+    return args
+
+
+def _holds_times(t) -> bool:
+    if isinstance(t, k.Tuple):
+        return any(map(_holds_times, t.elements))
+    if isinstance(t, k.Struct):
+        return any(_holds_times(m) for _, m in t.members)
+    return k.is_time(t.dtype if isinstance(t, k.Array) else t.scalar if isinstance(t, k.DType) else t)

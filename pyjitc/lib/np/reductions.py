@@ -254,11 +254,13 @@ def _identity(args, kwargs):
     elif d.kind in "fc":
         value = np.inf if how.value == "min" else -np.inf
         value = value if d.kind == "f" else complex(value, value)
+    elif d.kind in "mM":  # NaT is no neighbour of theirs
+        value = np.iinfo(np.int64).max if how.value == "min" else -np.iinfo(np.int64).max
     elif d.kind == "b":
         value = how.value == "min"
     else:
         value = np.iinfo(d).max if how.value == "min" else np.iinfo(d).min
-    return Const(t, d.type(value))
+    return Const(t, d.type(value, np.datetime_data(d)) if k.is_time(t) else d.type(value))
 
 
 def _combine_with(args, kwargs):

@@ -17,6 +17,7 @@ from . import numbers
 from .ufuncs import RULES, constant, loop
 
 elementwise = lazy(f"{__package__}.elementwise")
+times = lazy(f"{__package__}.times")
 
 __all__ = ["CALLS", "attribute", "method", "ufunc_call", "RELATIONS", "angle", "clip", "lifted", "round_"]
 
@@ -27,7 +28,7 @@ RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<
 def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     """A ufunc of scalars."""
     for x in args:
-        if not is_number(x.type):
+        if not k.is_scalar(x.type):
             raise Mismatch(f"np.{ufunc.__name__} of a {type_name(x.type)} is not compiled")
     if ufunc in RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
         x, y = args  # exact, for Python ints beyond the other's type too
@@ -185,6 +186,8 @@ def attribute(x: Expr, name: str) -> Expr | None:
     t = x.type
     if name in ("real", "T"):
         return apply(REAL, x) if name == "real" and is_complex(t) else x
+    if k.is_time(t) and name not in ("real", "T", "dtype", "shape", "ndim", "size", "itemsize", "nbytes"):
+        return times.attribute(x, name)
     if name == "imag":
         return apply(IMAG, x) if is_complex(t) else constant(t, 0)
     if name == "dtype":
@@ -211,6 +214,8 @@ def item(x: Expr) -> Expr:
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
     """receiver.name(*args, **kwargs) of a NumPy scalar; None where there is no such method."""
+    if k.is_time(receiver.type):
+        return times.method(receiver, name, args, kwargs)
     find = METHODS.get(name)
     rule = find and find(receiver.type)
     return rule and rule(receiver, args, kwargs)

@@ -24,6 +24,7 @@ from ..build import apply, cast, convert, meaning
 from . import numbers
 from . import operators as scalar_operators
 
+times = lazy(f"{__package__}.times")
 vector_exp = lazy(f"{__package__}.vector_exp")
 vector_log = lazy(f"{__package__}.vector_log")
 vector_power = lazy(f"{__package__}.vector_power")
@@ -70,7 +71,8 @@ def _find(ufunc, types, dtype, casting, outs):
     try:
         resolved = ufunc.resolve_dtypes(tuple(asked), **asks)
     except (TypeError, ValueError) as error:
-        raise Mismatch(str(error), exception=ValueError if type(error) is ValueError else TypeError) from None
+        hint = "a duration is np.timedelta64(n, 'D'), with its unit" if any(map(k.is_time, types)) else ""
+        raise Mismatch(str(error), hint, exception=ValueError if type(error) is ValueError else TypeError) from None
     return _loop_of(ufunc, resolved, types)
 
 
@@ -91,9 +93,9 @@ def _loop_of(ufunc, resolved, types):
     if None in resolved:
         raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled")
     inputs, outputs = tuple(resolved[:ufunc.nin]), tuple(resolved[ufunc.nin:])
-    rules = RULES.get(ufunc)
-    kind = kind_of(inputs[0])
-    rule = rules and (rules.get(kind) or kind == "u" and rules.get("i"))
+    kinds = "".join(map(kind_of, inputs))
+    rules, kind = (times.RULES if "m" in kinds or "M" in kinds else RULES).get(ufunc), kinds[0]
+    rule = rules and (rules.get(kinds) or rules.get(kind) or kind == "u" and rules.get("i"))
     if not rule:
         raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled yet")
     return Loop(inputs, outputs, rule)
@@ -401,5 +403,6 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.greater_equal: _relation(">=", IGE, FGE),
     np.gcd: {"i": _unsigned(numbers.gcd)}, np.lcm: {"i": _unsigned(numbers.lcm)},
 }
+RULES[np.isnat] = {}  # of dates and durations only: times.py
 if hasattr(np, "bitwise_count"):  # NumPy 2.0
     RULES[np.bitwise_count] = {"i": _called(numbers.bit_count)}

@@ -10,12 +10,13 @@ from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import COMPLEX_MAKE, FADD, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...types import kinds as k
 from ...types.kinds import (
-    Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar,
+    Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar, is_time,
 )
 from ...types.lattice import dtype_of
 from ..build import apply, cast, convert, number, provoked, type_name
 from . import numbers, operators
 
+times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
 dtypes = lazy(f"{__package__.rpartition('.')[0]}.np.dtypes")
 
 __all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "to_index", "take"]
@@ -97,6 +98,8 @@ def to_scalar(x: Expr, t: k.Type) -> Expr:
     source = x.type
     if source is t:
         return x
+    if is_time(t) or is_time(source):
+        return times.element(x, t)
     if t is k.bool_:
         return cast(operators.truth(x), t)
     if is_numpy_scalar(source):
@@ -120,6 +123,8 @@ def to_scalar(x: Expr, t: k.Type) -> Expr:
 
 def assign(value: Expr, dtype: k.Type) -> Expr:
     """`value` as an element of an array of `dtype`."""
+    if is_time(dtype) or is_time(value.type):
+        return times.assigned(value, dtype)
     return to_scalar(value, dtype)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Callable
 
+from ...base.lazy import lazy
 from ...infer.meaning import Call, Const, Expr, Mismatch
 from ...ops.arith import (
     BAND, BNOT, BOR, BXOR, CHECK_NONNEG, CHECK_NONZERO, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE,
@@ -15,11 +16,13 @@ from ...ops.arith import (
     INOT, IOR, ISHL_CK, ISHR, ISUB_CK, ITRUEDIV, IXOR, REAL,
 )
 from ...types import kinds as k
-from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_number
+from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_number, is_scalar, is_time
 from ...types.lattice import python_promote
 from ..build import SYMBOLS, apply, cast, mismatch, number
 from ..np import operators as np_operators
 from . import numbers
+
+times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
 
 __all__ = ["binary", "unary", "compare", "truth", "nonzero", "RELATIONS", "SYMBOLS"]
 
@@ -157,6 +160,8 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
 
 
 def _find_binary(op, x, y):
+    if is_scalar(x.type) and is_scalar(y.type) and (is_time(x.type) or is_time(y.type)):
+        return times.find_binary(op, x.type, y.type)
     if not (is_number(x.type) and is_number(y.type)):
         return None
     if x.type is Complex and y.type is k.float64 and Complex in BINARY.get(op, {}):
@@ -185,6 +190,8 @@ def unary(op: str, x: Expr) -> Expr:
             rule = found and (lambda x: found(cast(x, common)))
         elif is_number(x.type):
             rule = np_operators.find_unary(op, x.type)
+        elif is_time(x.type):
+            rule = times.find_unary(op, x.type)
         if rule is None:
             raise mismatch(op, x)
         _rules[key] = rule
@@ -209,6 +216,8 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
 
 
 def _find_compare(op, s, t):
+    if is_scalar(s) and is_scalar(t) and (is_time(s) or is_time(t)):
+        return times.find_compare(op, s, t)
     if not (is_number(s) and is_number(t)):
         if op in ("==", "!=") and (_plain(s) and _plain(t)):
             return lambda x, y: number((op == "==") == (x.known and y.known and x.type is y.type
@@ -308,7 +317,7 @@ def truth(x: Expr) -> Expr:
     rule = _TRUTH.get(x.type)
     if rule is not None:
         return rule(x)
-    if is_number(x.type):
+    if is_scalar(x.type):
         return cast(x, Bool)
     if isinstance(x.type, k.Tuple):
         return number(bool(x.type.elements))
