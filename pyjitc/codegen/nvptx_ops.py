@@ -360,6 +360,29 @@ def _rsqrt(e, inst, x):
     return [found if of == kind else e.assign(f"fptrunc float {found} to half")]
 
 
+def _fma(e, kind, x, y, z):
+    return _call(e, kind, f"llvm.fma.f{ {'double': 64, 'float': 32, 'half': 16}[kind]}", f"{kind} {x}", f"{kind} {y}", f"{kind} {z}")
+
+
+def _horner(e, inst, x):
+    """Without fast-math flags: rounding is part of a function's accuracy."""
+    kind = e.scalar(inst.args[0].type)
+    *rest, found = [e.constant(inst.args[0].type, c)[0] for c in inst.attrs["coefficients"]]
+    for c in reversed(rest):
+        found = _fma(e, kind, found, x[0], c)
+    return [found]
+
+
+def _reciprocal(e, inst, x):
+    """The instruction of double precision gives 20 bits; with its error h = 1 - x y the reciprocal is y (1 + h + h**2 ...)."""
+    kind, x = e.scalar(inst.args[0].type), x[0]
+    if kind == "float":
+        return [_call(e, kind, "llvm.nvvm.rcp.approx.ftz.f", f"float {x}")]
+    y = _call(e, kind, "llvm.nvvm.rcp.approx.ftz.d", f"double {x}")
+    h = _fma(e, kind, e.assign(f"fneg double {x}"), y, "1.0")
+    return [_fma(e, kind, _fma(e, kind, h, h, h), y, y)]
+
+
 LOWERINGS = {
     g.THREAD_ID: _read("tid"), g.BLOCK_ID: _read("ctaid"), g.BLOCK_DIM: _read("ntid"), g.GRID_DIM: _read("nctaid"),
     g.LANE_ID: lambda e, inst: [_long(e, _lane(e))],
@@ -369,6 +392,7 @@ LOWERINGS = {
     g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot, g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"),
     g.WARP_REDUCE: _warp_reduce, g.ACTIVE_MASK: _active_mask,
     g.POPC: _count("ctpop"), g.CLZ: _count("ctlz"), g.FFS: _count("cttz"), g.BREV: _brev, g.RSQRT: _rsqrt,
+    g.HORNER: _horner, g.RECIPROCAL: _reciprocal,
 }
 
 

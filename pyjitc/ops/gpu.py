@@ -16,6 +16,7 @@ from ..types.kinds import (
     Array, Int, NpComplex, bool_, is_float, is_integer, is_number,
 )
 from .effects import NO_RULE, NONDIFF, STRUCTURAL
+from .math import FMA
 from .memory import item_bytes
 from .signature import signature
 
@@ -44,8 +45,9 @@ def _only_in_kernels(e, inst, *operands):
         fn.qualname, hint="compile the function with cuda.jit"))
 
 
-def _op(name, rule, effects, doc, *, partials=NONDIFF, eval=None):
-    return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, lower=_only_in_kernels, partials=partials, doc=doc, eval=eval)
+def _op(name, rule, effects, doc, *, partials=NONDIFF, eval=None, attrs=False):
+    return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, lower=_only_in_kernels, partials=partials, doc=doc, eval=eval,
+              eval_attrs=attrs)
 
 
 def _int(types, attrs):
@@ -179,7 +181,25 @@ POPC = _op("popc", "x: I -> int", PURE, "number of bits that are set", eval=_pop
 CLZ = _op("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz)
 FFS = _op("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none", eval=_ffs)
 BREV = _op("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)
+
+
+def _horner(x, *, coefficients):
+    with np.errstate(all="ignore"):
+        *rest, found = map(type(x), coefficients)
+        for c in reversed(rest):
+            found = FMA(found, x, c)
+        return found
+
+
+def _reciprocal(x):
+    with np.errstate(all="ignore"):
+        return type(x)(np.divide(1, x, dtype=type(x)))
+
+
 RSQRT = _op("rsqrt", "x: F -> F", PURE, "1 / sqrt(x)", eval=_rsqrt, partials=lambda b, x, out: (b.fdiv(b.fmul(b.const(-0.5), out), x),))
+HORNER = _op("horner", "x: F -> F", PURE, "c0 + c1 x + c2 x**2 ... of {coefficients}, each step a fused multiply-add of the one before: fewer "
+             "registers than math.POLYNOMIAL takes, and other threads fill the time", partials=NO_RULE, eval=_horner, attrs=True)
+RECIPROCAL = _op("reciprocal", "x: F -> F", PURE, "1 / x within 1 ulp, where neither is inf, nan, zero or subnormal", partials=NO_RULE, eval=_reciprocal)
 
 GPU_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 _NAMES = {THREAD_ID: "threadIdx", BLOCK_ID: "blockIdx", BLOCK_DIM: "blockDim", GRID_DIM: "gridDim", LANE_ID: "laneid",

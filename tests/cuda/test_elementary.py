@@ -7,6 +7,7 @@ import pytest
 
 from pyjitc.lib.cuda import elementary, elementary32
 from pyjitc.ops import gpu
+from pyjitc.ops.math import FMA
 
 INF, NAN = math.inf, math.nan
 RANDOM = np.random.default_rng(5)
@@ -79,6 +80,27 @@ def test_double(name):
         assert distance(found, exact, np.float64) <= ulps, (x, found, exact)
         if found == 0 and exact == 0:
             assert math.copysign(1, found) == math.copysign(1, float(exact)), (x, found)
+
+
+@pytest.mark.parametrize("module, cls, place", [(elementary, float, 1), (elementary32, np.float32, 2)])
+def test_reciprocals_may_be_off(monkeypatch, module, cls, place):
+    """What a GPU computes for them is within 1 ulp, not always the nearest number."""
+    numpy = np.float64 if cls is float else np.float32
+    for towards in (-INF, INF):
+        monkeypatch.setattr(module, "RECIPROCAL", lambda x: cls(np.nextafter(numpy(gpu.RECIPROCAL(x)), numpy(towards))))
+        with np.errstate(all="ignore"):
+            for name in [name for name in CASES if hasattr(module, name)]:
+                for x in map(cls, CASES[name][0][::5]):
+                    found, exact = getattr(module, name)(x), reference(name, x)
+                    assert distance(found, exact, numpy) <= CASES[name][place], (name, x, found, exact)
+
+
+def test_reciprocal_from_twenty_bits():
+    """The steps of codegen/nvptx_ops.py, from what the instruction gives."""
+    for x in map(float, spread(-300, 300, 200)):
+        y = float((np.float64(1 / x).view(np.int64) & -0x100000000).view(np.float64))
+        h = FMA(-x, y, 1.0)
+        assert distance(FMA(FMA(h, h, h), y, y), 1 / np.longdouble(x), np.float64) <= 1
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if hasattr(elementary32, name)])

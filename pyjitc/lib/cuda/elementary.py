@@ -15,7 +15,8 @@ from ...ops import math as m
 from ...ops.arith import (
     BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLT, FMUL, FNE, FNEG, FREM, FSUB, IADD, IAND, IGT, ILT, IMAG, INE, ISHL, ISHR, ISUB, IXOR, REAL,
 )
-from ...ops.math import BITS, COPYSIGN, FABS, FMA, FROM_BITS, POLYNOMIAL, SIGNBIT, SQRT, TRUNC
+from ...ops.gpu import HORNER, RECIPROCAL
+from ...ops.math import BITS, COPYSIGN, FABS, FMA, FROM_BITS, SIGNBIT, SQRT, TRUNC
 from ...ops.structure import SELECT
 from ...types.kinds import Array, Complex, Float, complex64, complex128, float16, float32, float64, int32
 from ..build import outlined
@@ -45,28 +46,47 @@ def scaled(p, k):
     return FMUL(FMUL(p, power_of_two(half)), power_of_two(ISUB(k, half)))
 
 
+def quick_scaled(p, shifted):
+    """p * 2.0 ** k, a normal number; k is in the low bits of `shifted`."""
+    return FROM_BITS(IADD(BITS(p), ISHL(BITS(shifted), 52)))
+
+
 def clipped(x, limit):
     """x between -limit and limit; nan stays."""
     y = SELECT(FGT(x, limit), limit, x)
     return SELECT(FLT(y, -limit), -limit, y)
 
 
+def quotient(x, y):
+    """x / y within 1 ulp, where y, 1 / y and the result are normal numbers. A division in full is a call of 30 instructions."""
+    r = RECIPROCAL(y)
+    q = FMUL(x, r)
+    return FMA(FMA(FNEG(q), y, x), r, q)
+
+
 # ---------------------------------------------------------------- exp and log
 
 
-def exp(x):
-    y = clipped(x, 800.0)
-    shifted = FMA(y, LOG2E, MAGIC)
+def exp_parts(x):
+    """(p, shifted): exp(x) = p * 2**k for |x| < 800, 0.7 < p < 1.5; k is in the low bits of `shifted`."""
+    shifted = FMA(x, LOG2E, MAGIC)
     n = FSUB(shifted, MAGIC)
-    r = FMA(n, -LN2_LOW, FMA(n, -LN2_HIGH, y))
-    return scaled(FADD(1.0, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r)), ISUB(BITS(shifted), MAGIC_BITS))
+    r = FMA(n, -LN2_LOW, FMA(n, -LN2_HIGH, x))
+    return FADD(1.0, FMA(FMUL(r, r), HORNER(r, coefficients=TAYLOR), r)), shifted
+
+
+def exp(x):
+    p, shifted = exp_parts(x)
+    if FLT(FABS(x), 708.0):
+        return quick_scaled(p, shifted)
+    return SELECT(FLT(FABS(x), 750.0), scaled(p, ISUB(BITS(shifted), MAGIC_BITS)), SELECT(FLT(x, 0.0), 0.0, FADD(x, INF)))
 
 
 def exp2(x):
     y = clipped(x, 1200.0)
     shifted = FADD(y, MAGIC)
     r = FMUL(FSUB(y, FSUB(shifted, MAGIC)), LN2)
-    return scaled(FADD(1.0, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r)), ISUB(BITS(shifted), MAGIC_BITS))
+    return scaled(FADD(1.0, FMA(FMUL(r, r), HORNER(r, coefficients=TAYLOR), r)), ISUB(BITS(shifted), MAGIC_BITS))
 
 
 def expm1(x):
@@ -75,12 +95,12 @@ def expm1(x):
     n = FSUB(shifted, MAGIC)
     r = FMA(n, -LN2_LOW, FMA(n, -LN2_HIGH, y))
     s = power_of_two(ISUB(BITS(shifted), MAGIC_BITS))
-    small = FMA(s, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r), FSUB(s, 1.0))
+    small = FMA(s, FMA(FMUL(r, r), HORNER(r, coefficients=TAYLOR), r), FSUB(s, 1.0))
     return SELECT(FGT(FABS(x), 40.0), FSUB(exp(x), 1.0), SELECT(FEQ(x, 0.0), x, small))
 
 
-LG_ODD = (6.666666666666735130e-01, 2.857142874366239149e-01, 1.818357216161805012e-01, 1.479819860510658591e-01)
-LG_EVEN = (3.999999999940941908e-01, 2.222219843214978396e-01, 1.531383769920937332e-01)
+LOG_TAIL = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
+            1.531383769920937332e-01, 1.479819860510658591e-01)
 
 
 def parts(x):
@@ -93,24 +113,28 @@ def parts(x):
 
 def log_rest(f):
     """(h, r): log(1 + f) = f - (h - r). Source: msun's e_log.c."""
-    s = FDIV(f, FADD(2.0, f))
+    s = quotient(f, FADD(2.0, f))
     z = FMUL(s, s)
-    w = FMUL(z, z)
     half = FMUL(FMUL(0.5, f), f)
-    return half, FMUL(s, FADD(half, FADD(FMUL(z, POLYNOMIAL(w, coefficients=LG_ODD)), FMUL(w, POLYNOMIAL(w, coefficients=LG_EVEN)))))
+    return half, FMUL(s, FMA(z, HORNER(z, coefficients=LOG_TAIL), half))
 
 
-def at_ends(x, found):
+def is_inside(x):
+    """Whether log(x) is neither inf nor nan."""
+    return BAND(FGT(x, 0.0), FLT(x, INF))
+
+
+def at_ends(x):
     """A logarithm where x is inf, nan, 0 or negative."""
-    found = SELECT(FLT(x, INF), found, x)
-    found = SELECT(FEQ(x, 0.0), -INF, found)
-    return SELECT(FLT(x, 0.0), NAN, found)
+    return SELECT(FEQ(x, 0.0), -INF, SELECT(FLT(x, 0.0), NAN, x))
 
 
 def log(x):
+    if BNOT(is_inside(x)):
+        return at_ends(x)
     n, f = parts(x)
     half, rest = log_rest(f)
-    return at_ends(x, FMA(n, LN2_HIGH, FSUB(f, FSUB(half, FMA(n, LN2_LOW, rest)))))
+    return FMA(n, LN2_HIGH, FSUB(f, FSUB(half, FMA(n, LN2_LOW, rest))))
 
 
 def scaled_log(x, n, f, high, low):
@@ -128,25 +152,29 @@ LOG10_2_HIGH, LOG10_2_LOW = 3.01029995663611771306e-01, 3.69423907715893078616e-
 
 def log2(x):
     """Source: msun's e_log2.c."""
+    if BNOT(is_inside(x)):
+        return at_ends(x)
     n, f = parts(x)
     large, small = scaled_log(x, n, f, INV_LN2_HIGH, INV_LN2_LOW)
     total = FADD(n, large)
-    return at_ends(x, FADD(FADD(small, FADD(FSUB(n, total), large)), total))
+    return FADD(FADD(small, FADD(FSUB(n, total), large)), total)
 
 
 def log10(x):
     """Source: msun's e_log10.c."""
+    if BNOT(is_inside(x)):
+        return at_ends(x)
     n, f = parts(x)
     large, small = scaled_log(x, n, f, INV_LN10_HIGH, INV_LN10_LOW)
     y = FMUL(n, LOG10_2_HIGH)
     total = FADD(y, large)
-    return at_ends(x, FADD(FADD(FMA(n, LOG10_2_LOW, small), FADD(FSUB(y, total), large)), total))
+    return FADD(FADD(FMA(n, LOG10_2_LOW, small), FADD(FSUB(y, total), large)), total)
 
 
 def log1p(x):
     u = FADD(1.0, x)
     lost = SELECT(FGT(FABS(x), 1.0), FSUB(1.0, FSUB(u, x)), FSUB(x, FSUB(u, 1.0)))
-    found = FADD(log(u), FDIV(lost, u))
+    found = FADD(log(u), FMUL(lost, RECIPROCAL(u)))
     found = SELECT(FLT(FABS(x), 1e-16), x, found)
     return SELECT(FLT(x, INF), SELECT(FEQ(x, -1.0), -INF, found), x)
 
@@ -171,15 +199,16 @@ def exact_log(x):
     """log(x) of a positive number as (large, small), right to about 2**-66: 2 s + 2/3 s**3 in two parts, the rest in one."""
     n, f = parts(x)
     d, d_low = fast_two_sum(2.0, f)
-    s = FDIV(f, d)
-    s_low = FDIV(FSUB(FMA(FNEG(s), d, f), FMUL(s, d_low)), d)
+    inverse = RECIPROCAL(d)
+    s = FMUL(f, inverse)
+    s_low = FMUL(FSUB(FMA(FNEG(s), d, f), FMUL(s, d_low)), inverse)
     z, z_low = two_product(s, s)
     z_low = FMA(FADD(s, s), s_low, z_low)
     c, c_low = two_product(z, s)  # s**3
     c_low = FADD(c_low, FADD(FMUL(z_low, s), FMUL(z, s_low)))
     t, t_low = two_product(c, 0.6666666666666666)
     t_low = FADD(FMA(c, 3.700743415417188e-17, FMUL(c_low, 0.6666666666666666)), t_low)
-    t_low = FADD(t_low, FMUL(FMUL(c, z), POLYNOMIAL(z, coefficients=POWER_TAIL)))
+    t_low = FADD(t_low, FMUL(FMUL(c, z), HORNER(z, coefficients=POWER_TAIL)))
     large, small = fast_two_sum(FADD(s, s), t)
     small = FADD(small, FADD(FADD(s_low, s_low), t_low))
     a, a_low = two_product(n, LN2)
@@ -199,7 +228,7 @@ def pow(x, y):
     shifted = FMA(p, LOG2E, MAGIC)
     n = FSUB(shifted, MAGIC)
     r = FADD(FMA(n, -LN2_LOW, FMA(n, -LN2_HIGH, p)), p_low)
-    found = scaled(FADD(1.0, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r)), ISUB(BITS(shifted), MAGIC_BITS))
+    found = scaled(FADD(1.0, FMA(FMUL(r, r), HORNER(r, coefficients=TAYLOR), r)), ISUB(BITS(shifted), MAGIC_BITS))
     return power_at_ends(x, y, found)
 
 
@@ -227,7 +256,7 @@ def power_at_ends(x, y, found):
 def cbrt(x):
     size = FABS(x)
     y = exp(FMUL(log(size), 0.3333333333333333))
-    y = FSUB(y, FMUL(FMA(FMUL(y, y), y, FNEG(size)), FDIV(0.3333333333333333, FMUL(y, y))))
+    y = FSUB(y, FMUL(FMA(FMUL(y, y), y, FNEG(size)), FMUL(0.3333333333333333, RECIPROCAL(FMUL(y, y)))))
     return SELECT(FGT(size, 0.0), SELECT(FLT(size, INF), COPYSIGN(y, x), x), x)
 
 
@@ -315,12 +344,12 @@ def quarter(x):
 
 def sine(r):
     z = FMUL(r, r)
-    return FMA(FMUL(z, POLYNOMIAL(z, coefficients=SINE)), r, r)
+    return FMA(FMUL(z, HORNER(z, coefficients=SINE)), r, r)
 
 
 def cosine(r):
     z = FMUL(r, r)
-    return FMA(z, POLYNOMIAL(z, coefficients=COSINE), 1.0)
+    return FMA(z, HORNER(z, coefficients=COSINE), 1.0)
 
 
 def turned(k, even, odd):
@@ -341,7 +370,7 @@ def cos(x):
 def tan(x):
     r, k = quarter(x)
     s, c, odd = sine(r), cosine(r), INE(IAND(k, 1), 0)
-    ratio = FDIV(SELECT(odd, c, s), SELECT(odd, s, c))
+    ratio = quotient(SELECT(odd, c, s), SELECT(odd, s, c))
     return SELECT(FEQ(x, 0.0), x, FROM_BITS(IXOR(BITS(ratio), ISHL(k, 63))))
 
 
@@ -359,7 +388,7 @@ def atan(x):
     low = SELECT(large, HALF_PI_2, SELECT(middle, HALF_PI_2 / 2, 0.0))
     y = FDIV(SELECT(large, -1.0, SELECT(middle, FSUB(a, 1.0), a)), SELECT(large, a, SELECT(middle, FADD(a, 1.0), 1.0)))
     z = FMUL(y, y)
-    q = FDIV(FMUL(z, POLYNOMIAL(z, coefficients=ATAN_P)), POLYNOMIAL(z, coefficients=ATAN_Q))
+    q = FDIV(FMUL(z, HORNER(z, coefficients=ATAN_P)), HORNER(z, coefficients=ATAN_Q))
     return COPYSIGN(FADD(base, FADD(FMA(y, q, y), low)), x)
 
 
@@ -381,7 +410,7 @@ ASIN_Q = (1.0, -2.40339491173441421878e+00, 2.02094576023350569471e+00, -6.88283
 
 
 def arc_tail(z):
-    return FMUL(z, FDIV(POLYNOMIAL(z, coefficients=ASIN_P), POLYNOMIAL(z, coefficients=ASIN_Q)))
+    return FMUL(z, quotient(HORNER(z, coefficients=ASIN_P), HORNER(z, coefficients=ASIN_Q)))
 
 
 def half_arc(a):
@@ -418,14 +447,14 @@ def acos(x):
 def tanh(x):
     a = FABS(x)
     e = expm1(SELECT(FGT(a, 22.0), 44.0, FADD(a, a)))
-    return COPYSIGN(SELECT(FEQ(x, x), FDIV(e, FADD(e, 2.0)), x), x)
+    return COPYSIGN(SELECT(FEQ(x, x), quotient(e, FADD(e, 2.0)), x), x)
 
 
 def sinh(x):
     a = FABS(x)
     e = expm1(SELECT(FGT(a, 40.0), 0.0, a))
     large = exp(FMUL(a, 0.5))
-    found = SELECT(FGT(a, 40.0), FMUL(FMUL(0.5, large), large), FMUL(0.5, FADD(e, FDIV(e, FADD(e, 1.0)))))
+    found = SELECT(FGT(a, 40.0), FMUL(FMUL(0.5, large), large), FMUL(0.5, FADD(e, quotient(e, FADD(e, 1.0)))))
     return COPYSIGN(found, x)
 
 
@@ -433,7 +462,7 @@ def cosh(x):
     a = FABS(x)
     e = exp(SELECT(FGT(a, 40.0), 0.0, a))
     large = exp(FMUL(a, 0.5))
-    return SELECT(FGT(a, 40.0), FMUL(FMUL(0.5, large), large), FADD(FMUL(0.5, e), FDIV(0.5, e)))
+    return SELECT(FGT(a, 40.0), FMUL(FMUL(0.5, large), large), FADD(FMUL(0.5, e), quotient(0.5, e)))
 
 
 def asinh(x):
@@ -455,38 +484,42 @@ def atanh(x):
 
 # ---------------------------------------------------------------- error functions
 
-# Chebyshev fits of erf(x) / x in x**2 on 0..1, and of (1 + 2 x) exp(x**2) erfc(x) in (x - 4) / (x + 4) on 0.9..28.
+# Chebyshev fits of erf(x) / x in x**2 on 0..1, and of (1 + 2 x) exp(x**2) erfc(x) in (x - 4) / (x + 4) on 0..28 (the variables are those of
+# Shepherd and Laframboise, 1981).
 ERF = (1.1283791670955126, -0.37612638903183543, 0.11283791670945006, -0.02686617064323777, 0.0052239776071164225,
        -0.0008548325975389692, 0.00012055294904839707, -1.492473690741966e-05, 1.6447424703317362e-06, -1.6208483801871705e-07,
        1.3720064546777686e-08, -7.795898827002142e-10)
-ERFC = (1.2329951186255526, -0.1396211168405625, 0.015379652102620137, 0.06809705425468843, -0.10103906603633306, 0.09373283499855345,
-        -0.0663303658114016, 0.03716751553297137, -0.016197734069589072, 0.0050319700334288875, -0.0007577731914548618,
-        -0.0001992571100795695, 0.0001506211996347918, -2.4397226190633484e-05, -1.1220661899005768e-05, 5.703580747981355e-06,
-        2.9176598039407705e-07, -8.133851637083131e-07, 7.535109997550818e-08, 9.616496089976187e-08, -1.6036493607385162e-08,
-        -6.169916731083337e-09)
+ERFC = (1.2329951186255526, -0.13962111684056253, 0.015379652102619558, 0.06809705425469323, -0.10103906603629459,
+        0.09373283499833023, -0.0663303658124095, 0.03716751553777026, -0.01619773405599449, 0.005031969975753176,
+        -0.0007577732973669146, -0.00019925668432389153, 0.00015062169704678355, -2.439924428312988e-05,
+        -1.1222046316669005e-05, 5.709784760966506e-06, 2.9377854943443786e-07, -8.254699744871162e-07,
+        7.471952780500971e-08, 1.1005996198640057e-07, -1.799947545903142e-08, -1.4091982822555755e-08,
+        1.868487385473519e-09, 1.263782858042137e-09)
 
 
-def erfc_of_large(a):
-    """erfc(a) for a >= 0.9."""
-    a = SELECT(FGT(a, 28.0), 28.0, a)
+def erfc_of_positive(a):
     square = FMUL(a, a)
-    lost = FMA(a, a, FNEG(square))
-    scale = exp(FNEG(square))
-    t = FDIV(FSUB(a, 4.0), FADD(a, 4.0))
-    return FMUL(FMA(FNEG(scale), lost, scale), FDIV(POLYNOMIAL(t, coefficients=ERFC), FMA(2.0, a, 1.0)))
+    p, shifted = exp_parts(FNEG(square))
+    p = FMA(FNEG(p), FMA(a, a, FNEG(square)), p)
+    if FLT(a, 26.0):
+        scale = quick_scaled(p, shifted)
+    else:
+        scale = scaled(p, ISUB(BITS(shifted), MAGIC_BITS))
+    t = quotient(FSUB(a, 4.0), FADD(a, 4.0))
+    r = quotient(HORNER(t, coefficients=ERFC), FMA(2.0, a, 1.0))
+    return SELECT(FGT(a, 28.0), 0.0, FMUL(scale, r))
 
 
 def erf(x):
     a = FABS(x)
-    small = FMUL(x, POLYNOMIAL(FMUL(x, x), coefficients=ERF))
-    return SELECT(FGT(a, 1.0), COPYSIGN(FSUB(1.0, erfc_of_large(a)), x), small)
+    if FLT(a, 1.0):
+        return FMUL(x, HORNER(FMUL(x, x), coefficients=ERF))
+    return COPYSIGN(FSUB(1.0, erfc_of_positive(a)), x)
 
 
 def erfc(x):
-    a = FABS(x)
-    small = FSUB(1.0, FMUL(x, POLYNOMIAL(FMUL(x, x), coefficients=ERF)))
-    large = erfc_of_large(a)
-    return SELECT(FGT(a, 0.9), SELECT(FLT(x, 0.0), FSUB(2.0, large), large), small)
+    found = erfc_of_positive(FABS(x))
+    return SELECT(FLT(x, 0.0), FSUB(2.0, found), found)
 
 
 # ---------------------------------------------------------------- remainders, scaling

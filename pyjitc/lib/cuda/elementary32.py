@@ -10,7 +10,8 @@ import numpy as np
 from ...ops.arith import (
     BAND, BOR, FADD, FDIV, FEQ, FGT, FLT, FMUL, FNEG, FSUB, IADD, IAND, INE, ISHL, ISHR, ISUB, IXOR,
 )
-from ...ops.math import BITS32, COPYSIGN, COS, FABS, FMA, FROM_BITS32, POLYNOMIAL, SIGNBIT, SIN, SQRT, TAN
+from ...ops.gpu import HORNER, RECIPROCAL
+from ...ops.math import BITS32, COPYSIGN, COS, FABS, FMA, FROM_BITS32, SIGNBIT, SIN, SQRT, TAN
 from ...ops.structure import SELECT
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "cbrt", "sinh", "cosh", "log2", "log10", "sin", "cos", "tan", "tanh", "atan", "atan2", "asin", "acos", "erf", "erfc", "hypot"]
@@ -39,19 +40,26 @@ def clipped(x, limit):
     return SELECT(FLT(y, FNEG(limit)), FNEG(limit), y)
 
 
+def quotient(x, y):
+    """x / y within 1 ulp, where y, 1 / y and the result are normal numbers."""
+    r = RECIPROCAL(y)
+    q = FMUL(x, r)
+    return FMA(FMA(FNEG(q), y, x), r, q)
+
+
 def exp(x):
     y = clipped(x, CLIP)
     shifted = FMA(y, LOG2E, MAGIC)
     n = FSUB(shifted, MAGIC)
     r = FMA(n, FNEG(LN2_LOW), FMA(n, FNEG(LN2_HIGH), y))
-    return scaled(FADD(ONE, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r)), shifted)
+    return scaled(FADD(ONE, FMA(FMUL(r, r), HORNER(r, coefficients=TAYLOR), r)), shifted)
 
 
 def exp2(x):
     y = clipped(x, CLIP2)
     shifted = FADD(y, MAGIC)
     r = FMUL(FSUB(y, FSUB(shifted, MAGIC)), LN2)
-    return scaled(FADD(ONE, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r)), shifted)
+    return scaled(FADD(ONE, FMA(FMUL(r, r), HORNER(r, coefficients=TAYLOR), r)), shifted)
 
 
 FORTY, EIGHTY = F(40.0), F(87.0)
@@ -63,11 +71,11 @@ def expm1(x):
     n = FSUB(shifted, MAGIC)
     r = FMA(n, FNEG(LN2_LOW), FMA(n, FNEG(LN2_HIGH), y))
     s = power_of_two(ISUB(BITS32(shifted), MAGIC_BITS))
-    small = FMA(s, FMA(FMUL(r, r), POLYNOMIAL(r, coefficients=TAYLOR), r), FSUB(s, ONE))
+    small = FMA(s, FMA(FMUL(r, r), HORNER(r, coefficients=TAYLOR), r), FSUB(s, ONE))
     return SELECT(FGT(FABS(x), FORTY), FSUB(exp(x), ONE), SELECT(FEQ(x, ZERO), x, small))
 
 
-LG_ODD, LG_EVEN = (0.66666662693, 0.28498786688), (0.40000972152, 0.24279078841)
+LOG_TAIL = (0.66666662693, 0.40000972152, 0.28498786688, 0.24279078841)
 TINY, UP = F(1.17549435e-38), F(8388608.0)
 OFFSET, ROOT_HALF, MANTISSA = N(0x3F800000 - 0x3F3504F3), N(0x3F3504F3), N(0x007FFFFF)
 
@@ -82,11 +90,10 @@ def parts(x):
 
 def log_rest(f):
     """(h, r): log(1 + f) = f - (h - r)."""
-    s = FDIV(f, FADD(TWO, f))
+    s = quotient(f, FADD(TWO, f))
     z = FMUL(s, s)
-    w = FMUL(z, z)
     half = FMUL(FMUL(HALF, f), f)
-    return half, FMUL(s, FADD(half, FADD(FMUL(z, POLYNOMIAL(w, coefficients=LG_ODD)), FMUL(w, POLYNOMIAL(w, coefficients=LG_EVEN)))))
+    return half, FMUL(s, FMA(z, HORNER(z, coefficients=LOG_TAIL), half))
 
 
 def at_ends(x, found):
@@ -135,7 +142,7 @@ SLIGHT, THIRD = F(3e-8), F(0.3333333333333333)
 def log1p(x):
     u = FADD(ONE, x)
     lost = SELECT(FGT(FABS(x), ONE), FSUB(ONE, FSUB(u, x)), FSUB(x, FSUB(u, ONE)))
-    found = FADD(log(u), FDIV(lost, u))
+    found = FADD(log(u), FMUL(lost, RECIPROCAL(u)))
     found = SELECT(FLT(FABS(x), SLIGHT), x, found)
     return SELECT(FLT(x, INF), SELECT(FEQ(x, FNEG(ONE)), FNEG(INF), found), x)
 
@@ -143,7 +150,7 @@ def log1p(x):
 def cbrt(x):
     size = FABS(x)
     y = exp(FMUL(log(size), THIRD))
-    y = FSUB(y, FMUL(FMA(FMUL(y, y), y, FNEG(size)), FDIV(THIRD, FMUL(y, y))))
+    y = FSUB(y, FMUL(FMA(FMUL(y, y), y, FNEG(size)), FMUL(THIRD, RECIPROCAL(FMUL(y, y)))))
     return SELECT(FGT(size, ZERO), SELECT(FLT(size, INF), COPYSIGN(y, x), x), x)
 
 
@@ -151,7 +158,7 @@ def sinh(x):
     a = FABS(x)
     e = expm1(SELECT(FGT(a, FORTY), ZERO, a))
     large = exp(FMUL(a, HALF))
-    found = SELECT(FGT(a, FORTY), FMUL(FMUL(HALF, large), large), FMUL(HALF, FADD(e, FDIV(e, FADD(e, ONE)))))
+    found = SELECT(FGT(a, FORTY), FMUL(FMUL(HALF, large), large), FMUL(HALF, FADD(e, quotient(e, FADD(e, ONE)))))
     return COPYSIGN(found, x)
 
 
@@ -159,7 +166,7 @@ def cosh(x):
     a = FABS(x)
     e = exp(SELECT(FGT(a, FORTY), ZERO, a))
     large = exp(FMUL(a, HALF))
-    return SELECT(FGT(a, FORTY), FMUL(FMUL(HALF, large), large), FADD(FMUL(HALF, e), FDIV(HALF, e)))
+    return SELECT(FGT(a, FORTY), FMUL(FMUL(HALF, large), large), FADD(FMUL(HALF, e), quotient(HALF, e)))
 
 
 TWO_OVER_PI, HALF_PI, HALF_PI_2, HALF_PI_3 = F(0.6366197723675814), F(1.5707963705062866), F(-4.371138828673793e-08), F(-1.7151245100058819e-15)
@@ -177,12 +184,12 @@ def quarter(x):
 
 def sine(r):
     z = FMUL(r, r)
-    return FMA(FMUL(z, POLYNOMIAL(z, coefficients=SINE)), r, r)
+    return FMA(FMUL(z, HORNER(z, coefficients=SINE)), r, r)
 
 
 def cosine(r):
     z = FMUL(r, r)
-    return FMA(z, POLYNOMIAL(z, coefficients=COSINE), ONE)
+    return FMA(z, HORNER(z, coefficients=COSINE), ONE)
 
 
 def turned(k, even, odd):
@@ -208,7 +215,7 @@ def cos(x):
 def tan(x):
     r, k = quarter(x)
     s, c, odd = sine(r), cosine(r), INE(IAND(k, N1), N0)
-    ratio = FDIV(SELECT(odd, c, s), SELECT(odd, s, c))
+    ratio = quotient(SELECT(odd, c, s), SELECT(odd, s, c))
     found = SELECT(FEQ(x, ZERO), x, FROM_BITS32(IXOR(BITS32(ratio), ISHL(k, N31))))
     if FGT(FABS(x), LARGE):
         found = F(TAN(float(x)))
@@ -222,9 +229,9 @@ NEAR, FAR = F(0.625), F(10.0)
 def tanh(x):
     a = FABS(x)
     z = FMUL(x, x)
-    small = FMA(FMUL(z, POLYNOMIAL(z, coefficients=TANH)), x, x)
+    small = FMA(FMUL(z, HORNER(z, coefficients=TANH)), x, x)
     b = SELECT(FGT(a, FAR), FAR, a)
-    large = COPYSIGN(FSUB(ONE, FDIV(TWO, FADD(exp(FADD(b, b)), ONE))), x)
+    large = COPYSIGN(FSUB(ONE, FMUL(TWO, RECIPROCAL(FADD(exp(FADD(b, b)), ONE)))), x)
     return SELECT(FGT(a, NEAR), large, small)
 
 
@@ -238,7 +245,7 @@ def atan(x):
     base = SELECT(large, HALF_PI, SELECT(middle, QUARTER_PI, ZERO))
     y = FDIV(SELECT(large, FNEG(ONE), SELECT(middle, FSUB(a, ONE), a)), SELECT(large, a, SELECT(middle, FADD(a, ONE), ONE)))
     z = FMUL(y, y)
-    return COPYSIGN(FADD(base, FMA(FMUL(z, POLYNOMIAL(z, coefficients=ATAN)), y, y)), x)
+    return COPYSIGN(FADD(base, FMA(FMUL(z, HORNER(z, coefficients=ATAN)), y, y)), x)
 
 
 def atan2(y, x):
@@ -257,7 +264,7 @@ ASIN_P, ASIN_Q = (1.6666586697e-01, -4.2743422091e-02, -8.6563630030e-03), F(-7.
 
 
 def arc_tail(z):
-    return FMUL(z, FDIV(POLYNOMIAL(z, coefficients=ASIN_P), FMA(z, ASIN_Q, ONE)))
+    return FMUL(z, quotient(HORNER(z, coefficients=ASIN_P), FMA(z, ASIN_Q, ONE)))
 
 
 def asin(x):
@@ -292,19 +299,19 @@ def erfc_of_large(a):
     square = FMUL(a, a)
     lost = FMA(a, a, FNEG(square))
     scale = exp(FNEG(square))
-    t = FDIV(FSUB(a, FOUR), FADD(a, FOUR))
-    return FMUL(FMA(FNEG(scale), lost, scale), FDIV(POLYNOMIAL(t, coefficients=ERFC), FMA(TWO, a, ONE)))
+    t = quotient(FSUB(a, FOUR), FADD(a, FOUR))
+    return FMUL(FMA(FNEG(scale), lost, scale), quotient(HORNER(t, coefficients=ERFC), FMA(TWO, a, ONE)))
 
 
 def erf(x):
     a = FABS(x)
-    small = FMUL(x, POLYNOMIAL(FMUL(x, x), coefficients=ERF))
+    small = FMUL(x, HORNER(FMUL(x, x), coefficients=ERF))
     return SELECT(FGT(a, ONE), COPYSIGN(FSUB(ONE, erfc_of_large(a)), x), small)
 
 
 def erfc(x):
     a = FABS(x)
-    small = FSUB(ONE, FMUL(x, POLYNOMIAL(FMUL(x, x), coefficients=ERF)))
+    small = FSUB(ONE, FMUL(x, HORNER(FMUL(x, x), coefficients=ERF)))
     large = erfc_of_large(a)
     return SELECT(FGT(a, CLOSE), SELECT(FLT(x, ZERO), FSUB(TWO, large), large), small)
 
