@@ -11,7 +11,7 @@ from typing import Callable
 
 import numpy as np
 
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Const, Expr, Mismatch, Throw
 from ...ops.arith import (
     BAND, BOR, BXOR, FDIV, FMUL, IABS, IADD, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMOD, IMUL, INE, INEG, ISUB,
 )
@@ -79,8 +79,8 @@ def _scaled(a: Expr, up: int, down: int) -> Expr:
     """a * up / down, rounding down, as NumPy's casts compute it: the product wraps."""
     common = math.gcd(up, down)
     if up != common:
-        a = apply(IMUL, a, Const(int64, np.int64(up // common)))
-    return a if down == common else apply(IFLOORDIV, a, Const(int64, np.int64(down // common)))
+        a = _by(a, up // common)
+    return a if down == common else _over(a, down // common)
 
 
 def converted(x: Expr, t: NpTime) -> Expr:
@@ -96,13 +96,12 @@ def converted(x: Expr, t: NpTime) -> Expr:
     a = _number(x)
     if s.kind == "M" and (s.unit in _MONTHS) != (t.unit in _MONTHS):
         if s.unit in _MONTHS:
-            days = Call(days_of_month, apply(IMUL, a, Const(int64, np.int64(_MONTHS[s.unit] * s.count))))
+            days = _days(_by(a, _MONTHS[s.unit] * s.count))
             up, down = _ratio("D", t.unit)
             found = _scaled(days, up, down * t.count)
         else:
             up, down = _ratio(s.unit, "D")
-            months = Call(month_of_day, _scaled(a, up * s.count, down))
-            found = apply(IFLOORDIV, months, Const(int64, np.int64(_MONTHS[t.unit] * t.count)))
+            found = _over(_months(_scaled(a, up * s.count, down)), _MONTHS[t.unit] * t.count)
     else:
         up, down = _ratio(s.unit, t.unit)
         found = _scaled(a, up * s.count, down * t.count)
@@ -110,24 +109,45 @@ def converted(x: Expr, t: NpTime) -> Expr:
 
 
 # The civil calendar by cycles of 400 years that begin on the first of March (H. Hinnant, chrono-compatible date algorithms).
+# Written as expressions: a call has no type before inference has looked at it, and rules ask for the types of dates.
 
-def days_of_month(m):
-    """Days from 1970-01-01 to the first of the month that is m months after January 1970."""
-    m = m + 23638  # months since March of the year 0
-    year = m // 12
-    cycle = year // 400
-    of_cycle = year - cycle * 400
-    return cycle * 146097 + of_cycle * 365 + of_cycle // 4 - of_cycle // 100 + ((m - year * 12) * 153 + 2) // 5 - 719468
+def _days(months: Expr) -> Expr:
+    """From 1970-01-01 to the first of the month, counted from January 1970."""
+    m = _plus(months, 23638)  # from March of the year 0
+    year = _over(m, 12)
+    cycle = _over(year, 400)
+    of_cycle = _plus(year, _by(cycle, -400))
+    leaps = _plus(_over(of_cycle, 4), _by(_over(of_cycle, 100), -1))
+    of_year = _over(_plus(_by(_plus(m, _by(year, -12)), 153), 2), 5)
+    return _plus(_plus(_plus(_by(cycle, 146097), _by(of_cycle, 365)), _plus(leaps, of_year)), -719468)
 
 
-def month_of_day(d):
-    """Months from January 1970 to the month of the day that is d days after 1970-01-01."""
-    d = d + 719468
-    cycle = d // 146097
-    day = d - cycle * 146097
-    year = (day - day // 1460 + day // 36524 - day // 146096) // 365
-    of_year = day - (365 * year + year // 4 - year // 100)
-    return (cycle * 400 + year) * 12 + (5 * of_year + 2) // 153 - 23638
+def _months(days: Expr) -> Expr:
+    """From January 1970 to the month of the day, counted from 1970-01-01."""
+    d = _plus(days, 719468)
+    cycle = _over(d, 146097)
+    day = _plus(d, _by(cycle, -146097))
+    leaps = _plus(_plus(_over(day, 36524), _by(_over(day, 1460), -1)), _by(_over(day, 146096), -1))
+    year = _over(_plus(day, leaps), 365)
+    of_year = _plus(_plus(day, _by(year, -365)), _plus(_over(year, 100), _by(_over(year, 4), -1)))
+    month = _over(_plus(_by(of_year, 5), 2), 153)
+    return _plus(_plus(_by(cycle, 4800), _by(year, 12)), _plus(month, -23638))
+
+
+def _of(x) -> Expr:
+    return x if isinstance(x, Expr) else Const(int64, np.int64(x))
+
+
+def _plus(x, y):
+    return apply(IADD, x, _of(y))
+
+
+def _by(x, y):
+    return apply(IMUL, x, _of(y))
+
+
+def _over(x, y):
+    return apply(IFLOORDIV, x, _of(y))
 
 
 # ---------------------------------------------------------------- ufuncs

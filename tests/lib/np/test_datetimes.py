@@ -82,3 +82,100 @@ def test_units_are_types():
     with pytest.raises(TypeError, match="bytes are swapped"):
         same(np.zeros(2, ">M8[D]"))
 
+
+
+# ---------------------------------------------------------------- arithmetic
+
+
+@njit
+def of_durations(x, y):
+    return (x + y, x - y, x / y, x // y, x % y, divmod(x, y), np.maximum(x, y), np.minimum(x, y), np.fmax(x, y), np.fmin(x, y), x < y, x <= y,
+            x > y, x >= y, x == y, x != y)
+
+
+@njit
+def of_dates(x, y):
+    return x - y, np.maximum(x, y), np.minimum(x, y), np.fmax(x, y), np.fmin(x, y), x < y, x <= y, x > y, x >= y, x == y, x != y
+
+
+@njit
+def moved(x, d):
+    return x + d, d + x, x - d
+
+
+@njit
+def by_number(d, n):
+    return d * n, n * d, d / n, d // n
+
+
+@njit
+def by_itself(d):
+    return -d, +d, abs(d), np.sign(d), np.isnat(d), np.isnan(d), np.isfinite(d), np.isinf(d), np.negative(d), np.logical_not(np.isnat(d))
+
+
+@njit
+def of_date(x):
+    return np.isnat(x), np.isnan(x), np.isfinite(x), np.isinf(x)
+
+
+PAIRS = [("D", "D"), ("D", "h"), ("Y", "M"), ("25s", "10s"), ("W", "us"), ("", "s"), ("", "")]
+
+
+def unit(text):
+    return f"[{text}]" if text else ""
+
+
+def grid(x, y):
+    """All pairs of elements."""
+    return np.repeat(x, len(y)), np.tile(y, len(x))
+
+
+@pytest.mark.parametrize("s, t", PAIRS)
+def test_durations(s, t):
+    x, y = numbers().view("m8" + unit(s)), numbers(5)[::2].view("m8" + unit(t))
+    for p, q in zip(*grid(x, y)):
+        alike(of_durations, p, q)
+    if (s, t) in PAIRS[1:3]:
+        alike(of_durations, *grid(x, y))
+        alike(of_durations, x[:0], y[:1])
+
+
+@pytest.mark.parametrize("s, t", [*PAIRS[:5], ("M", "D"), ("Y", "h"), ("ns", "as")])
+def test_dates(s, t):
+    x, y = dates(s), numbers(5)[::2].view(f"M8[{t}]")
+    for p, q in zip(*grid(x, y)):
+        alike(of_dates, p, q)
+        alike(moved, p, q.view(f"m8[{t}]"))
+    if (s, t) in (("D", "h"), ("M", "D")):
+        alike(of_dates, *grid(x, y))
+        d = y.view(f"m8[{t}]")
+        alike(moved, *grid(x, d))
+        alike(moved, x[:1].reshape(1, 1), d[-1])
+
+
+def test_with_numbers():
+    d = durations("h", 2**62, 7, -7)
+    for n in (2, -3, 0, 2.5, -0.5, 0.0, np.nan, np.inf, 1e300, np.int8(-3), np.uint8(3), np.float32(0.1), np.uint64(2**63)):
+        alike(by_number, d, n)
+        for i in (0, 4, 10, -1):
+            alike(by_number, d[i], n)
+    alike(by_number, *grid(d, np.array([3, -3, 0, LEAST])))
+    alike(by_number, *grid(d, np.array([2.5, -2.5, 0, np.nan])))
+
+
+def test_of_one():
+    for d in (durations("D"), durations("D")[3], durations("D")[10], durations("ns").reshape(11, 1)[::-2]):
+        alike(by_itself, d)
+    for x in (dates("D")[3], dates("s")[10]):
+        alike(of_date, x)
+
+
+@njit
+def date_and_int(x, n):
+    return x + n, x - n, n + x
+
+
+def test_ints_have_the_unit_of_the_other_side():
+    for x in (dates("D"), dates("D")[3], durations("h"), durations("h")[10]):
+        for n in (5, np.int8(-3), True, np.arange(11)):
+            alike(date_and_int, x, n)
