@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import CallValue, Const, Mismatch, Throw
+from ...infer.meaning import CallValue, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...types import kinds as k
@@ -14,6 +14,7 @@ from ...types.kinds import Array, DType, NoneType, Singleton, is_number
 from ...types.lattice import dtype_of, kind_of, promote
 from ..build import outlined, type_name
 from ..intrinsics import as_type, insert_axes
+from .reductions import axes_of, axes_size, put_out
 from .sorting import copy_row, flat_copy, less, normal_axis, select_key, sort_keys, with_arrays
 
 __all__ = ["CALLS"]
@@ -40,8 +41,10 @@ def has_nan(row):
 def median_row(row, t):
     """Median of the contiguous row, which is reordered; t: dtype of the result."""
     n = len(row)
-    if n == 0 or has_nan(row):
-        return as_type(np.nan, t)
+    if n == 0:
+        return as_type(complex(np.nan, np.nan) if t.kind == "c" else np.nan, t)
+    if has_nan(row):
+        return last_in_order(row) if t.kind == "c" else as_type(np.nan, t)
     half = n >> 1
     select_key(row, half, n)
     x = ARRAY_LOAD(row, half)
@@ -55,6 +58,33 @@ def median_row(row, t):
     if t == np.float16:
         return as_type((np.float32(y) + np.float32(x)) / 2, t)
     return (as_type(y, t) + as_type(x, t)) / 2
+
+
+def last_in_order(row):
+    found = ARRAY_LOAD(row, 0)
+    for i in range(1, len(row)):
+        x = ARRAY_LOAD(row, i)
+        if less(found, x):
+            found = x
+    return found
+
+
+def median_part(row, t, skip):
+    """The median of the row, without nan where it is to skip them; of nothing but nan, the last of them."""
+    numbers = numbers_of(row, skip)
+    if t.kind == "c" and skip and len(numbers) == 0 and len(row) > 0:
+        return ARRAY_LOAD(row, len(row) - 1)
+    return median_row(numbers, t)
+
+
+SMALL = 600  # NumPy has another way for short axes: masked arrays, which end in a plain nan
+
+
+def median_along(row, t, skip):
+    if t.kind == "c" and skip and len(row) < SMALL:
+        numbers = numbers_of(row, skip)
+        return as_type(np.nan, t) if len(numbers) == 0 else median_row(numbers, t)
+    return median_part(row, t, skip)
 
 
 def numbers_of(row, skip):
@@ -73,7 +103,7 @@ def numbers_of(row, skip):
 def medians(out, a, axis, row, t, skip):
     if a.ndim == 1:
         copy_row(row, a)
-        out[()] = median_row(numbers_of(row, skip), t)
+        out[()] = median_along(row, t, skip)
     elif axis == 0:
         for j in range(a.shape[-1]):
             medians(out[..., j], a[..., j], 0, row, t, skip)
@@ -101,19 +131,36 @@ def boxed(x):
     return out
 
 
-def median(a, axis, keepdims, t, skip):
-    if skip and t.kind == "c" and a.size == 0:
-        raise NotImplementedError("np.nanmedian of no complex numbers is not compiled")
+def merged(a, axes):
+    """The axes as the last one."""
+    moved = np.moveaxis(a, axes, last_axes(len(axes)))
+    return np.reshape(moved, moved.shape[:a.ndim - len(axes)] + (axes_size(a, axes, 0),))
+
+
+def last_axes(count):
+    return () if count == 0 else (-count,) + last_axes(count - 1)
+
+
+def kept(found, axes):
+    return insert_axes(found if isinstance(found, np.ndarray) else boxed(found), axes)
+
+
+def median(a, axis, keepdims, t, skip, out):
+    if isinstance(axis, tuple):
+        found = median(merged(a, axis), -1, False, t, skip, None)
+        return put_out(kept(found, axis) if keepdims else found, out)
     if axis is None:
-        found = median_row(numbers_of(flat_copy(a), skip), t)
-        return insert_axes(boxed(found), all_axes(a.ndim)) if keepdims and a.ndim > 0 else found
+        found = median_part(flat_copy(a), t, skip)
+        return put_out(kept(found, all_axes(a.ndim)) if keepdims and a.ndim > 0 else found, out)
     axis = normal_axis(axis, a.ndim)
+    if skip and t.kind == "c" and a.size == 0:
+        return np.mean(a, axis, None, out, keepdims)
     if a.ndim == 1:
-        found = median_row(numbers_of(flat_copy(a), skip), t)
-        return insert_axes(boxed(found), (0,)) if keepdims else found
-    out = np.empty(without(a.shape, axis, 0), t)
-    medians(out, a, axis, np.empty(a.shape[axis], a.dtype), t, skip)
-    return insert_axes(out, (axis,)) if keepdims else out
+        found = median_along(flat_copy(a), t, skip)
+        return put_out(kept(found, (0,)) if keepdims else found, out)
+    found = np.empty(without(a.shape, axis, 0), t)
+    medians(found, a, axis, np.empty(a.shape[axis], a.dtype), t, skip)
+    return put_out(insert_axes(found, (axis,)) if keepdims else found, out)
 
 
 # -- quantiles
@@ -256,15 +303,19 @@ def fractions(q, percent):
     return out
 
 
-def quantile(a, q, axis, method, keepdims, weak, percent, t, skip):
+def quantile(a, q, axis, method, keepdims, weak, percent, t, skip, out):
+    return put_out(quantile_of(a, q, axis, method, keepdims, weak, percent, t, skip), out)
+
+
+def quantile_of(a, q, axis, method, keepdims, weak, percent, t, skip):
+    if isinstance(axis, tuple):
+        found = quantile_of(merged(a, axis), q, -1, method, False, weak, percent, t, skip)
+        return kept(found, after_first(axis) if isinstance(q, np.ndarray) else axis) if keepdims else found
     if axis is None:
-        flat = flat_copy(a)
-        found = quantile(flat, q, 0, method, False, weak, percent, t, skip)
+        found = quantile_of(flat_copy(a), q, 0, method, False, weak, percent, t, skip)
         if not keepdims or a.ndim == 0:
             return found
-        if isinstance(found, np.ndarray):
-            return insert_axes(found, shifted(all_axes(a.ndim)))
-        return insert_axes(boxed(found), all_axes(a.ndim))
+        return kept(found, after_first(all_axes(a.ndim)) if isinstance(q, np.ndarray) else all_axes(a.ndim))
     axis = normal_axis(axis, a.ndim)
     p = fractions(q, percent)
     for j in range(len(p)):
@@ -282,11 +333,12 @@ def quantile(a, q, axis, method, keepdims, weak, percent, t, skip):
         quantile_rows(out, a, axis, np.empty(n, a.dtype), np.empty(n if len(p) >= MANY else 0, a.dtype), p, method, weak, t, skip)
     if isinstance(q, np.ndarray):
         return insert_axes(out, (axis + 1,)) if keepdims else out
-    return insert_axes(out[0], (axis,)) if keepdims and a.ndim > 1 else insert_axes(boxed(out[0]), (0,)) if keepdims else out[0]
+    return kept(out[0], (axis,)) if keepdims else out[0]
 
 
-def shifted(axes):
-    return axes + (len(axes),) if len(axes) == 0 else axes[1:] + (len(axes),)
+def after_first(axes):
+    """The axes of the result, whose first one numbers the quantiles."""
+    return () if len(axes) == 0 else after_first(axes[:-1]) + (axes[-1] + 1,)
 
 
 # -- rules
@@ -305,7 +357,7 @@ def _bind(name, names, required, args, kwargs):
         if key not in slots:
             raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
     slots = {key: x for key, x in slots.items() if x.type is not NoneType}
-    for key in ("out", "weights", "interpolation"):
+    for key in ("weights", "interpolation"):
         if key in slots:
             raise Mismatch(f"np.{name} with {key}= is not compiled yet")
     a = slots["a"]
@@ -313,11 +365,19 @@ def _bind(name, names, required, args, kwargs):
         raise Mismatch(f"np.{name} of a {type_name(a.type)} is not compiled", "make an array of it")
     axis = slots.get("axis", Const(NoneType, None))
     if axis.type is not NoneType and not (axis.known and isinstance(axis.value, (int, np.integer))):
-        raise Mismatch(f"axis= of np.{name} must be a constant integer or None")
+        axes = axes_of(axis, a.type.ndim)
+        if isinstance(axes, Expr):
+            return Throw(ValueError, "repeated axis") if isinstance(axes, Throw) else axes
+        axis = Const(k.Tuple((k.Int,) * len(axes)), axes)
+    if "out" in slots and not isinstance(slots["out"].type, Array):
+        raise Mismatch(f"out= of np.{name} must be an array")
     for key in ("keepdims", "method"):
         if key in slots and not slots[key].known:
             raise Mismatch(f"{key}= of np.{name} must be a constant")
     return a, axis, Const(k.Bool, "keepdims" in slots and bool(slots["keepdims"].value)), slots
+
+
+_NONE = Const(NoneType, None)
 
 
 def _dtype(t):
@@ -333,9 +393,12 @@ def _median(name, skip):
         again = with_arrays(getattr(np, name), ("a",), args, kwargs)
         if again is not None:
             return again
-        a, axis, keepdims, slots = _bind(name, ("a", "axis", "out", "overwrite_input", "keepdims"), 1, args, kwargs)
+        found = _bind(name, ("a", "axis", "out", "overwrite_input", "keepdims"), 1, args, kwargs)
+        if isinstance(found, Expr):
+            return found
+        a, axis, keepdims, slots = found
         t = a.type.dtype
-        return _call(median, a, axis, keepdims, _dtype(k.float64 if kind_of(t) in "biu" else t), Const(k.Bool, skip))
+        return _call(median, a, axis, keepdims, _dtype(k.float64 if kind_of(t) in "biu" else t), Const(k.Bool, skip), slots.get("out", _NONE))
 
     return rule
 
@@ -347,7 +410,10 @@ def _quantile(name, percent, skip=False):
         again = with_arrays(getattr(np, name), names, args, kwargs)
         if again is not None:
             return again
-        a, axis, keepdims, slots = _bind(name, ("a", "q", "axis", "out", "overwrite_input", "method", "keepdims"), 2, args, kwargs)
+        found = _bind(name, ("a", "q", "axis", "out", "overwrite_input", "method", "keepdims"), 2, args, kwargs)
+        if isinstance(found, Expr):
+            return found
+        a, axis, keepdims, slots = found
         q = slots["q"]
         if kind_of(a.type.dtype) == "c":
             return Throw(TypeError, "a must be an array of real numbers")
@@ -377,7 +443,10 @@ def _quantile(name, percent, skip=False):
             t = source if kind_of(source) == "f" else k.float64
         else:
             t = promote(source, strong)
-        return _call(quantile, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t), Const(k.Bool, skip))
+        out = slots.get("out", _NONE)
+        if out is not _NONE and not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "same_kind"):
+            raise Mismatch(f"Cannot cast ufunc 'add' output from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r} with casting rule 'same_kind'")
+        return _call(quantile, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t), Const(k.Bool, skip), out)
 
     return rule
 

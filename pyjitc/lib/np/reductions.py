@@ -11,7 +11,7 @@ from ...types.kinds import DType, NoneType, is_number
 from ...types.lattice import dtype_of, kind_of
 from ..build import compiled, type_name
 from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity
-from . import elementwise, folds, loops
+from . import elementwise, folds, loops, views
 from .creation import scalar_of
 from .ufuncs import fold_loop
 
@@ -295,9 +295,7 @@ def of_type(x, t):
 def check_inexact(a, dtype):
     if dtype is not None:
         if np.issubdtype(dtype, np.integer) or dtype == np.bool_:
-            if a.dtype.kind in "fc":
-                raise TypeError("If a is inexact, then dtype must be inexact")
-            raise NotImplementedError("a variance in integers is not compiled")
+            raise TypeError("If a is inexact, then dtype must be inexact")
 
 
 def count(a, axis, where, keepdims):
@@ -321,24 +319,44 @@ def axes_size(a, axes, k):
     return a.shape[axes[k]] * axes_size(a, axes, k + 1)
 
 
-def put_out(result, out):
+def put_out(result, out, name="add"):
+    """The result, where it is wanted; name: the ufunc that makes it in NumPy."""
     if out is None:
         return result
+    shape = result.shape if isinstance(result, np.ndarray) else ()
+    if out.ndim != len(shape):
+        raise ValueError(f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {out.ndim} but expected {len(shape)}")
+    if out.shape != shape:
+        raise ValueError(f"the output has shape {views.shape_text(out.shape)} where the result has {views.shape_text(shape)}")
     out[...] = result
     return out
 
 
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+def freedom_lost(ddof, correction):
+    """`correction` is the array API's name of `ddof`."""
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     t = mean_type(a) if dtype is None else dtype
-    if np.issubdtype(t, np.integer) or t == np.bool_:
-        raise NotImplementedError("a variance in integers is not compiled")
+    lost = freedom_lost(ddof, correction)
     keep = axis is not None  # a scalar leaves the array contiguous
     n = count(a, axis, where, keep)
+    if mean is not None:
+        return put_out(spread(a, center_of(mean), axis, n, lost, keepdims, where, dtype if a.dtype.kind == "f" else t), out)
     if a.dtype == np.float16 and dtype is None:
         center = np.divide(np.sum(a, axis, np.float32, None, keep, where=where), n)
-        return put_out(spread(a.astype(np.float32), center, axis, n, ddof, keepdims, where, np.float32).astype(np.float16), out)
+        return put_out(spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32).astype(np.float16), out)
     center = of_type(np.divide(np.sum(a, axis, t, None, keep, where=where), n), t)
-    return put_out(spread(a, center, axis, n, ddof, keepdims, where, t), out)
+    return put_out(spread(a, center, axis, n, lost, keepdims, where, t), out)
+
+
+def center_of(mean):
+    return np.asarray(mean) if isinstance(mean, (tuple, list)) else mean
 
 
 def spread(a, center, axis, n, ddof, keepdims, where, t):
@@ -353,12 +371,19 @@ def spread(a, center, axis, n, ddof, keepdims, where, t):
     return of_type(np.divide(total, n - ddof if n - ddof > 0.0 else 0.0), total.dtype)
 
 
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
-    return put_out(np.sqrt(var(a, axis, dtype, None, ddof, keepdims, where)), out)
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    found = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return put_out(root_of(found), out)
+
+
+def root_of(x):
+    if isinstance(x, np.ndarray) and x.dtype.kind not in "fc":
+        return np.sqrt(x, out=x)  # which NumPy refuses
+    return of_type(np.sqrt(x), x.dtype)
 
 
 def ptp(a, axis=None, out=None, keepdims=False):
-    return put_out(np.subtract(np.max(a, axis, None, keepdims), np.min(a, axis, None, keepdims)), out)
+    return put_out(np.subtract(np.max(a, axis, None, keepdims), np.min(a, axis, None, keepdims)), out, "maximum")
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
@@ -420,11 +445,52 @@ def all_nan(result, a, axis, keepdims):
 
 
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    return put_out(item_of(all_nan(np.min(without_nan(a, "min"), axis, None, keepdims, initial, where), a, axis, keepdims)), out)
+    return put_out(nan_extreme("min", a, axis, keepdims, initial, where), out, "fmin")
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    return put_out(item_of(all_nan(np.max(without_nan(a, "max"), axis, None, keepdims, initial, where), a, axis, keepdims)), out)
+    return put_out(nan_extreme("max", a, axis, keepdims, initial, where), out, "fmax")
+
+
+def nan_extreme(how, a, axis, keepdims, initial, where):
+    if initial is None:
+        check_any(a, axis, "fmin" if how == "min" else "fmax")
+    if a.dtype.kind not in "fc":
+        return extreme(how, a, axis, keepdims, initial, where)
+    if initial is None:
+        return item_of(all_nan(extreme(how, without_nan(a, how), axis, keepdims, None, where), a, axis, keepdims))
+    first = as_type(initial, a.dtype)
+    if np.isnan(first):
+        first = nan_identity(a, "nan")
+        hidden = np.isnan(a) if where is True else np.logical_or(np.isnan(a), np.logical_not(where))
+        return item_of(np.where(np.all(hidden, axis, None, keepdims), first, extreme(how, without_nan(a, how), axis, keepdims, nan_identity(a, how), where)))
+    return extreme(how, without_nan(a, how), axis, keepdims, first, where)
+
+
+def extreme(how, a, axis, keepdims, initial, where):
+    if how == "min":
+        return np.min(a, axis, None, keepdims, initial, where)
+    return np.max(a, axis, None, keepdims, initial, where)
+
+
+def check_any(a, axis, name):
+    """The error of no elements, with the name of NumPy's ufunc."""
+    if a.size == 0:
+        if axis is None or count(a, axis, True, False) == 0.0 and others_size(a.shape, axis, 0) != 0:
+            raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+
+
+def others_size(shape, axis, j):
+    """The number of elements of the result."""
+    if j == len(shape):
+        return 1
+    return (1 if reduces(axis, j, len(shape), 0) else shape[j]) * others_size(shape, axis, j + 1)
+
+
+def reduces(axis, j, ndim, i):
+    if not isinstance(axis, tuple):
+        return axis % ndim == j
+    return i < len(axis) and (axis[i] % ndim == j or reduces(axis, j, ndim, i + 1))
 
 
 def item_of(x):
@@ -442,23 +508,23 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     return np.mean(a, axis, dtype, out, keepdims, where)
 
 
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     if a.dtype.kind not in "fc":
-        return np.var(a, axis, dtype, out, ddof, keepdims, where)
-    if dtype is not None:
-        check_inexact(a, dtype)
+        return np.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    check_inexact(a, dtype)
     good = ~np.isnan(a)
-    center = nanmean(a, axis, dtype, None, True, where)
-    x = np.where(good, a - center, nan_identity(a, "sum"))
+    center = nanmean(a, axis, dtype, None, True, where) if mean is None else center_of(mean)
+    x = of_type(np.where(good, a - center, nan_identity(a, "sum")), a.dtype)
     n = np.sum(good, axis, np.float64, None, keepdims, where=where)
     squares = np.multiply(x, np.conjugate(x)).real if a.dtype.kind == "c" else x * x
     total = np.sum(squares, axis, None if a.dtype.kind == "c" else dtype, None, keepdims, where=where)
-    left = n - ddof
+    left = n - freedom_lost(ddof, correction)
     return put_out(of_type(item_of(np.where(left > 0, np.divide(total, left), np.nan)), total.dtype), out)
 
 
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
-    return put_out(np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where)), out)
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    found = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return put_out(root_of(found), out)
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):
