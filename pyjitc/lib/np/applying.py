@@ -14,7 +14,7 @@ from ...types.lattice import dtype_of
 from ..build import compiled, meaning, type_name
 from ..intrinsics import as_type
 from . import elementwise
-from .arrange import elements
+from .views import elements
 from .attributes import place
 from .creation import scalar_of
 from .positions import indices

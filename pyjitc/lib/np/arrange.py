@@ -10,26 +10,18 @@ import numpy as np
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD, IMUL
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
-from ...ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
 from ...types.lattice import dtype_of, numpy_counterpart, promote
 from ..build import apply, cast, compiled, meaning, outlined
 from . import creation, views
 from .reductions import axes_of, bound
+from .views import elements, view_as
 
-__all__ = ["CALLS", "METHODS", "elements"]
+__all__ = ["CALLS", "METHODS"]
 
 Slice_ = k.Slice(NoneType, NoneType, NoneType)
-
-
-def elements(x: Expr) -> list[Expr]:
-    """The items of a tuple or of a list written out."""
-    if isinstance(x.type, k.Tuple):
-        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i) for i, t in enumerate(x.type.elements)]
-    if isinstance(x.type, k.Struct) and x.type.name == "list":
-        return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
-    return [x]
 
 
 def _tuple(parts):
@@ -76,25 +68,6 @@ def _is_contiguous(args, kwargs):
 @meaning(_is_contiguous)
 def is_contiguous(a):
     """Whether the type of `a` says that it is in C order."""
-    raise NotImplementedError
-
-
-def _view_as(args, kwargs):
-    a, shape = args
-    parts = elements(shape)
-    t = a.type
-    step = Apply(ARRAY_STRIDE, a, axis=0) if t.layout != "C" else Const(Int, views.item_bits(t.dtype) // 8)
-    strides = []
-    for n in reversed(parts):
-        strides.append(step)
-        step = Apply(IMUL, step, n)
-    made = Array(t.dtype, len(parts), "C" if t.layout == "C" else "A", t.writable, t.aligned)
-    return Apply(ARRAY_VIEW, a, views.ZERO, *parts, *reversed(strides), type=made)
-
-
-@meaning(_view_as)
-def view_as(a, shape):
-    """The elements of an array that is contiguous, or has one axis, under another shape."""
     raise NotImplementedError
 
 

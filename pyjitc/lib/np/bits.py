@@ -11,13 +11,13 @@ from ...types import kinds as k
 from ...types.kinds import Array, Bool, Bytes, Int, NpBool, NpInt, Object
 from ..build import meaning, type_name
 from . import views
-from .arrange import elements, with_length
+from .arrange import with_length
 from .attributes import at, checked
 from .creation import scalar_of
 from .making import made
 from .reductions import bound
 from .scans import check_axis
-from .views import high_address, item_bits, low_address, overlap
+from .views import elements, high_address, item_bits, low_address, overlap
 
 __all__ = ["CALLS", "METHODS"]
 

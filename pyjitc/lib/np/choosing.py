@@ -12,7 +12,8 @@ from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
 from ..build import type_name
 from ..intrinsics import as_type
 from . import elementwise
-from .arrange import elements, stretch
+from .arrange import stretch
+from .views import elements
 from .indexing import arrayed
 from .searching import flatnonzero
 

@@ -8,11 +8,11 @@ from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Int
 from ..build import compiled, type_name
-from .arrange import elements, window, with_length
+from .arrange import window, with_length
 from .making import raised
 from .reductions import AxisError, axes_of, bound
 from .scans import check_axis
-from .views import shape_text, slice_bounds
+from .views import elements, shape_text, slice_bounds
 
 __all__ = ["CALLS", "METHODS"]
 

@@ -12,7 +12,7 @@ from ...types.lattice import dtype_of, kind_of
 from ..build import compiled, meaning, outlined, provoked
 from ..intrinsics import strided
 from . import fft_core
-from .arrange import elements
+from .views import elements
 from .fft_core import get, piece, put
 from .reductions import AxisError
 

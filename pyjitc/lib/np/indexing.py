@@ -9,15 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
-from ...ops.arith import CAST, IADD, IAND, ILT, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
-from ...ops.structure import SELECT, TUPLE_MAKE
+from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
 from ..build import cast, compiled, meaning
 from ..intrinsics import as_type
 from . import views
-from .arrange import elements, permute, stretch, view_as
+from .arrange import permute, stretch
+from .masks import fill_masked, masked, positions, put_masked
+from .views import apart, elements
 
 __all__ = ["CALLS", "METHODS", "is_advanced", "getitem", "setitem"]
 
@@ -199,163 +200,12 @@ def check_masks(shape, items, k, axis):
     raise NotImplementedError
 
 
-def _in_order(args, kwargs):
-    return Const(Bool, len({a.type.ndim for a in args}) == 1 and all(a.type.ndim > 1 and a.type.layout == "C" for a in args))
-
-
-@meaning(_in_order)
-def in_order(*arrays):
-    """Whether all have the same number of axes, more than one, and lie in C order: they can be visited as one axis."""
-    raise NotImplementedError
-
-
-def one_axis(a):
-    return view_as(a, (a.size,))
-
-
-def sum_of_bytes(mask, start, count):
-    """How many of `count` < 256 elements are true: in bytes, of which many fit in a register."""
-    some = np.uint8(0)
-    for j in range(count):
-        some = IADD(some, CAST(ARRAY_LOAD(mask, IADD(start, j)), type=k.uint8))
-    return CAST(some, type=Int)
-
-
-def count_true(mask):
-    if in_order(mask):
-        return count_true(one_axis(mask))
-    total = 0
-    if mask.ndim == 0:
-        return 1 if mask[()] else 0
-    if mask.ndim == 1:
-        n = len(mask)
-        for i in range(0, n, 128):
-            left = ISUB(n, i)
-            total = IADD(total, sum_of_bytes(mask, i, SELECT(ILT(left, 128), left, 128)))
-    else:
-        for i in range(len(mask)):
-            total = IADD(total, count_true(mask[i]))
-    return total
-
-
-def masked(a, mask):
-    if in_order(a, mask):
-        return masked(one_axis(a), one_axis(mask))
-    n = count_true(mask)
-    out = np.empty(IADD(n, 1), a.dtype)[:n]  # copy_masked writes one beyond the last
-    copy_masked(out, a, mask, 0)
-    return out
-
-
-def any_of_eight(mask, i):
-    return (ARRAY_LOAD(mask, i) | ARRAY_LOAD(mask, IADD(i, 1)) | ARRAY_LOAD(mask, IADD(i, 2)) | ARRAY_LOAD(mask, IADD(i, 3))
-            | ARRAY_LOAD(mask, IADD(i, 4)) | ARRAY_LOAD(mask, IADD(i, 5)) | ARRAY_LOAD(mask, IADD(i, 6)) | ARRAY_LOAD(mask, IADD(i, 7)))
-
-
-def copy_masked(out, a, mask, at):
-    """Every element is written, and the place moves on where the mask is true: no branch to be predicted."""
-    if mask.ndim == 1:
-        n = len(mask)
-        whole = ISUB(n, IAND(n, 7))
-        for i in range(0, whole, 8):  # most masks have long stretches of False
-            if any_of_eight(mask, i):
-                for j in range(i, IADD(i, 8)):
-                    ARRAY_STORE(out, at, ARRAY_LOAD(a, j))
-                    at = IADD(at, CAST(ARRAY_LOAD(mask, j), type=Int))
-        for i in range(whole, n):
-            ARRAY_STORE(out, at, ARRAY_LOAD(a, i))
-            at = IADD(at, CAST(ARRAY_LOAD(mask, i), type=Int))
-    else:
-        for i in range(len(mask)):
-            at = copy_masked(out, a[i], mask[i], at)
-    return at
-
-
-def fill_masked(a, mask, value):
-    if in_order(a, mask):
-        fill_masked(one_axis(a), one_axis(mask), value)
-    elif mask.ndim == 1:
-        n = len(mask)
-        for i in range(0, n, 64):
-            left = ISUB(n, i)
-            left = SELECT(ILT(left, 64), left, 64)
-            if sum_of_bytes(mask, i, left) > 0:
-                for j in range(left):
-                    if ARRAY_LOAD(mask, IADD(i, j)):
-                        ARRAY_STORE(a, IADD(i, j), value)
-    else:
-        for i in range(len(mask)):
-            fill_masked(a[i], mask[i], value)
-
-
-def put_masked(a, mask, value):
-    if value.ndim > 1:
-        raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, "
-                        f"input has {value.ndim} dimensions")
-    n = count_true(mask)
-    if len(value) != n and len(value) != 1:
-        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} output values "
-                         "where the mask is true")
-    write_masked(a, apart(mask, a), apart(value, a), 0, 0 if len(value) == 1 else 1)
-
-
-def apart(x, target):
-    """`x`, or a copy where writing to the target could change it."""
-    return views.duplicate(x) if views.overlap(target, x) else x
-
-
 def all_apart(indices, target, i):
     if i == len(indices):
         return ()
     if isinstance(indices[i], np.ndarray):
         return (apart(indices[i], target),) + all_apart(indices, target, i + 1)
     return (indices[i],) + all_apart(indices, target, i + 1)
-
-
-def write_masked(a, mask, value, at, step):
-    if in_order(a, mask):
-        at = write_masked(one_axis(a), one_axis(mask), value, at, step)
-    elif mask.ndim == 1:
-        for i in range(len(mask)):
-            if ARRAY_LOAD(mask, i):
-                a[i] = ARRAY_LOAD(value, at)
-                at = IADD(at, step)
-    else:
-        for i in range(len(mask)):
-            at = write_masked(a[i], mask[i], value, at, step)
-    return at
-
-
-def positions(mask):
-    """The indices of true elements: a tuple of arrays, one for each axis."""
-    n = count_true(mask)
-    out = np.empty((mask.ndim, n), np.int64)
-    find_true(out, mask, (), 0)
-    return rows_of(out, mask.ndim, 0)
-
-
-def rows_of(out, n, i):
-    if i == n:
-        return ()
-    return (out[i],) + rows_of(out, n, i + 1)
-
-
-def find_true(out, mask, index, at):
-    if mask.ndim == 1:
-        for i in range(len(mask)):
-            if ARRAY_LOAD(mask, i):
-                write_index(out, index + (i,), at, 0)
-                at = IADD(at, 1)
-    else:
-        for i in range(len(mask)):
-            at = find_true(out, mask[i], index + (i,), at)
-    return at
-
-
-def write_index(out, index, at, j):
-    if j < len(index):
-        ARRAY_STORE(out, j, at, np.int64(index[j]))
-        write_index(out, index, at, j + 1)
 
 
 def without_masks(items, i):

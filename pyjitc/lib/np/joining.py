@@ -9,7 +9,8 @@ from ...types.kinds import Array, DType, NoneType
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning, type_name
 from . import views
-from .arrange import common_dtype, elements, window
+from .arrange import common_dtype, window
+from .views import elements
 from .creation import scalar_of
 from .scans import check_axis
 

@@ -13,7 +13,8 @@ from ...types.kinds import Array, Bool, DType, Int, NoneType
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning, provoked, type_name
 from ..intrinsics import as_type
-from .arrange import common_dtype, elements
+from .arrange import common_dtype
+from .views import elements
 from .creation import scalar_of
 from .reductions import bound
 from .splitting import is_sequence

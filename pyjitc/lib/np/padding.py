@@ -12,7 +12,8 @@ from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
 from ..build import outlined, type_name
-from .arrange import elements, window
+from .arrange import window
+from .views import elements
 from .splitting import is_sequence
 
 __all__ = ["CALLS", "METHODS"]

@@ -13,6 +13,7 @@ from ..build import compiled, type_name
 from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity
 from . import elementwise, folds, loops, views
 from .creation import scalar_of
+from .masks import count_true
 from .ufuncs import fold_loop
 
 __all__ = ["CALLS", "METHODS", "RULES", "axes_of", "bound", "flag"]
@@ -529,6 +530,8 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 
 def count_nonzero(a, axis=None, *, keepdims=False):
     if axis is None and not keepdims:
+        if isinstance(a, np.ndarray) and a.dtype == np.bool_:
+            return _COUNT(count_true(a))
         return _COUNT(np.sum(a != 0))
     return np.sum(a != 0, axis, np.int64, None, keepdims)
 

@@ -15,7 +15,8 @@ from ...ops.structure import STRUCT_MAKE, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int
 from ..build import meaning, provoked
-from .arrange import elements, stretch, window
+from .arrange import stretch, window
+from .views import elements
 from .reductions import axes_of, bound
 
 __all__ = ["CALLS", "METHODS", "is_sequence", "as_list", "the_axis"]

@@ -12,17 +12,17 @@ from ...ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ...ops.memory import (
     ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,
 )
-from ...ops.structure import PACK, RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import PACK, RETYPE, SELECT, SLICE_GET, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, Slice, Tuple, Union, is_complex, is_integer, uint64,
+    Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, Slice, Struct, Tuple, Union, is_complex, is_integer, uint64,
 )
 from ...types.lattice import dtype_of, part_of
-from ..build import compiled
+from ..build import compiled, meaning
 from ..intrinsics import store_all
 from ..py.numbers import uint64_to_int
 
 __all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
-           "is_power", "has_power", "integral", "integers"]
+           "is_power", "has_power", "integral", "integers", "elements", "view_as", "overlap", "duplicate", "apart"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
@@ -364,6 +364,39 @@ def duplicate(a):
     fresh = new_like(a)
     copy_elements(fresh, a)
     return fresh
+
+
+def elements(x: Expr) -> list[Expr]:
+    """The items of a tuple or of a list written out."""
+    if isinstance(x.type, Tuple):
+        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i) for i, t in enumerate(x.type.elements)]
+    if isinstance(x.type, Struct) and x.type.name == "list":
+        return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
+    return [x]
+
+
+def _view_as(args, kwargs):
+    a, shape = args
+    parts = elements(shape)
+    t = a.type
+    step = Apply(ARRAY_STRIDE, a, axis=0) if t.layout != "C" else Const(Int, item_bits(t.dtype) // 8)
+    strides = []
+    for n in reversed(parts):
+        strides.append(step)
+        step = Apply(IMUL, step, n)
+    made = Array(t.dtype, len(parts), "C" if t.layout == "C" else "A", t.writable, t.aligned)
+    return Apply(ARRAY_VIEW, a, ZERO, *parts, *reversed(strides), type=made)
+
+
+@meaning(_view_as)
+def view_as(a, shape):
+    """The elements of an array that is contiguous, or has one axis, under another shape."""
+    raise NotImplementedError
+
+
+def apart(x, target):
+    """`x`, or a copy where writing to the target could change it."""
+    return duplicate(x) if overlap(target, x) else x
 
 
 def product(shape, k, total):

@@ -1,0 +1,185 @@
+"""Where a boolean mask is true: counting, copying out, writing into, and the positions.
+
+Masks are read as bytes that are 0 or 1. Many at once fit in a register, and stretches of False are passed over.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...infer.meaning import Const
+from ...ops.arith import CAST, IADD, IAND, ISUB
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...types import kinds as k
+from ...types.kinds import Bool, Int
+from ..build import meaning
+from .views import apart, view_as
+
+__all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "positions"]
+
+
+def _in_order(args, kwargs):
+    return Const(Bool, len({a.type.ndim for a in args}) == 1 and all(a.type.ndim > 1 and a.type.layout == "C" for a in args))
+
+
+@meaning(_in_order)
+def in_order(*arrays):
+    """Whether all have the same number of axes, more than one, and lie in C order: they can be visited as one axis."""
+    raise NotImplementedError
+
+
+def one_axis(a):
+    return view_as(a, (a.size,))
+
+
+def sum_of_bytes(mask, start, count):
+    """How many of `count` < 256 elements are true: in bytes, of which many fit in a register."""
+    some = np.uint8(0)
+    for j in range(count):
+        some = IADD(some, CAST(ARRAY_LOAD(mask, IADD(start, j)), type=k.uint8))
+    return CAST(some, type=Int)
+
+
+def count_true(mask):
+    if in_order(mask):
+        return count_true(one_axis(mask))
+    total = 0
+    if mask.ndim == 0:
+        return 1 if mask[()] else 0
+    if mask.ndim == 1:
+        n = len(mask)
+        whole = ISUB(n, IAND(n, 127))
+        for i in range(0, whole, 128):
+            total = IADD(total, sum_of_bytes(mask, i, 128))
+        total = IADD(total, sum_of_bytes(mask, whole, ISUB(n, whole)))
+    else:
+        for i in range(len(mask)):
+            total = IADD(total, count_true(mask[i]))
+    return total
+
+
+def masked(a, mask):
+    if in_order(a, mask):
+        return masked(one_axis(a), one_axis(mask))
+    n = count_true(mask)
+    out = np.empty(IADD(n, 1), a.dtype)[:n]  # copy_masked writes one beyond the last
+    copy_masked(out, a, mask, 0)
+    return out
+
+
+def any_of_eight(mask, i):
+    return (ARRAY_LOAD(mask, i) | ARRAY_LOAD(mask, IADD(i, 1)) | ARRAY_LOAD(mask, IADD(i, 2)) | ARRAY_LOAD(mask, IADD(i, 3))
+            | ARRAY_LOAD(mask, IADD(i, 4)) | ARRAY_LOAD(mask, IADD(i, 5)) | ARRAY_LOAD(mask, IADD(i, 6)) | ARRAY_LOAD(mask, IADD(i, 7)))
+
+
+def copy_masked(out, a, mask, at):
+    """Every element is written, and the place moves on where the mask is true: no branch to be predicted."""
+    if mask.ndim == 1:
+        n = len(mask)
+        whole = ISUB(n, IAND(n, 63))
+        for block in range(0, whole, 64):  # most masks have long stretches of False
+            some = sum_of_bytes(mask, block, 64)
+            if some == 64:
+                for i in range(64):
+                    ARRAY_STORE(out, IADD(at, i), ARRAY_LOAD(a, IADD(block, i)))
+                at = IADD(at, 64)
+            elif some > 0:
+                for i in range(block, IADD(block, 64), 8):
+                    if any_of_eight(mask, i):
+                        for j in range(i, IADD(i, 8)):
+                            ARRAY_STORE(out, at, ARRAY_LOAD(a, j))
+                            at = IADD(at, CAST(ARRAY_LOAD(mask, j), type=Int))
+        for i in range(whole, n):
+            ARRAY_STORE(out, at, ARRAY_LOAD(a, i))
+            at = IADD(at, CAST(ARRAY_LOAD(mask, i), type=Int))
+    else:
+        for i in range(len(mask)):
+            at = copy_masked(out, a[i], mask[i], at)
+    return at
+
+
+def fill_masked(a, mask, value):
+    if in_order(a, mask):
+        fill_masked(one_axis(a), one_axis(mask), value)
+    elif mask.ndim == 1:
+        n = len(mask)
+        whole = ISUB(n, IAND(n, 63))
+        for block in range(0, whole, 64):
+            if sum_of_bytes(mask, block, 64) > 0:
+                fill_some(a, mask, value, block, IADD(block, 64))
+        fill_some(a, mask, value, whole, n)
+    else:
+        for i in range(len(mask)):
+            fill_masked(a[i], mask[i], value)
+
+
+def fill_some(a, mask, value, start, stop):
+    for i in range(start, stop):
+        if ARRAY_LOAD(mask, i):
+            ARRAY_STORE(a, i, value)
+
+
+def put_masked(a, mask, value):
+    if value.ndim > 1:
+        raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, "
+                        f"input has {value.ndim} dimensions")
+    n = count_true(mask)
+    if len(value) != n and len(value) != 1:
+        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} output values "
+                         "where the mask is true")
+    write_masked(a, apart(mask, a), apart(value, a), 0, 0 if len(value) == 1 else 1)
+
+
+def write_masked(a, mask, value, at, step):
+    if in_order(a, mask):
+        at = write_masked(one_axis(a), one_axis(mask), value, at, step)
+    elif mask.ndim == 1:
+        for i in range(len(mask)):
+            if ARRAY_LOAD(mask, i):
+                a[i] = ARRAY_LOAD(value, at)
+                at = IADD(at, step)
+    else:
+        for i in range(len(mask)):
+            at = write_masked(a[i], mask[i], value, at, step)
+    return at
+
+
+def positions(mask):
+    """The indices of true elements: a tuple of arrays, one for each axis."""
+    n = count_true(mask)
+    out = np.empty((mask.ndim, n), np.int64)
+    find_true(out, mask, (), 0)
+    return rows_of(out, mask.ndim, 0)
+
+
+def rows_of(out, n, i):
+    if i == n:
+        return ()
+    return (out[i],) + rows_of(out, n, i + 1)
+
+
+def find_true(out, mask, index, at):
+    if mask.ndim == 1:
+        n = len(mask)
+        whole = ISUB(n, IAND(n, 63))
+        for block in range(0, whole, 64):
+            if sum_of_bytes(mask, block, 64) > 0:
+                at = find_some(out, mask, index, at, block, IADD(block, 64))
+        at = find_some(out, mask, index, at, whole, n)
+    else:
+        for i in range(len(mask)):
+            at = find_true(out, mask[i], index + (i,), at)
+    return at
+
+
+def find_some(out, mask, index, at, start, stop):
+    for i in range(start, stop):
+        if ARRAY_LOAD(mask, i):
+            write_index(out, index + (i,), at, 0)
+            at = IADD(at, 1)
+    return at
+
+
+def write_index(out, index, at, j):
+    if j < len(index):
+        ARRAY_STORE(out, j, at, np.int64(index[j]))
+        write_index(out, index, at, j + 1)
