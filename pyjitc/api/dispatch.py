@@ -115,7 +115,8 @@ class CompiledFunction(Callable_):
                     changed = self._ready(types, full)
                 except ABIError as error:
                     self._give_up(str(error))
-                    return function(*args, **kwargs)
+            if self._given_up:
+                return function(*args, **kwargs)
             if changed and self._simple and all(map(operator.is_, given, full)):
                 return RETRY
         try:
@@ -361,10 +362,11 @@ def _prepare(self, /, *args, **kwargs):
         raise _NoMatch
     try:
         return self._answer(args, kwargs)
-    except Exception as error:
-        if _is_located(error):  # where it lies in the user's source is in the message; our frames say nothing
-            raise error.with_traceback(None)
-        raise
+    except Exception as error:  # our frames say nothing to the user; where a located error lies is in its message
+        entry = None if _is_located(error) else error.__traceback__
+        while entry is not None and entry.tb_frame.f_code.co_filename == __file__:
+            entry = entry.tb_next
+        raise error.with_traceback(entry)
 
 
 def _is_located(error: Exception) -> bool:

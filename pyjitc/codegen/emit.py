@@ -13,6 +13,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import FUEL, count_references
+from ..runtime.thunks import line_table
 from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
@@ -671,9 +672,13 @@ class FunctionEmitter(Emitter):
     def traceback(self, line: int) -> None:
         """An entry for the frame that is left."""
         state = self.lock()
-        self.declare("declare void @_PyTraceback_Add(ptr, ptr, i32)")
-        self.line(f"call void @_PyTraceback_Add(ptr {self.string(self.fn.qualname.rpartition('.')[2])}, ptr {self.string(self.fn.filename)}, "
-                  f"i32 {line}) cold")
+        made = f"@made.{self.module.symbol(self.fn)[1:]}.{line}"
+        self.declare("declare void @pyjitc_traceback(ptr, ptr, ptr, i32, i32, i64, i64)")
+        self.declare(f"{made} = internal global ptr null")
+        table = line_table(line - self.fn.firstlineno)
+        self.line(f"call void @pyjitc_traceback(ptr {made}, ptr {self.string(self.fn.qualname.rpartition('.')[2])}, "
+                  f"ptr {self.string(self.fn.filename)}, i32 {self.fn.firstlineno}, i32 {line}, "
+                  f"i64 {int.from_bytes(table, 'little')}, i64 {len(table)}) cold")
         self.unlock(state)
 
     def stack_check(self, body: str) -> list[str]:

@@ -15,7 +15,7 @@ import struct
 
 import numpy as np
 
-from .platform import check, numpy_api_table
+from .platform import FRAME_LINE, check, numpy_api_table
 from . import blas, random, thunks
 
 __all__ = ["Image", "LoadError", "load", "resolve"]
@@ -272,6 +272,8 @@ def resolve(name: str) -> int:
         value = id(np.ndarray)
     elif name == "pyjitc_bind":
         value = thunks.bind()
+    elif name == "pyjitc_traceback":
+        value = thunks.traceback(FRAME_LINE)
     elif name == "pyjitc_memory_handler":
         value = id(thunks.memory_handler())
     elif name.startswith("pyjitc_numpy_api_"):

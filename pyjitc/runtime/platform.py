@@ -9,12 +9,13 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from types import FrameType
 
 import numpy as np
 
 __all__ = [
     "ABIError", "require_native", "check", "PLATFORM", "PYTHON", "OB_TYPE", "OB_SIZE", "FLOAT_VALUE", "COMPLEX_VALUE",
-    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION", "FUNCTION",
+    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION", "FRAME_LINE", "FUNCTION",
     "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS", "TYPE_VECTORCALL_OFFSET",
     "member_offset", "numpy_api_table", "cpu_identity",
 ]
@@ -41,6 +42,7 @@ ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr"
 DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28, "time": 112}  # time: where the unit of dates is, at TIME_UNIT
 TIME_UNIT = 32  # two int32: the number of the unit, and how many
 ARRAY_FLAGS = {"C": 0x1, "F": 0x2, "OWNDATA": 0x4, "ALIGNED": 0x100, "WRITEABLE": 0x400}
+FRAME_LINE = 100 if PYTHON < (3, 11) else 40  # f_lineno of PyFrameObject
 FUNCTION = {"globals": 16, "code": 48, "defaults": 56, "kwdefaults": 64, "closure": 72}  # of PyFunctionObject
 # Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; the numbers are its ABI).
 NUMPY_API = {
@@ -126,6 +128,7 @@ def _check_python() -> None:
           and _read(pointer, f, FUNCTION["defaults"]) is _read(pointer, f, FUNCTION["closure"]) is None, "function")
     _need(_read(pointer, int, TYPE_FLAGS) == int.__flags__, "type")
     _need(16 <= _read(word, type(check), TYPE_VECTORCALL_OFFSET) < type(check).__basicsize__, "type")
+    _need(member_offset(FrameType.f_trace_lines) == FRAME_LINE + (-16 if PYTHON < (3, 11) else 4), "frame")
     if DICT_VERSION is not None:
         d = {"a": 1}
         before = _read(word, d, DICT_VERSION)

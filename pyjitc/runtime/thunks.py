@@ -7,6 +7,17 @@
         if (!method) return NULL;
         PyObject *result = PyObject_Vectorcall(method, args, nargsf, kwnames);
         Py_DecRef(method);
+        if (!result) {                          // the frame of `prepare` is no part of the user's program
+            PyErr_Fetch(&type, &value, &tb);
+            if (tb) {
+                PyObject *inner = tb->tb_next;
+                Py_IncRef(inner);
+                Py_DecRef(tb);
+                tb = inner;
+            }
+            PyErr_Restore(type, value, tb);
+            return NULL;
+        }
         if (result != RETRY) return result;
         Py_DecRef(result);
         return self->entry(self, args, nargsf, kwnames);      // a tail call
@@ -14,6 +25,28 @@
 
 so `prepare(self, *args, **kwargs)` may either answer the call, or compile and ask for another try, in which case
 no Python frame stands between the caller and native code.
+
+`traceback` adds the entry of a frame of compiled code to the traceback of the current exception. Unlike
+_PyTraceback_Add it makes a code object with the first line of the function, which shows its source
+in notebooks and debuggers, and which is made once for each place that raises (`made` is a word of its own there):
+
+    void traceback(PyObject **made, char *name, char *filename, int first, int line, long table, size_t size) {
+        PyErr_Fetch(&type, &value, &tb);
+        if (!*made) {
+            PyObject *parts = Py_BuildValue("{s:s,s:s,s:i,s:N,s:s}", "co_name", name, "co_filename", filename, "co_firstlineno",
+                first, "co_linetable", PyBytes_FromStringAndSize((char *)&table, size), "co_qualname", name);
+            if (parts) *made = PyObject_Call(replace, empty, parts);        // the `replace` of an empty code object
+            Py_DecRef(parts);
+        }
+        if (*made) frame = PyFrame_New(PyThreadState_Get(), *made, globals, NULL);
+        if (frame) {
+            frame->f_lineno = line;
+            entry = PyObject_CallFunction(&PyTraceBack_Type, "OOii", tb ? tb : Py_None, frame, 0, line);
+        }
+        if (entry) { Py_DecRef(tb); tb = entry; }
+        Py_DecRef(frame);
+        PyErr_Restore(type, value, tb);
+    }
 
 `vectorcall` is PyObject_Vectorcall for Python 3.10, whose headers have it inline.
 
@@ -49,25 +82,34 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
+import sys
 
-__all__ = ["slow_path", "vectorcall", "bind", "memory_handler"]
+__all__ = ["slow_path", "traceback", "line_table", "vectorcall", "bind", "memory_handler"]
 
 _PUSH = "53 55 4154 4155 4156"  # push rbx, rbp, r12, r13, r14: keeps the stack aligned for calls
 _POP = "415e 415d 415c 5d 5b"
 _SAVE = "4889fb 4889f5 4989d4 4989cd"  # mov rbx, rdi; mov rbp, rsi; mov r12, rdx; mov r13, rcx
 
-_SLOW_PATH = f"""
-    {_PUSH} {_SAVE}
-    48bf {{prepare}} 4889de 48b8 {{PyMethod_New}} ffd0          # rax = PyMethod_New(prepare, self)
-    4885c0 746b                                                 # if null: out
-    4989c6                                                      # r14 = method
-    4889c7 4889ee 4c89e2 4c89e9 48b8 {{PyObject_Vectorcall}} ffd0
-    4c89f7 4989c6 48b8 {{Py_DecRef}} ffd0                       # release the method, r14 = result
-    4c89f0 48ba {{retry}} 4839d0 752c                           # rax = result; if not RETRY: out
-    4889c7 48b8 {{Py_DecRef}} ffd0
-    4889df 4889ee 4c89e2 4c89e9 488b83 {{entry}}                # rax = self->entry
-    {_POP} ffe0                                                 # jmp rax
-    {_POP} c3                                                   # out: return rax
+_SLOW_PATH = """
+    48b8 {PyMethod_New} 4157 4156 4989ce 4155 4989d5 4154 4989f4 4889fe 55 4889fd 48bf {prepare} 53 4883ec38 ffd0
+    4885c0 0f8497000000 4889c7 4889442408 4c89f1 4c89ea 48b8 {PyObject_Vectorcall} 4c89e6 49bf {Py_DecRef} ffd0
+    488b7c2408 4889c3 41ffd7 4885db 7564 48b8 {PyErr_Fetch} 488d542428 488d742420 488d7c2418 ffd0 488b442428 4885c0
+    7420 488b5810 48b8 {Py_IncRef} 4889df ffd0 488b7c2428 41ffd7 48895c2428 488b542428 488b742420 48b8
+    {PyErr_Restore} 488b7c2418 ffd0 31db eb38 48b8 {retry} 4839c3 7529 4889df 41ffd7 488b85 {offset} 4c89f1 4c89ea
+    4883c438 4c89e6 4889ef 5b 5d 415c 415d 415e 415f ffe0 4883c438 4889d8 5b 5d 415c 415d 415e 415f c3
+"""
+
+_TRACEBACK = """
+    48b8 {PyErr_Fetch} 4156 4189ce 4155 4989d5 4154 4589c4 55 4889f5 53 4889fb 4883ec30 4c894c2408 488d542428
+    488d742420 488d7c2418 ffd0 48833b00 0f85af000000 488b742460 488d7c2408 48b8 {PyBytes_FromStringAndSize} ffd0
+    4d89e8 48b9 {qualname} 48be {table} 52 4889ea 49b9 {first} 48bf {parts} 49ba {Py_BuildValue} 55 51 48b9
+    {filename} 50 31c0 56 48be {name} 4156 41ffd2 4889c5 4883c430 4885c0 7426 48be {empty} 4889c2 48bf {replace}
+    48b8 {PyObject_Call} ffd0 488903 48b8 {Py_DecRef} 4889ef ffd0 488b1b 4885db 7507 31db e997000000 48b8
+    {PyThreadState_Get} ffd0 4889de 31c9 48ba {globals} 4889c7 48b8 {PyFrame_New} ffd0 4889c3 4885c0 74c7
+    488b542428 4489a0 {offset} 4885d2 750a 48ba {none} 4589e1 4531c0 4889d9 31c0 48be {entry} 48bf
+    {PyTraceBack_Type} 49ba {PyObject_CallFunction} 41ffd2 4889c5 4885c0 7416 48b8 {Py_DecRef} 488b7c2428 ffd0
+    48896c2428 48b8 {Py_DecRef} 4889df ffd0 488b542428 488b742420 48b8 {PyErr_Restore} 488b7c2418 ffd0 4883c430 5b
+    5d 415c 415d 415e c3
 """
 
 _VECTORCALL = f"""
@@ -102,14 +144,41 @@ def slow_path(prepare: object, retry: object, entry: int) -> int:
         call = _address("PyObject_Vectorcall")
     except ValueError:
         call = vectorcall()
-    return _place(_SLOW_PATH, prepare=_q(id(prepare)), retry=_q(id(retry)), entry=struct.pack("<i", entry),
-                  PyObject_Vectorcall=_q(call), PyMethod_New=_q(_address("PyMethod_New")),
-                  Py_DecRef=_q(_address("Py_DecRef")))
+    return _place(_SLOW_PATH, prepare=_q(id(prepare)), retry=_q(id(retry)), offset=struct.pack("<i", entry),
+                  PyObject_Vectorcall=_q(call), **_addresses("PyMethod_New", "Py_DecRef", "Py_IncRef", "PyErr_Fetch", "PyErr_Restore"))
+
+
+def traceback(line: int) -> int:
+    """Address of what adds entries to tracebacks; `line`: offset of the line in a frame."""
+    new = ctypes.pythonapi.PyCode_NewEmpty
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int]
+    with_names = sys.version_info >= (3, 11)
+    texts = {"name": b"co_name", "filename": b"co_filename", "first": b"co_firstlineno", "table": b"co_linetable", "qualname": b"co_qualname",
+             "parts": b"{s:s,s:s,s:i,s:N,s:s}" if with_names else b"{s:s,s:s,s:i,s:N}", "entry": b"OOii"}
+    kept = {name: ctypes.create_string_buffer(text) for name, text in texts.items()}
+    objects = {"replace": new(b"", b"", 1).replace, "empty": (), "globals": {}, "none": None}
+    for part in (*kept.values(), *objects.values()):
+        _never_freed(part)
+    return _place(_TRACEBACK, offset=struct.pack("<i", line), **{name: _q(ctypes.addressof(text)) for name, text in kept.items()},
+                  **{name: _q(id(value)) for name, value in objects.items()},
+                  **_addresses("PyErr_Fetch", "PyErr_Restore", "Py_BuildValue", "PyBytes_FromStringAndSize", "PyObject_Call", "Py_DecRef",
+                               "PyFrame_New", "PyThreadState_Get", "PyObject_CallFunction", "PyTraceBack_Type"))
+
+
+def line_table(delta: int) -> bytes:
+    """The table of positions of a code object with one place, `delta` lines below its first (Objects/locations.md of CPython)."""
+    if sys.version_info < (3, 11):
+        return b""
+    rest = delta * 2 if delta >= 0 else -delta * 2 + 1
+    table = [0x80 | 13 << 3 | 2]  # a line without columns, for the three instructions of an empty code object
+    while rest >= 64:
+        table.append(64 | rest & 63)
+        rest >>= 6
+    return bytes([*table, rest])
 
 
 def vectorcall() -> int:
-    return _place(_VECTORCALL, PyThreadState_Get=_q(_address("PyThreadState_Get")),
-                  _PyObject_MakeTpCall=_q(_address("_PyObject_MakeTpCall")))
+    return _place(_VECTORCALL, **_addresses("PyThreadState_Get", "_PyObject_MakeTpCall"))
 
 
 _WITHOUT_FIRST = "4889f7 4889d6 48b8 {target} ffe0"  # mov rdi, rsi; mov rsi, rdx; jmp target
@@ -145,6 +214,10 @@ def memory_handler() -> object:
 def bind() -> int:
     """Address of the shared placer of arguments; its layout of `self` is that of runtime/dispatcher.py."""
     return _place(_BIND)
+
+
+def _addresses(*names: str) -> dict[str, bytes]:
+    return {name: _q(_address(name)) for name in names}
 
 
 def _address(name: str) -> int:
