@@ -492,38 +492,43 @@ def repeat(a, repeats, axis=None):
     if not isinstance(a, np.ndarray):
         return repeat(np.asarray(a), repeats, axis)
     if axis is None:
-        return repeated(np.ravel(np.atleast_1d(a)), repeats)
+        return repeat(np.ravel(np.atleast_1d(a)), repeats, 0)
+    if isinstance(repeats, (tuple, list)):
+        return repeat(a, np.asarray(repeats), axis)
+    if not isinstance(repeats, np.ndarray):
+        if axis < -a.ndim or axis >= a.ndim:
+            raise np.exceptions.AxisError(axis, a.ndim)
+        return all_repeated(a, repeats, axis + a.ndim if axis < 0 else axis)
     if axis == 0:
         return repeated(a, repeats)
     return views.duplicate(np.moveaxis(repeated(np.moveaxis(a, axis, 0), repeats), 0, axis))
 
 
-def repeated(a, repeats):
-    if isinstance(repeats, (tuple, list)):
-        return repeated(a, np.asarray(repeats))
-    n = len(a)
-    if isinstance(repeats, np.ndarray):
-        if len(repeats) != n and len(repeats) != 1:
-            raise ValueError(f"operands could not be broadcast together with shape ({n},) ({len(repeats)},)")
-        total = 0
-        for i in range(n):
-            r = int(repeats[i if len(repeats) == n else 0])
-            if r < 0:
-                raise ValueError("repeats may not contain negative values.")
-            total = IADD(total, r)
-        out = np.empty((total,) + a.shape[1:], a.dtype)
-        at = 0
-        for i in range(n):
-            for _ in range(int(repeats[i if len(repeats) == n else 0])):
-                out[at] = a[i]
-                at = IADD(at, 1)
-        return out
+def all_repeated(a, repeats, axis):
+    """Every element the same number of times: one assignment that broadcasts along an axis of its own."""
     if repeats < 0:
         raise ValueError("repeats may not contain negative values.")
-    out = np.empty((n * repeats,) + a.shape[1:], a.dtype)
+    out = np.empty(with_length(a.shape, axis, a.shape[axis] * repeats, 0), a.dtype)
+    view_as(out, a.shape[:axis + 1] + (int(repeats),) + a.shape[axis + 1:])[...] = np.expand_dims(a, axis + 1)
+    return out
+
+
+def repeated(a, repeats):
+    n = len(a)
+    if len(repeats) != n and len(repeats) != 1:
+        raise ValueError(f"operands could not be broadcast together with shape ({n},) ({len(repeats)},)")
+    total = 0
     for i in range(n):
-        for j in range(repeats):
-            out[IADD(IMUL(i, repeats), j)] = a[i]
+        r = int(repeats[i if len(repeats) == n else 0])
+        if r < 0:
+            raise ValueError("repeats may not contain negative values.")
+        total = IADD(total, r)
+    out = np.empty((total,) + a.shape[1:], a.dtype)
+    at = 0
+    for i in range(n):
+        for _ in range(int(repeats[i if len(repeats) == n else 0])):
+            out[at] = a[i]
+            at = IADD(at, 1)
     return out
 
 
