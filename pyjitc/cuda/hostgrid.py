@@ -9,6 +9,7 @@ import ctypes
 import os
 import struct
 from concurrent.futures import ThreadPoolExecutor, wait
+from time import perf_counter
 
 import numpy as np
 
@@ -27,8 +28,10 @@ __all__ = ["GridCode", "compile_kernel"]
 
 blockcode = lazy(f"{__package__}.blockcode")
 
-_INLINE = 1 << 12  # threads of a grid that are not worth waking others for
-_Native = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+_FIRST = 1 << 12  # threads of a grid that show how long the rest takes
+_WAKING = 50e-6  # seconds that it takes to wake another CPU thread
+_Native = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)
+_Context = ctypes.c_int64 * CONTEXT_WORDS
 _pool: list[ThreadPoolExecutor] = []
 
 
@@ -62,15 +65,23 @@ class GridCode:
         arguments = struct.pack(f"<{self.layout}", *words)
         blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
         counter = ctypes.c_int64(0)
-        count = 1 if blocks * threads <= _INLINE else min(blocks, _workers())
-        runs = [_Run(self, grid, block, shared) for _ in range(count)]
-        pointer = ctypes.c_char_p(arguments)
-        argument_address = ctypes.cast(pointer, ctypes.c_void_p)
+        runs = [_Run(self, grid, block, shared)]
+        where = ctypes.byref(counter)
         others = []
         try:
-            others += [_submit(self.native, run.context, argument_address, ctypes.byref(counter), blocks) for run in runs[1:]]
-            stopped = self.native(runs[0].context, argument_address, ctypes.byref(counter), blocks) == 2
-            wait(others)
+            first = min(blocks, max(1, _FIRST // threads))
+            start = perf_counter()
+            status = self.native(runs[0].context, arguments, where, first)
+            if status == 0 and first < blocks:
+                counter.value = first
+                rest = (perf_counter() - start) / first * (blocks - first)
+                if rest > 2 * _WAKING:
+                    count = min(blocks - first, _workers(), int(rest / _WAKING))
+                    runs += [_Run(self, grid, block, shared) for _ in range(count - 1)]
+                    others += [_submit(self.native, run.context, arguments, where, blocks) for run in runs[1:]]
+                status = self.native(runs[0].context, arguments, where, blocks)
+                wait(others)
+            stopped = status == 2
         except BaseException:  # an interrupt, while this thread waited
             counter.value = STOP
             wait(others)
@@ -87,14 +98,12 @@ class _Run:
 
     def __init__(self, code: GridCode, grid, block, shared: int):
         self.code = code
-        self.context = (ctypes.c_int64 * CONTEXT_WORDS)()
-        self.context[WORDS["threads"]:WORDS["threads"] + 3] = block
-        self.context[WORDS["blocks"]:WORDS["blocks"] + 3] = grid
         watched = -(-shared // 64) * 64 + code.shared if code.debug else 0
         self.memory = [_memory(max(shared, watched)), _memory(code.kernel.local * block[0] * block[1] * block[2]), _memory(watched * RECORD)]
-        self.context[WORDS["shared"]], self.context[WORDS["local"]], self.context[WORDS["record"]] = map(_aligned, self.memory)
+        place = tuple([_aligned(m) for m in self.memory])
+        self.context = _Context(0, 0, 0, *block, *grid, place[0], shared, place[1])  # in the order of gridkernel.WORDS
+        self.context[WORDS["record"]] = place[2]
         self.context[WORDS["watched"]] = watched
-        self.context[WORDS["shared_bytes"]] = shared
 
     def block_number(self, grid) -> int:
         x, y, z = self.context[0:3]
@@ -109,11 +118,11 @@ class _Run:
 
 
 def _memory(size: int):
-    return np.empty(size + 64, np.uint8)
+    return np.empty(size + 64, np.uint8) if size else None
 
 
 def _aligned(memory) -> int:
-    return (memory.__array_interface__["data"][0] + 63) // 64 * 64
+    return 0 if memory is None else (memory.__array_interface__["data"][0] + 63) // 64 * 64
 
 
 # ---------------------------------------------------------------- arguments
