@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD, IMUL
 from ...ops.memory import ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, DType
 from ...types.lattice import dtype_of, promote
-from ..build import compiled
+from ..build import compiled, outlined
 from ..intrinsics import store_all, strided
 from . import elementwise
 from .products import CALLS as PRODUCTS
 from .products import as_array, converted, dot, matmul, of_type, retyped, taken
+from .reductions import put_out
+from .sorting import with_arrays
 from .views import ONE, ZERO, item_bits, shape_text
 
 __all__ = ["CALLS", "METHODS"]
@@ -146,26 +148,26 @@ def contract(parts, output: str) -> Part:
 def _parse(text: str, ndims):
     """(labels of each operand, labels of the result). Source: numpy.einsum's documentation."""
     text = text.replace(" ", "")
-    if "..." in text:
-        raise Mismatch("einsum with '...' is not compiled yet", "name every axis")
-    if any(not (c.isalpha() and c.isascii()) and c not in ",->" for c in text):
-        bad = next(c for c in text if not c.isalpha() and c not in ",->")
+    if any(not (c.isalpha() and c.isascii()) and c not in ",->" for c in text.replace("...", "")):
+        bad = next(c for c in text.replace("...", "") if not c.isalpha() and c not in ",->")
         raise Mismatch(f"invalid subscript '{bad}' in einstein sum subscripts string, subscripts must be letters", exception=ValueError)
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
-    if not arrow:
-        output = "".join(sorted(c for c in set(left) if c != "," and left.count(c) == 1))
     if len(inputs) != len(ndims):
         raise Mismatch("more operands provided to einstein sum function than specified in the subscripts string" if len(ndims) < len(inputs)
                        else "fewer operands provided to einstein sum function than specified in the subscripts string", exception=ValueError)
-    for n, (labels, ndim) in enumerate(zip(inputs, ndims)):
-        if len(labels) < ndim:
-            raise Mismatch("operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to "
-                           "broadcast the extra dimensions.", exception=ValueError)
-        if len(labels) > ndim:
-            raise Mismatch(f"einstein sum subscripts string contains too many subscripts for operand {n}", exception=ValueError)
+    inputs, more = zip(*(_named(n, labels, ndim) for n, (labels, ndim) in enumerate(zip(inputs, ndims))))
+    more = max(more, key=len)  # labels of the axes that '...' stands for
+    if not arrow:
+        named = left.replace("...", "").replace(",", "")
+        output = more + "".join(sorted(c for c in set(named) if named.count(c) == 1))
+    elif "..." in output:
+        output = output.replace("...", more)
+    elif more:
+        raise Mismatch("output has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to broadcast the "
+                       "extra dimensions.", exception=ValueError)
     for c in output:
-        if c not in left:
+        if not any(c in labels for labels in inputs):
             raise Mismatch(f"einstein sum subscripts string included output subscript '{c}' which never appeared in an input",
                            exception=ValueError)
         if output.count(c) > 1:
@@ -173,14 +175,55 @@ def _parse(text: str, ndims):
     return inputs, output
 
 
-def same_lengths(x, lengths):
-    """x, when the lengths of axes with one label agree."""
-    for i in range(1, len(lengths)):
-        if lengths[i] != lengths[0]:
-            if lengths[i] == 1 or lengths[0] == 1:
-                raise ValueError("einsum: axes of length 1 that broadcast are not compiled")
-            raise ValueError(f"einsum: axes with one label have lengths {lengths[0]} and {lengths[i]}")
-    return x
+_UNNAMED = "".join(map(chr, range(0x100, 0x140)))  # labels of the axes that '...' stands for, the last axis first
+
+
+def _named(n, labels, ndim):
+    """(the labels of an operand with one for each axis, those of its '...')"""
+    first, dots, last = labels.partition("...")
+    count = ndim - len(first) - len(last)
+    if count < 0:
+        raise Mismatch(f"einstein sum subscripts string contains too many subscripts for operand {n}", exception=ValueError)
+    if count and not dots:
+        raise Mismatch("operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to "
+                       "broadcast the extra dimensions.", exception=ValueError)
+    more = _UNNAMED[:count][::-1]
+    return first + more + last, more
+
+
+def common_length(lengths, shapes, places):
+    """The length of the axes with one label, of which those of length 1 are stretched."""
+    n = 1
+    for i in range(len(lengths)):
+        if lengths[i] != 1:
+            if n != 1 and lengths[i] != n:
+                cannot_broadcast(shapes, places)
+            n = lengths[i]
+    return n
+
+
+@outlined
+def cannot_broadcast(shapes, places):
+    raise ValueError(f"operands could not be broadcast together with remapped shapes [original->remapped]: {remapped(shapes, places, 0)}")
+
+
+def remapped(shapes, places, i):
+    if i == len(shapes):
+        return ""
+    return f"{shape_text(shapes[i])}->({lengths_text(shapes[i], places[i], 0, '')}) {remapped(shapes, places, i + 1)}"
+
+
+def lengths_text(shape, places, j, before):
+    """The lengths in the order of all labels; the new axes in front are not shown."""
+    if j == len(places):
+        return ""
+    if places[j] < 0:
+        return lengths_text(shape, places, j + 1, before) if before == "" else f"{before}newaxis{lengths_text(shape, places, j + 1, ',')}"
+    return f"{before}{shape[places[j]]}{lengths_text(shape, places, j + 1, ',')}"
+
+
+def stretched(n, stride):
+    return 0 if n == 1 else stride
 
 
 def diagonal_lengths(x, lengths, operand, c):
@@ -194,21 +237,29 @@ def _tuple(parts):
     return Apply(TUPLE_MAKE, *parts, cls=None)
 
 
-def _checked(operands, inputs):
-    """The operands, after the checks of lengths."""
-    found = []
-    where: dict = {}
+def _checked(operands, inputs, output):
+    """The operands, after the checks of lengths; where several have a label they have one length."""
+    order = output + "".join(sorted(set("".join(inputs)) - set(output)))
+    places = tuple(tuple(labels.find(c) for c in order) for labels in inputs)
+    shapes = _tuple([_tuple([Apply(ARRAY_DIM, x, axis=i) for i in range(x.type.ndim)]) for x in operands])
+    found, common = [], {}
+    for c in order:
+        lengths = [Apply(ARRAY_DIM, x, axis=labels.index(c)) for x, labels in zip(operands, inputs) if c in labels]
+        if len(lengths) > 1:
+            common[c] = Call(common_length, _tuple(lengths), shapes, Const(k.Tuple(tuple(k.Tuple((k.Int,) * len(order)) for _ in places)), places))
     for n, (x, labels) in enumerate(zip(operands, inputs)):
-        part = Part(x, x.type, labels)
+        t = x.type
         for c in dict.fromkeys(labels):
             lengths = [Apply(ARRAY_DIM, x, axis=i) for i, other in enumerate(labels) if other == c]
             if len(lengths) > 1:
-                part.x = Call(diagonal_lengths, part.x, _tuple(lengths), Const(k.Int, n), Const(k.Str, c))
-            where.setdefault(c, []).append(lengths[0])
-        found.append(part)
-    for lengths in where.values():
-        if len(lengths) > 1:
-            found[0].x = Call(same_lengths, found[0].x, _tuple(lengths))
+                x = Call(diagonal_lengths, x, _tuple(lengths), Const(k.Int, n), Const(k.Str, c))
+        if any(c in common for c in labels):
+            own = [Apply(ARRAY_DIM, x, axis=i) for i in range(len(labels))]
+            steps = [Apply(ARRAY_STRIDE, x, axis=i) for i in range(len(labels))]
+            t = Array(t.dtype, t.ndim, "A", False, t.aligned)
+            x = Apply(ARRAY_VIEW, x, ZERO, *(common.get(c, size) for c, size in zip(labels, own)),
+                      *(Call(stretched, size, step) if c in common else step for c, size, step in zip(labels, own, steps)), type=t)
+        found.append(Part(x, t, labels))
     return found
 
 
@@ -227,21 +278,37 @@ def _einsum(args, kwargs):
     if not args or args[0].type is not k.Str or not args[0].known:
         raise Mismatch("einsum takes its subscripts as a constant string", "write np.einsum('ij,jk->ik', a, b)")
     for key in kwargs:
-        if key != "optimize":
+        if key not in ("optimize", "out"):
             raise Mismatch(f"einsum with {key}= is not compiled yet")
-    operands = [as_array("einsum", x) for x in args[1:]]
+    if any(not isinstance(x.type, Array) for x in args[1:]):
+        return CallValue(elementwise.constant_of(np.einsum), args[0], *(x if isinstance(x.type, Array) else CallValue(
+            elementwise.constant_of(np.asarray), x) for x in args[1:]), keywords=kwargs)
+    operands = args[1:]
     if not operands:
         return Throw(ValueError, "must specify the einstein sum subscripts string and at least one operand, or at least one operand and its "
                      "corresponding subscripts list")
     inputs, output = _parse(args[0].value, [x.type.ndim for x in operands])
-    parts = _checked(operands, inputs)
+    t = operands[0].type.dtype
+    for x in operands[1:]:
+        t = promote(t, x.type.dtype)
+    out = kwargs.get("out", Const(k.NoneType, None))
+    if out.type is k.NoneType:
+        return _sum_of_products(operands, inputs, output, t)
+    out = as_array("einsum", out)
+    if out.type.ndim != len(output):
+        return Throw(ValueError, f"out parameter does not have the correct number of dimensions, has {out.type.ndim} but should have {len(output)}")
+    if not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "safe"):
+        raise Mismatch(f"Iterator requested dtype could not be cast from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r}, the operand "
+                       f"{len(operands)} dtype, according to the rule 'safe'")
+    return Call(put_out, _sum_of_products(operands, inputs, output, t), out)
+
+
+def _sum_of_products(operands, inputs, output, t):
+    parts = _checked(operands, inputs, output)
     if len(parts) == 1:
         if set(inputs[0]) == set(output):
             return _finished(parts[0], output, True)
         return _finished(_reduced(parts[0], output), output, False)
-    t = operands[0].type.dtype
-    for x in operands[1:]:
-        t = promote(t, x.type.dtype)
     return _finished(contract([_same_type(part, t) for part in parts], output), output, False)
 
 
@@ -297,8 +364,9 @@ def _tensordot(args, kwargs):
 
 def check_inner(a, b):
     if a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"shapes {shape_text(a.shape)} and {shape_text(b.shape)} not aligned: "
-                         f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-1]} (dim {b.ndim - 1})")
+        turned = np.swapaxes(b, -1, -2) if b.ndim > 1 else b  # as NumPy multiplies
+        raise ValueError(f"shapes {shape_text(a.shape)} and {shape_text(turned.shape)} not aligned: "
+                         f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-1]} (dim {max(b.ndim - 2, 0)})")
 
 
 def inner(a, b):
@@ -306,13 +374,21 @@ def inner(a, b):
     return dot(a, b.T)
 
 
+def inner_of_many(a, b):
+    check_inner(a, b)
+    return np.tensordot(a, b, axes=(-1, -1))
+
+
 def _inner(args, kwargs):
+    again = with_arrays(np.inner, ("a", "b"), args, kwargs)
+    if again is not None:
+        return again
     slots = taken("inner", ("a", "b"), 2, args, kwargs)
     a, b = slots["a"], slots["b"]
     if any(k.is_number(x.type) or as_array("inner", x).type.ndim == 0 for x in (a, b)):
         return PRODUCTS[np.dot]([a, b], {})
     if b.type.ndim > 2:
-        raise Mismatch("inner with more than two dimensions on the right is not compiled yet", "use einsum or tensordot")
+        return Call(inner_of_many, a, b)
     return Call(inner, *retyped(a, b))
 
 
@@ -338,6 +414,9 @@ def vdot(a, b):
 
 
 def _vdot(args, kwargs):
+    again = with_arrays(np.vdot, ("a", "b"), args, kwargs)
+    if again is not None:
+        return again
     slots = taken("vdot", ("a", "b"), 2, args, kwargs)
     a, b = as_array("vdot", slots["a"]), as_array("vdot", slots["b"])
     t = promote(a.type.dtype, b.type.dtype)
@@ -353,6 +432,9 @@ def outer_into(a, b, out):
 
 
 def _outer(args, kwargs):
+    again = with_arrays(np.outer, ("a", "b"), args, kwargs)
+    if again is not None:
+        return again
     slots = taken("outer", ("a", "b", "out"), 2, args, kwargs)
     a, b = as_array("outer", slots["a"]), as_array("outer", slots["b"])
     vectors = [_vector(a, a.type.dtype), _vector(b, b.type.dtype)]
@@ -371,6 +453,9 @@ def kron_product(a, b):
 
 
 def _kron(args, kwargs):
+    again = with_arrays(np.kron, ("a", "b"), args, kwargs)
+    if again is not None:
+        return again
     slots = taken("kron", ("a", "b"), 2, args, kwargs)
     a, b = as_array("kron", slots["a"]), as_array("kron", slots["b"])
     ndim = max(a.type.ndim, b.type.ndim)
@@ -445,8 +530,6 @@ def _trace(args, kwargs):
     axes = [slots.get("axis1", ZERO), slots.get("axis2", ONE)]
     if not all(x.known for x in axes):
         raise Mismatch("the axes of trace must be known at compile time")
-    if "out" in slots:
-        raise Mismatch("trace with out= is not compiled yet")
     ndim = a.type.ndim
     places = []
     for name, x in zip(("axis1", "axis2"), axes):
@@ -462,13 +545,14 @@ def _trace(args, kwargs):
     strides = [*(Apply(ARRAY_STRIDE, a, axis=p) for p in rest), Apply(IADD, down, right)]
     view = Apply(ARRAY_VIEW, a, Call(diagonal_start, n, m, offset, down, right), *dims, *strides,
                  type=Array(a.type.dtype, ndim - 1, "A", False, a.type.aligned))
-    return Call(sum_of_last, view, slots.get("dtype", Const(k.NoneType, None)))
+    none = Const(k.NoneType, None)
+    return Call(sum_of_last, view, slots.get("dtype", none), slots.get("out", none))
 
 
-def sum_of_last(a, dtype):
+def sum_of_last(a, dtype, out):
     if a.ndim == 1:
-        return np.sum(a, dtype=dtype)
-    return np.sum(a, axis=-1, dtype=dtype)
+        return put_out(np.sum(a, dtype=dtype), out)
+    return put_out(np.sum(a, axis=-1, dtype=dtype), out)
 
 
 CALLS = {

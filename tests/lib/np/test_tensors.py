@@ -111,8 +111,30 @@ def test_einsum_errors():
         with pytest.raises(Exception) as actual:
             njit(scope["function"])(*args)
         assert str(expected.value) in str(actual.value).replace("\n", " ")
-    with pytest.raises(ValueError, match="lengths 3 and 4"):
-        njit(einsum("ij,jk"))(np.ones((2, 3)), np.ones((4, 2)))
+    for subscripts, shapes in (("ij,jk", ((2, 3), (4, 2))), ("...i,...i", ((2, 3, 4), (2, 2, 4)))):
+        found = difference(*(outcome(f, [np.ones(shape) for shape in shapes]) for f in (einsum(subscripts), njit(einsum(subscripts)))))
+        assert not found
+
+
+def ellipses(a, b, v):
+    return (np.einsum("...i,...i", a, b), np.einsum("i...,i->...", a, v), np.einsum("...i->i...", a), np.einsum("...ij,...kj", a, b),
+            np.einsum("...", a), np.einsum("i...->...", v), np.einsum("ijk,ijk->jk", a, b), np.einsum("i,->i", v, 3), np.einsum("i,j", v, [1, 2.5]))
+
+
+def einsum_out(a, v, o, p):
+    return np.einsum("ij,j->i", a, v, out=o), np.einsum("ij->", a, out=p)
+
+
+def test_einsum_with_dots_and_places():
+    a, v = array("float64", 2, 3, 4), array("float64", 2)
+    for b in (a, a[:, :1], a[:1], a[::-1, :, ::-1]):
+        check(ellipses, a, b, v)
+    check(einsum_out, a[0], a[0, 0], np.zeros(3), np.zeros(()))
+    with pytest.raises(ValueError, match="shape"):  # NumPy's text shows the axes of all operands
+        compiled(einsum_out)(a[0], a[0, 0], np.zeros(2), np.zeros(()))
+    check(einsum_out, a[0], a[0, 0], np.zeros((1, 3)), np.zeros(()))
+    with pytest.raises(TypeError, match="Iterator requested dtype could not be cast from dtype.'float64'. to dtype.'int64'., the operand 2 dtype"):
+        njit(einsum_out)(a[0], a[0, 0], np.zeros(3, int), np.zeros(()))
 
 
 def tensordot(a, b):
@@ -179,6 +201,17 @@ def test_inner_vdot_outer():
     check(inner, array("float64", 3), 2.0)
     check(outer, array("float32", 3), array("int64", 2))
     check(vdot, array("float64", 3), array("float64", 3))
+    a = array("float64", 2, 3, 4)
+    check(inner, a, array("float64", 5, 6, 4))
+    check(inner, a, array("float64", 5, 6, 3))
+    check(inner, a, array("int8", 5, 4))
+    check(inner, a[0], array("float64", 5, 3))
+    check(of_numbers, array("float64", 3), 2)
+    check(of_numbers, array("int8", 3), 2.5)
+
+
+def of_numbers(v, x):
+    return np.outer(v, x), np.outer(x, v), np.outer([1, 2], v), np.vdot(x, 1j), np.kron(x, v), np.kron(x, 3), np.inner(x, v), np.inner([1, x], [3, 4])
 
 
 def test_kron():
@@ -204,6 +237,10 @@ def trace_axes(a):
     return np.trace(a), np.trace(a, 1, 0, 2), np.trace(a, axis1=-1, axis2=0)
 
 
+def trace_out(a, o):
+    return np.trace(a, out=o), a.trace(1, out=o)
+
+
 def trace_dtype(a):
     return np.trace(a, dtype=np.float32)
 
@@ -215,3 +252,6 @@ def test_trace():
     check(trace_axes, array("float64", 3, 4, 5))
     check(trace_dtype, array("int8", 3, 4))
     check(trace_dtype, np.ones(3, np.int8))
+    check(trace_out, array("float64", 3, 4), np.zeros(()))
+    check(trace_out, array("float64", 3, 4, 2), np.zeros(2))
+    check(trace_out, array("float64", 3, 4), np.zeros(1))
