@@ -45,14 +45,16 @@ def compare(signed: str, unsigned: str, floating: str):
 _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 
 
-def intrinsic(name: str):
-    """A call of an LLVM intrinsic that is overloaded on its operand type, `llvm.sqrt` -> llvm.sqrt.f64."""
+def intrinsic(name: str, flags: str = ""):
+    """A call of an LLVM intrinsic that is overloaded on its operand type, `llvm.sqrt` -> llvm.sqrt.f64. flags: fast-math
+    flags that always hold for it."""
+    always = flags
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
         full = f"{name}.{_SUFFIX.get(t, t)}"
         e.declare(f"declare {t} @{full}({', '.join([t] * len(operands))})")
-        flags = e.flags if t in _SUFFIX and "exact" not in inst.attrs else ""
+        flags = always or (e.flags if t in _SUFFIX and "exact" not in inst.attrs else "")
         return [e.assign(f"call {flags}{t} @{full}({', '.join(f'{t} {x[0]}' for x in operands)})")]
 
     return lower

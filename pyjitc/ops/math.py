@@ -239,6 +239,10 @@ TRUNC = _unary("trunc", NONDIFF, "x without its fraction, a float.", ufunc=np.tr
 RINT = _unary("rint", NONDIFF, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"))
 ROUND = _unary("round_away", NONDIFF, "Nearest whole number, ties away from 0.", c="round",
                lower=intrinsic("llvm.round"))
+FMAX_NUMBER = _binary("fmax_number", NO_RULE, "The larger of two numbers, of which none is nan; either of two zeros.", c="fmax", ufunc=np.fmax,
+                      lower=intrinsic("llvm.maxnum", "nnan nsz "))
+FMIN_NUMBER = _binary("fmin_number", NO_RULE, "The smaller of two numbers, of which none is nan; either of two zeros.", c="fmin", ufunc=np.fmin,
+                      lower=intrinsic("llvm.minnum", "nnan nsz "))
 COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
 FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),

@@ -112,6 +112,8 @@ def allowed(op, xs):
         return xs[0] != 0 and xs[1] != 0
     if op is m.ROUND_DIGITS:
         return abs(xs[1]) < 1000
+    if op in (m.FMAX_NUMBER, m.FMIN_NUMBER):
+        return not any(x != x for x in xs) and (xs[0] != xs[1] or xs[0] != 0)
     return True
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from ...ops.arith import IADD, ILT, IMUL, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, UNIT
 from ...ops.structure import SELECT
 from ..build import outlined
-from ..intrinsics import identity
+from ..intrinsics import as_type, identity
 from .loops import as_row
 
 __all__ = ["folded", "folded_axes"]
@@ -77,24 +78,21 @@ def block(a, n, how):
     return total
 
 
-def blocks_row(index, n, how, unit, t):
-    """In blocks, one after the other: what may be taken in any order."""
-    buffer = np.empty(BLOCK, t)
-    total = identity(how, t)
-    for low in range(0, n, BLOCK):
-        count = ISUB(n, low)
-        count = BLOCK if count > BLOCK else count
-        for j in range(count):
-            ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
-        total = combine(how, total, block(buffer, count, how))
-    return total
+def extreme_row(index, n, how, unit, t):
+    """As if there were no nan, which the processor does in one instruction, and whether there was one."""
+    extreme = identity(how, t)
+    some_nan = False
+    for j in range(n):
+        x = element(index, j, unit, t)
+        extreme = FMAX_NUMBER(extreme, x) if how == "max" else FMIN_NUMBER(extreme, x)
+        some_nan |= bool(x != x)
+    return as_type(np.nan, t) if some_nan else extreme
 
 
-def pairwise_row(index, n, how, unit, t):
+def pairwise_row(index, n, how, unit, t, room):
     """Blocks of halves of halves. The recursion by hand: `spans` holds what is to do (start and count; count -1: add the
     last two sums), `sums` the sums so far."""
-    buffer = np.empty(BLOCK, t)
-    spans, sums = buffer_of(n, np.int64), buffer_of(n, t)
+    buffer, spans, sums = room
     low, count = 0, n
     todo = done = 0
     while True:
@@ -120,8 +118,16 @@ def pairwise_row(index, n, how, unit, t):
         low, count = int(ARRAY_LOAD(spans, IMUL(todo, 2))), int(ARRAY_LOAD(spans, IADD(IMUL(todo, 2), 1)))
 
 
-def buffer_of(n, t):
-    return np.empty(384 if n > BLOCK else 1, t)
+def room_of(shape, how, t):
+    """What a row needs beside registers: made once for all rows."""
+    if is_pairwise(how, t):
+        spans = 384 if last_size(shape, len(shape)) > BLOCK else 1
+        return np.empty(BLOCK, t), np.empty(spans, np.int64), np.empty(spans, t)
+    return ()
+
+
+def is_pairwise(how, t):
+    return how == "sum" and t.kind in "fc"
 
 
 def push(spans, at, start, count):
@@ -129,30 +135,31 @@ def push(spans, at, start, count):
     ARRAY_STORE(spans, IADD(IMUL(at, 2), 1), np.int64(count))
 
 
-def row(index, n, how, unit, t):
-    if how == "sum" and t.kind in "fc":
-        return pairwise_row(index, n, how, unit, t)
+def row(index, n, how, unit, t, room):
+    if is_pairwise(how, t):
+        return pairwise_row(index, n, how, unit, t, room)
     if how in ("min", "max") and t.kind == "f":
-        return blocks_row(index, n, how, unit, t)
+        return extreme_row(index, n, how, unit, t)
     return simple_row(index, n, how, unit, t)
 
 
 def folded(shape, how, t):
     """All elements."""
+    room = room_of(shape, how, t)
     if len(shape) == 1:
         if UNIT(*shape):
-            return combine(how, identity(how, t), row((), shape[0], how, True, t))
-        return combine(how, identity(how, t), row((), shape[0], how, False, t))
+            return combine(how, identity(how, t), row((), shape[0], how, True, t, room))
+        return combine(how, identity(how, t), row((), shape[0], how, False, t, room))
     if UNIT(*shape):
-        return rows(as_row(shape) if FLAT(*shape) else shape, (), identity(how, t), how, True, t)
-    return rows(shape, (), identity(how, t), how, False, t)
+        return rows(as_row(shape) if FLAT(*shape) else shape, (), identity(how, t), how, True, t, room)
+    return rows(shape, (), identity(how, t), how, False, t, room)
 
 
-def rows(shape, index, total, how, unit, t):
+def rows(shape, index, total, how, unit, t, room):
     if len(index) == len(shape) - 1:
-        return combine(how, total, row(index, shape[-1], how, unit, t))
+        return combine(how, total, row(index, shape[-1], how, unit, t, room))
     for i in range(shape[len(index)]):
-        total = rows(shape, index + (i,), total, how, unit, t)
+        total = rows(shape, index + (i,), total, how, unit, t, room)
     return total
 
 
@@ -180,27 +187,28 @@ def zeros(n):
 
 def folded_axes(shape, reduced, how, t):
     """An array of the axes where `reduced` is False."""
+    room = room_of(shape, how, t)
     out = np.full(kept_shape(shape, reduced), identity(how, t))
     if UNIT(*shape):
         if trailing(reduced, len(shape) - 1) > 1 and FLAT(*shape):
-            into(out, shape, reduced, (), (), how, True, True, t)
+            into(out, shape, reduced, (), (), how, True, True, t, room)
         else:
-            into(out, shape, reduced, (), (), how, True, False, t)
+            into(out, shape, reduced, (), (), how, True, False, t, room)
     else:
-        into(out, shape, reduced, (), (), how, False, False, t)
+        into(out, shape, reduced, (), (), how, False, False, t, room)
     return out
 
 
-def into(out, shape, reduced, index, place, how, unit, flat, t):
+def into(out, shape, reduced, index, place, how, unit, flat, t, room):
     k = len(index)
     last = trailing(reduced, len(shape) - 1)
     if flat and k == len(shape) - last:
-        ARRAY_STORE(out, *place, combine(how, ARRAY_LOAD(out, *place), row(index + zeros(last - 1), last_size(shape, last), how, unit, t)))
+        ARRAY_STORE(out, *place, combine(how, ARRAY_LOAD(out, *place), row(index + zeros(last - 1), last_size(shape, last), how, unit, t, room)))
     elif k < len(shape) - 1:
         for i in range(shape[k]):
-            into(out, shape, reduced, index + (i,), place if reduced[k] else place + (i,), how, unit, flat, t)
+            into(out, shape, reduced, index + (i,), place if reduced[k] else place + (i,), how, unit, flat, t, room)
     elif reduced[k]:
-        ARRAY_STORE(out, *place, combine(how, ARRAY_LOAD(out, *place), row(index, shape[k], how, unit, t)))
+        ARRAY_STORE(out, *place, combine(how, ARRAY_LOAD(out, *place), row(index, shape[k], how, unit, t, room)))
     else:
         for j in range(shape[k]):
             ARRAY_STORE(out, *place, j, combine(how, ARRAY_LOAD(out, *place, j), element(index, j, unit, t)))
