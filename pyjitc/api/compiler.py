@@ -17,9 +17,13 @@ from ..front import functions
 from ..front.build import build
 from ..front.generators import StepPrototype, build_step
 from ..infer.meaning import UNKNOWN
+from ..infer.names import describe
 from ..infer.specialise import specialise
+from ..ir.core import Loc
 from ..lib.table import Library
+from ..ops import control
 from ..passes import pipeline
+from ..types.kinds import Function, Generator, Iterator
 from .compiled import ABSENT, Compiled, Guard
 
 __all__ = ["compile_signature", "generic", "inspect", "STAGES"]
@@ -74,11 +78,17 @@ def compile_signature(function, types, options: Options) -> Compiled:
         made = compile_module(module, _spec(function, spec, guards), None, options)
     except NotBoxable as error:
         code = function.__code__
+        returns = [block.insts[-1].loc for block in generic(function).blocks if block.insts[-1].op is control.RETURN]
+        loc = returns[0] if len(returns) == 1 and returns[0].line else Loc(code.co_firstlineno, 0, -1, -1)
         raise CompileError(Diagnostic(
-            f"the result is a value of type {error.type}, which cannot leave compiled code", code.co_filename, code.co_firstlineno,
+            f"the result is {_brief(error.type)}, which cannot leave compiled code", code.co_filename, *loc,
             function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None")) from None
     return Compiled(made.object, made.entry, made.next, made.objects, spec.result[0] if spec.result else None,
                     tuple(Guard(*g, symbol) for g, symbol in zip(guards, made.guards)))
+
+
+def _brief(t) -> str:
+    return f"a {describe(t)[1:-1]}" if isinstance(t, (Function, Generator, Iterator)) else f"a value of type {t}"
 
 
 def generic(function):

@@ -141,7 +141,11 @@ class CompiledFunction(Callable_):
                 else:
                     types.append(typeof(value, _function_type))
             except (TypeError, OverflowError) as error:
-                name = self.py_func.__code__.co_varnames[n]
+                code = self.py_func.__code__
+                name = code.co_varnames[n]
+                if code.co_flags & _VARKEYWORDS and n == len(given) - 1:
+                    raise TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it with; "
+                                    "name its keywords as parameters") from None
                 raise type(error)(f"{self.__qualname__}() argument {name!r} {_behind_name(str(error))}") from None
         return full, tuple(types)
 

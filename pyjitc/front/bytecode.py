@@ -62,7 +62,10 @@ def decode(code: CodeType) -> list[Instr]:
             target = following + 2 * (-arg if op in _BACKWARD else arg)
         elif op in _ABSOLUTE:
             target = 2 * arg
-        result.append(Instr(_OPNAME[op], arg, start, target, locs[i // 2]))
+        loc = locs[i // 2]
+        if _OPNAME[op] == "GET_ITER" and result and result[-1].loc.line == loc.line:
+            loc = result[-1].loc  # of what is iterated over: before 3.13 it is that of the whole loop
+        result.append(Instr(_OPNAME[op], arg, start, target, loc))
         extended, start = 0, None
         i = following
     return result

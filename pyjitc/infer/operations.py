@@ -113,6 +113,9 @@ class Operations:
         return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
 
     def cell_set(self, inst, operands):
+        if not isinstance(operands[0].type, Cell):
+            raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not supported",
+                           "return the value, or write into an array")
         self.refine(operands[0].type.site, operands[1].type)
         return CellSet(operands[0], operands[1])
 

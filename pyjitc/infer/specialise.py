@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 from ..base.errors import Diagnostic, TypingError
+from ..base.lazy import lazy
 from ..ir import core as ir
-from ..types.kinds import Struct
+from ..types.kinds import Function, Method, NoneType, Singleton, Struct
 from .analysis import Analysis
 from .emit import emit
-from .meaning import Mismatch
+from .meaning import UNKNOWN, Mismatch
 from .session import Session, only_value
 
 __all__ = ["specialise"]
+
+_linecache = lazy("linecache")
 
 
 def specialise(function, types, *, library, build, prototype, nested, options):
@@ -34,13 +37,27 @@ def specialise(function, types, *, library, build, prototype, nested, options):
 
 
 def _operand_types(analysis, inst: ir.Inst):
-    """(name, type) of the operands that have a name in the source."""
+    """(name, type) of the operands; those without a name are named as they are written, where that is short."""
     named = []
     for arg in inst.args:
         av = analysis.av.get(arg)
-        if av is not None and arg.name and (arg.name, _shown(av[0])) not in named:
-            named.append((arg.name, _shown(av[0])))
+        name = arg.name or _written(analysis, arg)
+        if av is not None and name and (name, _shown(av[0])) not in named:
+            named.append((name, _shown(av[0])))
     return tuple(named)
+
+
+def _written(analysis, value) -> str:
+    """The text of the expression that makes `value`, of up to 24 characters; '' for constants and what is called."""
+    av = analysis.av.get(value)
+    if av is None or isinstance(av[0], (Singleton, Function, Method)) or av[1] is not UNKNOWN and av[0] is not NoneType:
+        return ""
+    made = next((i for block in analysis.fn.blocks for i in block.insts if i.result is value), None)
+    if made is None or made.loc.end_line != made.loc.line or made.loc.col < 0:
+        return ""
+    line = _linecache.getline(analysis.spec.proto.code.co_filename, made.loc.line).encode()
+    text = line[made.loc.col:made.loc.end_col].decode(errors="replace")
+    return text if len(text) <= 24 else ""
 
 
 def _shown(t) -> str:

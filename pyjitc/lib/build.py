@@ -159,6 +159,11 @@ def type_name(t: k.Type) -> str:
     return _NAMES.get(t) or _CLASS_NAMES.get(type(t)) or t.text
 
 
+def whole_number(t: k.Type) -> str:
+    """What to write where a value of type t is used as an index or a count; '' for what is no number."""
+    return "write // for /, or int(...) around it" if k.is_float(t) else ""
+
+
 _NAMES = {k.NoneType: "NoneType"}
 _CLASS_NAMES = {k.Array: "numpy.ndarray", k.Slice: "slice", k.Function: "function", k.Iterator: "iterator",
                 k.Method: "builtin_function_or_method", k.DType: "numpy.dtype"}

@@ -24,7 +24,7 @@ from ..types.kinds import (
     Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar, is_time,
 )
 from . import intrinsics
-from .build import OUTLINED
+from .build import OUTLINED, whole_number
 from .np import creation, index, views
 from .np import scalars as np_scalars
 from .py import builtins as py_builtins
@@ -88,7 +88,7 @@ def _index(x: Expr) -> Expr:
         return x
     if x.type is Bool or isinstance(x.type, NpInt):
         return conversions.to_int(x)
-    raise Mismatch(f"{describe(x.type)} object cannot be interpreted as an integer")
+    raise Mismatch(f"{describe(x.type)} object cannot be interpreted as an integer", whole_number(x.type))
 
 
 def _enumerate(args, kwargs):
@@ -178,10 +178,17 @@ RULES = {
 _CONTAINERS = (list, dict, set, bytearray)
 
 
-def _read_only(t, what: str) -> Mismatch:
-    """A container of the program, read where it is constant; there are none in compiled code to change."""
-    return Mismatch(f"a {type(t.value).__name__} of the program is only read in compiled code: {what} is not compiled",
-                    "return the values and change it outside, or write them into an array", AttributeError)
+def _of_the_program(t, what: str, changed: bool = False) -> Mismatch:
+    """The error for what is done with a container of the interpreter; `changed`: it would be another one after it."""
+    kind = type(t.value).__name__
+    return Mismatch(f"{what} of a {kind} of the interpreter is not compiled",
+                    "return the values and change it outside, or write them into an array" if changed else
+                    "only d['key'] with a constant key is; pass the values" if kind == "dict" else
+                    "make it an array or a tuple outside the function", AttributeError)
+
+
+def _is_of_the_program(t) -> bool:
+    return isinstance(t, Singleton) and isinstance(t.value, _CONTAINERS)
 
 
 class Library:
@@ -357,6 +364,8 @@ class Library:
                 if all(type(v) is int for v in y.type.value) else _no_container(y)
         if isinstance(y.type, Array):
             return Call(indexing.contains, y, x)
+        if _is_of_the_program(y.type):
+            raise _of_the_program(y.type, "`in`")
         raise Mismatch(f"argument of type {describe(y.type)} is not iterable")
 
     def truth(self, x):
@@ -454,8 +463,8 @@ class Library:
             return Apply(structure.METHOD_MAKE, x, name=name)
         if isinstance(t, Struct) and t.name in ("list", "dict"):
             raise Mismatch(f"methods of a {t.name} are not compiled yet", "use an array (np.empty, np.zeros) or a tuple", AttributeError)
-        if isinstance(t, Singleton) and isinstance(t.value, _CONTAINERS) and hasattr(t.value, name):
-            raise _read_only(t, f".{name}()")
+        if _is_of_the_program(t) and hasattr(t.value, name):
+            raise _of_the_program(t, f".{name}()", True)
         if t is Str and name in ("format", "join"):
             raise Mismatch(f"{name} of a str is not compiled yet", "write an f-string", AttributeError)
         if t is Str or t is Bytes:
@@ -464,6 +473,9 @@ class Library:
         if isinstance(t, (Generator, Iterator)) and hasattr(pytypes.GeneratorType, name):
             raise Mismatch(f"{name} of a generator is not compiled yet", "generators run by `for` and next(): pass what they need as arguments",
                            AttributeError)
+        if isinstance(t, Singleton) and hasattr(t.value, name):
+            raise Mismatch(f"attributes of {describe(t)} objects are not compiled yet",
+                           "read them outside the compiled function, and pass the values", AttributeError)
         known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()] if isinstance(t, Array) else []
         near = difflib.get_close_matches(name, known, 1)
         raise Mismatch(f"{describe(t)} object has no attribute '{name}'" if not (isinstance(t, Array) and hasattr(np.ndarray, name))
@@ -516,6 +528,8 @@ class Library:
             return index.grids.getitem(x, i)
         if isinstance(t, Singleton) and isinstance(t.value, type) and hasattr(t.value, "__class_getitem__"):
             raise Mismatch(f"'{t.value.__name__}[...]' has no meaning in compiled code")
+        if _is_of_the_program(t):
+            raise _of_the_program(t, "an item")
         raise Mismatch(f"{describe(t)} object is not subscriptable")
 
     def _tuple_item(self, x, i):
@@ -547,8 +561,8 @@ class Library:
             raise _not_yet(x.type)
         if _is_part(x.type):
             return index.attributes.setitem(x, i, v)
-        if isinstance(x.type, Singleton) and isinstance(x.type.value, _CONTAINERS):
-            raise _read_only(x.type, "item assignment")
+        if _is_of_the_program(x.type):
+            raise _of_the_program(x.type, "item assignment", True)
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
 
     def length(self, x):
@@ -569,6 +583,8 @@ class Library:
             return Const(Int, len(x.value))
         if t is Object or t is Str:
             return Apply(pyobject.PY_UNBOX, _python(len, x), type=Int)
+        if _is_of_the_program(t):
+            raise _of_the_program(t, "len()")
         raise Mismatch(f"object of type {describe(t)} has no len()")
 
     def unpack(self, x, count):
@@ -616,6 +632,8 @@ class Library:
             return x
         if _is_text(t) or _is_container(t):
             raise _not_yet(t)
+        if _is_of_the_program(t):
+            raise _of_the_program(t, "iteration")
         raise Mismatch(f"{describe(t)} object is not iterable")
 
     def next(self, state):
@@ -656,7 +674,7 @@ class Library:
         name = getattr(target, "__qualname__", None) or getattr(target, "__name__", repr(target))
         module = getattr(target, "__module__", None) or ""
         if isinstance(target, np.ufunc):
-            module = "numpy"
+            module = "numpy" if getattr(np, name, None) is target else ""
         if not module and hasattr(target, "__self__"):  # random.random is a method of a hidden object
             module = type(target.__self__).__module__
         if getattr(builtins, name, None) is target:

@@ -146,5 +146,9 @@ def _refusal(value, cls: type) -> str:
         return "is a list; pass np.array(x), or tuple(x) when it is short"
     if isinstance(value, (dict, set, frozenset)):
         return f"is a {name}, which has no native form; pass its items as arrays or a tuple"
-    article = "an" if name[:1] in "aeiouAEIOU" else "a"
-    return f"is {article} {name}, which has no native form; pass its parts as numbers, arrays or tuples"
+    instead = next((advice for attribute, advice in _CONVERSIONS.items() if hasattr(cls, attribute)), "pass its parts as numbers, arrays or tuples")
+    return f"is {'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}, which has no native form; {instead}"
+
+
+_CONVERSIONS = {"to_numpy": "pass x.to_numpy()", "__array__": "pass np.asarray(x)", "__float__": "pass float(x)",
+                "__next__": "pass what it yields, as np.fromiter(x, float)"}

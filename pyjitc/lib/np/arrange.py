@@ -14,7 +14,7 @@ from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
 from ...types.lattice import dtype_of, numpy_counterpart, promote
-from ..build import apply, cast, compiled, meaning, outlined
+from ..build import apply, cast, compiled, meaning, outlined, whole_number
 from . import creation, views
 from .reductions import axes_of, bound
 from .views import elements, view_as
@@ -35,7 +35,7 @@ def _int(x):
         return cast(x, Int)
     if views.is_power(x.type):
         return Call(creation.whole_size, x)
-    raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}")
+    raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}", whole_number(x.type))
 
 
 # ---------------------------------------------------------------- reshape

@@ -11,6 +11,7 @@ from ...types import kinds
 from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_numpy_scalar
 from ...types.lattice import dtype_of
 from ...types.typeof import record_type
+from ..build import whole_number
 from ..py import conversions
 from . import views
 
@@ -56,7 +57,7 @@ def _shape(x: Expr) -> list[Expr]:
         parts = [x]
     for part in parts:
         if not (part.type is Int or isinstance(part.type, NpInt)):
-            raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {part.type}")
+            raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {part.type}", whole_number(part.type))
     return [p if p.type is Int else conversions.to_int(p) for p in parts]
 
 

@@ -13,7 +13,7 @@ from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
-from ..build import cast, compiled, meaning
+from ..build import cast, compiled, meaning, whole_number
 from ..intrinsics import as_type
 from . import views
 from .arrange import permute, stretch
@@ -246,7 +246,7 @@ class _Plan:
                 basic.append(x)
             else:
                 raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
-                               "are valid indices", exception=IndexError)
+                               "are valid indices", whole_number(x.type), IndexError)
             axis += x.type is not NoneType
         rest = [j for j in range(len(basic)) if j not in self.axes]
         adjacent = self.axes == list(range(self.axes[0], self.axes[0] + len(self.axes)))

@@ -17,7 +17,7 @@ from ...types.kinds import (
     Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, Slice, Struct, Tuple, Union, is_complex, is_integer, uint64,
 )
 from ...types.lattice import dtype_of, part_of
-from ..build import compiled, meaning
+from ..build import compiled, meaning, whole_number
 from ..intrinsics import store_all
 from ..py.numbers import uint64_to_int
 
@@ -80,7 +80,7 @@ def _index_items(a: Array, i: Expr):
             if t is Bool or t is NpBool or isinstance(t, Array):
                 raise Mismatch("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
             raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
-                           "are valid indices", exception=IndexError)
+                           "are valid indices", whole_number(t), IndexError)
     dots = [k for k, x in enumerate(items) if x.type is Ellipsis_]
     if len(dots) > 1:
         raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)

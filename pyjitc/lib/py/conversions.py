@@ -13,7 +13,7 @@ from ...types.kinds import (
     Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar, is_time,
 )
 from ...types.lattice import dtype_of
-from ..build import apply, cast, convert, number, provoked, type_name
+from ..build import apply, cast, convert, number, provoked, type_name, whole_number
 from . import numbers, operators
 
 times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
@@ -90,7 +90,7 @@ def to_index(x: Expr) -> Expr:
         return x
     if t is Bool or isinstance(t, NpInt) or t is k.bool_ and _BOOL_INDEX:
         return to_int(x)
-    raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer")
+    raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer", whole_number(t))
 
 
 def to_scalar(x: Expr, t: k.Type) -> Expr:
@@ -118,6 +118,8 @@ def to_scalar(x: Expr, t: k.Type) -> Expr:
         return cast(x, t)
     if source is k.NoneType and is_float(t):
         return Const(t, dtype_of(t).type(np.nan))
+    if source is k.Str or source is k.Bytes:
+        raise Mismatch(f"a {source} is not converted to {t} in compiled code", "convert it outside the function")
     raise Mismatch((_FLOAT_ARGUMENT if isinstance(t, (NpFloat, NpComplex)) else _INT_ARGUMENT) % type_name(source))
 
 

@@ -1,0 +1,201 @@
+"""What the messages say about common mistakes: what is wrong, where, which types, what to write instead."""
+import fractions
+import sys
+
+import numpy as np
+import pytest
+
+from pyjitc import CompileError, TypingError, njit
+
+ITEMS = [1.0, 2.0]
+TABLE = {"a": 1}
+
+
+class Thing:
+    x = 2.0
+
+    def __init__(self):
+        self.y = 3.0
+
+
+thing = Thing()
+
+
+class Frame:
+    """As data frames and columns are."""
+
+    def to_numpy(self):
+        return np.zeros(2)
+
+    __array__ = to_numpy
+
+
+def message(function, *args):
+    """The parts of the error of a first call: message, marked text, types, hint."""
+    with pytest.raises(CompileError) as caught:
+        njit(function)(*args)
+    d = caught.value.diagnostic
+    assert len(str(caught.value).splitlines()) <= 8
+    lines = str(caught.value).splitlines()
+    carets = next((n for n, line in enumerate(lines) if line.strip() and not line.strip().strip("^")), None)
+    marked = None if carets is None else lines[carets - 1][lines[carets].index("^"):len(lines[carets])]
+    assert marked is not None or sys.version_info < (3, 11)
+    return d.message, marked, dict(d.types), d.hint
+
+
+def expected(text):
+    """What is marked: Python 3.10 has no columns."""
+    return text if sys.version_info >= (3, 11) else None
+
+
+def test_containers_of_the_interpreter():
+    def item(k):
+        return ITEMS[k]
+
+    def length(k):
+        return len(ITEMS) + k
+
+    def loop(k):
+        for v in ITEMS:
+            k += v
+        return k
+
+    def contains(k):
+        return k in TABLE
+
+    def lookup(k):
+        return TABLE[k]
+
+    def append(k):
+        ITEMS.append(k)
+
+    def assign(k):
+        ITEMS[0] = k
+
+    for function, what, marked in ((item, "an item", "ITEMS[k]"), (length, "len()", "len(ITEMS)"), (loop, "iteration", "ITEMS")):
+        assert message(function, 1)[:2] == (f"{what} of a list of the interpreter is not compiled", expected(marked))
+        assert "make it an array" in message(function, 1)[3]
+    for function, what in ((contains, "`in`"), (lookup, "an item")):
+        assert message(function, 1)[0] == f"{what} of a dict of the interpreter is not compiled"
+        assert "constant key" in message(function, 1)[3]
+    for function, what in ((append, ".append()"), (assign, "item assignment")):
+        assert message(function, 1.0)[0] == f"{what} of a list of the interpreter is not compiled"
+        assert "change it outside" in message(function, 1.0)[3]
+    assert ITEMS == [1.0, 2.0]
+
+
+def test_attributes_of_objects():
+    def attribute(k):
+        return thing.y * k
+
+    captured = thing
+
+    def of_captured(k):
+        return captured.y * k
+
+    assert message(attribute, 1)[:2] == ("attributes of 'Thing' objects are not compiled yet", expected("thing.y"))
+    assert message(of_captured, 1)[1] == expected("captured.y")
+
+    def missing(k):
+        return thing.z * k
+
+    assert message(missing, 1)[0] == "'Thing' object has no attribute 'z'"
+
+
+def test_assignment_to_a_variable_around():
+    count = 0
+
+    def counted(x):
+        nonlocal count
+        count += 1
+        return x
+
+    text, marked, _, hint = message(counted, 1)
+    assert text == "assigning to 'count' of the function around the compiled one is not supported" and "return the value" in hint
+    assert count == 0
+
+
+def test_operands_without_a_name_are_shown_as_written():
+    def halves(a, i):
+        return a[i / 2]
+
+    def nothing(x):
+        x + 1
+
+    def forgotten(x):
+        return nothing(x) * 2
+
+    _, marked, types, hint = message(halves, np.zeros(3), 2)
+    assert marked == expected("a[i / 2]") and "//" in hint
+    assert types == {"a": "float64[::1]", **({"i / 2": "float"} if expected("") == "" else {})}
+    types = message(forgotten, 1)[2]
+    assert types == ({"nothing(x)": "None"} if expected("") == "" else {})
+
+
+def test_floats_where_integers_belong():
+    def shape(n):
+        return np.zeros(n / 2)
+
+    def count(n):
+        for _ in range(n):
+            pass
+
+    def index(a, x):
+        return a[x]
+
+    for function, args in ((shape, (4,)), (count, (4.0,)), (index, (np.zeros(2), 1.0))):
+        assert "//" in message(function, *args)[3]
+
+
+def test_text_into_an_array():
+    def put(a):
+        a[0] = "x"
+
+    assert message(put, np.zeros(2))[0] == "a str is not converted to float64 in compiled code"
+
+
+def test_a_generator_as_the_result():
+    def squares(n):
+        return (i * i for i in range(n))
+
+    text, _, _, hint = message(squares, 3)
+    assert text == "the result is a generator, which cannot leave compiled code" and "arrays" in hint
+
+
+@pytest.mark.parametrize("value, instead", [
+    (Frame(), "pass x.to_numpy()"), (fractions.Fraction(1, 2), "pass float(x)"), (iter([1]), "np.fromiter"), (thing, "pass its parts"),
+])
+def test_arguments_without_native_form(value, instead):
+    with pytest.raises(TypeError, match=instead.replace("(", r"\(").replace(")", r"\)")):
+        njit(lambda x: x)(value)
+
+
+def test_keywords_of_a_call_from_outside():
+    @njit
+    def f(x, **rest):
+        return x
+
+    with pytest.raises(TypeError, match=r"has \*\*rest, .* name its keywords as parameters"):
+        f(1, k=2)
+
+
+def test_a_function_of_another_package_keeps_its_name():
+    special = pytest.importorskip("scipy.special")
+
+    def error_function(x):
+        return special.erf(x)
+
+    assert message(error_function, 0.5)[0] == "erf is not compiled yet"
+
+
+def test_iteration_over_a_number():
+    def loop(n):
+        for i in n: pass  # noqa: E701
+
+    assert message(loop, 3)[1] == expected("n")
+
+
+def test_typing_error_is_a_type_error():
+    with pytest.raises(TypeError) as caught:
+        njit(lambda x: x.nothing)(1)
+    assert type(caught.value) is TypingError
