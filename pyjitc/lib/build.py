@@ -10,11 +10,11 @@ from ..infer.meaning import UNKNOWN, Apply, CallValue, Const, Expr, Mismatch
 from ..ir.core import RAISES, Op
 from ..ops import arith
 from ..types import kinds as k
-from ..types.lattice import dtype_of, part_of
+from ..types.lattice import dtype_of, part_of, promote
 
 times = lazy(f"{__package__}.np.times")
 
-__all__ = ["apply", "const", "cast", "convert", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "OUTLINED", "meaning"]
+__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "OUTLINED", "meaning"]
 
 const = Const
 
@@ -93,6 +93,14 @@ def convert(x: Expr, t: k.Type) -> Expr:
         if isinstance(t, (k.NpFloat, k.NpComplex)) and part_of(t) is not k.float64:
             return cast(cast(x, k.float64), t)
     return cast(x, t)
+
+
+def promoted(x: k.Type, y: k.Type) -> k.Type:
+    """The common type of two number types, dates or durations; Mismatch where there is none."""
+    try:
+        return promote(x, y)
+    except TypeError as error:
+        raise Mismatch(str(error).partition(" This means")[0]) from None
 
 
 def number(value) -> Const:

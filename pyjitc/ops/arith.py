@@ -84,6 +84,11 @@ def _floordiv(x, y):
     return x // y if type(x) is not int else 0 if y == 0 else x // y
 
 
+def _truncdiv(x, y):
+    floor = _floordiv(x, y)
+    return floor + type(x)(1) if y and (x < 0) != (y < 0) and floor * y != x else floor
+
+
 def _mod(x, y):
     return x % y if type(x) is not int else 0 if y == 0 else x % y
 
@@ -270,6 +275,12 @@ def _floordiv_lower(e, inst, x, y):
     if zero is not None:
         quotient = e.assign(f"select i1 {zero}, {width} 0, {width} {quotient}")
     return [quotient]
+
+
+def _truncdiv_lower(e, inst, x, y):
+    t, width, kind, divisor, zero = _divide(e, inst, x[0], y[0])
+    quotient = e.assign(f"{kind}div {width} {x[0]}, {divisor}")
+    return [quotient if zero is None else e.assign(f"select i1 {zero}, {width} 0, {width} {quotient}")]
 
 
 def _mod_lower(e, inst, x, y):
@@ -528,6 +539,7 @@ IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
                 doc="x // y, rounding down, wrapping; 0 where y is 0")
 IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, "//"), _floordiv_checked_lower,
                    effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
+ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower, doc="x / y, rounding towards zero, wrapping; 0 where y is 0")
 IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="x % y with the sign of y; 0 where y is 0")
 ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
                doc="x / y correctly rounded; inf or nan where y is 0")

@@ -13,8 +13,8 @@ from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
-from ...types.lattice import dtype_of, numpy_counterpart, promote
-from ..build import apply, cast, compiled, meaning, outlined, whole_number
+from ...types.lattice import dtype_of, numpy_counterpart
+from ..build import apply, cast, compiled, meaning, outlined, promoted, whole_number
 from . import creation, views
 from .reductions import axes_of, bound
 from .views import elements, view_as
@@ -429,10 +429,10 @@ def of_rank(x, rank):
 def _common_dtype(args, kwargs):
     found = None
     for x in elements(args[0]):
-        t = x.type.dtype if isinstance(x.type, Array) else numpy_counterpart(x.type) if k.is_number(x.type) else x.type
+        t = x.type.dtype if isinstance(x.type, Array) else numpy_counterpart(x.type) if k.is_scalar(x.type) else x.type
         if found is not None and found is not t and (isinstance(found, k.Record) or isinstance(t, k.Record)):
             raise Mismatch("a common dtype of structured arrays is not compiled", "convert the fields")
-        found = t if found is None or found is t else promote(found, t)
+        found = t if found is None or found is t else promoted(found, t)
     return Const(k.DType(found), dtype_of(found))
 
 

@@ -198,7 +198,7 @@ def setitem(x: Expr, i: Expr, v: Expr) -> Expr:
     a = _array(x)
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    if _is_index(i.type) and k.is_number(v.type):
+    if _is_index(i.type) and k.is_scalar(v.type):
         return Call(put_one, a, conversions.to_int(i), v)
     v = v if isinstance(v.type, k.Array) else Call(np.asarray, v)
     if _is_index(i.type):

@@ -7,9 +7,9 @@ from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.memory import ARRAY_STORE
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
-from ...types.kinds import Array, DType, Int, NoneType, NpBool, NpInt, is_integer, is_number
-from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
-from ..build import type_name
+from ...types.kinds import Array, DType, Int, NoneType, NpBool, NpInt, is_integer
+from ...types.lattice import dtype_of, kind_of, numpy_counterpart
+from ..build import promoted, type_name
 from ..intrinsics import as_type
 from . import elementwise
 from .arrange import stretch
@@ -47,11 +47,11 @@ def _bind(name, names, required, args, kwargs):
 def _common(name, parts):
     """The dtype of several operands; Python numbers take that of the others."""
     for x in parts:
-        if not isinstance(x.type, Array) and not is_number(x.type):
+        if not isinstance(x.type, Array) and not k.is_scalar(x.type):
             raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "use arrays and numbers")
     t = parts[0].type.dtype if isinstance(parts[0].type, Array) else parts[0].type
     for x in parts[1:]:
-        t = promote(t, x.type.dtype if isinstance(x.type, Array) else x.type)
+        t = promoted(t, x.type.dtype if isinstance(x.type, Array) else x.type)
     return numpy_counterpart(t) if not k.is_numpy_scalar(t) else t
 
 

@@ -15,8 +15,8 @@ from ...ops.nest import BROADCAST
 from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, DType, is_scalar
-from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
-from ..build import apply, convert, type_name
+from ...types.lattice import dtype_of, kind_of, numpy_counterpart
+from ..build import apply, convert, promoted, type_name
 from ..py import conversions
 from ..py.operators import truth
 from . import index, loops, views
@@ -290,7 +290,7 @@ def scalar_array(x: Expr) -> Expr:
 
 
 def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
-    common = numpy_counterpart(promote(x.type, y.type))
+    common = numpy_counterpart(promoted(x.type, y.type))
     return apply(SELECT, truth(condition), convert(x, common), convert(y, common))
 
 

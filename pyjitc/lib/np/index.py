@@ -102,6 +102,11 @@ TIMES = frozenset("""
     reshape ravel flatten transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to atleast_1d
     atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile diagonal shape ndim size
     array asarray asanyarray ascontiguousarray asfortranarray copy copyto astype
+    split array_split hsplit vsplit dsplit unstack broadcast_arrays meshgrid diag tril triu block insert delete resize
+    take put place putmask compress take_along_axis put_along_axis choose select extract nonzero flatnonzero argwhere count_nonzero
+    sort argsort lexsort partition argpartition searchsorted unique union1d setxor1d setdiff1d intersect1d isin
+    sum min max amin amax any all mean ptp cumsum argmax argmin diff ediff1d clip array_equal array_equiv arange
+    apply_along_axis ndenumerate can_cast result_type promote_types issubdtype isdtype dtype view tobytes tolist may_share_memory shares_memory
     datetime64 timedelta64 datetime_data busday_count busday_offset is_busday datetime_as_string
 """.split())
 

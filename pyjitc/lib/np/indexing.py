@@ -111,7 +111,7 @@ def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
         return Throw(ValueError, "assignment destination is read-only")
     if isinstance(v.type, k.Tuple) or isinstance(v.type, k.Struct) and v.type.name == "list":
         v = arrayed(v)
-    elif not isinstance(v.type, Array) and not k.is_number(v.type):
+    elif not isinstance(v.type, Array) and not k.is_scalar(v.type):
         raise Mismatch(f"assigning a value of type {v.type} through an index array is not compiled")
     flag = _flag(i)
     if flag is not None:

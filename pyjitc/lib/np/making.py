@@ -81,7 +81,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         return _of_array(x, dtype or x.type.dtype, order, copy, ndmin)
     if copy is False:
         return Throw(ValueError, _NO_COPY.value)
-    if k.is_number(x.type):
+    if k.is_scalar(x.type):
         t = _dtype(dtype) if dtype else common_dtype.rule([_tuple([x])], {})
         return Call(of_number, x, t, Const(Int, ndmin))
     if x.type is k.Range:
@@ -97,7 +97,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         shape.append(len(split[0]))
         leaves = [e for s in split for e in s]
     for leaf in leaves:
-        if not k.is_number(leaf.type) and not isinstance(leaf.type, Array):
+        if not k.is_scalar(leaf.type) and not isinstance(leaf.type, Array):
             raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled", "use numbers and arrays")
     dtype = _dtype(dtype) if dtype else common_dtype.rule([_tuple(leaves)], {}) if leaves else _dtype(k.float64)
     where = Const(k.Tuple((Int,) * len(shape)), tuple(shape))
@@ -314,7 +314,7 @@ def _copyto(args, kwargs):
     if is_sequence(x.type):
         x = made("copyto", x)
     t = x.type.dtype if isinstance(x.type, Array) else x.type
-    if t is not None and k.is_number(t):
+    if t is not None and k.is_scalar(t):
         source, wanted = (t if k.is_numpy_scalar(t) else common_dtype.rule([_tuple([x])], {}).type.scalar), target.type.dtype
         if k.is_numpy_scalar(t) and not np.can_cast(dtype_of(source), dtype_of(wanted), casting):
             raise Mismatch(f"Cannot cast array data from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to the rule '{casting}'")

@@ -135,7 +135,7 @@ def array_equal(a1, a2, equal_nan=False):
         return False
     if x.shape != y.shape:
         return False
-    if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
+    if equal_nan and x.dtype.kind in "fcmM" and y.dtype.kind in "fcmM":
         return bool(np.all((x == y) | (np.isnan(x) & np.isnan(y))))
     return bool(np.all(x == y))
 

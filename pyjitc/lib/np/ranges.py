@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Const, Expr, Mismatch, Throw
+from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD, IMUL
 from ...types import kinds as k
 from ...types.kinds import Array, DType, NoneType
-from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
+from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote, type_of_dtype
 from ..build import compiled, meaning
 from ..intrinsics import as_type
 from .arrange import common_dtype
@@ -115,6 +115,63 @@ def complex_steps(start, stop, step):
     return min(float_steps(0.0, n.real), float_steps(0.0, n.imag))
 
 
+# ---------------------------------------------------------------- arange of dates and durations
+
+
+def of_dates(start, stop, step, t, difference, relative):
+    """relative: stop is counted from the start."""
+    first, delta = number_of(start, t), number_of(step, difference)
+    last = number_of(stop, difference if relative else t)
+    if relative and last != NAT:
+        last = last + first
+    if first == NAT or last == NAT or delta == NAT:
+        raise ValueError("arange: cannot use NaT (not-a-time) datetime values")
+    if delta == 0:
+        raise ValueError("arange: step cannot be zero")
+    out = np.empty(max(0, int(-((first - last) // delta))), t)
+    for i in range(len(out)):
+        out[i] = first + i * delta
+    return out
+
+
+NAT = -(1 << 63)
+
+
+def number_of(x, t):
+    return as_type(x[()] if isinstance(x, np.ndarray) else x, t).view(np.int64)
+
+
+def _sample(x: Expr | None, value: int):
+    """A value for NumPy to say which dtype it makes of operands of this type."""
+    if x is None or x.type is NoneType:
+        return None
+    t = x.type.dtype if isinstance(x.type, Array) else x.type
+    if k.is_time(t):
+        return np.int64(NAT if t is k.NpTime("M") else value).view(dtype_of(t))
+    return x.value if x.known and type(x.value) is str else dtype_of(t).type(value) if k.is_numpy_scalar(t) else value if t is not k.Float else 0.5
+
+
+def _of_dates(start, stop=None, step=None, dtype=None):
+    if any(isinstance(x.type, Array) and x.type.ndim for x in (start, stop, step) if x is not None):
+        return Throw(ValueError, "Maximum allowed size exceeded")
+    wanted = None if dtype is None or dtype.type is NoneType else dtype_of(scalar_of(dtype))
+    given = [_sample(x, value) for x, value in ((start, 0), (stop, 0), (step, 1))]
+    try:
+        found = np.arange(*given[:2], given[2], wanted).dtype
+    except ValueError as error:
+        return Throw(ValueError, str(error))
+    except TypeError as error:
+        raise Mismatch(str(error)) from None
+    if stop is None or stop.type is NoneType:
+        start, stop = Const(k.Int, 0), start
+    if step is None or step.type is NoneType:
+        step = Const(k.Int, 1)
+    t = type_of_dtype(found)
+    span = k.NpTime("m", t.unit, t.count)
+    relative = t.kind == "M" and not isinstance(_sample(stop, 0), (np.datetime64, str))
+    return Call(of_dates, start, stop, step, Const(DType(t), found), Const(DType(span), dtype_of(span)), Const(k.Bool, relative))
+
+
 def _arange(args, kwargs):
     kwargs = _plain("arange", kwargs)
     if isinstance(kwargs, Expr):
@@ -123,6 +180,10 @@ def _arange(args, kwargs):
         return Throw(TypeError, "arange() requires stop to be specified.")
     if not args and "start" not in kwargs:
         args = [Const(k.Int, 0)]
+    slots = {**dict(zip(("start", "stop", "step", "dtype"), args)), **kwargs}
+    if any(k.is_time(x.type.dtype if isinstance(x.type, Array) else x.type) for x in slots.values()) or (
+            "dtype" in slots and slots["dtype"].type is not NoneType and k.is_time(scalar_of(slots["dtype"]))):
+        return _of_dates(**slots)
     return _compiled_arange(args, kwargs)
 
 

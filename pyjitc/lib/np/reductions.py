@@ -7,7 +7,7 @@ import numpy as np
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Throw
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
-from ...types.kinds import DType, NoneType, is_number
+from ...types.kinds import DType, NoneType
 from ...types.lattice import dtype_of, kind_of
 from ..build import compiled, type_name
 from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity
@@ -108,7 +108,7 @@ def of_sequences(function, rule):
 
     def of_any(args, kwargs):
         a = args[0] if args else kwargs.get("a")
-        if a is not None and (is_number(a.type) or isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct) and a.type.name == "list"):
+        if a is not None and (k.is_scalar(a.type) or isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct) and a.type.name == "list"):
             whole = CallValue(elementwise.constant_of(np.asarray), a)
             if args:
                 return CallValue(elementwise.constant_of(function), whole, *args[1:], keywords=kwargs)
@@ -141,6 +141,8 @@ def reduced(how, a, slots):
     source = a.type.dtype
     keep = flag(slots, "keepdims")
     t = scalar_of(slots["dtype"]) if "dtype" in slots else _TYPES.get(how, lambda t: t)(source)
+    if t is not source and how not in ("any", "all") and (k.is_time(t) or k.is_time(source)):
+        raise Mismatch(f"np.{how} of {source} as {t} is not compiled", "convert with a.astype(...) first")
     if "out" in slots:
         if how in ("sum", "prod") and elementwise.is_array(slots["out"]):
             t = fold_loop(np.add if how == "sum" else np.multiply, source, t if "dtype" in slots else None, slots["out"].type.dtype).outputs[0]

@@ -7,6 +7,7 @@ from ...infer.meaning import Const
 from ...types import kinds as k
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning
+from ..intrinsics import as_type, fail
 from .reductions import AxisError, put_out
 
 __all__ = ["CALLS", "METHODS"]
@@ -23,7 +24,7 @@ def check_axis(axis, ndim):
 
 def better(x, y, largest):
     """Whether x comes before y; the first nan is before everything else."""
-    if x.dtype.kind == "f":
+    if x.dtype.kind in "fmM":
         return (x > y if largest else x < y) or x != x and y == y
     return x > y if largest else x < y
 
@@ -114,9 +115,9 @@ def scan_type(a):
 
 
 def scan_row(out, a, product):
-    total = out.dtype.type(1 if product else 0)
+    total = as_type(1 if product else 0, out.dtype)
     for i in range(len(a)):
-        total = total * out.dtype.type(a[i]) if product else total + out.dtype.type(a[i])
+        total = total * as_type(a[i], out.dtype) if product else total + as_type(a[i], out.dtype)
         out[i] = total
 
 
@@ -130,6 +131,8 @@ def scan_rows(out, a, product):
 
 def scan(a, axis, dtype, out, product):
     t = scan_type(a) if dtype is None else dtype
+    if dtype is not None and (a.dtype.kind in "mM" or np.dtype(dtype).kind in "mM"):
+        fail(NotImplementedError, "running sums of dates and durations with dtype= are not compiled")
     if axis is None:
         flat = np.ravel(a)
         result = np.empty(a.size, t)

@@ -7,9 +7,9 @@ from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import CAST, IADD, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import CHOOSE
-from ...types.kinds import Array, Bool, DType, Int, NoneType, NpInt, Singleton, Str, is_integer, is_number
-from ...types.lattice import dtype_of, kind_of, numpy_counterpart, promote
-from ..build import outlined, type_name
+from ...types.kinds import Array, Bool, DType, Int, NoneType, NpInt, Singleton, Str, is_integer, is_number, is_scalar
+from ...types.lattice import dtype_of, kind_of, numpy_counterpart
+from ..build import outlined, promoted, type_name
 from ..intrinsics import as_type
 from .sorting import checked, flat_copy, less, with_arrays
 
@@ -32,7 +32,7 @@ def place(a, x, right, sorter):
     """Where x goes in the sorted array a; the steps do not depend on the elements."""
     low = 0
     n = len(a)
-    if x.dtype.kind == "f" and x != x:
+    if x.dtype.kind in "fmM" and x != x:
         if right:
             return np.int64(n)
         while n > 0:
@@ -266,16 +266,16 @@ def _common(name, x, y):
     """The dtype in which two operands are compared: both as arrays."""
     parts = []
     for z in (x, y):
-        if not isinstance(z.type, Array) and not is_number(z.type):
+        if not isinstance(z.type, Array) and not is_scalar(z.type):
             raise Mismatch(f"np.{name} of a {type_name(z.type)} is not compiled", "make an array of it")
         parts.append(z.type.dtype if isinstance(z.type, Array) else numpy_counterpart(z.type))
-    t = promote(*parts)
+    t = promoted(*parts)
     return Const(DType(t), dtype_of(t))
 
 
 def _searchsorted(args, kwargs):
     slots = _bind("searchsorted", ("a", "v", "side", "sorter"), 2, args, kwargs)
-    wanted = ("a", "sorter") if is_number(slots["v"].type) else ("a", "v", "sorter")
+    wanted = ("a", "sorter") if is_scalar(slots["v"].type) else ("a", "v", "sorter")
     again = with_arrays(np.searchsorted, wanted, [], slots)
     if again is not None:
         return again

@@ -7,8 +7,8 @@ from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import IADD, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...types.kinds import Array, Bool, DType, NoneType, Singleton
-from ...types.lattice import dtype_of, kind_of, promote
-from ..build import outlined, type_name
+from ...types.lattice import dtype_of, kind_of
+from ..build import outlined, promoted, type_name
 from ..intrinsics import as_type
 from .sorting import count_up, flat_copy, sort_keys, with_arrays
 
@@ -26,7 +26,7 @@ def new_ones(a, mask, equal_nan):
         if i > 0:
             x, y = ARRAY_LOAD(a, ISUB(i, 1)), ARRAY_LOAD(a, i)
             fresh = bool(x != y)
-            if a.dtype.kind in "fc" and equal_nan:
+            if a.dtype.kind in "fcmM" and equal_nan:
                 fresh = fresh and not (x != x and y != y)
         ARRAY_STORE(mask, i, np.bool_(fresh))
         if fresh:
@@ -329,7 +329,7 @@ def _two(function, more=()):
         if again is not None:
             return again
         slots = _bind(name, ("ar1", "ar2", *more), 2, args, kwargs)
-        t = promote(slots["ar1"].type.dtype, slots["ar2"].type.dtype)
+        t = promoted(slots["ar1"].type.dtype, slots["ar2"].type.dtype)
         return _call(function, slots["ar1"], slots["ar2"], *(_flag(slots, m) for m in more), Const(DType(t), dtype_of(t)))
 
     return rule
@@ -347,7 +347,7 @@ def _isin(names):
             return Throw(ValueError, f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
         if kind == "table" and not all(kind_of(x.type.dtype) in "biu" for x in (a, b)):
             return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
-        t = promote(a.type.dtype, b.type.dtype)
+        t = promoted(a.type.dtype, b.type.dtype)
         return _call(isin, a, b, _flag(slots, "invert"), Const(DType(t), dtype_of(t)))
 
     return rule

@@ -3,7 +3,7 @@
 Every kind is the same stable merge sort: chunks by insertion, then merges of neighbours in the order of a binary
 counter, so that what is merged is still in cache. Merges run from both ends without branches on the data (the
 bidirectional merge of quadsort and driftsort). Partitions are quickselect, also without branches (Lomuto's scheme).
-NaNs are put last beforehand, so that the inner loops compare with `<`.
+NaNs, and NaT of dates, are put last beforehand, so that the inner loops compare with `<`.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import CHOOSE
-from ...types.kinds import Array, Int, NoneType, Singleton, Struct, Tuple, is_integer, is_number
+from ...types.kinds import Array, Int, NoneType, Singleton, Struct, Tuple, is_integer, is_scalar
 from ..build import outlined, type_name
 from ..intrinsics import as_type
 from .views import duplicate
@@ -122,7 +122,7 @@ def nans_last(a, spare, places, spare_places, n):
             move(places, i, spare_places, gone)
             gone = IADD(gone, 1)
         i = IADD(i, 1)
-    nan = a.dtype.type(np.nan)
+    nan = as_type(None, a.dtype)
     while gone > 0:
         n = ISUB(n, 1)
         gone = ISUB(gone, 1)
@@ -167,7 +167,7 @@ def count_keys(a, places, spare_places, n):
 
 
 def in_order(x, y):
-    return x <= y if x.dtype.kind == "f" else not less(y, x)
+    return x <= y if x.dtype.kind in "fmM" else not less(y, x)
 
 
 @outlined
@@ -178,7 +178,7 @@ def sort_keys(a, spare, places, spare_places, n):
         i = IADD(i, 1)
     if i >= n:
         return
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fmM":
         n = nans_last(a, spare, places, spare_places, n)
     elif a.dtype.kind in "iu" and n > 4 * CHUNK and count_keys(a, places, spare_places, n):
         return
@@ -290,7 +290,7 @@ def sort_along(out, a, axis, row, spare, k):
         if k is None:
             sort_keys(row, spare, None, None, len(row))
         else:
-            n = nans_last(row, None, None, None, len(row)) if row.dtype.kind == "f" else len(row)
+            n = nans_last(row, None, None, None, len(row)) if row.dtype.kind in "fmM" else len(row)
             if k < n:
                 select_key(row, k, n)
         copy_row(out, row)
@@ -462,7 +462,7 @@ def with_arrays(function, names, args, kwargs):
     """The call of a NumPy function again, with sequences and numbers among the operands of these names as arrays; None
     where there are none."""
     def is_plain(name, x):
-        return name in names and (isinstance(x.type, Tuple) or isinstance(x.type, Struct) and x.type.name == "list" or is_number(x.type))
+        return name in names and (isinstance(x.type, Tuple) or isinstance(x.type, Struct) and x.type.name == "list" or is_scalar(x.type))
 
     def converted(name, x):
         return CallValue(Const(Singleton(np.asarray), np.asarray), x, keywords={}) if is_plain(name, x) else x

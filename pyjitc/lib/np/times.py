@@ -13,7 +13,7 @@ import numpy as np
 
 from ...infer.meaning import Apply, Const, Expr, Mismatch, Throw
 from ...ops.arith import (
-    BAND, BOR, BXOR, FDIV, FMUL, IABS, IADD, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMOD, IMUL, INE, INEG, ISUB,
+    BAND, BOR, FDIV, FMUL, IABS, IADD, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMOD, IMUL, INE, INEG, ISUB, ITRUNCDIV,
 )
 from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
@@ -72,15 +72,20 @@ def _ratio(s: str, t: str) -> tuple[int, int]:
         return _MONTHS[s] * _CYCLE_DAYS * up, _CYCLE_MONTHS * down
     if t in _MONTHS:
         return _ratio(t, s)[::-1]
-    return _PER.get(s, 1) * _PARTS.get(t, 1), _PER.get(t, 1) * _PARTS.get(s, 1)
+    up, down = _PER.get(s, 1) * _PARTS.get(t, 1), _PER.get(t, 1) * _PARTS.get(s, 1)
+    return up // math.gcd(up, down), down // math.gcd(up, down)
 
 
 def _scaled(a: Expr, up: int, down: int) -> Expr:
-    """a * up / down, rounding down, as NumPy's casts compute it: the product wraps."""
+    """a * up / down, rounding down, as NumPy's casts compute it: the product may wrap, the sign of a decides what rounds it down."""
+    negative = apply(ILT, a, ZERO)
     common = math.gcd(up, down)
     if up != common:
         a = _by(a, up // common)
-    return a if down == common else _over(a, down // common)
+    if down == common:
+        return a
+    lower = apply(SELECT, negative, apply(ISUB, a, _of(down // common - 1)), a)
+    return apply(ITRUNCDIV, lower, _of(down // common))
 
 
 def converted(x: Expr, t: NpTime) -> Expr:
@@ -98,10 +103,10 @@ def converted(x: Expr, t: NpTime) -> Expr:
         if s.unit in _MONTHS:
             days = _days(_by(a, _MONTHS[s.unit] * s.count))
             up, down = _ratio("D", t.unit)
-            found = _scaled(days, up, down * t.count)
+            found = _over(_over(_by(days, up), down), t.count)
         else:
             up, down = _ratio(s.unit, "D")
-            found = _over(_months(_scaled(a, up * s.count, down)), _MONTHS[t.unit] * t.count)
+            found = _over(_months(_over(_by(a, up * s.count), down)), _MONTHS[t.unit] * t.count)
     else:
         up, down = _ratio(s.unit, t.unit)
         found = _scaled(a, up * s.count, down * t.count)
@@ -143,11 +148,11 @@ def _plus(x, y):
 
 
 def _by(x, y):
-    return apply(IMUL, x, _of(y))
+    return x if y == 1 else apply(IMUL, x, _of(y))
 
 
 def _over(x, y):
-    return apply(IFLOORDIV, x, _of(y))
+    return x if y == 1 else apply(IFLOORDIV, x, _of(y))
 
 
 # ---------------------------------------------------------------- ufuncs
@@ -204,10 +209,7 @@ def _times_int(x, n):
 def _by_int(x, n):
     """Rounded towards zero; NaT where n is 0."""
     a = _number(x)
-    floor = apply(IFLOORDIV, a, n)
-    up = apply(BAND, apply(INE, apply(IMUL, floor, n), a), apply(BXOR, apply(ILT, a, ZERO), apply(ILT, n, ZERO)))
-    found = apply(SELECT, up, apply(IADD, floor, ONE), floor)
-    return cast(apply(SELECT, apply(BOR, _is_nat(a), apply(IEQ, n, ZERO)), NAT, found), x.type)
+    return cast(apply(SELECT, apply(BOR, _is_nat(a), apply(IEQ, n, ZERO)), NAT, apply(ITRUNCDIV, a, n)), x.type)
 
 
 def _with_float(op):
@@ -315,7 +317,7 @@ def element(x: Expr, t: k.Type) -> Expr:
     source = x.type
     if source is k.NoneType:
         return nat(t)
-    if source is k.Float and is_time(t):
+    if (source is k.Float or source is k.Complex) and is_time(t):
         return Throw(ValueError, f"Could not convert object to NumPy {'datetime' if t.kind == 'M' else 'timedelta'}")
     if source is k.Str and is_time(t):
         return _parsed(x, t)
@@ -392,13 +394,13 @@ def _constructor(cls, kind):
             if not np.can_cast(dtype_of(s), dtype_of(unit), "same_kind"):
                 raise Mismatch(_no_cast(s, unit), "convert it with x.astype(...)")
             return cast(x, unit)
-        if k.is_integer(s) or s is k.Bool or s is k.bool_ and kind == "m":
+        if s is k.Int or s is k.Bool or isinstance(s, k.NpInt) and kind == "m":
             if unit is None and kind == "M":
                 return Throw(ValueError, "Converting an integer to a NumPy datetime requires a specified unit")
             return cast(x, unit or NpTime(kind))
         if s is k.Str:
             raise Mismatch(f"np.{cls.__name__} of a text is compiled where it is constant", "pass the date as an argument")
-        if k.is_float(s) or is_time(s):
+        if k.is_scalar(s):
             return Throw(ValueError, f"Could not convert object to NumPy {name}")
         raise Mismatch(f"np.{cls.__name__} of a {type_name(s)} is not compiled", "use a.astype(...) for arrays")
 
