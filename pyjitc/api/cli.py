@@ -32,6 +32,7 @@ _cache = lazy("pyjitc.api.cache")
 _contrast = lazy("pyjitc.api.contrast")
 _numpy = lazy("numpy")
 _blas = lazy("pyjitc.runtime.blas")
+_driver = lazy("pyjitc.runtime.driver")
 
 UNTYPED = ("bytecode", "cfg", "ir")  # stages that need no types
 STAGES = (*UNTYPED, "typed", "opt", "llvm", "asm")
@@ -70,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--dump", metavar="STAGE[:FUNCTION]", help="print what a stage of compiling made")
     run.add_argument("--disable", action="store_true", help="leave every function to the interpreter")
     run.add_argument("script", metavar="SCRIPT")
-    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT").required = False
     run.set_defaults(action=_run)
 
     look = commands.add_parser("inspect", help="print what a stage of compiling makes of a function")
@@ -82,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
     both = commands.add_parser("contrast", help="a function traced, and compiled as it is: both programs and what they cost")
     both.add_argument("target", metavar="FILE::FUNCTION")
-    both.add_argument("arguments", nargs="*", metavar="ARGUMENT", help='Python expressions, as in 3 or "np.arange(5.0)"')
+    both.add_argument("arguments", nargs="*", metavar="ARGUMENT", default=[], help='Python expressions, as in 3 or "np.arange(5.0)"')
     both.set_defaults(action=_compare)
 
     commands.add_parser("info", help="versions, processor, cache").set_defaults(action=_info)
@@ -98,6 +99,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options) -> int:
     script = _existing(options.script)
+    for item in options.dump.split(",") if options.dump else ():
+        stage, stages = item.strip().partition(":")[0], _compiler.dumped_stages()
+        if stage not in stages:
+            raise _Wrong(f"there is no stage {stage!r} to dump{_near(stage, stages)}; stages are {', '.join(stages)}")
     asked = {"PYJITC_TIME": options.time, "PYJITC_DUMP": options.dump, "PYJITC_DISABLE": options.disable}
     os.environ.update({name: value if isinstance(value, str) else "1" for name, value in asked.items() if value})
     sys.argv = [str(script), *options.arguments]
@@ -127,7 +132,7 @@ def _inspect(options) -> int:
     flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount + flags]
     if options.stage not in UNTYPED and len(types or ()) != len(parameters):
-        given = "none is given" if types is None else f"{len(types)} are given"
+        given = f"{len(types)} {'is' if len(types) == 1 else 'are'} given" if types else "none is given"
         raise _Wrong(f"--types: {name} takes {len(parameters)} arguments ({', '.join(parameters)}), {given}")
     try:
         print(_compiler.inspect(function, tuple(types or ()), Options(), options.stage))
@@ -157,13 +162,18 @@ def _info(options) -> int:
     system = platform.system(), platform.release(), platform.machine(), *platform.libc_ver()
     rows += [("system", " ".join(system)),
              ("processor", f"{_processor()}, {len(os.sched_getaffinity(0))} of {os.cpu_count()} cores"),
-             ("GPU", "none"),
+             ("GPU", _gpus()),
              ("BLAS and LAPACK", _blas.provider()),
              ("cache", _cache_state())]
     rows += [(name, os.environ[name]) for name in ENVIRONMENT if name in os.environ]
     for name, value in rows:
         print(f"{name:<18} {value}")
     return 0
+
+
+def _gpus() -> str:
+    found, why = _driver.connect()
+    return ", ".join(f"{device.name}" for device in found.devices) if found is not None else f"none: {why}"
 
 
 def _examples(options) -> int:
@@ -223,8 +233,9 @@ def _existing(name: str) -> pathlib.Path:
         return path
     if path.is_dir():
         raise _Wrong(f"{name} is a folder, not a file")
-    beside = [p.name for p in path.parent.iterdir() if p.suffix == ".py"] if path.parent.is_dir() else []
-    raise _Wrong(f"there is no file {name}{_near(path.name, beside)}")
+    beside = [p.stem for p in path.parent.iterdir() if p.suffix == ".py"] if path.parent.is_dir() else []
+    near = suggest(path.stem, beside)
+    raise _Wrong(f"there is no file {name}" + (f"; did you mean {near}.py?" if near else ""))
 
 
 def _load(path: pathlib.Path):
@@ -238,8 +249,8 @@ def _load(path: pathlib.Path):
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        _print_exception(error, str(path))
-        raise _Wrong(f"{path} could not be loaded: {type(error).__name__}: {error}") from None
+        _print_exception(error, os.path.abspath(path))
+        raise _Wrong(f"{path} could not be loaded") from None
     return module
 
 

@@ -5,10 +5,12 @@ never change (generic IR of a function, specialisations of library functions).
 """
 from __future__ import annotations
 
+from functools import partial
+
 from ..base.errors import CompileError, Diagnostic
 from ..base.lazy import lazy
 from ..base.options import Options, environment
-from ..base.trace import timed
+from ..base.trace import dump, timed
 from ..codegen import link
 from ..codegen.box import NotBoxable
 from ..codegen.compile import Spec as Wrapper
@@ -49,7 +51,21 @@ def _typed(function, types, options: Options):
                            nested=functions.nested, options=options)
     if _verified():
         verify.verify_module(found[0], "inference")
+    dump("generic", function.__qualname__, lambda: show.show(generic(function)))
+    _dump_all(found[0], "typed")
     return found
+
+
+def _dump_all(functions, stage: str) -> None:
+    for fn in functions:
+        if not fn.library:
+            dump(stage, fn.name, partial(show.show, fn))
+
+
+def _after_pass(functions, name: str) -> None:
+    if _verified():
+        verify.verify_module(functions, name)
+    _dump_all(functions, name)
 
 
 def _verified() -> bool:
@@ -60,7 +76,7 @@ def _module(function, types, options: Options):
     """Typed IR after the passes, the Spec of the entry, the guards' (container, key, value)."""
     typed, spec, dependencies = _typed(function, types, options)
     with timed("passes"):
-        module = pipeline.run(typed, options, verify.verify_module if _verified() else None)
+        module = pipeline.run(typed, options, _after_pass if _verified() or environment("PYJITC_DUMP") else None)
     return module, spec, [(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies]
 
 
@@ -94,6 +110,12 @@ def _brief(t) -> str:
 def generic(function):
     """Generic IR of a function; not to be changed."""
     return _build(functions.prototype_of(function))
+
+
+def dumped_stages() -> tuple[str, ...]:
+    """What PYJITC_DUMP may name."""
+    passes = dict.fromkeys(one.__name__.rpartition(".")[2] for one in pipeline.PASSES)
+    return ("generic", "typed", "inline", *passes, "llvm", "asm", "all")
 
 
 def inspect(function, types, options: Options, stage: str) -> str:

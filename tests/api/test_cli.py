@@ -64,11 +64,12 @@ def test_every_stage_is_tested():
     (["inspect", "program.py::number"], "number in program.py is of class int"),
     (["inspect", "program.py::total", "--stage", "lvm"], "there is no stage 'lvm'; did you mean llvm?"),
     (["inspect", "program.py::total", "--stage", "asm"], "total takes 2 arguments (a, limit), none is given"),
-    (["inspect", "program.py::total", "--stage", "asm", "--types", "int"], "takes 2 arguments (a, limit), 1 are given"),
+    (["inspect", "program.py::total", "--stage", "asm", "--types", "int"], "takes 2 arguments (a, limit), 1 is given"),
     (["inspect", "program.py::total", "--stage", "llvm", "--types", "flaot64[:], int"], "did you mean float64?"),
     (["inspect", "program.py::total", "--stage", "llvm", "--types", "float64[,], int"], "--types: expected"),
     (["run", "nosuch.py"], "there is no file nosuch.py"),
     (["run", "."], "is a folder"),
+    (["run", "--dump", "tyepd:total", "program.py"], "there is no stage 'tyepd' to dump; did you mean typed?"),
 ])
 def test_mistakes_are_one_line(program, capsys, arguments, message):
     assert main(arguments) == 2
@@ -129,6 +130,28 @@ def test_run_shows_the_scripts_own_traceback(program):
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "ValueError: asked to"
     assert "runpy" not in done.stderr and "cli.py" not in done.stderr
+
+
+@pytest.mark.parametrize("stage, shown", [("generic", "binary"), ("typed", "-> int"), ("refcount", "return"), ("asm:doubled", "ret")])
+def test_run_dumps_stages(tmp_path, stage, shown):
+    (tmp_path / "small.py").write_text("from pyjitc import njit\n\n@njit\ndef doubled(x):\n    return x * 2\n\nprint(doubled(3))\n")
+    done = command("run", "--dump", stage, "small.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "6\n")
+    assert done.stderr.startswith(f"# {stage.partition(':')[0]}: doubled\n") and shown in done.stderr
+
+
+def test_a_file_that_fails_is_shown_with_its_line(tmp_path):
+    (tmp_path / "broken.py").write_text("x = 1\nimport no_such_module\n")
+    done = command("inspect", "broken.py::f", cwd=tmp_path)
+    assert done.returncode == 2 and "line 2" in done.stderr
+    assert done.stderr.splitlines()[-1] == "pyjitc: broken.py could not be loaded"
+
+
+def test_only_what_is_required_is_asked_for(capsys):
+    for arguments in (["run"], ["contrast"]):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert "required: " in (error := capsys.readouterr().err) and "ARGUMENT\n" not in error.partition("required")[2]
 
 
 def test_examples_have_their_own_options():
