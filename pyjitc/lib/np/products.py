@@ -263,6 +263,16 @@ def matmul(a, b):
     return c
 
 
+def all_rows(a, b):
+    """A stack in C order times one matrix: one product of all its rows."""
+    rows = views.view_as(a, (product(a.shape, a.ndim - 1), a.shape[-1]))
+    return views.view_as(np.matmul(rows, b), a.shape[:-1] + (b.shape[1],))
+
+
+def product(shape, n):
+    return 1 if n == 0 else IMUL(product(shape, n - 1), shape[n - 1])
+
+
 def stacked_vector(c, b, x):
     if b.ndim == 2:
         matvec(c, b.T, x)
@@ -392,6 +402,8 @@ def _matmul(args, kwargs, inplace=False):
             return Throw(ValueError, f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core {_SIGNATURE} "
                          "requires 1)")
     out = slots.get("out")
+    if out is None and a.type.ndim > 2 and b.type.ndim == 2 and a.type.layout == "C":
+        return Call(all_rows, a, b)
     operands = retyped(a, b)
     if out is None:
         return Call(matmul, *operands)
