@@ -50,6 +50,11 @@ def run(kernel, grid, block, args):
                       f"define internal i32 @sreg.{register}.{axis}() {{\n  %p = getelementptr i8, ptr @registers, i64 {place}\n"
                       f"  %v = load volatile i32, ptr %p\n  ret i32 %v\n}}", text)
     text = text.replace("declare void @llvm.nvvm.exit() noreturn", "declare void @abort()").replace("@llvm.nvvm.exit()", "@abort()")
+    for kind, letter, bits, keep in (("double", "d", "i64", -(1 << 32)), ("float", "f", "i32", -2)):  # 20 bits of the one, all but one of the other
+        text = re.sub(rf"declare {kind} @llvm\.nvvm\.rcp\.approx\.ftz\.{letter}.*",
+                      f"define internal {kind} @rcp_{letter}({kind} %x) alwaysinline {{\n  %y = fdiv {kind} 1.0, %x\n  %b = bitcast {kind} %y to {bits}\n"
+                      f"  %c = and {bits} %b, {keep}\n  %z = bitcast {bits} %c to {kind}\n  ret {kind} %z\n}}", text)
+        text = text.replace(f"@llvm.nvvm.rcp.approx.ftz.{letter}", f"@rcp_{letter}")
     text = text.replace("llvm.nvvm.read.ptx.sreg", "sreg") + "\n@registers = global [12 x i32] zeroinitializer\n"
     assert "llvm.nvvm" not in text, re.search(r"llvm\.nvvm[.\w]*", text).group()
     image = load(link.to_object(text, host))
