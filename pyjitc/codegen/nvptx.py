@@ -19,7 +19,7 @@ from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import math
-from ..ops.memory import CHECK_INDEX
+from ..ops.memory import CHECK_INDEX, item_bytes
 from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
 from . import link
@@ -77,15 +77,11 @@ def parameters(t: Type) -> list[tuple[int, str]]:
 
 def _strides(e, t: Array, shape: list[str]) -> list[str]:
     strides = [""] * t.ndim
-    step = str(_item_bytes(t.dtype))
+    step = str(item_bytes(t.dtype))
     for k in range(t.ndim) if t.layout == "F" else range(t.ndim - 1, -1, -1):
         strides[k] = step
         step = e.assign(f"mul i64 {step}, {shape[k]}")
     return strides
-
-
-def _item_bytes(t: Type) -> int:
-    return 1 if components(t) == ("i1",) else t.bits // 8
 
 
 def _rebuild(e, t: Type, given: list[str]) -> list[str]:
@@ -103,7 +99,7 @@ def _rebuild(e, t: Type, given: list[str]) -> list[str]:
 
 _INTRINSICS = re.compile(r"llvm\.(nvvm\..*|(sqrt|fabs|minimum|maximum|floor|ceil|trunc|roundeven|rint|round|copysign|fma|minnum|maxnum|abs|smin|smax|umin|umax|"
                          r"ctpop|ctlz|cttz|bitreverse|bswap|fshl|fshr|[su](add|sub|mul)\.with\.overflow|assume|memcpy|memset|trap)\..*|assume|trap)")
-_HELPERS = ("pyj_view_owner", "pyj_int_truediv")
+_HELPERS = ("pyj_view_owner", "pyj_int_truediv", "pyj_step")
 _LIBDEVICE = {op: op.name for op in (
     math.SIN, math.COS, math.TAN, math.ASIN, math.ACOS, math.ATAN, math.ATAN2, math.SINH, math.COSH, math.TANH, math.ASINH, math.ACOSH,
     math.ATANH, math.EXP, math.EXP2, math.EXPM1, math.LOG, math.LOG2, math.LOG10, math.LOG1P, math.CBRT, math.ERF, math.ERFC, math.POW,
@@ -187,6 +183,9 @@ class DeviceModule(Module):
         return f"addrspacecast (ptr addrspace({space}) {name} to ptr)"
 
     def text(self) -> str:
+        return self._with_record().replace("noinline optnone optnone", "alwaysinline")  # pyj_step is opaque for the vectoriser's sake alone
+
+    def _with_record(self) -> str:
         if self.sites:
             self.declarations[f"@pyjitc_error = addrspace(1) global [{ERROR_BYTES // 8} x i64] zeroinitializer, align 16"] = None
             self.bodies.append(_fail_text())

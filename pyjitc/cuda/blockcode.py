@@ -15,16 +15,19 @@ from ..infer.meaning import UNKNOWN
 from ..infer.specialise import specialise
 from ..ir.core import Function
 from ..ir.verify import verify_module
+from ..lib.cuda.device import KernelLibrary
 from ..ops.control import RETURN
 from ..passes import grid
 from ..types.kinds import NoneType
+
+_library = KernelLibrary()
 
 __all__ = ["compile_block", "inspect", "returns_nothing"]
 
 
 def _module(function, types, options: Options):
     with timed("infer"):
-        typed, _, dependencies = specialise(function, types, library=compiler._library, build=compiler._build,
+        typed, _, dependencies = specialise(function, types, library=_library, build=compiler._build,
                                             prototype=functions.prototype_of, nested=functions.nested, options=options)
     returns_nothing(function, typed[0])
     check = verify_module if compiler._verified() else None

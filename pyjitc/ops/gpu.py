@@ -89,7 +89,7 @@ def shape_bytes(t: Array, shape) -> int:
 
 def alignment(t: Array) -> int:
     """Of memory for elements of an array: 16 bytes, for vector accesses."""
-    return max(16, item_bytes(t.dtype))
+    return 16
 
 
 # ---------------------------------------------------------------- where a thread is

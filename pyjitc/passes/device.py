@@ -11,24 +11,30 @@ Needs: SSA.  Keeps: control flow.
 """
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Callable
 
 import numpy as np
 
 from ..base.errors import Diagnostic, UnsupportedError
 from ..ir import core as ir
-from ..ops import control, exceptions, gpu, memory
+from ..ir.cfg import reverse_postorder
+from ..ops import control, exceptions, gpu, memory, structure
 from ..ops.blas import BLAS_OPS
 from ..ops.control import INVOKE
 from ..ops.pyobject import PY_UNBOX
-from ..types.kinds import Array, Str
+from ..types.kinds import Array, Cell, Function, Int, Iterator, Str, Struct, Tuple, Union
+from ..types.lattice import dtype_of
 from .rewrite import remove_unreachable
 
-__all__ = ["lower", "check", "calls_in", "in_program"]
+__all__ = ["lower", "keep_small", "check", "calls_in", "in_program"]
 
 _NEW, _THROW_NEW, _THROW = exceptions.EXC_NEW, exceptions.EXC_THROW, exceptions.THROW
 _CAUGHT = (exceptions.EXC_FETCH, exceptions.EXC_MATCH, exceptions.EXC_PUSH, exceptions.EXC_POP, control.RERAISE)
 _BLAS = frozenset(BLAS_OPS.values())
+_SAME_MEMORY = (memory.ARRAY_VIEW, structure.RETYPE, structure.SELECT)
+SMALL = 1024  # bytes of a new array that a thread keeps
 _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STORE)
 
 
@@ -105,6 +111,46 @@ def _bake_arrays(fn: ir.Function) -> None:
                 baked.add(inst.result)
             elif inst.op in (memory.ARRAY_STORE, gpu.ATOMIC, gpu.ATOMIC_CAS) and inst.args[0] in baked:
                 raise _error(fn, inst, "change a global or captured array, which is a constant of the kernel", "pass the array as an argument")
+
+
+def keep_small(fn: ir.Function) -> None:
+    """Make new arrays of a known small size arrays of the thread's own, which are the same memory each time: of those that no
+    later pass of a loop can still hold."""
+    consts = {i.result: i.attrs["value"] for b in fn.blocks for i in b.insts if i.op is control.CONST}
+    passed = {a for b in fn.blocks for e in b.edges() for a in e.args}
+    for block in reversed(list(reverse_postorder(fn))):
+        for inst in reversed(block.insts):
+            t = inst.result.type if inst.result is not None else None
+            if inst.op is control.RETURN or t is not None and (inst.result in passed if inst.op in _SAME_MEMORY else not _is_scalar(t)):
+                passed.update(inst.args)
+    for block in fn.blocks:
+        made: list[ir.Inst] = []
+        for inst in block.insts:
+            made.append(inst)
+            if inst.op is not memory.ARRAY_NEW or inst.result in passed or inst.result.type.layout != "C":
+                continue
+            shape = tuple([consts.get(n, -1) for n in inst.args])
+            count = math.prod(shape)
+            if min(shape, default=1) < 0 or count * memory.item_bytes(inst.result.type.dtype) > SMALL or inst.attrs["zero"] and count > 64:
+                continue
+            if inst.attrs["zero"]:
+                made += _zeroed(inst, shape)
+            inst.op, inst.args, inst.unwind = gpu.LOCAL_ARRAY, [], None
+            inst.attrs = {"type": inst.result.type, "shape": shape}
+        block.insts = made
+
+
+def _is_scalar(t) -> bool:
+    """Whether a value of the type holds no array."""
+    return not isinstance(t, (Array, Tuple, Struct, Union, Function, Cell, Iterator))
+
+
+def _zeroed(array: ir.Inst, shape) -> list[ir.Inst]:
+    t = array.result.type.dtype
+    numbers = [ir.Inst(control.CONST, (), {"value": n}, ir.Value(Int), loc=array.loc) for n in range(max(shape, default=0))]
+    zero = ir.Inst(control.CONST, (), {"value": dtype_of(t).type(0)}, ir.Value(t), loc=array.loc)
+    return [*numbers, zero, *(ir.Inst(memory.ARRAY_STORE, [array.result, *(numbers[k].result for k in index), zero.result], {}, loc=array.loc)
+                              for index in itertools.product(*map(range, shape)))]
 
 
 def check(module: list[ir.Function], recursive) -> None:

@@ -13,6 +13,7 @@ from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
+from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
 from ..ops.nest import CHEAP, ELEMENT, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PUT, PUT_UNIT, UNIT, Leaf, Node
 from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
@@ -248,6 +249,8 @@ class _Operand:
             self.dims = list(made.args[2:2 + t.ndim])
         elif made is not None and made.op is m.ARRAY_NEW:
             self.dims = list(made.args)
+        elif made is not None and made.op in MEMORIES and "shape" in made.attrs:
+            self.dims = [b.const(Int, n) for n in made.attrs["shape"]]
         elif made is not None and made.op is NEST and made.attrs["shape"] is not None:
             shape = b.defs.get(made.args[made.attrs["shape"]])
             if shape is not None and shape.op is s.TUPLE_MAKE:
@@ -446,7 +449,7 @@ def _span(b, data, dims, strides, size):
 def _distinct(defs, x: Value, y: Value) -> bool:
     """Whether two arrays are known to have memory of their own."""
     x, y = _root(defs, x), _root(defs, y)
-    fresh = [v for v in (x, y) if defs.get(v) is not None and defs[v].op in (m.ARRAY_NEW, NEST)]
+    fresh = [v for v in (x, y) if defs.get(v) is not None and defs[v].op in (m.ARRAY_NEW, NEST, SHARED_ARRAY, LOCAL_ARRAY)]
     return x is not y and (len(fresh) == 2 or bool(fresh) and all(v in fresh or _given(defs, v) for v in (x, y)))
 
 

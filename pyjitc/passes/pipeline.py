@@ -45,5 +45,8 @@ def run_device(functions: list[ir.Function], options, replacement, recursive, ch
             one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
+        device.keep_small(fn)
+        if check:
+            check([fn], "keep_small")
     device.check(module, recursive(module))
     return module

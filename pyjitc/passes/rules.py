@@ -12,6 +12,7 @@ from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, UNBOUND
+from ..ops.gpu import MEMORIES
 from ..ops.nest import BROADCAST, NEST, aligned
 from ..types import kinds as k
 
@@ -417,6 +418,8 @@ def _array_dim(facts, inst):
     if made is None:
         return None
     axis = inst.attrs["axis"]
+    if made.op in MEMORIES and "shape" in made.attrs:
+        return facts.constant(k.Int, made.attrs["shape"][axis])
     if made.op is m.ARRAY_NEW:
         return made.args[axis]
     if made.op is m.ARRAY_VIEW:

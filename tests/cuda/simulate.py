@@ -40,6 +40,7 @@ class _Block:
         self.blockDim, self.gridDim = SimpleNamespace(x=threads), SimpleNamespace(x=blocks)
         self.laneid, self.made = thread % 32, 0
         self.shared = SimpleNamespace(array=self._shared)
+        self.local = SimpleNamespace(array=np.zeros)
 
     def _shared(self, shape, dtype):
         self.made += 1

@@ -1,9 +1,12 @@
-"""The library as a GPU sees it: elementary functions are single operations there, in the precision of their operands.
+"""The library as kernels see it, without memory on the heap and without BLAS; and as a GPU sees it: elementary functions are
+single operations there, in the precision of their operands.
 
 For the CPU they are already written out as code that vectorises, and float32 in double; what they become on a GPU is decided
 later, by what else is asked for (`fastmath`, libdevice).
 """
 from __future__ import annotations
+
+from types import FunctionType
 
 import numpy as np
 
@@ -11,8 +14,11 @@ from ...infer.meaning import Apply
 from ...ops import math as m
 from ...types.kinds import NpFloat
 from ..table import Library
+from .threads import INSTEAD
 
-__all__ = ["DeviceLibrary"]
+__all__ = ["DeviceLibrary", "KernelLibrary"]
+
+_NUMPY = __package__.rpartition(".")[0] + ".np."
 
 _OPS = {np.exp: m.EXP, np.exp2: m.EXP2, np.expm1: m.EXPM1, np.log: m.LOG, np.log2: m.LOG2, np.log10: m.LOG10, np.log1p: m.LOG1P, np.sin: m.SIN,
         np.cos: m.COS, np.tan: m.TAN, np.arcsin: m.ASIN, np.arccos: m.ACOS, np.arctan: m.ATAN, np.sinh: m.SINH, np.cosh: m.COSH,
@@ -30,7 +36,18 @@ def _direct(op, usual):
     return rule
 
 
-class DeviceLibrary(Library):
+class KernelLibrary(Library):
+    """For kernels on any target."""
+
+    def rule_for(self, target):
+        if type(target) is FunctionType and (target.__module__ or "").startswith(_NUMPY):
+            found = INSTEAD.get((target.__module__[len(_NUMPY):], target.__qualname__))
+            if found is not None:
+                return found
+        return super().rule_for(target)
+
+
+class DeviceLibrary(KernelLibrary):
     def __init__(self):
         super().__init__()
         for function, op in _OPS.items():
