@@ -9,6 +9,13 @@ __all__ = ["CALLS"]
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    c = covariances(m, y, rowvar, bias, ddof, fweights, aweights, dtype)
+    if c.dtype.kind == "c" and c.size == 0:
+        return np.empty((0, 0))  # which NumPy makes without looking at the dtype
+    return c
+
+
+def covariances(m, y, rowvar, bias, ddof, fweights, aweights, dtype):
     m = variables(m)
     x = m if m.ndim == 1 or rowvar else m.T
     w = weights(fweights, aweights, x.shape[-1])
@@ -82,16 +89,15 @@ def scatter(x, bias, ddof, single, w, aweights):
         turned = (x * w).T
     c = np.dot(x, np.conj(turned)) if x.dtype.kind == "c" else np.dot(x, turned)
     c *= np.true_divide(1, free if free > 0 else 0.0)
-    if single:
+    if single or len(c) == 1:  # one variable: no axes, which for an array of two dimensions is known at run time only
         return c[0, 0, ...]
-    if len(c) == 1:
-        # The result would have no axes, which is only known at run time.
-        raise NotImplementedError("np.cov of one variable in an array of two dimensions is not compiled: pass a[0]")
     return c
 
 
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
-    c = cov(x, y, rowvar, dtype=dtype)
+    c = covariances(x, y, rowvar, False, None, None, None, dtype)
+    if c.dtype.kind == "c" and c.size == 0:
+        return np.empty((0, 0))
     if c.ndim == 0:
         return c[()] / c[()]
     scale = np.sqrt(deviations(c))

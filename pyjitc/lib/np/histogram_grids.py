@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Apply, CallValue, Const, Mismatch
+from ...infer.meaning import Apply, Call, CallValue, Const, Mismatch
 from ...ops.structure import STRUCT_GET, STRUCT_MAKE, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of, promote
@@ -258,11 +258,34 @@ def _histogram2d(args, kwargs):
     return _made(slots, histogram2d, columns, bins)
 
 
+def columns_of(a, count):
+    if a.shape[1] != count:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    return column_from(a, count, 0)
+
+
+def column_from(a, count, n):
+    return () if n == count else (a[:, n],) + column_from(a, count, n + 1)
+
+
 def _histogramdd(args, kwargs):
     slots = _slots("histogramdd", ("sample", "bins", "range", "density", "weights"), 1, args, kwargs)
     columns = _parts(slots["sample"])
+    t = slots["sample"].type
+    if isinstance(t, k.Array):
+        many = _parts(slots.get("bins", _NONE)) or _parts(slots.get("range", _NONE)) if t.ndim == 2 else [_NONE] if t.ndim == 1 else None
+        if many is None:
+            raise Mismatch(f"np.histogramdd of an array of {t.ndim} dimensions needs to know how many columns it has",
+                           "give bins= or range= as a tuple, or the columns as a tuple of arrays")
+        if t.ndim == 1:
+            columns = [slots["sample"]]
+        else:
+            slots["bins"] = slots.get("bins", Const(k.Int, 10))
+            slots["sample"] = Call(columns_of, slots["sample"], Const(k.Int, len(many)))
+            return CallValue(Const(k.Singleton(np.histogramdd), np.histogramdd), slots["sample"], keywords={
+                key: x for key, x in slots.items() if key != "sample"})
     if columns is None:
-        raise Mismatch(f"np.histogramdd of a {type_name(slots['sample'].type)} is not compiled", "pass the columns as a tuple of arrays")
+        raise Mismatch(f"np.histogramdd of a {type_name(t)} is not compiled", "pass the columns as a tuple of arrays")
     _check("histogramdd", columns, slots)
     bins = slots.get("bins", Const(k.Int, 10))
     if k.is_integer(bins.type):

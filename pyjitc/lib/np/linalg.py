@@ -459,6 +459,19 @@ def unit_columns(u):
     return u
 
 
+def hermitian_values(a):
+    """Singular values of a Hermitian matrix: the sizes of its eigenvalues."""
+    return np.sort(np.abs(np.linalg.eigvalsh(a)))[..., ::-1]
+
+
+def hermitian_svd(a):
+    w, u = np.linalg.eigh(a)
+    s = np.abs(w)
+    order = np.argsort(s)[::-1]
+    u = u[:, order]
+    return SVDResult(u, s[order], np.conjugate(np.transpose(u * np.sign(w[order])[None, :])))
+
+
 def svd_parts(a, full_matrices):
     return svd(a, False, full_matrices)
 
@@ -490,10 +503,15 @@ def _svd(args, kwargs):
     for name in ("full_matrices", "compute_uv", "hermitian"):
         if name in slots and not slots[name].known:
             raise Mismatch(f"svd with {name}= that is not known at compile time")
-    if "hermitian" in slots and slots["hermitian"].value:
-        raise Mismatch("svd with hermitian=True is not compiled yet", "leave it out")
     single = slots["a"].type.ndim == 2
-    if "compute_uv" in slots and not slots["compute_uv"].value:
+    values_only = "compute_uv" in slots and not slots["compute_uv"].value
+    if "hermitian" in slots and slots["hermitian"].value:
+        if values_only:
+            return Call(hermitian_values, slots["a"])
+        if not single:
+            raise Mismatch("svd with hermitian=True of a stack of matrices is not compiled", "write the loop over the matrices")
+        return Call(hermitian_svd, slots["a"])
+    if values_only:
         return Call(singular_values if single else values_stack, *found)
     return Call(svd if single else svd_stack, *found, slots.get("full_matrices", Const(k.Bool, True)))
 

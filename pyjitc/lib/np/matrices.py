@@ -13,7 +13,7 @@ from ...types import kinds as k
 from ...types.lattice import kind_of
 from ..build import outlined, type_name
 from ..intrinsics import strided
-from .linalg import FOUND, check_square, columns, inv, matrices, narrowed, put_columns, singular_values, svd, work_space
+from .linalg import FOUND, check_square, columns, hermitian_svd, hermitian_values, inv, matrices, narrowed, put_columns, singular_values, svd, work_space
 from .products import as_array, of_type, taken
 from .reductions import wrong_axis
 from .stacks import over_matrices
@@ -250,8 +250,8 @@ def _cond(args, kwargs):
     return Call(cond if slots["x"].type.ndim == 2 else cond_stack, found[0], order, found[1])
 
 
-def matrix_rank(a, single, tol, rtol):
-    s = singular_values(a, single)
+def matrix_rank(a, single, tol, rtol, hermitian):
+    s = narrowed(hermitian_values(a), single) if hermitian else singular_values(a, single)
     if tol is None:
         if rtol is None:
             eps = s.dtype.type(max(a.shape[0], a.shape[1]) * (2.0 ** -23 if single else 2.0 ** -52))
@@ -261,12 +261,12 @@ def matrix_rank(a, single, tol, rtol):
 
 
 def rank_part(a, option):
-    return matrix_rank(a, option[0], option[1], option[2])
+    return matrix_rank(a, option[0], option[1], option[2], option[3])
 
 
-def rank_stack(a, single, tol, rtol):
+def rank_stack(a, single, tol, rtol, hermitian):
     found = np.empty(a.shape[:-2], np.int64)
-    over_matrices(found, a, rank_part, (single, tol, rtol))
+    over_matrices(found, a, rank_part, (single, tol, rtol, hermitian))
     return found
 
 
@@ -276,7 +276,7 @@ def vector_rank(a):
 
 def _matrix_rank(args, kwargs):
     slots = taken("matrix_rank", ("A", "tol", "hermitian", "rtol"), 1, args, kwargs)
-    _no_hermitian("matrix_rank", slots)
+    hermitian = _hermitian("matrix_rank", slots)
     a = as_array("linalg.matrix_rank", slots["A"])
     if a.type.ndim < 2:
         return Call(vector_rank, a)
@@ -285,37 +285,50 @@ def _matrix_rank(args, kwargs):
             raise Mismatch(f"matrix_rank with an array for {name}= is not compiled yet", "write the loop over the matrices")
     if "tol" in slots and "rtol" in slots:
         return Throw(ValueError, "`tol` and `rtol` can't be both set.")
-    return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), slots.get("tol", _NONE), slots.get("rtol", _NONE))
+    return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), slots.get("tol", _NONE), slots.get("rtol", _NONE),
+                hermitian)
 
 
-def _no_hermitian(name, slots):
-    x = slots.get("hermitian")
-    if x is not None and not (x.known and not x.value):
-        raise Mismatch(f"{name} with hermitian= is not compiled yet", "leave it out")
+def _hermitian(name, slots):
+    x = slots.get("hermitian", Const(k.Bool, False))
+    if not x.known:
+        raise Mismatch(f"{name} with hermitian= that is not known at compile time")
+    return Const(k.Bool, bool(x.value))
 
 
-def pinv(a, single, rcond):
+def pinv(a, single, rcond, hermitian):
     m, n = a.shape
     if m == 0 or n == 0:
         return narrowed(np.empty((n, m), a.dtype), single)
-    u, s, vt = svd(a, single, False)
-    largest = np.max(s)
+    u, s, vt = single_svd(a, single) if hermitian else svd(a, single, False)
+    limit = np.max(s) * (max(m, n) * (2.0 ** -23 if single else 2.0 ** -52) if rcond is None else rcond)
     for i in range(len(s)):
-        s[i] = 1 / s[i] if s[i] > rcond * largest else 0
+        s[i] = 1 / s[i] if s[i] > limit else 0
     for i in range(u.shape[0]):
         for j in range(len(s)):
             u[i, j] = np.conj(u[i, j]) * s[j]
     return conjugate(vt).T @ u.T
 
 
-def pinv_part(a, rcond):
-    return pinv(a, False, rcond)
+def single_svd(a, single):
+    u, s, vt = hermitian_svd(a)
+    return narrowed(u, single), narrowed(s, single), narrowed(vt, single)
 
 
-def pinv_stack(a, single, rcond):
+def pinv_part(a, option):
+    return pinv(a, False, option[0], option[1])
+
+
+def pinv_stack(a, single, rcond, hermitian):
     found = np.empty(a.shape[:-2] + (a.shape[-1], a.shape[-2]), a.dtype)
-    over_matrices(found, a, pinv_part, rcond)
+    over_matrices(found, a, pinv_part, (rcond, hermitian))
     return narrowed(found, single)
+
+
+def pinv_of_integers(given, a, single, rcond, hermitian):
+    if given.size == 0:
+        return np.empty(given.shape[:-2] + (given.shape[-1], given.shape[-2]), given.dtype)
+    return pinv(a, single, rcond, hermitian) if a.ndim == 2 else pinv_stack(a, single, rcond, hermitian)
 
 
 def conjugate(x):
@@ -326,7 +339,7 @@ def conjugate(x):
 
 def _pinv(args, kwargs):
     slots = taken("pinv", ("a", "rcond", "hermitian", "rtol"), 1, args, kwargs)
-    _no_hermitian("pinv", slots)
+    hermitian = _hermitian("pinv", slots)
     found = matrices("pinv", slots["a"])
     if isinstance(found, Throw):
         return found
@@ -335,7 +348,11 @@ def _pinv(args, kwargs):
             raise Mismatch(f"pinv with an array for {name}= is not compiled yet", "write the loop over the matrices")
     if "rcond" in slots and "rtol" in slots:
         return Throw(ValueError, "`rtol` and `rcond` can't be both set.")
-    return Call(pinv if slots["a"].type.ndim == 2 else pinv_stack, *found, slots.get("rcond", slots.get("rtol", Const(k.Float, 1e-15))))
+    of_size = "rtol" in kwargs and kwargs["rtol"].type is k.NoneType and "rcond" not in slots
+    limit = _NONE if of_size else slots.get("rcond", slots.get("rtol", Const(k.Float, 1e-15)))
+    if kind_of(slots["a"].type.dtype) in "biu":
+        return Call(pinv_of_integers, slots["a"], *found, limit, hermitian)
+    return Call(pinv if slots["a"].type.ndim == 2 else pinv_stack, *found, limit, hermitian)
 
 
 # -- least squares
@@ -475,13 +492,13 @@ def powers(a, n):
     return found
 
 
-def chain(arrays):
+def chain(arrays, out):
     """The cheaper of the orders from the left and from the right."""
     if len(arrays) == 2:
-        return np.dot(arrays[0], arrays[1])
+        return np.dot(arrays[0], arrays[1], out)
     if cost_from_left(arrays, 1) <= cost_from_right(arrays, len(arrays) - 2):
-        return from_left(arrays[0], arrays, 1)
-    return from_right(arrays[-1], arrays, len(arrays) - 2)
+        return from_left(arrays[0], arrays, 1, out)
+    return from_right(arrays[-1], arrays, len(arrays) - 2, out)
 
 
 def rows_of(a):
@@ -503,20 +520,20 @@ def cost_from_right(arrays, at):
     return float(rows_of(arrays[at])) * arrays[at].shape[-1] * last + cost_from_right(arrays, at - 1)
 
 
-def from_left(done, arrays, at):
-    if at == len(arrays):
-        return done
-    return from_left(np.dot(done, arrays[at]), arrays, at + 1)
+def from_left(done, arrays, at, out):
+    if at == len(arrays) - 1:
+        return np.dot(done, arrays[at], out)
+    return from_left(np.dot(done, arrays[at]), arrays, at + 1, out)
 
 
-def from_right(done, arrays, at):
-    if at < 0:
-        return done
-    return from_right(np.dot(arrays[at], done), arrays, at - 1)
+def from_right(done, arrays, at, out):
+    if at == 0:
+        return np.dot(arrays[at], done, out)
+    return from_right(np.dot(arrays[at], done), arrays, at - 1, out)
 
 
 def _multi_dot(args, kwargs):
-    slots = taken("multi_dot", ("arrays",), 1, args, kwargs)
+    slots = taken("multi_dot", ("arrays", "out"), 1, args, kwargs)
     x = slots["arrays"]
     if isinstance(x.type, k.Struct) and x.type.name == "list":
         parts = [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
@@ -532,7 +549,9 @@ def _multi_dot(args, kwargs):
         ends = i in (0, len(parts) - 1)
         if part.type.ndim != 2 and not (ends and part.type.ndim == 1):
             return Throw(LinAlgError, f"{part.type.ndim}-dimensional array given. Array must be two-dimensional")
-    return Call(chain, Apply(TUPLE_MAKE, *parts, cls=None))
+    if "out" in slots and any(parts[i].type.ndim == 1 for i in (0, -1)):
+        raise Mismatch("multi_dot() of vectors with out= is not compiled", "assign the result")
+    return Call(chain, Apply(TUPLE_MAKE, *parts, cls=None), slots.get("out", _NONE))
 
 
 CALLS = {

@@ -81,16 +81,12 @@ def polyval(p, x):
     coefficients = np.asarray(p)
     if isinstance(x, np.ndarray) and x.ndim > 0:
         y = np.zeros(x.shape, common_type(x, coefficients))
-        if len(coefficients) == 0 and y.dtype != x.dtype:
-            raise NotImplementedError("np.polyval of no coefficients is not compiled")
         for i in range(len(coefficients)):
             y = y * x + coefficients[i]
         return y
     at = np.asarray(x)
     z = at.dtype.type(at[()])
     y = common_type(at, coefficients).type(0)
-    if len(coefficients) == 0:
-        raise NotImplementedError("np.polyval of no coefficients is not compiled")
     for i in range(len(coefficients)):
         y = y * z + coefficients[i]
     return y

@@ -9,7 +9,8 @@ from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...types.kinds import Array, Bool, DType, NoneType, Singleton
 from ...types.lattice import dtype_of, kind_of
 from ..build import outlined, promoted, type_name
-from ..intrinsics import as_type
+from ..intrinsics import as_type, strided
+from .reductions import AxisError
 from .sorting import count_up, flat_copy, sort_keys, with_arrays
 
 __all__ = ["CALLS"]
@@ -273,12 +274,54 @@ def setdiff1d(a, b, assume_unique, t):
     return kept(source, mask, total)
 
 
+# -- along an axis
+
+def unique_rows(a, index, inverse, counts, axis):
+    """The parts along the axis, sorted by their elements in order; nan differs from nan."""
+    if not -a.ndim <= axis < a.ndim:
+        raise AxisError(axis, a.ndim)
+    place = axis % a.ndim
+    moved = np.moveaxis(a, place, 0)
+    n = len(moved)
+    rows = strided(np.reshape(moved, (n, a.size // max(n, 1))))
+    order, first = np.arange(n), np.empty(n, np.bool_)
+    count = sort_rows(rows, order, first)
+    found = np.empty((count,) + moved.shape[1:], a.dtype)
+    places, numbers, sizes = np.empty(count, np.int64), np.empty(n, np.int64), np.zeros(count, np.int64)
+    at = -1
+    for i in range(n):
+        if first[i]:
+            at += 1
+            found[at] = moved[order[i]]
+            places[at] = order[i]
+        numbers[order[i]] = at
+        sizes[at] += 1
+    values = np.moveaxis(found, 0, place)
+    more = ((places,) if index else ()) + ((numbers,) if inverse else ()) + ((sizes,) if counts else ())
+    return (values,) + more if len(more) else values
+
+
+@outlined
+def sort_rows(rows, order, first):
+    """The order of the rows, by a stable sort of each column from the last; which rows are unlike the one before. Their number."""
+    for j in range(rows.shape[1] - 1, -1, -1):
+        order[:] = order[np.argsort(rows[order, j], kind="stable")]
+    count = 0
+    for i in range(len(order)):
+        first[i] = i == 0
+        for j in range(rows.shape[1] if i else 0):
+            if rows[order[i], j] != rows[order[i - 1], j]:
+                first[i] = True
+        count += 1 if first[i] else 0
+    return count
+
+
 # -- rules
 
 _NONE = Const(NoneType, None)
 
 
-def _bind(name, names, arrays, args, kwargs, refused=()):
+def _bind(name, names, arrays, args, kwargs):
     if len(args) > len(names):
         raise Mismatch(f"{name}() takes from {arrays} to {len(names)} positional arguments but {len(args)} were given")
     slots = dict(zip(names, args))
@@ -295,8 +338,6 @@ def _bind(name, names, arrays, args, kwargs, refused=()):
             raise Mismatch(f"np.{name} of a {type_name(slots[key].type)} is not compiled", "make an array of it")
     for key in names[arrays:]:
         x = slots.get(key, _NONE)
-        if x.type is not NoneType and key in refused:
-            raise Mismatch(f"np.{name} with {key}= is not compiled yet")
         if x.type is not NoneType and not x.known:
             raise Mismatch(f"{key}= of np.{name} must be a constant")
     return slots
@@ -315,8 +356,9 @@ def _unique(args, kwargs):
     again = with_arrays(np.unique, ("ar",), args, kwargs)
     if again is not None:
         return again
-    slots = _bind("unique", ("ar", "return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"), 1, args, kwargs,
-                  ("axis",))
+    slots = _bind("unique", ("ar", "return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"), 1, args, kwargs)
+    if slots.get("axis", _NONE).type is not NoneType:
+        return _call(unique_rows, slots["ar"], *(_flag(slots, name) for name in ("return_index", "return_inverse", "return_counts")), slots["axis"])
     return _call(unique, slots["ar"], _flag(slots, "return_index"), _flag(slots, "return_inverse"), _flag(slots, "return_counts"),
                  _flag(slots, "equal_nan", True))
 

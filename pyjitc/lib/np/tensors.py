@@ -407,7 +407,7 @@ def strided_of(a):
 
 def vdot(a, b):
     if len(a) != len(b):
-        raise ValueError("vectors have different lengths")
+        raise ValueError(f"cannot reshape array of size {len(b)} into shape ({len(a)},)")
     if a.dtype.kind == "c":
         return dot(strided(np.conj(a)), b)
     return dot(a, b)

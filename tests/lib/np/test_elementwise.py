@@ -238,3 +238,12 @@ def test_exponents_of_one_half():
     compiled = njit(lambda a, x: a ** x)
     np.testing.assert_array_equal(compiled(np.array([-np.inf, 4.0]), 0.5), [np.inf, 2.0])
     np.testing.assert_array_equal(njit(lambda a: a ** 0.5)(np.array([-np.inf, 4.0])), [np.nan, 2.0])
+
+
+def test_products_of_complex_arrays():
+    """NumPy may use fused multiply-add: the last bits differ."""
+    rng = np.random.default_rng(5)
+    a, b = (rng.normal(size=1000) + 1j * rng.normal(size=1000) for _ in range(2))
+    for dtype, eps in ((np.complex128, 1e-15), (np.complex64, 5e-7)):
+        x, y = a.astype(dtype), b.astype(dtype)
+        assert (np.abs(njit(lambda x, y: x * y)(x, y) - x * y) <= eps * np.abs(x * y)).all()

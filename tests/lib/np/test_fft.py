@@ -160,6 +160,11 @@ def into(a, b, x, y, z):
     return np.fft.fft(a, out=x), np.fft.irfft(a, 6, out=y), np.fft.ifftn(a, out=x), np.fft.ifft(b, out=z), np.fft.fft(a, out=a)
 
 
+def test_inverse_of_nothing_is_zero():
+    assert njit(lambda a: np.fft.irfft(a, 5))(np.zeros(0, complex)).tolist() == [0.0] * 5
+    assert njit(lambda a: np.fft.hfft(a, 4))(np.zeros(0)).tolist() == [0.0] * 4
+
+
 def test_out():
     compiled = njit(into)
     args = C2.copy(), C2.astype(np.complex64), np.empty(C2.shape, complex), np.empty(C2.shape), np.empty(C2.shape, np.complex64)

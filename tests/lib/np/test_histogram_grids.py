@@ -21,6 +21,7 @@ CASES = {
     "2d nan2": (lambda x, y: np.histogram2d(x, y, 4, ((0, 1), (0, 1))), (np.where(A>0, np.nan, A), B),),
     "dd": (lambda x, y, z: (np.histogramdd((x, y, z), 3), np.histogramdd((x, y, z), (2, 3, 4), density=True), np.histogramdd([x, y], (2, 3))), (A, B, N),),
     "dd1": (lambda x: (np.histogramdd((x,), 3),), (A,)),
+    "columns": (lambda a: (np.histogramdd(a, (3, 4)), np.histogramdd(a, range=((0, 1), (-1, 2))), np.histogramdd(a[:, 0], 3)), (np.stack((A, B), 1),), (np.stack((A, B, W), 1),)),
     "edges": (lambda x: (np.histogram_bin_edges(x), np.histogram_bin_edges(x, 4), np.histogram_bin_edges(x, 4, (0, 1)), np.histogram_bin_edges(x, [0, 1, 3])), (A,), (N,), (F,), (A[:0],), (A.reshape(5, 8),)),
     "estimators": (lambda x: (np.histogram_bin_edges(x, "auto"), np.histogram_bin_edges(x, "sturges", (0, 2)), np.histogram(x, "rice"),
                               np.histogram(x, "scott"), np.histogram(x, "doane"), np.histogram(x, bins="sqrt", density=True)), (A,), (N,), (A[:0],), (A*0,), (A[:2],)),
@@ -55,7 +56,7 @@ def test_same_as_numpy(name):
 
 
 def test_what_is_not_compiled():
-    for function, text in ((lambda a: np.histogram(a, "stone"), "estimator"), (lambda a: np.histogramdd(a), "as a tuple of arrays"),
+    for function, text in ((lambda a: np.histogram(a, "stone"), "estimator"), (lambda a: np.histogramdd(a[:, None]), "as a tuple of arrays"),
                            (lambda a: np.histogram2d(a, a, 2.5), "bins of type")):
         with pytest.raises(TypeError, match=text):
             njit(function)(A)

@@ -90,9 +90,9 @@ def test_empty_range_is_of_ints():
 def test_copy_of_a_read_only_array_is_made_by_its_type():
     a = A[:0]
     a.flags.writeable = False
-    f = njit(lambda a: np.asfortranarray(a))
-    assert f(a).flags.writeable
-    assert not f.py_func(a).flags.writeable
+    for f in (njit(lambda a: np.asfortranarray(a)), njit(lambda a: np.tile(a, 2))):
+        assert f(a).flags.writeable
+        assert not f.py_func(a).flags.writeable
 
 
 def test_what_is_refused():

@@ -195,6 +195,39 @@ def test_power():
     check(power, np.ones((2, 2)), -1)
 
 
+def hermitian(a):
+    u, s, v = np.linalg.svd(a, hermitian=True)
+    return np.linalg.svd(a, compute_uv=False, hermitian=True), np.linalg.matrix_rank(a, hermitian=True), np.linalg.pinv(a, hermitian=True), (u * s) @ v, s
+
+
+def rank_and_values(a):
+    return np.linalg.matrix_rank(a, hermitian=True), np.linalg.svd(a, compute_uv=False, hermitian=True)
+
+
+def pinv_of_size(a):
+    return np.linalg.pinv(a, rtol=None), np.linalg.pinv(a, rcond=0.5)
+
+
+def test_hermitian():
+    a = array("float64", 3, 3)
+    for h in (a + a.T, (a + a.T) * 1j - 1j * np.diag(np.diag(a + a.T)) + a @ a.T * 0, a + a.T - 3 * np.eye(3), (a @ a.T).astype(np.float32)):
+        check(hermitian, (h + h.conj().T) / 2)
+    check(rank_and_values, np.stack((a + a.T, a * 0)))
+    check(pinv_of_size, a)
+    check(pinv, (9 * a).astype(int))
+    check(pinv, np.zeros((0, 3), int))
+    check(pinv, np.zeros((2, 0, 3), np.int8))
+
+
+def into(a, b, o):
+    return np.linalg.multi_dot((a, b), out=o), np.linalg.multi_dot((a, b, b, b), out=o)
+
+
+def test_multi_dot_into():
+    check(into, array("float64", 2, 3), array("float64", 3, 3), np.zeros((2, 3)))
+    check(into, array("float64", 2, 3), array("float64", 3, 3), np.zeros((3, 3)))
+
+
 def test_multi_dot():
     a, b = array("float64", 6, 2), array("float64", 2, 6)
     check(multi3, a, b, a)

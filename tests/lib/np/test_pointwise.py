@@ -70,3 +70,13 @@ def test_nan_to_num():
 
     agree(f, X, X + 1j, np.arange(3))
     agree(f, X.astype(np.float32), X[0].astype(np.complex64), np.bool_(True))
+
+
+def test_real_if_close():
+    def f(a):
+        b = np.real_if_close(a)
+        return b, b + 1, np.real_if_close(a, tol=10).sum()
+
+    compiled = njit(f)
+    for a in (np.array([1 + 2j, 3]), np.array([1 + 1e-17j, 3]), np.array([1 + 5e-15j]), np.zeros((0, 2), complex), np.ones(2)):
+        agree(f, a, compiled=compiled)

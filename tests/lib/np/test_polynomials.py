@@ -65,6 +65,14 @@ def test_same_as_numpy(name):
             compare(expected[1], actual[1])
 
 
+def test_value_of_no_coefficients_has_the_dtype_of_the_others():
+    """NumPy gives zeros of the dtype of x, and an array for a number."""
+    compiled = njit(lambda p, x: np.polyval(p, x))
+    assert compiled(X[:0], 3) == np.polyval(X[:0], 3) == 0
+    assert type(compiled(X[:0], 3)) is np.float64
+    assert compiled(X[:0], np.arange(3)).tolist() == [0, 0, 0]
+
+
 def test_poly1d_is_named():
     with pytest.raises(TypeError, match="np.poly1d is not compiled"):
         njit(lambda x: np.poly1d(x))(X)

@@ -44,6 +44,18 @@ def test_unique_of_layouts_and_nans():
     agrees(distinct, njit(distinct), values(np.int64, 24).reshape(2, 3, 4)[:, ::2])
 
 
+def rows(a):
+    return np.unique(a, axis=0), np.unique(a, True, True, True, 1), np.unique(a, return_inverse=True, axis=-1)
+
+
+def test_unique_rows():
+    compiled, a = njit(rows), np.array([[2, 1, 2], [0, 3, 0], [2, 1, 2], [0, 0, 0]])
+    for x in (a, a[::-1], a * 1.0, np.where(a == 3, np.nan, a), a > 1, a[:0], a[:, :0], np.stack((a, a + 1, a)), a[:1] + 1j):
+        agrees(rows, compiled, x)
+    with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds for array of dimension 2"):
+        njit(lambda a: np.unique(a, axis=2))(a)
+
+
 def sets(a, b):
     return np.union1d(a, b), np.intersect1d(a, b), np.setdiff1d(a, b), np.setxor1d(a, b), np.isin(a, b), np.isin(b, a, invert=True)
 
