@@ -16,10 +16,19 @@ def resolve(path):
     return found
 
 
+def is_there(path):
+    """Whether this NumPy has it: some names went, others came after 2.0."""
+    try:
+        resolve(path)
+    except AttributeError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_index_is_complete(name):
     module = importlib.import_module(f"pyjitc.lib.np.{name}")
-    listed = index.FUNCTIONS.get(name, "").split()
+    listed = [p for p in index.FUNCTIONS.get(name, "").split() if is_there(p)]
     named = {getattr(f, "__name__", str(f)): f for f in module.CALLS}
     missing = sorted(n for n, f in named.items() if not any(resolve(p) is f for p in listed))
     assert not missing, f"add to FUNCTIONS[{name!r}]: {' '.join(missing)}"

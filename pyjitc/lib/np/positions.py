@@ -31,12 +31,15 @@ def _meshgrid(args, kwargs):
     return Call(grid, Apply(TUPLE_MAKE, *args, cls=None), *(Const(Bool, x) for x in flags))
 
 
+SPARSE_TUPLE = type(np.meshgrid(0, sparse=True, copy=False)) is tuple  # since NumPy 2.5
+
+
 def grid(axes, fresh, sparse, swapped):
     arrays = as_arrays(axes, 0)
     places = (1, 0) + counting(2, len(axes)) if swapped else counting(0, len(axes))
     open_ = opened(arrays, places, 0)
     if sparse:
-        return copied(open_, 0) if fresh else as_list(open_)
+        return copied(open_, 0) if fresh else open_ if SPARSE_TUPLE else as_list(open_)
     shape = lengths(arrays, places, 0)
     return filled(open_, shape, 0) if fresh else stretched(open_, shape, 0)
 

@@ -227,6 +227,19 @@ def largest(values, i):
     return (x if x > top else top), nan or x != x
 
 
+def exact_norm(values, exponent):
+    """`vector_norm` of values of which the largest has this exponent, as Python computes it since 3.12."""
+    scale = LDEXP(1.0, -exponent)
+    total, fraction1, fraction2, _ = squares_fma(values, scale, 0, 1.0, 0.0, 0.0)
+    h = SQRT(total - 1.0 + (fraction1 + fraction2))
+    product = -h * h
+    rest = FMA(-h, h, -product)
+    total, fraction1, fraction2 = add_square(total, fraction1, fraction2, product, rest)
+    x = total - 1.0 + (fraction1 + fraction2)
+    h = h + FDIV(x, 2.0 * h)
+    return FDIV(h, scale)
+
+
 def vector_norm(values):
     """Square root of the sum of squares of non-negative floats, with a correction that makes it nearly exact."""
     top, nan = largest(values, 0)
@@ -238,17 +251,10 @@ def vector_norm(values):
         return top
     _, exponent = float_parts(top)
     if EXACT_NORM:
-        if exponent < -1023:
-            return 2.2250738585072014e-308 * vector_norm(scaled(values, 2.2250738585072014e-308, 0))
-        scale = LDEXP(1.0, -exponent)
-        total, fraction1, fraction2, _ = squares_fma(values, scale, 0, 1.0, 0.0, 0.0)
-        h = SQRT(total - 1.0 + (fraction1 + fraction2))
-        product = -h * h
-        rest = FMA(-h, h, -product)
-        total, fraction1, fraction2 = add_square(total, fraction1, fraction2, product, rest)
-        x = total - 1.0 + (fraction1 + fraction2)
-        h = h + FDIV(x, 2.0 * h)
-        return FDIV(h, scale)
+        if exponent >= -1023:
+            return exact_norm(values, exponent)
+        values = scaled(values, 2.2250738585072014e-308, 0)
+        return 2.2250738585072014e-308 * exact_norm(values, float_parts(largest(values, 0)[0])[1])
     if exponent >= -1023:
         scale = LDEXP(1.0, -exponent)
         total, fraction1, fraction2, fraction3 = squares_split(values, scale, 0, 1.0, 0.0, 0.0, 0.0)
