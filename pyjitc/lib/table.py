@@ -236,7 +236,7 @@ class Library:
             return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
             if op == "@":
-                return index.module_of(np.matmul).operator([x, y], inplace)
+                return index.taken("matmul", index.module_of(np.matmul).operator)([x, y], inplace)
             return elementwise.binary(op, x, y, inplace)
         if isinstance(x.type, Tuple) or isinstance(y.type, Tuple):
             found = _tuple_binary(op, x, y)

@@ -321,6 +321,8 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"{op} between an array and a {type_name((y if z is y else x).type)} is not compiled")
+    if any(k.is_time(element_type(z)) for z in (x, y)) and (answer := times.unlike(op, *map(element_type, (x, y)))) is not None:
+        return lift(loops.different if answer else loops.never_equal, [x, y])
     return ufunc(_OPERATORS[op], [x, y])
 
 

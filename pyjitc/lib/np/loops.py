@@ -16,7 +16,7 @@ from ..build import meaning, outlined
 from ..intrinsics import as_type, chosen, identity
 
 __all__ = ["mapped", "stored", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
-           "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "put_pair", "after", "as_row", "truth", "pick", "select"]
+           "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different", "never_equal", "put_pair", "after", "as_row", "truth", "pick", "select"]
 
 
 # -- kernels
@@ -55,6 +55,14 @@ def kept1(f, t, where, old, x):
 
 def kept2(f, t, where, old, x, y):
     return as_type(f(x, y), t) if where else old
+
+
+def different(x, y):
+    return np.bool_(True)
+
+
+def never_equal(x, y):
+    return np.bool_(False)
 
 
 def cast0(t, x):

@@ -135,7 +135,7 @@ def _limits(cls):
 
 def _isscalar(args, kwargs):
     (x,) = conversions.take("isscalar", args, kwargs, 1, 1)
-    return number(is_number(x.type) or x.type is k.Str or x.type is k.Bytes)
+    return number(k.is_scalar(x.type) or x.type is k.Str or x.type is k.Bytes)
 
 
 def _where(args, kwargs):

@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Const
+from ...infer.meaning import Const, Mismatch
 from ...types import kinds as k
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning
-from ..intrinsics import as_type, fail
+from ..intrinsics import as_type
+from .creation import scalar_of
 from .reductions import AxisError, put_out
 
 __all__ = ["CALLS", "METHODS"]
@@ -102,15 +103,19 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
 
 
 def _scan_type(args, kwargs):
-    t = args[0].type.dtype
+    t, given = args[0].type.dtype, args[1]
+    if given.type is not k.NoneType:
+        if k.is_time(t) or k.is_time(scalar_of(given)):
+            raise Mismatch("running sums of dates and durations with dtype= are not compiled", "convert with a.astype(...) first")
+        return given
     if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
         t = k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64
     return Const(k.DType(t), dtype_of(t))
 
 
 @meaning(_scan_type)
-def scan_type(a):
-    """dtype of the running sums of `a`."""
+def scan_type(a, dtype):
+    """dtype of the running sums of `a`: the one that is asked for, if any."""
     raise NotImplementedError
 
 
@@ -130,9 +135,7 @@ def scan_rows(out, a, product):
 
 
 def scan(a, axis, dtype, out, product):
-    t = scan_type(a) if dtype is None else dtype
-    if dtype is not None and (a.dtype.kind in "mM" or np.dtype(dtype).kind in "mM"):
-        fail(NotImplementedError, "running sums of dates and durations with dtype= are not compiled")
+    t = scan_type(a, dtype)
     if axis is None:
         flat = np.ravel(a)
         result = np.empty(a.size, t)
@@ -169,7 +172,7 @@ def cumulative(x, axis, dtype, out, include_initial, product):
     if not include_initial:
         return scan(np.asarray(a), axis, dtype, out, product)
     place = check_axis(axis, a.ndim)
-    result = np.empty(lengthened(a.shape, place, 0), scan_type(a) if dtype is None else dtype)
+    result = np.empty(lengthened(a.shape, place, 0), scan_type(a, dtype))
     moved = np.moveaxis(result, place, 0)
     moved[:1] = 1 if product else 0
     np.moveaxis(moved[1:], 0, place)[...] = scan(a, axis, dtype, None, product)

@@ -23,7 +23,7 @@ from ..build import apply, cast, convert, type_name
 from . import ufuncs
 from .creation import scalar_of
 
-__all__ = ["RULES", "CALLS", "METHODS", "converted", "element", "assigned", "find_binary", "find_unary", "find_compare", "nat",
+__all__ = ["RULES", "CALLS", "METHODS", "converted", "element", "assigned", "find_binary", "find_unary", "find_compare", "unlike", "nat",
            "target", "attribute", "method", "SCALAR_METHODS"]
 
 NAT = Const(int64, np.int64(-(1 << 63)))
@@ -302,7 +302,29 @@ def find_binary(op: str, s: k.Type, t: k.Type):
     return _found(_UFUNCS[op], s, t) if op in _UFUNCS else None
 
 
-find_compare = find_binary
+def find_compare(op: str, s: k.Type, t: k.Type):
+    answer = unlike(op, s, t)
+    return find_binary(op, s, t) if answer is None else lambda x, y: Const(k.bool_, np.bool_(answer))
+
+
+_SAMPLES = {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}
+
+
+def unlike(op: str, s: k.Type, t: k.Type) -> bool | None:
+    """What == or != says of values of two types that are never equal, as dates and numbers are; None where values decide."""
+    if op not in ("==", "!="):
+        return None
+    function = _UFUNCS[op]
+    try:
+        ufuncs.loop(function, (s, t))
+    except Mismatch:
+        x, y = (_SAMPLES[u] if u in _SAMPLES else np.zeros((), dtype_of(u)) for u in (s, t))
+        try:
+            return bool(x == y if op == "==" else x != y)
+        except TypeError:  # units that have nothing in common
+            return None
+    return None
+
 
 
 def find_unary(op: str, t: k.Type):

@@ -163,6 +163,19 @@ def test_with_numbers():
     alike(by_number, *grid(d, np.array([2.5, -2.5, 0, np.nan])))
 
 
+@njit
+def equal(x, y):
+    return x == y, x != y
+
+
+def test_dates_and_numbers_are_never_equal():
+    for x in (dates("D"), dates("D")[3]):
+        for y in (5, 2.5, durations("D")[3], durations("D"), np.arange(11)):
+            alike(equal, x, y)
+    alike(equal, durations("D"), 59)
+    alike(equal, durations("D"), 59.0)
+
+
 def test_of_one():
     for d in (durations("D"), durations("D")[3], durations("D")[10], durations("ns").reshape(11, 1)[::-2]):
         alike(by_itself, d)
@@ -296,7 +309,9 @@ def test_assignment():
     (lambda a, x: a + x, (np.zeros(2, "M8[D]"), np.zeros(2, "M8[D]")), "cannot use operands"),
     (lambda a, x: a * x, (np.zeros(2, "M8[D]"), 2), "cannot use operands"),
     (lambda a, x: a < x, (np.zeros(2, "m8[M]"), np.zeros(2, "m8[D]")), "incompatible nonlinear base time units"),
-    (lambda a, x: a == x, (np.zeros(2, "M8[D]"), 5), "did not contain a loop"),
+    (lambda a, x: a == x, (np.zeros(2, "m8[M]"), np.zeros(2, "m8[D]")), "incompatible nonlinear base time units"),
+    (lambda a, x: a @ x, (np.zeros(2, "m8[D]"), np.ones(2)), "np.matmul of dates or durations is not compiled"),
+    (lambda a, x: np.cumsum(a, dtype="m8[h]"), (np.zeros(2, "m8[D]"), 5), "with dtype= are not compiled"),
     (lambda a, x: np.where(a == a, a, x), (np.zeros(2, "M8[D]"), 5), "could not be promoted"),
     (lambda a, x: np.sin(a), (np.zeros(2, "m8[D]"), 5), "not supported for the input types"),
     (lambda a, x: np.sum(a), (np.zeros(2, "M8[D]"), 5), "cannot use operands"),
