@@ -258,7 +258,7 @@ class _DeviceEmitter(FunctionEmitter):
     def declare(self, text: str) -> None:
         name = re.search(r"@([\w.]+)", text).group(1)
         if name.startswith("llvm.") and not _INTRINSICS.fullmatch(name) or \
-                not name.startswith(("llvm.", "__nv_")) and text.startswith("declare"):
+                not name.startswith(("llvm.", "__nv_", "vprintf")) and text.startswith("declare"):
             raise self.unsupported(f"the function {name}")
         super().declare(text)
 

@@ -383,6 +383,38 @@ def _reciprocal(e, inst, x):
     return [_fma(e, kind, _fma(e, kind, h, h, h), y, y)]
 
 
+_PRINTED = {"float": "%.9g", "double": "%.17g", "half": "%.5g"}
+
+
+def _print(e, inst, *operands):
+    """By the device's own vprintf(format, arguments), which the driver shows at the next wait. Each argument takes 8 bytes."""
+    form, words = "", []
+    for text, value, x in zip(inst.attrs["texts"], operands, inst.args):
+        kind = e.components(x.type)[0]
+        if kind == "i1":
+            yes, no = (e.module.constant_data(word + b"\0", 1) for word in (b"True", b"False"))
+            words.append(("ptr", e.assign(f"select i1 {value[0]}, ptr {yes}, ptr {no}")))
+            spec = "%s"
+        elif kind in _PRINTED:
+            words.append(("double", value[0] if kind == "double" else e.assign(f"fpext {kind} {value[0]} to double")))
+            spec = _PRINTED[kind]
+        else:
+            signed = getattr(x.type, "signed", True)
+            words.append(("i64", value[0] if kind == "i64" else e.assign(f"{'sext' if signed else 'zext'} {kind} {value[0]} to i64")))
+            spec = "%lld" if signed else "%llu"
+        form += text.replace("%", "%%") + spec
+    form += inst.attrs["texts"][-1].replace("%", "%%")
+    buffer = "null"
+    if words:
+        e.count += 1
+        buffer = f"%a{e.count}"
+        e.entry.append(f"  {buffer} = alloca [{len(words)} x i64], align 8")
+    for k, (kind, value) in enumerate(words):
+        e.line(f"store {kind} {value}, ptr {e.assign(f'getelementptr i64, ptr {buffer}, i64 {k}')}, align 8")
+    e.declare("declare i32 @vprintf(ptr, ptr)")
+    e.assign(f"call i32 @vprintf(ptr {e.module.constant_data(form.encode() + bytes(1), 1)}, ptr {buffer})")
+
+
 LOWERINGS = {
     g.THREAD_ID: _read("tid"), g.BLOCK_ID: _read("ctaid"), g.BLOCK_DIM: _read("ntid"), g.GRID_DIM: _read("nctaid"),
     g.LANE_ID: lambda e, inst: [_long(e, _lane(e))],
@@ -392,7 +424,7 @@ LOWERINGS = {
     g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot, g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"),
     g.WARP_REDUCE: _warp_reduce, g.ACTIVE_MASK: _active_mask,
     g.POPC: _count("ctpop"), g.CLZ: _count("ctlz"), g.FFS: _count("cttz"), g.BREV: _brev, g.RSQRT: _rsqrt,
-    g.HORNER: _horner, g.RECIPROCAL: _reciprocal,
+    g.PRINT: _print, g.HORNER: _horner, g.RECIPROCAL: _reciprocal,
 }
 
 

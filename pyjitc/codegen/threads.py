@@ -390,7 +390,7 @@ POLL_TEXT = f"""define internal i32 @pyjitc_poll(ptr %context) noinline cold nou
   %where = getelementptr i64, ptr %context, i64 {WORDS['counter']}
   %counter = load ptr, ptr %where
   %now = load atomic volatile i64, ptr %counter monotonic, align 8
-  %stop = icmp eq i64 %now, {STOP}
+  %stop = icmp uge i64 %now, {STOP}
   br i1 %stop, label %leave, label %ask
 leave:
   ret i32 1
@@ -472,11 +472,71 @@ def _fail(e, inst, thread):
     return []
 
 
+def _short_text(kind: str, least: int, most: int) -> str:
+    """A function that gives the shortest text that is the number again, which has fewer bits than a double."""
+    return f"""define internal ptr @pyjitc_text_of_{kind}({kind} %x) noinline cold nounwind {{
+  %wide = fpext {kind} %x to double
+  br label %try
+try:
+  %digits = phi i32 [{least}, %0], [%next, %again]
+  %text = call ptr @PyOS_double_to_string(double %wide, i8 signext 103, i32 %digits, i32 2, ptr null)
+  %back = call double @PyOS_string_to_double(ptr %text, ptr null, ptr null)
+  %narrow = fptrunc double %back to {kind}
+  %same = fcmp oeq {kind} %narrow, %x
+  %last = icmp eq i32 %digits, {most}
+  %done = or i1 %same, %last
+  br i1 %done, label %found, label %again
+again:
+  call void @PyMem_Free(ptr %text)
+  %next = add i32 %digits, 1
+  br label %try
+found:
+  ret ptr %text
+}}"""
+
+
+_SHORT_TEXT = {"float": _short_text("float", 6, 9), "half": _short_text("half", 3, 5)}
+
+
+def _print(e, inst, *operands):
+    """To sys.stdout, in one write."""
+    form, given, texts = "", [], []
+    for kind in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "void @PySys_FormatStdout(ptr, ...)", "void @PyMem_Free(ptr)",
+                 "ptr @PyOS_double_to_string(double, i8 signext, i32, i32, ptr)", "double @PyOS_string_to_double(ptr, ptr, ptr)"):
+        e.module.declarations[f"declare {kind}"] = None
+    lock = e.assign("call i32 @PyGILState_Ensure()")
+    for text, value, x in zip(inst.attrs["texts"], operands, inst.args):
+        kind = e.components(x.type)[0]
+        if kind == "i1":
+            spec = "%s"
+            given.append(f"ptr {e.assign(f'select i1 {value[0]}, ptr {e.string(str(True))}, ptr {e.string(str(False))}')}")
+        elif kind == "double":
+            spec = "%s"
+            texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {value[0]}, i8 signext 114, i32 0, i32 2, ptr null)"))
+            given.append(f"ptr {texts[-1]}")
+        elif kind in ("float", "half"):
+            spec = "%s"
+            e.module.extra[_SHORT_TEXT[kind]] = None
+            texts.append(e.assign(f"call ptr @pyjitc_text_of_{kind}({kind} {value[0]})"))
+            given.append(f"ptr {texts[-1]}")
+        else:
+            signed = getattr(x.type, "signed", True)
+            spec, extension = ("%lld", "s") if signed else ("%llu", "z")
+            given.append(f"i64 {value[0] if kind == 'i64' else e.assign(f'{extension}ext {kind} {value[0]} to i64')}")
+        form += text.replace("%", "%%") + spec
+    form += inst.attrs["texts"][-1].replace("%", "%%")
+    e.line(f"call void (ptr, ...) @PySys_FormatStdout({', '.join([f'ptr {e.string(form)}', *given])})")
+    for text in texts:
+        e.line(f"call void @PyMem_Free(ptr {text})")
+    e.line(f"call void @PyGILState_Release(i32 {lock})")
+    return []
+
+
 LOWERINGS = {
     gpu.BLOCK_ID: _word("block"), gpu.BLOCK_DIM: _word("threads"), gpu.GRID_DIM: _word("blocks"),
     gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
     gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing, memory.POLL: _poll,
-    gpu.POPC: _bit_count("ctpop"), gpu.CLZ: _bit_count("ctlz", True), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
+    gpu.PRINT: _print, gpu.POPC: _bit_count("ctpop"), gpu.CLZ: _bit_count("ctlz", True), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
     grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store, grid.NEXT: _next,
     grid.COUNT: _count, grid.LANES: _lanes, grid.FAIL: _fail,
 }

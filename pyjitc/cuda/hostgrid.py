@@ -86,7 +86,7 @@ class GridCode:
             counter.value = STOP
             wait(others)
             raise
-        if stopped or counter.value == STOP:
+        if stopped or counter.value >= STOP:
             raise KeyboardInterrupt
         failed = [run for run in runs if run.context[WORDS["site"]]]
         if failed:

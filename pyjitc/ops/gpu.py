@@ -13,7 +13,7 @@ import numpy as np
 from ..base.errors import Diagnostic, UnsupportedError
 from ..ir.core import ALLOCATES, PURE, READS, WRITES, Op
 from ..types.kinds import (
-    Array, Int, NpComplex, bool_, is_float, is_integer, is_number,
+    Array, Int, NoneType, NpComplex, bool_, is_float, is_integer, is_number,
 )
 from .effects import NO_RULE, NONDIFF, STRUCTURAL
 from .math import FMA
@@ -126,6 +126,16 @@ ATOMIC = _op("atomic", _atomic, _EFFECT, "(array, index..., value): the element 
              partials=NO_RULE)
 ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value): the element becomes the value where it is bit for bit as expected; "
                  "gives what it was")
+
+# ---------------------------------------------------------------- words for people
+
+
+def _print(*values, texts):
+    print("".join(text + str(value) for text, value in zip(texts, values)) + texts[-1], end="")
+
+
+PRINT = _op("print", lambda types, attrs: NoneType, _EFFECT, "write a line: {texts}, and between them the operands, which are numbers and bools",
+            partials=STRUCTURAL, eval=_print, attrs=True)
 
 # ---------------------------------------------------------------- warps: all lanes in the mask arrive together
 

@@ -150,7 +150,7 @@ def allocates(x, n):
 
 
 def prints(x, n):
-    print(n)
+    x[0] = len(str(n))
 
 
 def makes_lists(x, n):

@@ -14,7 +14,7 @@ from ...infer.meaning import Apply
 from ...ops import math as m
 from ...types.kinds import NpFloat
 from ..table import Library
-from .threads import INSTEAD
+from .threads import INSTEAD, printed
 
 __all__ = ["DeviceLibrary", "KernelLibrary"]
 
@@ -40,6 +40,8 @@ class KernelLibrary(Library):
     """For kernels on any target."""
 
     def rule_for(self, target):
+        if target is print:
+            return printed
         if type(target) is FunctionType and (target.__module__ or "").startswith(_NUMPY):
             found = INSTEAD.get((target.__module__[len(_NUMPY):], target.__qualname__))
             if found is not None:

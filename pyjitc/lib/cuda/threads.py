@@ -4,13 +4,17 @@ Sums of floats are NumPy's up to 128 elements in a row; longer rows are added bl
 """
 from __future__ import annotations
 
-from ...infer.meaning import Call, Throw
+import numpy as np
+
+from ...infer.meaning import Apply, Call, Expr, Mismatch, Throw
 from ...ops.arith import IADD, ISUB
+from ...ops.gpu import PRINT
+from ...types.kinds import Bool, Str, Tuple, bool_, is_float, is_integer, is_numpy_scalar
 from ..np.folds import BLOCK, combine, element, simple_row
 from ..np.products import accumulate
-from ..np.views import overlap
+from ..np.views import elements, overlap
 
-__all__ = ["INSTEAD"]
+__all__ = ["INSTEAD", "printed"]
 
 NO_ROOM = "the target of the assignment overlaps what is read, and a kernel has no memory for a copy; write a loop"
 
@@ -65,6 +69,47 @@ def vector_dot(a, b):
 def matvec(y, a, x):
     for i in range(len(y)):
         y[i] = vector_dot(a[i], x)
+
+
+# ---------------------------------------------------------------- print
+
+
+def printed(args, kwargs):
+    """print(...) of numbers, bools, None, tuples and texts that are known when the kernel is compiled."""
+    for name, x in kwargs.items():
+        if name not in ("sep", "end") or not x.known or x.value is not None and not isinstance(x.value, str):
+            raise Mismatch(f"print() in a kernel has no {name}=" + (" that is not a constant" if name in ("sep", "end") else ""),
+                           "leave it out: a kernel prints to standard output")
+    sep, end = (usual if name not in kwargs or kwargs[name].value is None else kwargs[name].value for name, usual in (("sep", " "), ("end", "\n")))
+    texts, values = [""], []
+    for k, x in enumerate(args):
+        texts[-1] += sep if k else ""
+        _add(x, texts, values, str)
+    texts[-1] += end
+    return Apply(PRINT, *values, texts=tuple(texts))
+
+
+def _add(x: Expr, texts: list[str], values: list[Expr], form) -> None:
+    """Append to the text and its values. form: of constants, str or repr."""
+    if x.known and (x.value is None or isinstance(x.value, (str, bool, int, np.bool_))):
+        texts[-1] += form(x.value)
+    elif isinstance(x.type, Tuple) and x.type.cls is None:
+        parts = elements(x)
+        texts[-1] += "("
+        for k, part in enumerate(parts):
+            texts[-1] += ", " if k else ""
+            _add(part, texts, values, repr)
+        texts[-1] += ",)" if len(parts) == 1 else ")"
+    elif is_integer(x.type) or is_float(x.type) or x.type in (Bool, bool_):
+        named = form is repr and is_numpy_scalar(x.type) and repr(np.int8(0)) != "0"  # since NumPy 2
+        before, after = ("", "") if not named else ("np.", "_") if x.type is bool_ else (f"np.{x.type}(", ")")
+        texts[-1] += before
+        values.append(x)
+        texts.append(after)
+    elif x.type is Str:
+        raise Mismatch("print() in a kernel of a str that is made as it runs", "print the parts, as in print('thread', i)")
+    else:
+        raise Mismatch(f"print() in a kernel of a {x.type}", "print its numbers, one by one")
 
 
 def _as(function):
