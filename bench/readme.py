@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from dataclasses import replace
 
 from .results import Results, WrongFile, load
 from .table import Row, cells_of, number
@@ -84,10 +85,11 @@ def _mean(values) -> str:
 
 
 def suite_table(results: Results, suite: str) -> str:
-    """Markdown of all rows of a suite; '' where the file has none."""
+    """Markdown of all rows of a suite, without what errors said on that machine."""
     rows = results.suites().get(suite)
     if not rows:
-        return ""
+        return f"Not in this file: `python -m bench {suite}` measures it.\n"
+    rows = [replace(row, note="") if row.figure is None else row for row in rows]
     head, *lines = cells_of(suite, rows)
     return "\n".join([_line(head), "|---|" + "---:|" * (len(head) - 1), *map(_line, lines)]) + "\n"
 
