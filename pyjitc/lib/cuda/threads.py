@@ -19,7 +19,12 @@ __all__ = ["INSTEAD", "printed"]
 NO_ROOM = "the target of the assignment overlaps what is read, and a kernel has no memory for a copy; write a loop"
 
 
-def row(index, n, how, unit, t):
+def room_of(shape, how, t):
+    """None: see `row`."""
+    return ()
+
+
+def row(index, n, how, unit, t, room):
     if how == "sum" and t.kind in "fc":
         if n < 8:
             return simple_row(index, n, how, unit, t)
@@ -117,5 +122,5 @@ def _as(function):
 
 
 # Functions of lib/np by module and name: the rule that stands for each in kernels.
-INSTEAD = {("folds", "row"): _as(row), ("views", "apart"): _as(apart), ("loops", "room"): lambda args, kwargs: Throw(RuntimeError, NO_ROOM),
+INSTEAD = {("folds", "row"): _as(row), ("folds", "room_of"): _as(room_of), ("views", "apart"): _as(apart), ("loops", "room"): lambda args, kwargs: Throw(RuntimeError, NO_ROOM),
            ("products", "vector_dot"): _as(vector_dot), ("products", "matvec"): _as(matvec)}
