@@ -28,6 +28,7 @@ ROWS = {
         ("int, float, complex, bool", "return a + 1, b * 0.5, a * 1j, a > b"),
         ("int beyond 64 bits", "return a + 1180591620717411303424"),
         ("NumPy scalars", "return np.float32(a) + 1.0, np.int8(5), np.uint64(b)"),
+        ("NumPy dates and durations", "d = np.datetime64('2024-02-28') + np.timedelta64(a, 'D')\nreturn d, d - np.datetime64('2024-01', 'D'), d < np.datetime64('NaT'), f'{d}'"),
         ("None", "return None if a > 3 else b"),
         ("str constants, +, f-strings", "return f'a is {a} and b is {b:5.1f}' + '!'"),
         ("str methods, indexing, *", "return 'text'.upper()"),

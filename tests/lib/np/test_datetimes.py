@@ -140,6 +140,10 @@ def test_durations(s, t):
         alike(of_durations, x[:0], y[:1])
 
 
+def test_quotients_of_durations_are_int64():
+    assert [type(x) for x in of_durations(np.timedelta64(7, "D"), np.timedelta64(2, "D"))[3:6:2]] == [np.int64, tuple]
+
+
 @pytest.mark.parametrize("s, t", [*PAIRS[:5], ("M", "D"), ("Y", "h"), ("ns", "as")])
 def test_dates(s, t):
     x, y = dates(s), numbers(5)[::2].view(f"M8[{t}]")
