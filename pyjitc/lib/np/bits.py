@@ -268,20 +268,21 @@ def swap_bytes(b, size):
 # ---------------------------------------------------------------- Python objects
 
 
-def _python(function, *args):
-    return Apply(pyobject.PY_CALL, Const(Object, function), *(Apply(pyobject.PY_BOX, x) for x in args), kwnames=())
+def python_call(function, *args):
+    """The call of a Python function that can be named in any process."""
+    return Apply(pyobject.PY_CALL, Const(Object, function), *(x if x.type is Object else Apply(pyobject.PY_BOX, x) for x in args), kwnames=())
 
 
 def _tobytes(args, kwargs):
     slots = bound("tobytes", ("a", "order"), args, kwargs)
-    return Apply(pyobject.PY_UNBOX, _python(np.ndarray.tobytes, *slots.values()), type=Bytes)
+    return Apply(pyobject.PY_UNBOX, python_call(np.ndarray.tobytes, *slots.values()), type=Bytes)
 
 
 def _tolist(args, kwargs):
     (a,) = bound("tolist", ("a",), args, kwargs).values()
     if a.type.ndim == 0:
         return Call(one_item, a)
-    return _python(np.ndarray.tolist, a)
+    return python_call(np.ndarray.tolist, a)
 
 
 def _item(args, kwargs):
@@ -323,6 +324,47 @@ def item_at(a, at):
     return a[at].item()
 
 
+def _field(args, kwargs, name="getfield"):
+    """The view of some bytes of each element."""
+    slots = bound(name, ("a", "dtype", "offset"), args, kwargs)
+    a, offset = slots["a"], slots.get("offset", views.ZERO)
+    if "dtype" not in slots:
+        raise Mismatch(f"{name}() missing required argument 'dtype' (pos 1)")
+    if not offset.known:
+        raise Mismatch(f"offset= of {name}() must be a constant")
+    t, dtype = a.type, scalar_of(slots["dtype"])
+    old, new = item_bits(t.dtype) // 8, item_bits(dtype) // 8
+    if offset.value < 0:
+        return Throw(ValueError, "offset is negative")
+    if new > old:
+        return Throw(ValueError, "new type is larger than original type")
+    if offset.value + new > old:
+        return Throw(ValueError, "new type plus offset is larger than original type")
+    axes = range(t.ndim)
+    return Apply(ARRAY_VIEW, a, Const(Int, int(offset.value)), *(Apply(ARRAY_DIM, a, axis=j) for j in axes),
+                 *(Apply(ARRAY_STRIDE, a, axis=j) for j in axes), type=Array(dtype, t.ndim, "A", t.writable, t.aligned and offset.value % new == 0))
+
+
+def _set_field(args, kwargs):
+    slots = bound("setfield", ("a", "val", "dtype", "offset"), args, kwargs)
+    if "val" not in slots:
+        raise Mismatch("setfield() missing required argument 'val' (pos 1)")
+    place = _field([slots["a"]], {name: slots[name] for name in ("dtype", "offset") if name in slots}, "setfield")
+    return place if isinstance(place, Throw) else Call(put_all, place, slots["val"])
+
+
+def put_all(a, value):
+    a[...] = value
+
+
+def _to_device(args, kwargs):
+    slots = bound("to_device", ("a", "device", "stream"), args, kwargs)
+    device = slots.get("device")
+    if device is None or not device.known or "stream" in slots:
+        raise Mismatch("the array method to_device() is compiled with a constant device and no stream")
+    return slots["a"] if device.value == "cpu" else Throw(ValueError, f"Unsupported device: {device.value}. Only 'cpu' is accepted.")
+
+
 def _refused(name, hint):
     def rule(args, kwargs):
         raise Mismatch(f"the array method {name}() is not compiled", hint)
@@ -331,9 +373,8 @@ def _refused(name, hint):
 
 
 _REFUSED = {
-    "resize": "write np.resize(a, shape)", "setflags": "flags are part of the type of an array; pass a copy", "getfield": "write a.view(dtype)",
-    "setfield": "write a.view(dtype)[...] = value", "dump": "call it outside the compiled function", "dumps": "call it outside the compiled function",
-    "tofile": "call it outside the compiled function", "to_device": "arrays are on the CPU",
+    "resize": "write np.resize(a, shape)", "setflags": "flags are part of the type of an array; pass a copy", "dump": "call it outside the compiled function", "dumps": "call it outside the compiled function",
+    "tofile": "call it outside the compiled function",
 }
 CALLS = {
     np.packbits: _of_bits("packbits", ("a", "axis", "bitorder"), packbits, lambda t: t is NpBool or isinstance(t, NpInt),
@@ -344,5 +385,6 @@ CALLS = {
 }
 METHODS = {
     "view": _view, "byteswap": _byteswap, "tobytes": _tobytes, "tolist": _tolist, "item": _item,
+    "getfield": _field, "setfield": _set_field, "to_device": _to_device,
     **{name: _refused(name, hint) for name, hint in _REFUSED.items()},
 }

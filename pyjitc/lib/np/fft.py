@@ -81,15 +81,9 @@ def check_castable(out, t, kind):
     raise NotImplementedError
 
 
-def _known(args, kwargs):
-    if not args[0].known:
-        raise Mismatch("the axis must be known at compile time", "write it as a constant, several as a tuple")
-    return args[0]
-
-
-@meaning(_known)
-def known(axis):
-    """The axis, which must be a constant."""
+@meaning(lambda args, kwargs: Const(k.Bool, args[0].known))
+def is_known(axis):
+    """Whether the axis is a constant."""
     raise NotImplementedError
 
 
@@ -130,7 +124,7 @@ def length_of(a, n, axis, back):
     """The number of points; back: of a real result, when the input has half of them."""
     if n is not None:
         return int(n)
-    if not -a.ndim <= known(axis) < a.ndim:
+    if not -a.ndim <= axis < a.ndim:
         raise IndexError("tuple index out of range")
     return (a.shape[axis] - 1) * 2 if back else a.shape[axis]
 
@@ -330,9 +324,21 @@ def along(a, n, axis, norm, out, kind):
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     scale = scale_of(norm, kind == "forward" or kind == "real")
-    if not -a.ndim <= known(axis) < a.ndim:
+    if not -a.ndim <= axis < a.ndim:
         raise AxisError(axis, a.ndim, None)
-    place = axis % a.ndim
+    if is_known(axis):
+        return along_place(a, n, axis % a.ndim, scale, out, kind)
+    return along_some(a, n, axis % a.ndim, scale, out, kind, 0)
+
+
+def along_some(a, n, axis, scale, out, kind, j):
+    """Along an axis that is known at run time only: code for each."""
+    if j == a.ndim - 1 or axis == j:
+        return along_place(a, n, j, scale, out, kind)
+    return along_some(a, n, axis, scale, out, kind, j + 1)
+
+
+def along_place(a, n, place, scale, out, kind):
     points = n // 2 + 1 if kind == "real" else n
     if out is not None:
         if out.ndim != a.ndim:
@@ -401,7 +407,7 @@ def lengths_of(a, s, axes, back, k):
     if k == len(axes):
         return ()
     if s is None:
-        if not -a.ndim <= known(axes[k]) < a.ndim:
+        if not -a.ndim <= axes[k] < a.ndim:
             raise IndexError(f"index {axes[k]} is out of bounds for axis 0 with size {a.ndim}")
         return (length_of(a, None, axes[k], back and k == len(axes) - 1),) + lengths_of(a, s, axes, back, k + 1)
     if s[k] is None:
@@ -511,14 +517,24 @@ def every_axis(ndim, k):
 def rolled(x, axes, k, back):
     if k == len(axes):
         return x
-    half = x.shape[known(axes[k])] // 2
-    return rolled(np.roll(x, -half if back else half, axes[k]), axes, k + 1, back)
+    if not -x.ndim <= axes[k] < x.ndim:
+        raise IndexError("tuple index out of range")
+    half = x.shape[axes[k]] // 2
+    return rolled(roll_some(x, -half if back else half, axes[k], 0), axes, k + 1, back)
+
+
+def roll_some(x, shift, axis, j):
+    if is_known(axis):
+        return np.roll(x, shift, axis)
+    if j == x.ndim - 1 or axis % x.ndim == j:
+        return np.roll(x, shift, j)
+    return roll_some(x, shift, axis, j + 1)
 
 
 def shifted(x, axes, back):
     if axes is None:
         return shifted(x, every_axis(x.ndim, 0), back)
-    if isinstance(axes, int):
+    if isinstance(axes, (int, np.integer)):
         return rolled(x, (axes,), 0, back)
     if x.ndim == 0 and len(axes) == 0:
         raise ValueError("not enough values to unpack (expected 2, got 0)")  # of np.roll

@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Call, Const, Mismatch, Throw
+from ...infer.meaning import Apply, Call, Const, Mismatch, Throw
+from ...ops import pyobject
+from ...ops.structure import RETYPE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, Int
-from ..build import type_name
+from ..build import meaning, type_name
 from . import arrange, attributes
+from .bits import python_call
 from .making import made
 from .reductions import AxisError, bound
 from .scans import check_axis
@@ -116,10 +119,40 @@ def _iterable(args, kwargs):
 def _frombuffer(args, kwargs):
     slots = bound("frombuffer", ("buffer", "dtype", "count", "offset", "like"), args, kwargs)
     x = slots["buffer"]
-    if not isinstance(x.type, Array):
-        raise Mismatch(f"np.frombuffer of a {type_name(x.type)} is not compiled", "call it outside, and pass the array")
+    if not isinstance(x.type, Array) and x.type is not k.Bytes:
+        raise Mismatch(f"np.frombuffer of a {type_name(x.type)} is not compiled", "pass an array or bytes")
     t = slots.get("dtype", Const(k.Singleton(float), float))
-    return Call(from_memory, x, t, slots.get("count", Const(Int, -1)), slots.get("offset", Const(Int, 0)))
+    return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, slots.get("count", Const(Int, -1)), slots.get("offset", Const(Int, 0)))
+
+
+def from_bytes(b, dtype, count, offset):
+    """Of a copy, which nobody can tell from the bytes: they cannot be written."""
+    data = np.empty(length_of(b), np.uint8)
+    copy_bytes(data, b)
+    return read_only(from_memory(data, dtype, count, offset))
+
+
+@meaning(lambda args, kwargs: Apply(pyobject.PY_UNBOX, python_call(len, *args), type=Int))
+def length_of(b):
+    """len(b) of bytes."""
+    raise NotImplementedError
+
+
+@meaning(lambda args, kwargs: python_call(np.copyto, args[0], python_call(memoryview, args[1])))
+def copy_bytes(target, source):
+    """The bytes to an array of as many."""
+    raise NotImplementedError
+
+
+def _read_only(args, kwargs):
+    t = args[0].type
+    return Apply(RETYPE, args[0], type=Array(t.dtype, t.ndim, t.layout, False, t.aligned))
+
+
+@meaning(_read_only)
+def read_only(a):
+    """The same array, not to be written."""
+    raise NotImplementedError
 
 
 def from_memory(a, dtype, count, offset):

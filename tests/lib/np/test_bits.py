@@ -1,7 +1,7 @@
 """Bits, bytes and memory of arrays against NumPy: packbits, views under another dtype, byteswap, shared memory, item."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import TypingError, njit
 
@@ -84,9 +84,24 @@ def test_same_as_numpy(name):
 
 
 @pytest.mark.parametrize("call, text", [
-    (lambda a: a.setflags(write=False), "part of the type"), (lambda a: a.resize(3), "np.resize"), (lambda a: a.getfield(np.int32), "view"), (lambda a: a.tofile("x"), "outside"),
+    (lambda a: a.setflags(write=False), "part of the type"), (lambda a: a.resize(3), "np.resize"), (lambda a: a.tofile("x"), "outside"),
     (lambda a: np.shares_memory(a, 3), "pass arrays"), (lambda a: a.item(0.5), "cannot be interpreted as an integer"),
 ], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(call, text):
     with pytest.raises(TypingError, match=text):
         njit(call)(A)
+
+
+def test_fields():
+    def f(a, x):
+        parts = a.getfield(np.int16, 2), a.T.getfield(np.int8), a.getfield("u4", offset=4), a[::-1].getfield(a.dtype)
+        a.setfield(x, np.int8, 1)
+        return parts, a
+
+    compiled = njit(f)
+    for a in (np.arange(6.0).reshape(2, 3), np.arange(6).reshape(2, 3)[:, ::2]):
+        agree(f, a, 7, compiled=compiled)
+        agree(f, a, np.arange(a.shape[1], dtype=np.int8), compiled=compiled)
+    for wrong in (lambda a: a.getfield(np.int32, 5), lambda a: a.getfield(np.complex128), lambda a: a.getfield(np.int8, -1), lambda a: a.to_device("gpu")):
+        agree(wrong, np.arange(6.0))
+    assert np.shares_memory(njit(lambda a: a.to_device("cpu"))(a), a)

@@ -221,9 +221,18 @@ def test_errors(name):
     assert not found, found
 
 
-def test_axes_must_be_known():
-    with pytest.raises(TypeError, match="the axis must be known at compile time"):
-        njit(lambda a, n: np.fft.fft(a, axis=n))(C2, 1)
+def test_axes_known_at_run_time():
+    def f(a, i, j):
+        return np.fft.fft(a, axis=i), np.fft.rfftn(a.real, axes=[i, j]), np.fft.fftshift(a, axes=[i, j]), np.fft.ifftshift(a, axes=j)
+
+    compiled, a = njit(f), np.stack((C2, C2 * 2))
+    for i, j in ((0, 2), (-1, 1), (2, -3)):
+        for expected, actual in zip(f(a, i, j), compiled(a, i, j)):
+            assert expected.dtype == actual.dtype
+            np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
+    for i, j in ((3, 0), (0, 3), (-4, 1)):
+        expected, actual = outcome(f, (a, i, j)), outcome(compiled, (a, i, j))
+        assert not difference(expected, actual)
 
 
 def test_wrong_types():

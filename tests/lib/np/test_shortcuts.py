@@ -1,9 +1,9 @@
-"""unique_all and its kin, sort_complex, rollaxis, row_stack, isfortran, iterable, frombuffer of arrays, against NumPy."""
+"""unique_all and its kin, sort_complex, rollaxis, row_stack, isfortran, iterable, frombuffer, against NumPy."""
 import numpy as np
 import pytest
 from tests.oracle import difference, outcome
 
-from pyjitc import TypingError, njit
+from pyjitc import njit
 
 V, A, A3 = np.array([3.0, 1.0, np.nan, 3.0, np.nan]), np.arange(12).reshape(3, 4) % 5, np.arange(24).reshape(2, 3, 4)
 WRITABLE = np.arange(6, dtype=np.int32)
@@ -54,6 +54,10 @@ def test_unique_values_are_sorted():
     assert difference(("returns", np.sort(f.py_func(A)), (), ""), ("returns", f(A), (), "")) == ""
 
 
-def test_bytes_are_refused():
-    with pytest.raises(TypingError, match="pass the array"):
-        njit(lambda: np.frombuffer(b"12345678"))()
+def test_frombuffer_of_bytes():
+    def f(b, n):
+        return np.frombuffer(b, np.uint8), np.frombuffer(b, dtype="<i4", count=n), np.frombuffer(b, np.int16, -1, 2), np.frombuffer(b"abcd", np.uint8).sum()
+
+    compiled = njit(f)
+    for args in ((b"abcdefgh", 1), (b"abcdefgh", 3), (b"abcdefghi", 1), (b"", 0)):
+        assert not difference(outcome(f, args), outcome(compiled, args))
