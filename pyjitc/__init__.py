@@ -2,18 +2,13 @@
 
 The compiler and llvmlite load at the first compile, not here.
 """
-import gc as _gc
+from .base.uncollected import Uncollected as _Uncollected
 
-_collects = _gc.isenabled()
-_gc.disable()  # what an import makes stays: looking for garbage among it took a fifth of the time
-try:
+with _Uncollected():
     from .api.jit import compile_options, jit, njit, trace
     from .api.signature import NAMES as _NAMES
     from .api.signature import TypeName, signature_of
     from .base.errors import CompileError, PyjitcError, TracingError, TypingError, UnsupportedError
-finally:
-    if _collects:
-        _gc.enable()
 
 __version__ = "0.1.0"
 __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError", "TypingError",

@@ -16,6 +16,7 @@ from collections import deque
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.trace import timed
+from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load
 from . import portable
 from .compiled import ABSENT, Compiled
@@ -174,7 +175,8 @@ def make(function, types, options: Options, args) -> Native:
     """Compile, remember, and link."""
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
-        compiled: Compiled = compiler.compile_signature(function, types, options)
+        with Uncollected():
+            compiled: Compiled = compiler.compile_signature(function, types, options)
         statistics["compiled"] += 1
         paths = portable.Paths(roots, compiled.guards)
         entry = Entry(

@@ -2,8 +2,9 @@
 
 The only way in the package to import later than the top of a module.
 """
-import gc
 import importlib
+
+from .uncollected import Uncollected
 
 __all__ = ["lazy"]
 
@@ -21,14 +22,8 @@ class _Lazy:
 
 
 def _load(name: str):
-    """Import without garbage collection: what modules make stays, and looking at it in between took 3 ms of a first call."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with Uncollected():
         return importlib.import_module(name)
-    finally:
-        if collects:
-            gc.enable()
 
 
 def lazy(name: str) -> _Lazy:
