@@ -16,6 +16,7 @@ import sys
 import warnings
 from time import perf_counter
 from types import CodeType, FunctionType, MethodType
+from typing import TextIO
 
 from ..base.lazy import lazy
 from ..base.options import Options
@@ -33,6 +34,7 @@ _compiler = lazy("pyjitc.api.compiler")
 _pickling = lazy("pyjitc.api.pickling")
 _notebook = lazy("pyjitc.api.notebook")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
+Declared = str | tuple | Signature  # how users write a signature; see signature_of
 
 
 class _NoMatch(Exception):
@@ -239,7 +241,7 @@ class CompiledFunction(Callable_):
 
     # -- for users
 
-    def compile(self, signature) -> None:
+    def compile(self, signature: Declared) -> None:
         """Compile for a signature now, as `njit(signature)` does."""
         signature = signature_of(signature)
         code = self.py_func.__code__
@@ -295,23 +297,23 @@ class CompiledFunction(Callable_):
             return _compiler.inspect(self.py_func, types, self.options, stage)
         return {types: _compiler.inspect(self.py_func, types, self.options, stage) for types in self.signatures}
 
-    def inspect_ir(self, signature=None):
+    def inspect_ir(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Typed IR as text, for a signature, or as a dict for all compiled so far."""
         return self._inspect("typed", signature)
 
-    def inspect_llvm(self, signature=None):
+    def inspect_llvm(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Optimised LLVM IR as text, for a signature, or as a dict."""
         return self._inspect("llvm", signature)
 
-    def inspect_asm(self, signature=None):
+    def inspect_asm(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Assembly as text, for a signature, or as a dict."""
         return self._inspect("asm", signature)
 
-    def inspect_cfg(self, signature=None):
+    def inspect_cfg(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Control-flow graph in DOT, for a signature, or as a dict; a notebook shows a picture."""
         return self._inspect("cfg", signature)
 
-    def inspect_types(self, file=None, signature=None) -> None:
+    def inspect_types(self, file: TextIO | None = None, signature: Declared | None = None) -> None:
         """Print the typed IR of a signature, or of all."""
         shown = self._inspect("typed", signature)
         for types, text in shown.items() if signature is None else [(signature, shown)]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import FunctionType
+from typing import Any, Callable, Iterable
 
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
@@ -16,14 +17,20 @@ _bound = lazy("pyjitc.api.bound")
 _tracing = lazy("pyjitc.api.tracing")
 
 
-def njit(signature=None, /, *, static_argnames=(), static_argnums=(), **options):
+def njit(signature: Callable | str | tuple | list | Signature | TypeName | None = None, /, *, static_argnames: str | Iterable[str] = (),
+         static_argnums: int | Iterable[int] = (), **options: Any) -> CompiledFunction | Callable[[Callable], CompiledFunction]:
     """Compile a function to native code at its first call, for the types of its arguments::
 
-        @njit                                   @njit(cache=True, fastmath=True)
-        def f(x, n): ...                        def g(a): ...
+        @njit
+        def f(x, n): ...
 
-        @njit("float64(float64[:], int64)")     # now, and for these types only; also a list of signatures,
-        def h(a, n): ...                        # or type objects: njit(float64(float64[:], int64))
+        @njit(cache=True, fastmath=True)
+        def g(a): ...
+
+        @njit("float64(float64[:], int64)")  # now, and for these types only
+        def h(a, n): ...
+
+    The last may be a list of signatures, and type objects instead of text: `njit(float64(float64[:], int64))`.
 
     In a signature, int64, float64, complex128 and boolean mean Python's int, float, complex and bool, and take NumPy
     scalars of these types as well; other scalar types mean NumPy's. `float64[:]` takes arrays of any strides,
@@ -89,7 +96,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     return Dispatcher(function, options, declared)
 
 
-def trace(function=None, /, **options):
+def trace(function: Callable | None = None, /, **options: Any) -> Callable:
     """Compile a function by running it once on tracers, as tracing JITs do, for the types and shapes of its arguments.
 
     What it recorded, `trace(f).record(*args)`, prints as a straight line: branches and loops on values are errors that say

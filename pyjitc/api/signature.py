@@ -92,7 +92,7 @@ def _argument(given) -> Type:
 _CLASSES = {int: kinds.Int, float: kinds.Float, bool: kinds.Bool, complex: kinds.Complex, str: kinds.Str, bytes: kinds.Bytes}
 
 
-def signature_of(given) -> Signature:
+def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
     """A Signature from what users write: a Signature, text, or a tuple of argument types."""
     if isinstance(given, Signature):
         return given
@@ -161,16 +161,16 @@ _PUBLIC = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 fl
 NAMES = {name: TypeName(name, text.NAMES[name]) for name in _PUBLIC.split()}
 
 
-def _tuple(types) -> TypeName:
+def _tuple(types: tuple | list) -> TypeName:
     types = [_argument(t) for t in types]
     return TypeName(str(Tuple(types)), Tuple(types))
 
 
-def _uniform(element, count: int) -> TypeName:
+def _uniform(element: Type | TypeName, count: int) -> TypeName:
     return _tuple([element] * count)
 
 
-def _optional(element) -> TypeName:
+def _optional(element: Type | TypeName) -> TypeName:
     t = union_of((_argument(element), kinds.NoneType))
     return TypeName(str(t), t)
 

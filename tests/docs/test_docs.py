@@ -1,10 +1,12 @@
 """What the documents say is there: links, tests named in the table of deviations, programs, environment variables."""
 import ast
+import inspect
 import pathlib
 import re
 
 import pytest
 
+import pyjitc
 from pyjitc.api.cli import STAGES
 from pyjitc.base.options import ENVIRONMENT
 
@@ -26,6 +28,16 @@ def test_every_deviation_has_a_test():
         file, name = re.search(r"`(tests/[\w/]+\.py)::(\w+)`", row).groups()
         names = {node.name for node in ast.parse((ROOT / file).read_text()).body if isinstance(node, ast.FunctionDef)}
         assert name in names, row
+
+
+def test_public_names_are_in_the_reference_with_their_types():
+    text = (ROOT / "docs" / "reference.md").read_text()
+    for name in pyjitc.__all__:
+        assert re.search(rf"\b{name}\b", text), name
+        value = getattr(pyjitc, name)
+        for function in [value] if inspect.isfunction(value) else []:
+            found = inspect.signature(function)
+            assert all(p.annotation is not p.empty for p in found.parameters.values()) and found.return_annotation is not found.empty, name
 
 
 def test_environment_variables_are_documented():
