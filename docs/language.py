@@ -27,6 +27,7 @@ ROWS = {
     "Values": [
         ("int, float, complex, bool", "return a + 1, b * 0.5, a * 1j, a > b"),
         ("int beyond 64 bits", "return a + 1180591620717411303424"),
+        ("int constant below 2**64 beside np.uint64", "return (np.uint64(0x9E3779B97F4A7C15) * np.uint64(b)) ^ 0xFFFFFFFFFFFFFFFF"),
         ("NumPy scalars", "return np.float32(a) + 1.0, np.int8(5), np.uint64(b)"),
         ("NumPy dates and durations", "d = np.datetime64('2024-02-28') + np.timedelta64(a, 'D')\nreturn d, d - np.datetime64('2024-01', 'D'), d < np.datetime64('NaT'), f'{d}'"),
         ("None", "return None if a > 3 else b"),

@@ -28,7 +28,16 @@ _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set
 class Operations:
 
     def const(self, inst, operands):
-        return constant(inst.attrs["value"])
+        return self.constant_of(inst, inst.attrs["value"])
+
+    def constant_of(self, inst, value):
+        """The constant; one from 2**63 to 2**64 too, where it goes to calls and operators only, which may take it as a np.uint64."""
+        if type(value) is int and 1 << 63 <= value < 1 << 64:
+            fits = (generic.CALL, generic.BINARY, generic.COMPARE, generic.LIST, generic.SETITEM)
+            if all(other.op in fits or inst.result not in other.args for block in self.analysis.fn.blocks for other in block.insts) and not any(
+                    inst.result in edge.args for block in self.analysis.fn.blocks for edge in block.edges()):
+                return Const(Singleton(value), value)
+        return constant(value)
 
     def global_(self, inst, operands):
         name = inst.attrs["name"]
@@ -45,7 +54,7 @@ class Operations:
             value = container[name]
             if not proto.library:
                 self.session.depend(space, name, UNKNOWN)
-        found = constant(value)
+        found = self.constant_of(inst, value)
         if not proto.library and container is space:
             self.session.depend(container, name, value, found.known)
         return found

@@ -8,9 +8,10 @@ import random
 import numpy as np
 import pytest
 
-from pyjitc import njit
+from pyjitc import TypingError, njit
 from tests.lib.expressions import outcome
 from tests.lib.test_number_operators import VALUES, is_documented
+from tests.oracle import agree
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NAMES = {"math": math, "cmath": cmath, "np": np, "operator": operator}
@@ -197,3 +198,32 @@ def test_options_of_arithmetic():
     dividing = njit(error_model="numpy")(make("x / y", 2))
     assert dividing(1.0, 0.0) == dividing(2**60, 0) == math.inf
     assert dividing(-1, 0) == -math.inf and math.isnan(dividing(0, 0))
+
+
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def test_int_constants_beside_uint64():
+    """They have no type of their own: what they meet says it."""
+    def scalars(x):
+        x ^= x >> np.uint64(30)
+        x *= np.uint64(0xBF58476D1CE4E5B9)
+        big = 0x94D049BB133111EB
+        for _ in range(2):
+            x = x * np.uint64(big) + np.uint64(GOLDEN)
+        return x & 0xFFFFFFFFFFFFFFFE, 0xFFFFFFFFFFFFFFFF - x, x < 0xFFFFFFFFFFFFFFFF, x == GOLDEN, float(GOLDEN), 1.5 + 0xFFFFFFFFFFFFFFFF, np.float32(GOLDEN)
+
+    def arrays(a):
+        b = (a * GOLDEN) ^ 0xFFFFFFFFFFFFFFFE
+        a[0] = GOLDEN
+        return a, b, np.array([GOLDEN, 1], dtype=np.uint64), np.full(2, 0xFFFFFFFFFFFFFFFF), a < GOLDEN
+
+    agree(scalars, np.uint64(7))
+    agree(arrays, np.arange(3, dtype=np.uint64))
+
+
+@pytest.mark.parametrize("function, x", [(lambda x: x + 0xFFFFFFFFFFFFFFFF, 1), (lambda x: x & 0xFFFFFFFFFFFFFFFF, np.uint32(1)), (lambda x: 0xFFFFFFFFFFFFFFFF, 1),
+                                         (lambda x: np.int64(0xFFFFFFFFFFFFFFFF), 1), (lambda x: x + 0x1FFFFFFFFFFFFFFFF, np.uint64(1))])
+def test_other_int_constants_beyond_64_bits_are_refused(function, x):
+    with pytest.raises(TypingError, match="does not fit in 64 bits"):
+        njit(function)(x)

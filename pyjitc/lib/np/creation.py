@@ -180,6 +180,8 @@ def _full(args, kwargs):
         natural = value.type.dtype
     if isinstance(value.type, (Tuple, kinds.Struct)):
         return CallValue(Const(Singleton(full_of), full_of), slots["shape"], value, keywords={n: slots[n] for n in ("dtype", "order") if n in slots})
+    if natural is None and conversions.is_wide(value):
+        natural = kinds.uint64
     if natural is None:
         raise Mismatch(f"np.full() with a fill value of type {value.type} is not compiled")
     dtype = scalar_of(slots["dtype"]) if "dtype" in slots else natural

@@ -13,6 +13,7 @@ from ...types.kinds import Array, Bool, DType, Int, NoneType
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning, provoked, type_name
 from ..intrinsics import as_type
+from ..py import conversions
 from .arrange import common_dtype
 from .views import elements
 from .creation import scalar_of
@@ -96,6 +97,8 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
                          f"{len(shape)} dimensions. The detected shape was {tuple(shape)} + inhomogeneous part.")
         shape.append(len(split[0]))
         leaves = [e for s in split for e in s]
+    if dtype is k.uint64:
+        leaves = [conversions.wide_as(leaf, dtype) if conversions.is_wide(leaf) else leaf for leaf in leaves]
     for leaf in leaves:
         if not k.is_scalar(leaf.type) and not isinstance(leaf.type, Array):
             raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled", "use numbers and arrays")

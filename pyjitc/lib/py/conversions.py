@@ -61,6 +61,8 @@ def _parsed(cls, t: k.Type, text: str) -> Expr:
 def to_float(x: Expr) -> Expr:
     """float(x)."""
     t = x.type
+    if is_wide(x):
+        return wide_as(x, Float)
     if isinstance(t, NpComplex):
         return cast(apply(REAL, x), Float)
     if is_number(t) and t is not Complex:
@@ -93,11 +95,36 @@ def to_index(x: Expr) -> Expr:
     raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer", whole_number(t))
 
 
+def is_wide(x: Expr) -> bool:
+    """Whether `x` is an int constant from 2**63 to 2**64, which has no type of its own."""
+    return isinstance(x.type, k.Singleton) and type(x.type.value) is int
+
+
+def wide_as(x: Expr, t: k.Type) -> Expr:
+    """Such a constant as a number of type t."""
+    value = x.type.value
+    if t is k.uint64:
+        return Const(t, np.uint64(value))
+    if t is Float:
+        return Const(t, float(value))
+    if isinstance(t, (NpFloat, NpComplex)):
+        return Const(t, dtype_of(t).type(value))
+    raise Mismatch(f"the int {value} does not fit in 64 bits", "use a float, or a NumPy unsigned type such as np.uint64", OverflowError)
+
+
+def beside(x: Expr, other: k.Type) -> Expr:
+    """The constant as an operand beside a value of type `other`."""
+    t = other.dtype if isinstance(other, k.Array) else other
+    return wide_as(x, t if t is k.uint64 else Float if is_float(t) else Int)
+
+
 def to_scalar(x: Expr, t: k.Type) -> Expr:
     """x as a NumPy scalar of type t, by its class or by assignment to an element of an array of that dtype."""
     source = x.type
     if source is t:
         return x
+    if is_wide(x):
+        return wide_as(x, t)
     if is_time(t) or is_time(source):
         return times.element(x, t)
     if t is k.bool_:
