@@ -28,6 +28,7 @@ __all__ = ["RULES", "CALLS", "METHODS", "converted", "element", "assigned", "fin
 
 NAT = Const(int64, np.int64(-(1 << 63)))
 ZERO, ONE = Const(int64, np.int64(0)), Const(int64, np.int64(1))
+NAN = Const(float64, np.float64("nan"))
 AS_NUMBER = "x.astype(np.int64) is the number of units"
 
 
@@ -224,8 +225,7 @@ def _with_float(op):
 
 def _ratio_of(x, y):
     a, b = _number(x), _number(y)
-    nan = Const(float64, np.float64("nan"))
-    return apply(SELECT, _any_nat(a, b), nan, apply(FDIV, cast(a, float64), cast(b, float64)))
+    return apply(SELECT, _any_nat(a, b), NAN, apply(FDIV, cast(a, float64), cast(b, float64)))
 
 
 def _quotient(x, y):
@@ -238,8 +238,15 @@ def _remainder(x, y):
     return cast(apply(SELECT, apply(BOR, _any_nat(a, b), apply(IEQ, b, ZERO)), NAT, apply(IMOD, a, b)), x.type)
 
 
+_SIGN_IS_FLOAT = np.sign(np.timedelta64(1, "D")).dtype.kind == "f"  # from NumPy 2.5 on
+
+
 def _sign(x):
     a = _number(x)
+    if _SIGN_IS_FLOAT:
+        above, below = (apply(relation, a, ZERO) for relation in (IGT, ILT))
+        found = apply(SELECT, above, Const(float64, np.float64(1)), apply(SELECT, below, Const(float64, np.float64(-1)), Const(float64, np.float64(0))))
+        return apply(SELECT, _is_nat(a), NAN, found)
     below = apply(SELECT, apply(ILT, a, ZERO), Const(int64, np.int64(-1)), ZERO)
     return cast(apply(SELECT, apply(IGT, a, ZERO), ONE, below), x.type)
 
@@ -304,13 +311,15 @@ def find_binary(op: str, s: k.Type, t: k.Type):
 
 def find_compare(op: str, s: k.Type, t: k.Type):
     answer = unlike(op, s, t)
-    return find_binary(op, s, t) if answer is None else lambda x, y: Const(k.bool_, np.bool_(answer))
+    if answer is None:
+        return find_binary(op, s, t)
+    return lambda x, y: Const(k.Bool if type(answer) is bool else k.bool_, answer)  # NumPy before 2.3: Python's bool
 
 
 _SAMPLES = {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}
 
 
-def unlike(op: str, s: k.Type, t: k.Type) -> bool | None:
+def unlike(op: str, s: k.Type, t: k.Type):
     """What == or != says of values of two types that are never equal, as dates and numbers are; None where values decide."""
     if op not in ("==", "!="):
         return None
@@ -318,9 +327,9 @@ def unlike(op: str, s: k.Type, t: k.Type) -> bool | None:
     try:
         ufuncs.loop(function, (s, t))
     except Mismatch:
-        x, y = (_SAMPLES[u] if u in _SAMPLES else np.zeros((), dtype_of(u)) for u in (s, t))
+        x, y = (_SAMPLES[u] if u in _SAMPLES else np.zeros((), dtype_of(u))[()] for u in (s, t))
         try:
-            return bool(x == y if op == "==" else x != y)
+            return x == y if op == "==" else x != y
         except TypeError:  # units that have nothing in common
             return None
     return None
