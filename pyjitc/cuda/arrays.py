@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..types.kinds import Array
-from ..types.typeof import element_type
+from ..types.typeof import element_type, record_type
 from . import dlpack
 from .devices import CudaError, Event, current_device, devices, raise_failures, stream_handle
 
@@ -43,6 +43,12 @@ class Memory:
     def __del__(self):
         with contextlib.suppress(CudaError, AttributeError):
             self.free()
+
+
+def _array_at(memory, address, shape, strides, dtype, writable=True) -> np.ndarray:
+    """Memory as an array of NumPy, which keeps it."""
+    found = np.asarray(_Place(memory, address, shape, strides, dtype, writable))
+    return found.view(dtype) if dtype.names else found  # the description has no fields
 
 
 class _Place:
@@ -119,7 +125,7 @@ class DeviceArray:
         """An ndarray at the same place. It may be cut and turned, but never read, unless the memory is the host's."""
         if self.size == 0:
             return np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
-        return np.asarray(_Place(self.memory, self.address, self.shape, self.strides, self.dtype, self.writable))
+        return _array_at(self.memory, self.address, self.shape, self.strides, self.dtype, self.writable)
 
     def _view(self, window: np.ndarray) -> DeviceArray:
         start = self.start if window.size == 0 else window.ctypes.data
@@ -301,12 +307,12 @@ def _type(shape, strides, dtype, writable) -> Array:
         f = f and (s == step or n == 1)
         step *= n
     layout = "C" if c or empty else "F" if f else "A"
-    key = dtype.num, len(shape), layout, writable
+    key = dtype if dtype.names else dtype.num, len(shape), layout, writable
     found = _types.get(key)
     if found is None:
-        element = element_type(dtype)
+        element = element_type(dtype) or record_type(dtype)
         if element is None:
-            raise TypeError(f"arrays of dtype {dtype} have no form on a device; numbers have")
+            raise TypeError(f"arrays of dtype {dtype} have no form on a device; numbers and records of them have")
         found = _types[key] = Array(element, len(shape), layout, writable)
     return found
 
@@ -415,7 +421,7 @@ def _host_memory(size: int, is_mapped: bool) -> Memory:
 def _host_array(shape, dtype, order: str, is_mapped: bool) -> np.ndarray:
     shape, dtype = _dims(shape), np.dtype(dtype)
     memory = _host_memory(math.prod(shape) * dtype.itemsize, is_mapped)
-    return np.asarray(_Place(memory, memory.address, shape, _strides(shape, dtype.itemsize, order), dtype))
+    return _array_at(memory, memory.address, shape, _strides(shape, dtype.itemsize, order), dtype)
 
 
 def pinned_array(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:

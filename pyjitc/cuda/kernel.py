@@ -120,7 +120,7 @@ class Kernel(Callable_):
         return self
 
     def _code(self, types, device):
-        key = types, device.index if device.gpu else -1
+        key = types, device if device.gpu else None
         found = self._codes.get(key)
         if found is not None and _holds(found.guards):
             return found

@@ -185,7 +185,8 @@ def test_records(kernel):
     expected, found = made(), made()
     simulate(kernel, 1, 8, expected)
     cuda.jit(kernel)[1, 8](*found)
-    assert expected[0].tobytes() == found[0].tobytes() and expected[1].tolist() == found[1].tolist()
+    assert [x[name].tolist() for x in expected[:1] for name in RECORD.names] == [x[name].tolist() for x in found[:1] for name in RECORD.names]
+    assert expected[1].tolist() == found[1].tolist()
     packed = found[0].astype(np.dtype([(name, RECORD[name]) for name in RECORD.names]))  # unaligned
     cuda.jit(fields)[1, 8](packed, found[1])
     assert packed["n"].tolist() == (found[0]["n"] + 7).tolist()
