@@ -65,6 +65,8 @@ def box(e, t, values, inst, take: bool = False) -> str:
         return e.python_call(inst, e.object(range), _boxed_parts(e, (Int, Int, Int), values, inst, take), ())
     if isinstance(t, Struct) and t.name == "list":
         return _sequence(e, inst, "PyList_New", "PyList_SetItem", _boxed_parts(e, [m for _, m in t.members], values, inst, take))
+    if isinstance(t, Struct) and t.name == "record":  # a scalar that looks into the array, as NumPy's a[i]
+        return _made(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}", f"ptr {_array(e, t.members[0][1], values, inst, take)}")
     if isinstance(t, Union):
         return _union(e, t, values, inst, take)
     raise NotBoxable(t)

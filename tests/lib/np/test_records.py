@@ -4,12 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gc
+
 import numpy as np
 import pytest
 from tests.oracle import difference, outcome
 
 from pyjitc import TypingError, njit
-from pyjitc.base.errors import PyjitcError
 
 PLAIN = np.dtype([("x", float), ("y", np.int32, (2,))])
 PACKED = np.dtype([("b", np.int8), ("x", float), ("h", np.float16), ("c", complex)])
@@ -154,6 +155,8 @@ def test_identity_and_specialisations():
 
 def test_kept_on_disk(tmp_path):
     (tmp_path / "program.py").write_text("""
+import gc
+
 import numpy as np
 from pyjitc import njit
 T = np.dtype([("x", float), ("n", np.int8)])
@@ -179,6 +182,20 @@ def test_what_is_refused(function):
         njit(function)(P)
 
 
-def test_a_record_stays_inside():
-    with pytest.raises(PyjitcError, match="cannot leave compiled code"):
-        njit(lambda a: a[0])(P)
+def test_a_record_that_is_returned_looks_into_the_array():
+    @njit
+    def one(a, i):
+        return a[i], (a.copy()[i], i)
+
+    for a in (P, np.zeros(2, NAMED)):
+        a = a.copy()
+        expected, actual = one.py_func(a, 1), one(a, 1)
+        assert type(actual[0]) is type(expected[0]) and actual[0].dtype == expected[0].dtype and actual[0] == expected[0] == actual[1][0]
+        name = a.dtype.names[0]
+        actual[0][name] = 7
+        assert a[1][name] == 7 and expected[1][0][name] == actual[1][0][name] != 7
+        one(a, 0), gc.collect()
+        assert a[1][name] == actual[0][name] == 7
+        a.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            one(a, 1)[0][name] = 1
