@@ -244,10 +244,7 @@ class CompiledFunction(Callable_):
     def compile(self, signature: Declared) -> None:
         """Compile for a signature now, as `njit(signature)` does."""
         signature = signature_of(signature)
-        code = self.py_func.__code__
-        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
-        if len(signature.args) != count:
-            raise TypeError(f"signature {signature} has {len(signature.args)} argument{'s' * (len(signature.args) != 1)}, {self.__qualname__}() takes {count}")
+        self._check_count(signature)
         if not _NATIVE or self._given_up:
             return
         with LOCK:
@@ -259,6 +256,12 @@ class CompiledFunction(Callable_):
             result = self._natives[signature.args].entry.result
         if signature.result is not None and str(signature.result) != result:
             raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() returns {result}")
+
+    def _check_count(self, signature: Signature) -> None:
+        code, given = self.py_func.__code__, len(signature.args)
+        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+        if given != count:
+            raise TypeError(f"signature {signature} has {given} argument{'s' * (given != 1)}, {self.__qualname__}() takes {count}")
 
     def recompile(self) -> None:
         """Compile every signature anew, whatever memory and disk hold."""
@@ -292,9 +295,10 @@ class CompiledFunction(Callable_):
 
     def _inspect(self, stage: str, signature):
         if signature is not None:
-            types = signature_of(signature).args if not isinstance(signature, tuple) or not all(
-                isinstance(t, Type) for t in signature) else signature
-            return _compiler.inspect(self.py_func, types, self.options, stage)
+            exact = isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature)
+            asked = Signature(signature) if exact else signature_of(signature)
+            self._check_count(asked)
+            return _compiler.inspect(self.py_func, asked.args, self.options, stage)
         return {types: _compiler.inspect(self.py_func, types, self.options, stage) for types in self.signatures}
 
     def inspect_ir(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:

@@ -199,3 +199,10 @@ def test_typing_error_is_a_type_error():
     with pytest.raises(TypeError) as caught:
         njit(lambda x: x.nothing)(1)
     assert type(caught.value) is TypingError
+
+
+def test_signatures_have_as_many_types_as_the_function_has_parameters():
+    f = njit(lambda x: x)
+    for ask in (f.inspect_ir, f.inspect_asm, f.compile):
+        with pytest.raises(TypeError, match=r"signature \(int, int\) has 2 arguments, .* takes 1"):
+            ask("(int, int)")
