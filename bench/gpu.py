@@ -2,8 +2,7 @@
 
 On the CPU grid: against the same work as a plain compiled loop, and against Numba's simulator of CUDA, which runs a small
 grid in a process of its own and is compared by the time for an element. The cost of binding a launch is measured on native
-functions that stand for the driver. On a GPU: the share of the bandwidth of a device copy, a launch, and numba-cuda, CuPy
-and JAX where they are installed.
+functions that stand for the driver. What is measured on a GPU is in gpu_device.py.
 """
 from __future__ import annotations
 
@@ -16,6 +15,7 @@ from pyjitc import cuda
 from pyjitc.cuda import devices
 from pyjitc.runtime.hostdevice import HostDevice
 
+from . import gpu_device
 from .measure import calls, child, progress, ratio, runs, sample
 from .peers import load
 from .table import Row
@@ -25,8 +25,7 @@ __all__ = ["PEERS", "measure"]
 PEERS = ("numba", "jax")
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu_kernels.py")
 SIZE, SIMULATED = 1 << 20, 1 << 10
-BANDWIDTH, LAUNCH, BINDING = 0.9, 4.0, 1.0  # budgets: share, microseconds, microseconds
-_DEVICE_SIZE = 1 << 26
+BINDING = 1.0  # budget in microseconds
 
 SIMULATOR = """\
 import time
@@ -48,7 +47,7 @@ answer(min(times))
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
     reason = cuda.why_not()
     found = list(cuda.list_devices())
-    rows = [] if reason else _on_device(peers, quick, only)
+    rows = [] if reason else gpu_device.measure(peers, quick, only, KERNELS)
     devices.use([HostDevice()], "the suite measures the CPU grid")
     try:
         rows += _on_grid(peers, quick, only)
@@ -118,90 +117,6 @@ def _binding(quick: bool) -> Row:
     times = calls({"bound": ("launch(a, x, y)", names), "indexed": ("kernel[1, 32](a, x, y)", names)}, 10 if quick else 60)
     return Row("gpu", name, "us", sample(t / 1e3 for t in times["bound"]), {"with kernel[grid, block]": sample(t / 1e3 for t in times["indexed"])},
                budget=BINDING)
-
-
-# ---------------------------------------------------------------- a device
-
-
-def _on_device(peers, quick: bool, only: str) -> list[Row]:
-    rounds = 5 if quick else 25
-    cases = load(KERNELS, "pyjitc", {"cuda": cuda})["CASES"]
-    x, y = (cuda.to_device(np.ones(_DEVICE_SIZE, np.float32)) for _ in range(2))
-    copied = _seconds(lambda: y.copy_to_device(x), rounds)
-    limit = 8 * _DEVICE_SIZE / sample(copied).median
-    rows = []
-    for name, size in (("saxpy", 12), ("block sums", 4)):
-        if only and only not in name:
-            continue
-        kernel, _, launch, _ = cases[name]
-        grid, block = launch(_DEVICE_SIZE)
-        out = cuda.device_array(grid, np.float32)
-        args = (np.float32(2), x, y) if name == "saxpy" else (x, out)
-        times = _seconds(lambda: kernel[grid, block](*args), rounds)
-        cells = {"GB/s": f"{size * _DEVICE_SIZE / sample(times).median / 1e9:,.0f}", "copy, GB/s": f"{limit / 1e9:,.0f}"}
-        ratios = {}
-        if name == "saxpy":
-            for peer, call in _peers(peers).items():
-                theirs = _seconds(call, rounds)
-                ratios[peer] = ratio(theirs, times)
-                cells[f"over {peer}"] = f"{ratios[peer].median:.2f}x"
-        share = sample(size * _DEVICE_SIZE / t / limit for t in times)
-        rows.append(Row("gpu", f"{name}, share of a copy's bandwidth", "x", share, cells, BANDWIDTH, at_least=True, ratios=ratios))
-    if not only or "launch" in only:
-        small = cuda.to_device(np.ones(32, np.float32))
-        launch = cases["saxpy"][0][1, 32]
-        launch(np.float32(2), small, small)
-        times = calls({"launch": ("launch(a, x, x)", {"launch": launch, "a": np.float32(2), "x": small})}, rounds, window=400)["launch"]
-        cuda.synchronize()
-        rows.append(Row("gpu", "launch", "us", sample(t / 1e3 for t in times), budget=LAUNCH))
-    return rows
-
-
-def _seconds(call, rounds: int) -> list[float]:
-    """Of one call on the device, by its own clock."""
-    call()
-    cuda.synchronize()
-    found = []
-    for _ in range(rounds):
-        start, end = cuda.event(), cuda.event()
-        start.record()
-        call()
-        end.record()
-        end.synchronize()
-        found.append(start.elapsed_time(end) / 1e3)
-    return found
-
-
-def _peers(peers) -> dict:
-    """saxpy of other libraries, where they are installed and see the device: {name: call}."""
-    found = {}
-    host = np.ones(_DEVICE_SIZE, np.float32)
-    try:
-        theirs = importlib.import_module("numba.cuda")
-        kernel = load(KERNELS, "cpython", {"cuda": theirs})["CASES"]["saxpy"][0][-(-_DEVICE_SIZE // 256), 256]
-        a, b = theirs.to_device(host), theirs.to_device(host)
-        kernel(np.float32(2), a, b)
-        found["numba-cuda"] = lambda: kernel(np.float32(2), a, b)
-    except Exception as error:
-        progress(f"gpu: numba-cuda is left out: {error}")
-    try:
-        cupy = importlib.import_module("cupy")
-        saxpy = cupy.ElementwiseKernel("float32 a, float32 x", "float32 y", "y = a * x + y", "saxpy")
-        c, d = cupy.asarray(host), cupy.asarray(host)
-        saxpy(np.float32(2), c, d)
-        found["cupy"] = lambda: saxpy(np.float32(2), c, d)
-    except Exception as error:
-        progress(f"gpu: CuPy is left out: {error}")
-    if "jax" in peers:
-        try:
-            jax = importlib.import_module("jax")
-            e, f = (jax.device_put(host, jax.devices("gpu")[0]) for _ in range(2))
-            compiled = jax.jit(lambda a, x, y: a * x + y)
-            compiled(np.float32(2), e, f).block_until_ready()
-            found["jax"] = lambda: compiled(np.float32(2), e, f).block_until_ready()
-        except Exception as error:
-            progress(f"gpu: JAX is left out: {error}")
-    return found
 
 
 def _ms(times) -> str:

@@ -75,7 +75,7 @@ class GridCode:
             if status == 0 and first < blocks:
                 counter.value = first
                 rest = (perf_counter() - start) / first * (blocks - first)
-                if rest > 2 * _WAKING:
+                if rest > 4 * _WAKING:
                     count = min(blocks - first, _workers(), int(rest / _WAKING))
                     runs += [_Run(self, grid, block, shared) for _ in range(count - 1)]
                     others += [_submit(self.native, run.context, arguments, where, blocks) for run in runs[1:]]
