@@ -44,7 +44,10 @@ ROWS = {
         ("range", "r = range(2, a)\nreturn len(r), r[-1] if a > 3 else 0, 3 in r"),
         ("slice objects", "s = slice(0, 2)\nreturn c[s]"),
         ("a union of types at a join", "x = a if a > 3 else 2.5\nreturn x"),
+        ("global dicts, by constant keys", "return TABLE['a'] + a"),
+        ("global lists", "return ITEMS[0] + a"),
         ("instances of classes with attributes", "return Thing().value"),
+        ("attributes of global objects", "return thing.value + a"),
         ("enum members", "return Colour.RED.value + a"),
     ],
     "Statements": [
@@ -114,6 +117,7 @@ Point = namedtuple("Point", "x y")
 LIMIT = 10
 class Wrong(Exception): pass
 class Thing: value = 3
+thing, ITEMS, TABLE = Thing(), [1, 2], {"a": 1}
 class Colour(enum.Enum): RED = 1
 class Manager:
     def __enter__(self): return self

@@ -110,6 +110,17 @@ def test_recursion_goes_deeper():
         njit(depth)(10 ** 12)
 
 
+def test_memory_that_is_not_there():
+    def zeros(n):
+        return np.zeros(n)
+
+    with pytest.raises(MemoryError, match="Unable to allocate"):
+        zeros(2 ** 55)
+    with pytest.raises(MemoryError) as caught:
+        njit(zeros)(2 ** 55)
+    assert type(caught.value) is MemoryError and caught.value.args == ()
+
+
 class MyFloat(float):
     pass
 
