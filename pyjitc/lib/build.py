@@ -138,6 +138,8 @@ def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
         except TypeError as error:
             return Mismatch(str(error))
     names = [type_name(t) for t in types]
+    if op == "+" and types[0] is k.Str and not k.is_numpy_scalar(types[-1]) and not isinstance(types[-1], k.Array):
+        return Mismatch(f'can only concatenate str (not "{names[1]}") to str', "write an f-string, as in f'{x}'")
     if len(names) == 1:
         return Mismatch(f"bad operand type for unary {op}: '{names[0]}'")
     if op in _RELATIONS:

@@ -206,3 +206,14 @@ def test_signatures_have_as_many_types_as_the_function_has_parameters():
     for ask in (f.inspect_ir, f.inspect_asm, f.compile):
         with pytest.raises(TypeError, match=r"signature \(int, int\) has 2 arguments, .* takes 1"):
             ask("(int, int)")
+
+
+def test_text_and_numbers():
+    def label(n):
+        return "n is " + n
+
+    for value in (2, 2.5, None, (1,)):
+        with pytest.raises(TypeError) as plain:
+            label(value)
+        text, marked, _, hint = message(label, value)
+        assert text == str(plain.value) and marked == expected('"n is " + n') and "f-string" in hint
