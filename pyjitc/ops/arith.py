@@ -196,9 +196,10 @@ def _signed(t) -> bool:
 
 def _checked_lower(name, symbol):
     """`name`: LLVM's `<name>.with.overflow` family; only Python ints are ever checked."""
-    text = overflow_text(symbol).replace("%d", "%lld")
+    usual = overflow_text(symbol).replace("%d", "%lld")
 
     def lower(e, inst, x, y):
+        text = _escaped(inst.attrs["message"]) if "message" in inst.attrs else usual
         pair = e.assign(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {x[0]}, i64 {y[0]})")
         e.declare(f"declare {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64, i64)")
         result = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
@@ -525,11 +526,11 @@ ISUB = _op("isub", II, _integer(operator.sub), llvm("sub"), doc="x - y, wrapping
 IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="x * y, wrapping")
 INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wrapping")
 IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
-              doc="x + y; OverflowError beyond 64 bits")
+              doc="iadd_ck {message, optional} (x, y): x + y; OverflowError beyond 64 bits")
 ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
-              doc="x - y; OverflowError beyond 64 bits")
+              doc="isub_ck {message, optional} (x, y): x - y; OverflowError beyond 64 bits")
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
-              doc="x * y; OverflowError beyond 64 bits")
+              doc="imul_ck {message, optional} (x, y): x * y; OverflowError beyond 64 bits")
 INEG_CK = _op("ineg_ck", "x: int -> int", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
               doc="-x; OverflowError for the least int")
 IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")

@@ -6,6 +6,7 @@ says which those are (ufuncs.py), and `converted` changes units.
 """
 from __future__ import annotations
 
+import functools
 import math
 from typing import Callable
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ...infer.meaning import Apply, Const, Expr, Mismatch, Throw
 from ...ops.arith import (
-    BAND, BOR, FDIV, FMUL, IABS, IADD, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMOD, IMUL, INE, INEG, ISUB, ITRUNCDIV,
+    BAND, BOR, FDIV, FMUL, IABS, IADD, IADD_CK, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMOD, IMUL, IMUL_CK, INE, INEG, ISUB, ISUB_CK, ITRUNCDIV,
 )
 from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
@@ -34,6 +35,38 @@ AS_NUMBER = "x.astype(np.int64) is the number of units"
 
 def nat(t: NpTime) -> Const:
     return Const(t, dtype_of(t).type("NaT", np.datetime_data(dtype_of(t))))
+
+
+_CHECKED = {IADD: (IADD_CK, np.add, 1), ISUB: (ISUB_CK, np.subtract, -1), IMUL: (IMUL_CK, np.multiply, 2)}
+
+
+@functools.cache
+def overflow_text(op, kinds: str) -> str | None:
+    """What NumPy says where the operation leaves 64 bits; None where it wraps, as before NumPy 2.5. kinds: of the operands, "" of a
+    change of units."""
+    top = np.int64((1 << 63) - 1)
+    try:
+        if kinds:
+            x, y = (n.view(f"{kind}8[s]") if kind in "mM" else n for n, kind in zip((top, np.int64(_CHECKED[op][2])), kinds))
+            _CHECKED[op][1](x, y)
+        else:
+            top.view("m8[D]").astype("m8[s]")
+    except OverflowError as error:
+        return str(error)
+    return None
+
+
+def _computed(op, kinds: str, a: Expr, b: Expr) -> Expr:
+    """op of numbers that are not NaT, checked where NumPy checks."""
+    text = overflow_text(op, kinds)
+    if text is None:
+        return apply(op, a, b)
+    return cast(apply(_CHECKED[op][0], cast(a, k.Int), cast(b, k.Int), message=text), int64)
+
+
+def _sound(a: Expr, wrong: Expr, checks: str | None) -> Expr:
+    """The number where all are dates; 0 where one is not and the operation is checked."""
+    return a if checks is None else apply(SELECT, wrong, ZERO, a)
 
 
 def _number(x: Expr) -> Expr:
@@ -82,7 +115,7 @@ def _scaled(a: Expr, up: int, down: int) -> Expr:
     negative = apply(ILT, a, ZERO)
     common = math.gcd(up, down)
     if up != common:
-        a = _by(a, up // common)
+        a = _computed(IMUL, "", a, _of(up // common))
     if down == common:
         return a
     lower = apply(SELECT, negative, apply(ISUB, a, _of(down // common - 1)), a)
@@ -99,19 +132,20 @@ def converted(x: Expr, t: NpTime) -> Expr:
         np.empty(0, dtype_of(s)).astype(dtype_of(t))
     except OverflowError as error:
         raise Mismatch(str(error), exception=OverflowError) from None
-    a = _number(x)
+    number = _number(x)
+    a = _sound(number, _is_nat(number), overflow_text(IMUL, ""))
     if s.kind == "M" and (s.unit in _MONTHS) != (t.unit in _MONTHS):
         if s.unit in _MONTHS:
             days = _days(_by(a, _MONTHS[s.unit] * s.count))
             up, down = _ratio("D", t.unit)
-            found = _over(_over(_by(days, up), down), t.count)
+            found = _over(_over(_by(days, up), down), t.count)  # which NumPy does not check
         else:
             up, down = _ratio(s.unit, "D")
             found = _over(_months(_over(_by(a, up * s.count), down)), _MONTHS[t.unit] * t.count)
     else:
         up, down = _ratio(s.unit, t.unit)
         found = _scaled(a, up * s.count, down * t.count)
-    return cast(apply(SELECT, _is_nat(a), NAT, found), t)
+    return cast(apply(SELECT, _is_nat(number), NAT, found), t)
 
 
 # The civil calendar by cycles of 400 years that begin on the first of March (H. Hinnant, chrono-compatible date algorithms).
@@ -163,8 +197,9 @@ def _with_nat(op, result):
     """An integer operation; NaT where an operand is NaT. result: the type of the result, from those of the operands."""
 
     def rule(*xs):
-        numbers = [_number(x) for x in xs]
-        found = apply(SELECT, _any_nat(*numbers), NAT, apply(op, *numbers))
+        numbers, kinds = [_number(x) for x in xs], "".join([x.type.kind for x in xs])
+        wrong, checks = _any_nat(*numbers), overflow_text(op, kinds)
+        found = apply(SELECT, wrong, NAT, _computed(op, kinds, *[_sound(a, wrong, checks) for a in numbers]))
         return cast(found, result(*[x.type for x in xs]))
 
     return rule
@@ -204,7 +239,8 @@ def _extreme(op, nat_is_greatest):
 
 def _times_int(x, n):
     a = _number(x)
-    return cast(apply(SELECT, _is_nat(a), NAT, apply(IMUL, a, n)), x.type)
+    found = _computed(IMUL, "mi", _sound(a, _is_nat(a), overflow_text(IMUL, "mi")), n)
+    return cast(apply(SELECT, _is_nat(a), NAT, found), x.type)
 
 
 def _by_int(x, n):
