@@ -1,4 +1,5 @@
 """Effects: printing, globals read at each call, writing into arrays, indices out of range."""
+import re
 import traceback
 
 import numpy as np
@@ -38,7 +39,7 @@ def test_print_goes_through_sys_stdout(capsys):
 def test_tracing_prints_a_tracer_once(jax, capsys):
     compiled = traced(jax, printing)
     compiled(7.0)
-    assert "Received: JitTracer" in capsys.readouterr().out
+    assert re.match(r"Received: (JitTracer|Traced<)", capsys.readouterr().out)  # the second in JAX 0.6, the newest for Python 3.10
     compiled(8.0)
     assert capsys.readouterr().out == ""
 
