@@ -268,14 +268,19 @@ def swap_bytes(b, size):
 # ---------------------------------------------------------------- Python objects
 
 
-def python_call(function, *args):
+def python_call(function, *args, **kwargs):
     """The call of a Python function that can be named in any process."""
-    return Apply(pyobject.PY_CALL, Const(Object, function), *(x if x.type is Object else Apply(pyobject.PY_BOX, x) for x in args), kwnames=())
+    boxed = (x if x.type is Object else Apply(pyobject.PY_BOX, x) for x in (*args, *kwargs.values()))
+    return Apply(pyobject.PY_CALL, Const(Object, function), *boxed, kwnames=tuple(kwargs))
 
 
 def _tobytes(args, kwargs):
     slots = bound("tobytes", ("a", "order"), args, kwargs)
     return Apply(pyobject.PY_UNBOX, python_call(np.ndarray.tobytes, *slots.values()), type=Bytes)
+
+
+def _dumps(args, kwargs):
+    return Apply(pyobject.PY_UNBOX, python_call(np.ndarray.dumps, *args), type=Bytes)
 
 
 def _tolist(args, kwargs):
@@ -373,7 +378,7 @@ def _refused(name, hint):
 
 
 _REFUSED = {
-    "resize": "write np.resize(a, shape)", "setflags": "flags are part of the type of an array; pass a copy", "dump": "call it outside the compiled function", "dumps": "call it outside the compiled function",
+    "resize": "write np.resize(a, shape)", "setflags": "flags are part of the type of an array; pass a copy", "dump": "call it outside the compiled function",
     "tofile": "call it outside the compiled function",
 }
 CALLS = {
@@ -385,6 +390,6 @@ CALLS = {
 }
 METHODS = {
     "view": _view, "byteswap": _byteswap, "tobytes": _tobytes, "tolist": _tolist, "item": _item,
-    "getfield": _field, "setfield": _set_field, "to_device": _to_device,
+    "dumps": _dumps, "getfield": _field, "setfield": _set_field, "to_device": _to_device,
     **{name: _refused(name, hint) for name, hint in _REFUSED.items()},
 }

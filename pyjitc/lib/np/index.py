@@ -54,6 +54,7 @@ FUNCTIONS: dict[str, str] = {
     "iterators": "ndindex ndenumerate nditer broadcast",
     "applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
     "padding": "pad",
+    "texts": "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific get_include getbufsize",
     "editing": "insert delete resize trim_zeros block",
     "ranges": "arange linspace logspace geomspace",
     "making": "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require copy copyto",

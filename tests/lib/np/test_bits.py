@@ -105,3 +105,14 @@ def test_fields():
     for wrong in (lambda a: a.getfield(np.int32, 5), lambda a: a.getfield(np.complex128), lambda a: a.getfield(np.int8, -1), lambda a: a.to_device("gpu")):
         agree(wrong, np.arange(6.0))
     assert np.shares_memory(njit(lambda a: a.to_device("cpu"))(a), a)
+
+
+def test_texts_are_numpy_s():
+    def f(a, x, n):
+        return (np.array_str(a), np.array_repr(a[::-1], precision=2), np.array2string(a, separator=";"), np.base_repr(n, 3), np.binary_repr(n, width=8),
+                np.format_float_positional(x, trim="-"), np.format_float_scientific(x, precision=3), np.getbufsize(), np.get_include(), a.dumps())
+
+    compiled = njit(f)
+    for a in (np.arange(6.0).reshape(2, 3) / 7, np.arange(3)):
+        agree(f, a, 1 / 3, 11, compiled=compiled)
+    agree(lambda n: np.base_repr(n, 40), 3)
