@@ -1,7 +1,8 @@
-"""The native function that launches a kernel: one argument, the address of bytes that say everything.
+"""The native function that launches a kernel: one argument, a Python bytes object that says everything.
 
 A call of the driver with eleven arguments through ctypes costs microseconds; one `struct.pack` and one call with its
-result costs half of one, and needs no memory that threads share. One launcher serves all kernels.
+result costs half of one, and needs no memory that threads share. One launcher serves all kernels. It is the C function of a
+builtin of Python; other threads run meanwhile: a full queue makes a launch wait.
 """
 from __future__ import annotations
 
@@ -13,7 +14,19 @@ __all__ = ["make_launcher"]
 # The description: addresses of cuCtxSetCurrent and cuLaunchKernel, context, function, i64 number of parameters, then i64 where
 # each lies in the bytes.
 _TEXT = """
-define i32 @pyjitc_launch(ptr %data) {
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare ptr @PyLong_FromLongLong(i64)
+define ptr @pyjitc_launch(ptr %self, ptr %bytes) {
+  %data = getelementptr i8, ptr %bytes, i64 BYTES
+  %thread = call ptr @PyEval_SaveThread()
+  %status = call i32 @pyjitc_launch_data(ptr %data)
+  call void @PyEval_RestoreThread(ptr %thread)
+  %wide = sext i32 %status to i64
+  %result = call ptr @PyLong_FromLongLong(i64 %wide)
+  ret ptr %result
+}
+define internal i32 @pyjitc_launch_data(ptr %data) {
 start:
   %about = load ptr, ptr %data, align 1
   %make_current = load ptr, ptr %about, align 8
@@ -66,4 +79,5 @@ go:
 def make_launcher() -> bytes:
     """Object code of `pyjitc_launch` for this machine."""
     target = link.host_target()
-    return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{_TEXT}', target)
+    text = _TEXT.replace("BYTES", str(bytes.__basicsize__ - 1))  # where the content of a bytes object begins
+    return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)

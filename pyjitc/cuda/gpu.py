@@ -29,6 +29,7 @@ ptx = lazy("pyjitc.cuda.ptx")
 __all__ = ["GpuCode", "arch_of", "compile_kernel", "compiled", "inspect_llvm", "inspect_ptx", "inspect_sass", "report"]
 
 _CONFIG = struct.Struct("7I4xP")
+_OURS = "__pyjitc_"  # begins names in generated functions, whose parameters are the kernel's
 
 
 # ---------------------------------------------------------------- a kernel for given types
@@ -67,22 +68,21 @@ _CLASSES = {Int: int, Float: float, kinds.Bool: bool, kinds.Complex: complex, No
 
 class GpuCode:
     """A kernel compiled for argument types and loaded on a device. guards: what the code depends on; shared: bytes of its static
-    shared memory; quick(packed configuration, *args): a launch, or NotImplemented where an argument is not of the very types,
-    or not where it was expected, or a global changed."""
+    shared memory; unchecked(packed configuration, *args): a launch."""
 
     def __init__(self, function, compiled, types: tuple[Type, ...], options: Options, device):
-        self.name, self.types, self.options, self.device = function.__name__, types, options, device
+        self.py_func, self.name, self.types, self.options, self.device = function, function.__name__, types, options, device
         self.kernel, self.guards, self.shared = compiled.kernel, compiled.guards, compiled.kernel.shared
         self.function = device.load(self.kernel.ptx, self.kernel.name)
-        self.image = _launcher(compiled.launcher)
+        self.go = _launcher(compiled.launcher)
         self.max_threads = self.function.attribute("max_threads")
         self.allowed = device.attribute("MAX_SHARED_MEMORY_PER_BLOCK") - self.shared
         self.error_place = self.function.variable("pyjitc_error") if self.kernel.sites else None
         self._generate()
 
     def _generate(self) -> None:
-        """Make `quick` and `unchecked` from their source, which says all there is about these types."""
-        names = [f"a{k}" for k in range(len(self.types))]
+        """Prepare what all launches have in common: the description of the kernel, and the source of `caller`'s functions."""
+        names = list(self.py_func.__code__.co_varnames[:len(self.types)])
         fields = [field for t, name in zip(self.types, names) for field in _fields(t, name)]
         form = f"P{_CONFIG.size}s"
         places: list[int] = []
@@ -95,40 +95,50 @@ class GpuCode:
         self.about = (ctypes.c_uint64 * (5 + len(places)))(
             driver.address("cuCtxSetCurrent"), driver.address("cuLaunchKernel"), self.device.context, self.function.handle, len(places), *places)
         values = "".join(f", {expression}" for _, expression in fields)
-        scope: dict[str, Any] = {"pack": struct.Struct(form).pack, "about": ctypes.addressof(self.about), "go": self._entry(), "Array": DeviceArray,
-                                 "device": self.device, "fails": self._refused, "ABSENT": ABSENT, "lookup": portable.lookup}
+        scope: dict[str, Any] = {"pack": struct.Struct(form).pack, "about": ctypes.addressof(self.about), "go": self.go,
+                                 "device": self.device, "fails": self._refused, "ABSENT": ABSENT, "lookup": portable.lookup, "unfit": (AttributeError, struct.error)}
         tests = []
         for k, (t, name) in enumerate(zip(self.types, names)):
-            if isinstance(t, Array):
+            if isinstance(t, Array):  # nothing else has an attribute that is this type
                 scope[f"t{k}"] = t
-                tests += [f"{name}.__class__ is Array", f"{name}.type is t{k}", f"{name}.memory.live is device"]
+                tests += [f"{name}.type is {_OURS}t{k}", f"{name}.memory.live is {_OURS}device"]
             elif isinstance(t, kinds.Singleton):
                 scope[f"t{k}"] = t.value
-                tests.append(f"{name} is t{k}")
+                tests.append(f"{name} is {_OURS}t{k}")
             elif isinstance(t, (Tuple, kinds.DType)):
                 tests.append("False")
             else:
                 scope[f"t{k}"] = _CLASSES.get(t) or np.dtype(t.text.rstrip("_")).type
-                tests.append(f"{name}.__class__ is t{k}")
+                tests.append(f"{name}.__class__ is {_OURS}t{k}")
         for k, guard in enumerate(self.guards):
             scope[f"g{k}"], scope[f"k{k}"], scope[f"v{k}"] = guard.container, guard.key, guard.value
-            now = f"g{k}.get(k{k}, ABSENT)" if isinstance(guard.container, dict) else f"lookup(g{k}, k{k})"
-            tests.append(f"{now} is v{k}")
-        parameters = ", ".join(["packed", *names])
-        condition = " and ".join(tests) or "True"
-        body = f"    code = go(pack(about, packed{values}))\n    if code:\n        fails(code)\n"
+            now = f"{_OURS}g{k}.get({_OURS}k{k}, {_OURS}ABSENT)" if isinstance(guard.container, dict) else f"{_OURS}lookup({_OURS}g{k}, {_OURS}k{k})"
+            tests.append(f"{now} is {_OURS}v{k}")
+        launch = [f"{_OURS}code = {_OURS}go({_OURS}pack({_OURS}about, {_OURS}packed{values}))", f"if {_OURS}code:", f"    {_OURS}fails({_OURS}code)"]
         if self.kernel.sites:  # somebody looks at the next wait
             scope["launched"], scope["this"] = devices.launched(self.device), self
-            body += "    launched[this] = None\n"
-        source = f"def unchecked({parameters}):\n{body}\ndef quick({parameters}):\n    if not ({condition}):\n        return NotImplemented\n{body}"
-        exec(source, scope)
-        self.unchecked, self.quick = scope["unchecked"], scope["quick"]
-        if self.kernel.sites and self.options.debug:  # looks at once
-            self.quick = None
+            launch.append(f"{_OURS}launched[{_OURS}this] = None")
+        self.scope = {_OURS + name: value for name, value in scope.items()}
+        self.body = ["    try:", f"        if {' and '.join(tests) or 'True'}:", *(f"            {line}" for line in launch), "            return",
+                     f"    except {_OURS}unfit:", "        pass", f"    {_OURS}otherwise({', '.join(names)})"]
+        self.unchecked = self._define([_OURS + "packed", *names], [f"    {line}" for line in launch], {})
 
-    def _entry(self):
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)  # lets other threads run: a full queue makes a launch wait
-        return prototype(self.image.address("pyjitc_launch"))
+    def _define(self, parameters, lines, more) -> Any:
+        scope = {**self.scope, **more}
+        exec("\n".join([f"def call({', '.join(parameters)}):", *lines]), scope)
+        return scope["call"]
+
+    def caller(self, packed: bytes, otherwise) -> Any:
+        """A function with the kernel's own parameters that launches it as `packed` says; calls `otherwise` where an argument is not
+        of the very types, or not where it was expected, or a global changed. None where every launch goes the long way."""
+        code = self.py_func.__code__
+        if self.kernel.sites and self.options.debug or code.co_kwonlyargcount or code.co_posonlyargcount:
+            return None
+        count, usual = len(self.types), self.py_func.__defaults__ or ()
+        names = [name + "=0" * (k >= count - len(usual)) for k, name in enumerate(code.co_varnames[:count])]
+        call = self._define(names, self.body, {_OURS + "packed": packed, _OURS + "otherwise": otherwise})
+        call.__name__, call.__qualname__, call.__defaults__ = self.name, self.py_func.__qualname__, self.py_func.__defaults__
+        return call
 
     def _refused(self, code: int) -> None:
         raise self.device.driver.error("cuLaunchKernel", code)
@@ -193,14 +203,26 @@ class GpuCode:
             raise failure(self.kernel.sites[site - 1], struct.unpack_from("<4Q", record, 32), tuple(words[:3]), tuple(words[3:6]))
 
 
-_images: dict[bytes, loader.Image] = {}
+class _Method(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
 
 
-def _launcher(code: bytes) -> loader.Image:
-    found = _images.get(code)
+_ONE_ARGUMENT = 8  # METH_O
+_builtins: dict[bytes, tuple] = {}
+
+
+def _launcher(code: bytes) -> Any:
+    """The builtin function that launches: bytes -> the driver's answer."""
+    found = _builtins.get(code)
     if found is None:
-        found = _images[code] = loader.load(code)
-    return found
+        image = loader.load(code)
+        method = _Method(b"launch", image.address("pyjitc_launch"), _ONE_ARGUMENT, None)
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        found = _builtins[code] = make(ctypes.addressof(method), None, None), method, image  # all live as long as the function
+    return found[0]
 
 
 # ---------------------------------------------------------------- the backend

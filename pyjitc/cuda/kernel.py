@@ -236,13 +236,14 @@ def _function_type(value):
 
 
 class Launch:
-    """A kernel with the sizes of a launch. grid, block: (x, y, z)."""
+    """A kernel with the sizes of a launch. grid, block: (x, y, z). __call__: on a GPU a function for the types of the last launch,
+    which Python calls without a method of this class in between."""
 
-    __slots__ = ("kernel", "grid", "block", "stream", "shared", "device", "quick", "count")
+    __slots__ = ("kernel", "grid", "block", "stream", "shared", "device", "__call__")
 
     def __init__(self, kernel: Kernel, grid, block, stream=0, shared=0):
         self.kernel = kernel
-        self.quick, self.count = None, -1  # a launch with `count` arguments of known types on a GPU, or NotImplemented
+        self.__call__ = self.launch
         self.grid, self.block = _sizes("grid", grid), _sizes("block", block)
         self.stream = stream
         self.device = device = current_device()
@@ -262,14 +263,11 @@ class Launch:
         if self.shared < 0:
             raise ValueError(f"the bytes of shared memory are negative: {shared}")
 
-    def __call__(self, *args, **kwargs) -> None:
-        if len(args) == self.count and not kwargs and self.quick(*args) is None:
-            return
+    def launch(self, *args, **kwargs) -> None:
         code = self.kernel.launch(args, kwargs, self.grid, self.block, self.stream, self.shared)
-        quick = getattr(code, "quick", None)
-        if quick is not None:
+        if self.device.gpu:
             packed = code.configure(self.grid, self.block, stream_handle(self.stream), self.shared)
-            self.quick, self.count = functools.partial(quick, packed), len(code.types)
+            self.__call__ = code.caller(packed, self.launch) or self.launch
 
     def __repr__(self):
         return f"<{self.kernel!r} with grid {self.grid}, block {self.block}>"

@@ -220,13 +220,26 @@ def test_the_short_way_is_native(library):
     x, y = arrays.to_device(np.ones(10)), arrays.to_device(np.ones(10))
     launch = kernel[4, 256]
     launch(2.0, x, y)
-    assert kernel[4, 256] is launch and launch.quick is not None
-    before = count()
+    assert kernel[4, 256] is launch
+    before, long_ways = count(), []
+    usual, kernel.launch = kernel.launch, lambda *given: long_ways.append(1) or usual(*given)
     for _ in range(10):
-        assert launch.quick(2.0, x, y) is None
         launch(2.0, x, y)
-    assert count() == before + 20 and not native.launches
-    assert launch.quick(2, x, y) is NotImplemented
+        launch(2.0, y=x, x=y)
+    assert count() == before + 20 and not native.launches and not long_ways
+    launch(2, x, y)  # another type
+    assert len(long_ways) == 1
+    launch(3, x, y)
+    assert len(long_ways) == 1 and count() == before + 22
+    with pytest.raises(OverflowError, match="does not fit in 64 bits"):
+        launch(2**70, x, y)
+    for wrong, text in (((2.0, x), "missing 1 required positional argument: 'y'"), ((2.0, x, y, 1), "takes 3 positional arguments")):
+        with pytest.raises(TypeError, match=rf"add\(\) {text}"):
+            launch(*wrong)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        launch(2.0, x, z=y)
+    with pytest.raises(TypeError, match="argument 'x' is a list"):
+        launch(2.0, [1.0], y)
 
 
 def test_code_is_kept_on_disk(library, tmp_path, monkeypatch):
@@ -286,7 +299,7 @@ def test_failures_are_seen_at_copies_too_and_the_short_way_is_taken(library):
     x = arrays.to_device(np.zeros(10))
     kernel[2, 32](x, 1)
     launch = kernel[2, 32]
-    assert launch.quick is not None
+    kernel.launch = None  # it is not used any more
     body = library.bodies["raising"] = failing(library, (0, 0, 0), (1, 0, 0))
     body.site = 1
     launch(x, 6)
