@@ -2,6 +2,7 @@
 import collections
 import ctypes
 import gc
+import re
 import struct
 
 import numpy as np
@@ -98,12 +99,15 @@ def test_misuse_is_refused_before_the_launch(library):
     for _ in range(2):
         with pytest.raises(ValueError, match="argument 3 of add.* lies on device 1; the launch is on device 0"):
             kernel[1, 32](2.0, x, elsewhere)
-    with pytest.raises(ValueError, match="2048"):
-        kernel[1, 2048](2.0, x, y)
-    with pytest.raises(ValueError, match="65535"):
-        kernel[(1, 65536), 32](2.0, x, y)
-    with pytest.raises(ValueError, match="shared memory"):
-        kernel[1, 32, 0, 1 << 20](2.0, x, y)
+    for configuration, text in (
+            ((1, 2048), "a block of 2048 x 1 x 1 = 2048 threads: a block has at most 1024"),
+            ((1, (2, 2, 128)), "the block is 128 along z: at most 64 are possible"),
+            (((1, 65536), 32), "the grid is 65536 along y: at most 65535 are possible"),
+            ((1, 32, 0, 1 << 20), "add() takes 0 bytes of shared memory and the launch gives 1048576 more; a block has 98304"),
+            ((1, 32, 0, -1), "the bytes of shared memory are negative: -1"),
+            ((0, 32), "the grid has a size of 0: every size is at least 1")):
+        with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+            kernel[configuration](2.0, x, y)
     with pytest.raises(ValueError, match="the stream is of device 1"):
         kernel[1, 32, stream](2.0, x, y)
     with pytest.raises(TypeError, match="y"):
@@ -118,6 +122,16 @@ def test_misuse_is_refused_before_the_launch(library):
     mapped = arrays.mapped_array(10)
     cuda.jit(strict=True)(add)[1, 32](2.0, mapped, mapped[:])
     assert library.launches[-1][5][1] == mapped.ctypes.data
+
+
+def test_a_block_with_more_registers_than_there_are(library):
+    usual = library.do_cuFuncGetAttribute
+    library.do_cuFuncGetAttribute = lambda out, attribute, function: \
+        ctypes.c_int.from_address(out).__setattr__("value", 256) if attribute == 0 else usual(out, attribute, function)
+    kernel = cuda.jit(add)
+    with pytest.raises(ValueError, match="^add cannot have blocks of 512 threads, 256 at most: a thread takes 32 registers$"):
+        kernel[1, 512](2.0, np.ones(10), np.ones(10))
+    assert not library.launches
 
 
 def test_misuse_on_the_cpu_too():
