@@ -107,7 +107,8 @@ TIMES = frozenset("""
     take put place putmask compress take_along_axis put_along_axis choose select extract nonzero flatnonzero argwhere count_nonzero
     sort argsort lexsort partition argpartition searchsorted unique union1d setxor1d setdiff1d intersect1d isin
     sum min max amin amax any all mean ptp cumsum argmax argmin diff ediff1d clip array_equal array_equiv arange
-    apply_along_axis ndenumerate can_cast result_type promote_types issubdtype isdtype dtype view tobytes tolist may_share_memory shares_memory
+    nansum nanmean nanmin nanmax nanargmin nanargmax cumulative_sum median trace trapezoid unique_all unique_counts unique_inverse
+    unique_values fill_diagonal diagflat trim_zeros ix_ frombuffer fromiter min_scalar_type apply_along_axis ndenumerate can_cast result_type promote_types issubdtype isdtype dtype view tobytes tolist may_share_memory shares_memory
     datetime64 timedelta64 datetime_data busday_count busday_offset is_busday datetime_as_string
 """.split())
 

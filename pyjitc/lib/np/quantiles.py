@@ -28,7 +28,7 @@ MANY = 8  # so many quantiles are cheaper from a sorted row
 # -- median
 
 def has_nan(row):
-    if row.dtype.kind in "fc":
+    if row.dtype.kind in "fcmM":
         found = False
         for i in range(len(row)):
             x = ARRAY_LOAD(row, i)
@@ -42,9 +42,9 @@ def median_row(row, t):
     """Median of the contiguous row, which is reordered; t: dtype of the result."""
     n = len(row)
     if n == 0:
-        return as_type(complex(np.nan, np.nan) if t.kind == "c" else np.nan, t)
+        return as_type(complex(np.nan, np.nan) if t.kind == "c" else None, t)
     if has_nan(row):
-        return last_in_order(row) if t.kind == "c" else as_type(np.nan, t)
+        return last_in_order(row) if t.kind == "c" else as_type(None, t)
     half = n >> 1
     select_key(row, half, n)
     x = ARRAY_LOAD(row, half)

@@ -458,6 +458,8 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 def nan_extreme(how, a, axis, keepdims, initial, where):
     if initial is None:
         check_any(a, axis, "fmin" if how == "min" else "fmax")
+    if a.dtype.kind in "mM":
+        return (np.fmin if how == "min" else np.fmax).reduce(a, axis, None, None, keepdims, initial, where)
     if a.dtype.kind not in "fc":
         return extreme(how, a, axis, keepdims, initial, where)
     if initial is None:

@@ -343,7 +343,7 @@ def test_assignment():
     (lambda a, x: np.where(a == a, a, x), (np.zeros(2, "M8[D]"), 5), "could not be promoted"),
     (lambda a, x: np.sin(a), (np.zeros(2, "m8[D]"), 5), "not supported for the input types"),
     (lambda a, x: np.sum(a), (np.zeros(2, "M8[D]"), 5), "cannot use operands"),
-    (lambda a, x: np.median(a), (np.zeros(2, "m8[D]"), 5), "np.median of dates or durations is not compiled"),
+    (lambda a, x: np.std(a), (np.zeros(2, "m8[D]"), 5), "np.std of dates or durations is not compiled"),
     (lambda a, x: np.busday_count(a, a), (np.zeros(2, "M8[D]"), 5), "np.busday_count is not compiled"),
     (lambda a, x: a[0].item(), (np.zeros(2, "M8[D]"), 5), "item' is not compiled"),
     (lambda a, x: int(a[0]), (np.zeros(2, "M8[D]"), 5), "not 'numpy.datetime64'"),
@@ -428,6 +428,16 @@ def test_rows_and_nothing():
     alike(ordered, none.view("M8[D]"), np.datetime64("1970-01-03T05"))
     alike(sets, none.view("M8[D]"))
     alike(total, none.view("m8[h]"))
+
+
+@njit
+def without_nat(a, d):
+    return np.nanmin(a), np.nanmax(d), np.nanmax(d.reshape(1, -1), axis=0), np.nansum(d), np.nanmean(d), np.nanargmax(d), np.median(d)
+
+
+def test_nan_functions():
+    for given in (SHUFFLED, SOUND, np.array([LEAST, LEAST])):
+        alike(without_nat, given.view("M8[D]"), given.view("m8[h]"))
 
 
 @njit
