@@ -122,7 +122,7 @@ def _limits(cls):
     def rule(args, kwargs):
         (x,) = conversions.take(cls.__name__, args, kwargs, 1, 1)
         t = x.type
-        what = dtype_of(t) if is_number(t) else dtype_of(t.scalar) if isinstance(t, k.DType) else \
+        what = dtype_of(t) if k.is_scalar(t) else dtype_of(t.scalar) if isinstance(t, k.DType) else \
             t.value if isinstance(t, k.Singleton) else dtype_of(t.dtype) if isinstance(t, k.Array) else None
         try:
             found = _made.setdefault((cls, np.dtype(what)), cls(what))  # one object, so that the type does not change in loops

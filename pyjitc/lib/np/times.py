@@ -227,12 +227,14 @@ def _differs(x, y):
 
 
 def _extreme(op, nat_is_greatest):
-    """nat_is_greatest: NaT is above all numbers, not below."""
+    """nat_is_greatest: NaT is above all numbers, not below: those less one are compared, and kept, which LLVM knows as a maximum."""
 
     def rule(x, y):
         a, b = _number(x), _number(y)
-        p, q = (apply(ISUB, a, ONE), apply(ISUB, b, ONE)) if nat_is_greatest else (a, b)
-        return cast(apply(SELECT, apply(op, p, q), a, b), x.type)
+        if not nat_is_greatest:
+            return cast(apply(SELECT, apply(op, a, b), a, b), x.type)
+        p, q = apply(ISUB, a, ONE), apply(ISUB, b, ONE)
+        return cast(apply(IADD, apply(SELECT, apply(op, p, q), p, q), ONE), x.type)
 
     return rule
 
