@@ -15,7 +15,7 @@ import numpy as np
 from ..types.kinds import Array
 from ..types.typeof import element_type, record_type
 from . import dlpack
-from .devices import CudaError, Event, current_device, devices, raise_failures, stream_handle
+from .devices import CudaError, Event, Stream, current_device, devices, raise_failures, stream_handle
 
 __all__ = ["DeviceArray", "adopt", "as_cuda_array", "device_array", "device_array_like", "from_dlpack", "from_cuda_array_interface", "is_cuda_array", "mapped",
            "mapped_address", "mapped_array", "mapped_array_like", "pinned", "pinned_array", "pinned_array_like", "to_device", "wrap"]
@@ -78,7 +78,7 @@ class DeviceArray:
     # -- what it is
 
     @property
-    def device(self):
+    def device(self) -> Any:
         return self.memory.device
 
     @property
@@ -145,17 +145,17 @@ class DeviceArray:
     def T(self) -> DeviceArray:
         return self._view(self._window().T)
 
-    def transpose(self, *axes) -> DeviceArray:
+    def transpose(self, *axes: int) -> DeviceArray:
         return self._view(self._window().transpose(*axes))
 
-    def broadcast_to(self, shape) -> DeviceArray:
+    def broadcast_to(self, shape: int | tuple[int, ...]) -> DeviceArray:
         """The read-only view of that shape: as np.broadcast_to."""
         return self._view(np.broadcast_to(self._window(), shape))
 
-    def squeeze(self, axis=None) -> DeviceArray:
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> DeviceArray:
         return self._view(self._window().squeeze(axis))
 
-    def reshape(self, *shape, order: str = "C") -> DeviceArray:
+    def reshape(self, *shape: int, order: str = "C") -> DeviceArray:
         flags = self._window().flags
         if not (flags.c_contiguous if order == "C" else flags.f_contiguous):
             raise ValueError("the array is not contiguous in this order; a reshape would copy it: copy it first, as in x.copy()")
@@ -164,10 +164,10 @@ class DeviceArray:
     def ravel(self, order: str = "C") -> DeviceArray:
         return self.reshape(-1, order=order)
 
-    def view(self, dtype) -> DeviceArray:
+    def view(self, dtype: Any) -> DeviceArray:
         return self._view(self._window().view(dtype))
 
-    def split(self, section: int, stream=0) -> list[DeviceArray]:
+    def split(self, section: int, stream: Stream | int = 0) -> list[DeviceArray]:
         """Consecutive parts of `section` items of a vector."""
         if self.ndim != 1:
             raise ValueError("split works on arrays of one dimension")
@@ -175,7 +175,7 @@ class DeviceArray:
 
     # -- copies
 
-    def copy_to_host(self, ary: np.ndarray | None = None, stream=0) -> np.ndarray:
+    def copy_to_host(self, ary: np.ndarray | None = None, stream: Stream | int = 0) -> np.ndarray:
         """The contents, in `ary` where given. With a stream, into pinned memory, it may return before they are there."""
         if ary is not None:
             _same_form(self, ary, "copy_to_host")
@@ -204,7 +204,7 @@ class DeviceArray:
             ary[...] = result
         return ary
 
-    def copy_to_device(self, ary, stream=0) -> None:
+    def copy_to_device(self, ary: Any, stream: Stream | int = 0) -> None:
         """Take over the contents of an array of the same shape and dtype, of the host or of a device."""
         if not isinstance(ary, DeviceArray):
             ary = np.asarray(ary) if not is_cuda_array(ary) else as_cuda_array(ary)
@@ -241,7 +241,7 @@ class DeviceArray:
         host[...] = value
         self.copy_to_device(host)
 
-    def fill(self, value, stream=0) -> None:
+    def fill(self, value: Any, stream: Stream | int = 0) -> None:
         """Set every element."""
         one = np.asarray(value).astype(self.dtype)
         if len(set(one.tobytes())) == 1 and self.is_c_contiguous() and self.writable:
@@ -249,7 +249,7 @@ class DeviceArray:
         else:
             self._assign(one)
 
-    def copy(self, stream=0) -> DeviceArray:
+    def copy(self, stream: Stream | int = 0) -> DeviceArray:
         """A contiguous copy on the same device."""
         new = _new(self.device, self.shape, self.dtype, "C", stream)
         new.copy_to_device(self, stream)
@@ -372,7 +372,7 @@ def _dims(shape) -> tuple[int, ...]:
     return dims
 
 
-def _new(device, shape, dtype, order: str, stream=0) -> DeviceArray:
+def _new(device, shape, dtype, order: str, stream: Stream | int = 0) -> DeviceArray:
     shape, dtype = _dims(shape), np.dtype(dtype)
     _type((), (), dtype, True)  # dtypes without a form are refused before memory is taken
     handle = stream_handle(stream)
@@ -382,7 +382,7 @@ def _new(device, shape, dtype, order: str, stream=0) -> DeviceArray:
     return DeviceArray(memory, address, shape, _strides(shape, dtype.itemsize, order), dtype, stream=handle)
 
 
-def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream=0) -> DeviceArray:
+def device_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0) -> DeviceArray:
     """A new array on the current device; its contents are not set."""
     if strides is not None and tuple(strides) not in (_strides(_dims(shape), np.dtype(dtype).itemsize, o) for o in "CF"):
         raise ValueError("device_array: strides of new arrays are those of order 'C' or 'F'")
@@ -391,13 +391,13 @@ def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream
     return _new(current_device(), shape, dtype, order, stream)
 
 
-def device_array_like(ary, stream=0) -> DeviceArray:
+def device_array_like(ary: Any, stream: Stream | int = 0) -> DeviceArray:
     """A new array of the shape, dtype and order of `ary`."""
     layout = ary.type.layout if isinstance(ary, DeviceArray) else "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
     return _new(current_device(), ary.shape, ary.dtype, "F" if layout == "F" else "C", stream)
 
 
-def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
+def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
     """The array on the current device: a copy of a host array, or what lies on a device already. to: the array to fill."""
     if isinstance(obj, DeviceArray) or is_cuda_array(obj):
         obj = wrap(obj)
@@ -424,21 +424,21 @@ def _host_array(shape, dtype, order: str, is_mapped: bool) -> np.ndarray:
     return _array_at(memory, memory.address, shape, _strides(shape, dtype.itemsize, order), dtype)
 
 
-def pinned_array(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:
+def pinned_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C") -> np.ndarray:
     """A host array in memory that is never swapped out: copies of it are faster, and run beside kernels."""
     return _host_array(shape, dtype, order, False)
 
 
-def pinned_array_like(ary) -> np.ndarray:
+def pinned_array_like(ary: Any) -> np.ndarray:
     return pinned_array(ary.shape, ary.dtype, order="F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C")
 
 
-def mapped_array(shape, dtype=np.float64, strides=None, order: str = "C", stream=0, portable=False, wc=False) -> np.ndarray:
+def mapped_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:
     """A host array that kernels work on where it is, over the bus."""
     return _host_array(shape, dtype, order, True)
 
 
-def mapped_array_like(ary, stream=0, portable=False, wc=False) -> np.ndarray:
+def mapped_array_like(ary: Any, stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:
     return mapped_array(ary.shape, ary.dtype, order="F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C")
 
 
@@ -464,7 +464,7 @@ def pinned(*arys: np.ndarray):
 
 
 @contextlib.contextmanager
-def mapped(*arys: np.ndarray, stream=0):
+def mapped(*arys: np.ndarray, stream: Stream | int = 0):
     """Within the block these host arrays are seen by the device too: gives the arrays to pass to kernels."""
     device = current_device()
     with contextlib.ExitStack() as stack:
@@ -487,7 +487,7 @@ def _pin(device, ary: np.ndarray, stack, is_mapped: bool) -> None:
 # ---------------------------------------------------------------- arrays of other libraries
 
 
-def from_dlpack(obj, stream=0) -> DeviceArray:
+def from_dlpack(obj: Any, stream: Stream | int = 0) -> DeviceArray:
     """The array of another library, where it is, by the DLPack protocol: PyTorch's, JAX's, CuPy's, NumPy's."""
     device = current_device()
     kind, index = obj.__dlpack_device__()
@@ -505,12 +505,12 @@ def from_dlpack(obj, stream=0) -> DeviceArray:
     return DeviceArray(memory, tensor.address, tensor.shape, tensor.strides, tensor.dtype, tensor.writable)
 
 
-def is_cuda_array(obj) -> bool:
+def is_cuda_array(obj: Any) -> bool:
     """Whether the object says that it lies on a GPU, as PyTorch's, CuPy's and JAX's arrays there do."""
     return isinstance(obj, DeviceArray) or hasattr(obj, "__cuda_array_interface__")
 
 
-def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
     """The array of another library, where it is: nothing is copied."""
     if isinstance(obj, DeviceArray):
         return obj
@@ -519,7 +519,7 @@ def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
     return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
 
 
-def from_cuda_array_interface(described: dict, owner=None, sync: bool = True) -> DeviceArray:
+def from_cuda_array_interface(described: dict, owner: Any = None, sync: bool = True) -> DeviceArray:
     """The array that a `__cuda_array_interface__` describes; `owner` is kept alive."""
     if described.get("mask") is not None:
         raise NotImplementedError("masked arrays are not taken")

@@ -52,7 +52,7 @@ def why_not() -> str:
     return _reason[0]
 
 
-def current_device():
+def current_device() -> Any:
     found = getattr(_local, "device", None)
     if found is None:
         found = _local.device = devices()[0]
@@ -86,7 +86,7 @@ class _Devices:
 gpus = _Devices()
 
 
-def select_device(index: int):
+def select_device(index: int) -> Any:
     """Make a device current in this thread."""
     known = devices()
     if not isinstance(index, int) or not 0 <= index < len(known):
@@ -95,7 +95,7 @@ def select_device(index: int):
     return known[index]
 
 
-def current_context(index: int | None = None):
+def current_context(index: int | None = None) -> Any:
     """The context of a device: here, the device itself."""
     return current_device() if index is None else select_device(index)
 
@@ -206,14 +206,14 @@ class Event:
         self.handle = device.new_event(timing)
         self.recorded = False
 
-    def record(self, stream=0) -> None:
+    def record(self, stream: Stream | int = 0) -> None:
         self.device.record(self.handle, stream_handle(stream))
         self.recorded = True
 
     def synchronize(self) -> None:
         self.device.wait_event(self.handle)
 
-    def wait(self, stream=0) -> None:
+    def wait(self, stream: Stream | int = 0) -> None:
         """The stream waits for the event."""
         self.device.wait_for_event(stream_handle(stream), self.handle)
 

@@ -12,6 +12,7 @@ import functools
 import math
 import operator
 from types import FunctionType
+from typing import Any, Callable
 
 import numpy as np
 
@@ -308,7 +309,7 @@ _OWN = ("device", "strict", "libdevice", "max_registers", "launch_bounds", "opt"
 _PASSED = ("debug", "fastmath", "cache", "boundscheck")
 
 
-def jit(signature=None, device: bool = False, **options):
+def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel | DeviceFunction | Callable:
     """Compile a function as a kernel, or with `device=True` as a function for kernels.
 
         @cuda.jit                           @cuda.jit("void(float32[:], int32)")      @cuda.jit(device=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any, Callable
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def _plain(function, name: str):
     return found
 
 
-def elementwise(function=None, /, **options):
+def elementwise(function: Callable | None = None, /, **options: Any) -> Elementwise | Callable:
     """A function of scalars as a function of arrays, computed by a kernel. Options are those of `cuda.jit`.
 
         @cuda.elementwise
@@ -49,7 +50,7 @@ def elementwise(function=None, /, **options):
     return Elementwise(function, (), options)
 
 
-def vectorize(signatures, /, *, target: str = "cuda", **options):
+def vectorize(signatures: list | str, /, *, target: str = "cuda", **options: Any) -> Callable:
     """The same with the types said: `@cuda.vectorize(["float32(float32, float32)", ...])`. The first signature that
     takes the operands without losing anything is used, as by a NumPy ufunc."""
     if target != "cuda":
@@ -183,7 +184,7 @@ def _cast(x, dtype):
 # ---------------------------------------------------------------- reductions
 
 
-def reduce(function=None, /, **options):
+def reduce(function: Callable | None = None, /, **options: Any) -> Reduce | Callable:
     """A function of two scalars as a reduction of arrays of one axis. It must be associative and commutative.
 
         @cuda.reduce

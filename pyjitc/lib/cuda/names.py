@@ -64,7 +64,13 @@ def _stub(text: str, doc: str, prefix: str = ""):
     exec(f"def {text}:\n    _outside({prefix + name + '()'!r})\n", space)
     made = space[name]
     made.__qualname__, made.__module__, made.__doc__ = prefix + name, __name__, doc
+    made.__annotations__ = {x: _TYPES[x] for x in made.__code__.co_varnames if x in _TYPES}
     return made
+
+
+_TYPES = {**dict.fromkeys(("ndim", "mask", "src_lane", "delta", "lane_mask", "width", "ns"), "int"), "predicate": "bool",
+          "ary": "array", "idx": "int | tuple[int, ...]", "shape": "int | tuple[int, ...]", "dtype": "dtype",
+          **dict.fromkeys(("x", "a", "b", "c", "val", "old", "value"), "number")}
 
 
 grid = _stub("grid(ndim)", "The thread's place in the whole grid: an int, or a tuple of 2 or 3, x first.")
