@@ -10,7 +10,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "UNIT", "FLAT", "CHEAP", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "UNIT", "FLAT", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -154,7 +154,6 @@ ELEMENT_UNIT = _hole("element_unit", None, READS, "the same where `unit` holds: 
 UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their elements follow each other, "
              "repeat, or have a step that LLVM makes two loops of")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
-CHEAP = _hole("cheap", Bool, PURE, "whether an element costs about as much as loading it")
 OVERLAPS = _hole("overlaps", Bool, PURE, "whether writing into the array could change elements of operands before they are read")
 PUT = Op("put", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
          doc="(target, fresh, apart, index..., value): write into the array, `fresh` where `apart`, at an index of a nest; no other "

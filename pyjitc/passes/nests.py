@@ -14,7 +14,7 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
-from ..ops.nest import CHEAP, ELEMENT, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PUT, PUT_UNIT, UNIT, Leaf, Node
+from ..ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PUT, PUT_UNIT, UNIT, Leaf, Node
 from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
 from .rewrite import resolve, substitute
@@ -22,7 +22,7 @@ from .rewrite import resolve, substitute
 __all__ = ["run", "has_nests", "functions_of"]
 
 _NESTS = frozenset((NEST, NEST_INTO))
-_HOLES = frozenset((CHEAP, ELEMENT, ELEMENT_UNIT, UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT))
+_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT))
 MOST = 24  # operands of a fused nest
 
 
@@ -330,8 +330,6 @@ class _Expansion:
             return self.element(b, args, op is ELEMENT_UNIT, hole.attrs["type"])
         if op is PUT or op is PUT_UNIT:
             return self.put(b, args, op is PUT_UNIT)
-        if op is CHEAP:
-            return b.const(Bool, not _costly(self.inst.attrs["tree"]))
         if op is UNIT:
             return b.all(self.unit(b, args))
         if op is FLAT:

@@ -1,0 +1,606 @@
+"""What each opcode does to a frame: its value stack, its names, and the instructions that it emits.
+
+`frame` is the builder of a function (build.py) at the place of the instruction `x`; the table at the end names the opcodes
+of all versions. What differs by version beyond a name is in quirks.py.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops import control, generic
+from ..ops.control import UNBOUND
+from . import quirks
+from .bytecode import VERSION
+
+__all__ = ["HANDLERS", "NULL"]
+
+NULL = None  # an empty stack slot, as calls use
+
+
+def nop(frame, x):
+    pass
+
+
+def load_const(frame, x):
+    frame.push(frame.constant(frame.code.co_consts[x.arg]))
+
+
+def load_fast(frame, x):
+    name = quirks.local_name(frame.code, x.arg)
+    if name in frame.cells or name in frame.moved or name in frame.plain and name not in frame.code.co_varnames:
+        frame.push(frame.cell(name))  # LOAD_CLOSURE under another name
+    else:
+        frame.push(frame.load_local(name))
+
+
+def load_fast_and_clear(frame, x):
+    name = quirks.local_name(frame.code, x.arg)
+    value = frame.locals.get(name)
+    frame.push(value if value is not None else frame.constant(UNBOUND))
+    frame.locals[name] = frame.constant(UNBOUND)
+    frame.bound.discard(name)
+
+
+def load_fast_load_fast(frame, x):
+    for arg in (x.arg >> 4, x.arg & 15):
+        frame.push(frame.load_local(quirks.local_name(frame.code, arg)))
+
+
+def store_fast_load_fast(frame, x):
+    frame.store_local(quirks.local_name(frame.code, x.arg >> 4), frame.stack.pop())
+    frame.push(frame.load_local(quirks.local_name(frame.code, x.arg & 15)))
+
+
+def store_fast_store_fast(frame, x):
+    for arg in (x.arg >> 4, x.arg & 15):
+        frame.store_local(quirks.local_name(frame.code, arg), frame.stack.pop())
+
+
+def store_fast(frame, x):
+    name, value = quirks.local_name(frame.code, x.arg), frame.stack.pop()
+    if value in frame.constants and frame.constants[value] is UNBOUND:
+        frame.locals[name] = value
+        frame.bound.discard(name)
+    else:
+        frame.store_local(name, value)
+        if name in frame.cleared:
+            frame.bound.discard(name)
+
+
+def delete_fast(frame, x):
+    name = quirks.local_name(frame.code, x.arg)
+    frame.load_local(name)
+    frame.locals[name] = frame.constant(UNBOUND)
+    frame.bound.discard(name)
+
+
+def load_global(frame, x):
+    index = x.arg >> 1 if VERSION >= (3, 11) else x.arg
+    value = frame.emit(generic.GLOBAL, (), name=frame.code.co_names[index])
+    quirks.push_callable(frame, value, VERSION >= (3, 11) and x.arg & 1)
+
+
+def store_global(frame, x):
+    frame.unsupported("assigning to a global variable", "return the value, or write into a global array")
+
+
+def load_deref(frame, x):
+    frame.push(frame.load_cell(quirks.cell_name(frame.code, x.arg)))
+
+
+def store_deref(frame, x):
+    name = quirks.cell_name(frame.code, x.arg)
+    value = frame.stack.pop()
+    if name in frame.plain:
+        frame.store_local(name, value)
+    else:
+        frame.do(generic.CELL_SET, (frame.cell(name), value), name=name)
+
+
+def delete_deref(frame, x):
+    name = quirks.cell_name(frame.code, x.arg)
+    frame.load_cell(name)
+    frame.do(generic.CELL_SET, (frame.cell(name), frame.constant(UNBOUND)), name=name)
+
+
+def make_cell(frame, x):
+    name = quirks.cell_name(frame.code, x.arg)
+    if name in frame.moved and x.offset > frame.start:
+        frame.locals[name] = frame.emit(generic.MAKE_CELL, (frame.locals[name],), name=name)
+
+
+def load_closure(frame, x):
+    frame.push(frame.cell(quirks.cell_name(frame.code, x.arg)))
+
+
+def binary_op(frame, x):
+    a, b = frame.pops(2)
+    inplace, symbol = quirks.binary(x)
+    frame.push(frame.emit(generic.INPLACE if inplace else generic.BINARY, (a, b), op=symbol))
+
+
+def unary(frame, x):
+    symbol = {"UNARY_NEGATIVE": "-", "UNARY_POSITIVE": "+", "UNARY_INVERT": "~", "UNARY_NOT": "not"}[x.name]
+    value = frame.stack.pop()
+    if symbol == "not":
+        frame.push(frame.truth_of(generic.UNARY, (value,), op="not"))
+    else:
+        frame.push(frame.emit(generic.UNARY, (value,), op=symbol))
+
+
+def to_bool(frame, x):
+    frame.push(frame.condition(frame.stack.pop()))
+
+
+def compare_op(frame, x):
+    a, b = frame.pops(2)
+    symbol, test = quirks.comparison(x.arg)
+    result = frame.emit(generic.COMPARE, (a, b), op=symbol)
+    frame.push(frame.condition(result) if test else result)
+
+
+def is_op(frame, x):
+    frame.push(frame.truth_of(generic.COMPARE, frame.pops(2), op="is not" if x.arg else "is"))
+
+
+def contains_op(frame, x):
+    frame.push(frame.truth_of(generic.COMPARE, frame.pops(2), op="not in" if x.arg else "in"))
+
+
+def subscript(frame, x):
+    frame.push(frame.emit(generic.GETITEM, frame.pops(2)))
+
+
+def store_subscript(frame, x):
+    value, container, index = frame.pops(3)
+    frame.do(generic.SETITEM, (container, index, value))
+
+
+def delete_subscript(frame, x):
+    frame.do(generic.DELITEM, frame.pops(2))
+
+
+def binary_slice(frame, x):
+    container, start, stop = frame.pops(3)
+    index = frame.emit(generic.SLICE, (start, stop, frame.constant(None)))
+    frame.push(frame.emit(generic.GETITEM, (container, index)))
+
+
+def store_slice(frame, x):
+    value, container, start, stop = frame.pops(4)
+    index = frame.emit(generic.SLICE, (start, stop, frame.constant(None)))
+    frame.do(generic.SETITEM, (container, index, value))
+
+
+def build_slice(frame, x):
+    parts = frame.pops(x.arg)
+    if x.arg == 2:
+        parts.append(frame.constant(None))
+    frame.push(frame.emit(generic.SLICE, parts))
+
+# jumps
+
+
+def poll(frame, x):
+    """CPython looks at signals on jumps back: inside `try`, the handlers see the interrupt."""
+    if frame.handler is not None and x.target <= x.offset:
+        frame.do(generic.POLL, ())
+
+
+def jump(frame, x):
+    poll(frame, x)
+    frame.terminate(control.JUMP, (), [frame.edge(frame.region_.targets[-1])])
+
+
+def pop_jump(frame, x):
+    following, target = frame.region_.targets
+    value = frame.stack.pop()
+    poll(frame, x)
+    if "NONE" in x.name:
+        value = frame.truth_of(generic.COMPARE, (value, frame.constant(None)), op="is")
+        jump_on = "NOT_NONE" not in x.name
+    else:
+        value = frame.condition(value)
+        jump_on = "IF_TRUE" in x.name
+    frame.branch(value, *((target, following) if jump_on else (following, target)))
+
+
+def jump_or_pop(frame, x):
+    following, target = frame.region_.targets
+    condition = frame.condition(frame.stack[-1])
+    kept, popped = list(frame.stack), frame.stack[:-1]
+    if "IF_TRUE" in x.name:
+        frame.branch(condition, target, following, kept, popped)
+    else:
+        frame.branch(condition, following, target, popped, kept)
+
+
+def for_iter(frame, x):
+    following, target = frame.region_.targets
+    step = frame.emit(generic.NEXT, (frame.stack[-1],))
+    has = frame.truth_of(generic.ELEMENT, (step,), index=0)
+    rest = frame.stack[:-1]
+    ended = list(rest)
+    if VERSION >= (3, 12):
+        ended += [frame.stack[-1], frame.constant(None)]
+    # item and state have a meaning only where there is an item
+    body = ir.Block("item", ())
+    frame.fresh.append(body)
+    out = frame.edge(target, ended)
+    frame.terminate(control.BRANCH, (has,), [ir.Edge(body), out])
+    frame.block = body
+    item = frame.emit(generic.ELEMENT, (step,), index=1)
+    state = frame.emit(generic.ELEMENT, (step,), index=2)
+    frame.stack = [*rest, state, item]
+    frame.terminate(control.JUMP, (), [frame.edge(following)])
+
+
+def end_for(frame, x):
+    frame.pops(2 if VERSION < (3, 13) else 1)
+
+
+def get_iter(frame, x):
+    frame.push(frame.emit(generic.ITER, (frame.stack.pop(),)))
+
+# stack
+
+
+def pop_top(frame, x):
+    frame.stack.pop()
+
+
+def rotate(frame, x):
+    n = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}.get(x.name) or x.arg
+    frame.stack.insert(len(frame.stack) - n, frame.stack.pop())
+
+
+def dup_top(frame, x):
+    frame.push(frame.stack[-1])
+
+
+def dup_top_two(frame, x):
+    frame.stack += frame.stack[-2:]
+
+
+def copy(frame, x):
+    frame.push(frame.stack[-x.arg])
+
+
+def swap(frame, x):
+    s = frame.stack
+    s[-1], s[-x.arg] = s[-x.arg], s[-1]
+
+
+def push_null(frame, x):
+    frame.push(NULL)
+
+# building
+
+
+def build(frame, x):
+    op = {"BUILD_TUPLE": generic.TUPLE, "BUILD_LIST": generic.LIST, "BUILD_SET": generic.SET, "BUILD_STRING": generic.STRING}[x.name]
+    frame.push(frame.emit(op, frame.pops(x.arg)))
+
+
+def build_map(frame, x):
+    frame.push(frame.emit(generic.DICT, frame.pops(2 * x.arg)))
+
+
+def build_const_key_map(frame, x):
+    keys = frame.constants[frame.stack.pop()]
+    values = frame.pops(x.arg)
+    frame.push(frame.emit(generic.DICT, [v for k, value in zip(keys, values) for v in (frame.constant(k), value)]))
+
+
+def list_extend(frame, x):
+    value = frame.stack.pop()
+    frame.stack[-x.arg] = frame.emit(generic.LIST_EXTEND, (frame.stack[-x.arg], value))
+
+
+def list_append(frame, x):
+    value = frame.stack.pop()
+    if x.arg == 1:  # `[*a, b]`; in a comprehension the iterator lies above the list
+        value = frame.emit(generic.TUPLE, (value,))
+        frame.stack[-1] = frame.emit(generic.LIST_EXTEND, (frame.stack[-1], value))
+        return
+    frame.do(generic.LIST_APPEND, (frame.stack[-x.arg], value))
+
+
+def set_add(frame, x):
+    value = frame.stack.pop()
+    frame.do(generic.SET_ADD, (frame.stack[-x.arg], value))
+
+
+def map_add(frame, x):
+    key, value = frame.pops(2)
+    frame.do(generic.DICT_SET, (frame.stack[-x.arg], key, value))
+
+
+def dict_merge(frame, x):
+    value = frame.stack.pop()
+    frame.stack[-x.arg] = frame.emit(generic.DICT_MERGE, (frame.stack[-x.arg], value), unique=x.name == "DICT_MERGE")
+
+
+def list_to_tuple(frame, x):
+    frame.push(frame.emit(generic.LIST_TO_TUPLE, (frame.stack.pop(),)))
+
+
+def intrinsic_1(frame, x):
+    if x.arg == 6:
+        list_to_tuple(frame, x)
+    elif x.arg == 5:
+        frame.push(frame.emit(generic.UNARY, (frame.stack.pop(),), op="+"))
+    elif x.arg != 3:  # 3: StopIteration leaving a generator
+        frame.unsupported("this construct")
+
+
+def format_value(frame, x):
+    spec = frame.stack.pop() if x.arg & 4 else frame.constant(None)
+    value = frame.stack.pop()
+    frame.push(frame.emit(generic.FORMAT, (value, spec), conversion=("", "s", "r", "a")[x.arg & 3]))
+
+
+def convert_value(frame, x):
+    frame.push(frame.emit(generic.FORMAT, (frame.stack.pop(), frame.constant(None)), conversion=("", "s", "r", "a")[x.arg]))
+
+
+def format_simple(frame, x):
+    frame.push(frame.emit(generic.FORMAT, (frame.stack.pop(), frame.constant(None)), conversion=""))
+
+
+def format_with_spec(frame, x):
+    value, spec = frame.pops(2)
+    frame.push(frame.emit(generic.FORMAT, (value, spec), conversion=""))
+
+
+def unpack_sequence(frame, x):
+    parts = frame.emit(generic.UNPACK, (frame.stack.pop(),), count=x.arg)
+    for k in range(x.arg - 1, -1, -1):
+        frame.push(frame.emit(generic.ELEMENT, (parts,), index=k))
+
+
+def unpack_ex(frame, x):
+    before, after = x.arg & 255, x.arg >> 8
+    parts = frame.emit(generic.UNPACK_EX, (frame.stack.pop(),), before=before, after=after)
+    for k in range(before + after, -1, -1):
+        frame.push(frame.emit(generic.ELEMENT, (parts,), index=k))
+
+# attributes and calls
+
+
+def load_attr(frame, x):
+    index, method = (x.arg >> 1, x.arg & 1) if VERSION >= (3, 12) else (x.arg, 0)
+    value = frame.emit(generic.GETATTR, (frame.stack.pop(),), name=frame.code.co_names[index])
+    quirks.push_callable(frame, value, method)
+
+
+def load_method(frame, x):
+    value = frame.emit(generic.GETATTR, (frame.stack.pop(),), name=frame.code.co_names[x.arg])
+    frame.stack += [NULL, value]
+
+
+def store_attr(frame, x):
+    value, holder = frame.pops(2)
+    frame.do(generic.SETATTR, (holder, value), name=frame.code.co_names[x.arg])
+
+
+def delete_attr(frame, x):
+    frame.do(generic.DELATTR, (frame.stack.pop(),), name=frame.code.co_names[x.arg])
+
+
+def kw_names(frame, x):
+    frame.kwnames = frame.code.co_consts[x.arg]
+
+
+def call(frame, x):
+    args = frame.pops(x.arg)
+    a, b = frame.pops(2)
+    callee, first = (a, b) if VERSION >= (3, 13) else (b, a) if a is NULL else (a, b)
+    if first is not NULL:
+        args.insert(0, first)
+    frame.push(frame.emit(generic.CALL, (callee, *args), kwnames=frame.kwnames))
+    frame.kwnames = ()
+
+
+def call_kw(frame, x):
+    frame.kwnames = frame.constants[frame.stack.pop()]
+    call(frame, x)
+
+
+def call_function(frame, x):
+    names = frame.constants[frame.stack.pop()] if x.name == "CALL_FUNCTION_KW" else ()
+    args = frame.pops(x.arg)
+    callee = frame.stack.pop()
+    if x.name == "CALL_METHOD":
+        frame.stack.pop()
+    frame.push(frame.emit(generic.CALL, (callee, *args), kwnames=names))
+
+
+def call_function_ex(frame, x):
+    kwargs = [frame.stack.pop()] if x.arg & 1 else []
+    args = frame.stack.pop()
+    if VERSION >= (3, 13):
+        frame.stack.pop()
+    callee = frame.stack.pop()
+    if (3, 11) <= VERSION < (3, 13):
+        frame.stack.pop()
+    frame.push(frame.emit(generic.CALL_STAR, (callee, args, *kwargs), kwargs=bool(kwargs)))
+
+
+def make_function(frame, x):
+    if VERSION < (3, 11):
+        qualname = frame.constants[frame.stack.pop()]
+    code = frame.constants[frame.stack.pop()]
+    if VERSION >= (3, 11):
+        qualname = code.co_qualname
+    roles = {}
+    if VERSION < (3, 13):
+        for bit, role in ((8, "closure"), (4, "annotations"), (2, "kwdefaults"), (1, "defaults")):
+            if x.arg & bit:
+                roles[role] = frame.stack.pop()
+    frame.push(function_of(frame, code, qualname, roles))
+
+
+def function_of(frame, code, qualname, roles):
+    layout = frame.recursive.get(id(code))
+    if layout is not None and "closure" in roles:
+        roles["closure"] = frame.closure(layout)
+    order = tuple(r for r in ("defaults", "kwdefaults", "annotations", "closure") if r in roles)
+    value = frame.emit(generic.MAKE_FUNCTION, [roles[r] for r in order], code=code, qualname=qualname, has=order)
+    frame.made[value] = (code, qualname, roles)
+    return value
+
+
+def set_function_attribute(frame, x):
+    part, function = frame.pops(2)
+    code, qualname, roles = frame.made[function]
+    role = {1: "defaults", 2: "kwdefaults", 4: "annotations", 8: "closure"}[x.arg]
+    frame.push(function_of(frame, code, qualname, {**roles, role: part}))
+
+
+def return_value(frame, x):
+    frame.terminate(control.RETURN, (frame.stack.pop(),), ())
+
+
+def return_const(frame, x):
+    frame.terminate(control.RETURN, (frame.constant(frame.code.co_consts[x.arg]),), ())
+
+
+def yield_value(frame, x):
+    frame.push(frame.emit(generic.YIELD, (frame.stack.pop(),)))
+
+
+def return_generator(frame, x):
+    if VERSION >= (3, 11):
+        frame.push(frame.constant(None))
+
+# exceptions
+
+
+def raise_varargs(frame, x):
+    if x.arg == 0:
+        frame.terminate(control.RERAISE, (), ())
+    else:
+        frame.terminate(control.RAISE, frame.pops(x.arg), ())
+
+
+def reraise(frame, x):
+    if VERSION < (3, 11):
+        exc = frame.pops(3)[1]
+    else:
+        exc = frame.stack.pop()
+    frame.terminate(control.RERAISE, (exc,), ())
+
+
+def push_exc_info(frame, x):
+    exc = frame.stack.pop()
+    frame.stack += [frame.emit(generic.EXC_ENTER, (exc,)), exc]
+
+
+def before_with(frame, x):
+    manager = frame.stack.pop()
+    leave = frame.emit(generic.GETATTR, (manager,), name="__exit__")
+    enter = frame.emit(generic.GETATTR, (manager,), name="__enter__")
+    frame.stack.append(leave)
+    frame.push(frame.emit(generic.CALL, (enter,), kwnames=()))
+
+
+def with_except_start(frame, x):
+    """__exit__(None, exception, None): no context manager that is compiled looks at the class or the traceback."""
+    leave, exc = (frame.stack[-7], frame.stack[-2]) if VERSION < (3, 11) else (frame.stack[-4], frame.stack[-1])
+    nothing = frame.constant(None)
+    frame.push(frame.emit(generic.CALL, (leave, nothing, exc, nothing), kwnames=()))
+
+
+def pop_except(frame, x):
+    previous = frame.pops(3)[0] if VERSION < (3, 11) else frame.stack.pop()
+    frame.do(generic.EXC_LEAVE, (previous,))
+
+
+def check_exc_match(frame, x):
+    cls = frame.stack.pop()
+    frame.push(frame.truth_of(generic.EXC_MATCH, (frame.stack[-1], cls)))
+
+
+def jump_if_not_exc_match(frame, x):
+    following, target = frame.region_.targets
+    exc, cls = frame.pops(2)
+    frame.branch(frame.truth_of(generic.EXC_MATCH, (exc, cls)), following, target)
+
+
+def load_assertion_error(frame, x):
+    frame.push(frame.emit(generic.BUILTIN, (), name="AssertionError"))
+
+
+def import_name(frame, x):
+    level, names = frame.pops(2)
+    frame.push(frame.emit(generic.IMPORT, (), name=frame.code.co_names[x.arg], level=frame.constants.get(level, 0),
+                        fromlist=frame.constants.get(names)))
+
+
+def import_from(frame, x):
+    frame.push(frame.emit(generic.IMPORT_FROM, (frame.stack[-1],), name=frame.code.co_names[x.arg]))
+
+# match
+
+
+def get_len(frame, x):
+    frame.push(frame.emit(generic.LENGTH, (frame.stack[-1],)))
+
+
+def match_sequence(frame, x):
+    frame.push(frame.truth_of(generic.MATCH_SEQUENCE, (frame.stack[-1],)))
+
+
+def match_mapping(frame, x):
+    frame.push(frame.truth_of(generic.MATCH_MAPPING, (frame.stack[-1],)))
+
+
+def match_keys(frame, x):
+    found = frame.emit(generic.MATCH_KEYS, frame.stack[-2:])
+    frame.push(found)
+    if VERSION < (3, 11):
+        frame.push(frame.truth_of(generic.COMPARE, (found, frame.constant(None)), op="is not"))
+
+
+def match_class(frame, x):
+    subject, cls, names = frame.pops(3)
+    found = frame.emit(generic.MATCH_CLASS, (subject, cls), count=x.arg, kwnames=frame.constants[names])
+    frame.push(found)
+    if VERSION < (3, 11):
+        frame.push(frame.truth_of(generic.COMPARE, (found, frame.constant(None)), op="is not"))
+
+
+HANDLERS = {
+    **dict.fromkeys(("NOP", "RESUME", "PRECALL", "CACHE", "GEN_START", "COPY_FREE_VARS", "SETUP_FINALLY", "POP_BLOCK",
+                     "NOT_TAKEN"), nop),
+    "LOAD_CONST": load_const, "LOAD_FAST": load_fast, "LOAD_FAST_CHECK": load_fast, "LOAD_FAST_BORROW": load_fast,
+    "LOAD_FAST_AND_CLEAR": load_fast_and_clear, "LOAD_FAST_LOAD_FAST": load_fast_load_fast,
+    "STORE_FAST_LOAD_FAST": store_fast_load_fast, "STORE_FAST_STORE_FAST": store_fast_store_fast,
+    "STORE_FAST": store_fast, "DELETE_FAST": delete_fast, "LOAD_GLOBAL": load_global, "STORE_GLOBAL": store_global,
+    "DELETE_GLOBAL": store_global, "LOAD_DEREF": load_deref, "STORE_DEREF": store_deref, "DELETE_DEREF": delete_deref,
+    "MAKE_CELL": make_cell, "LOAD_CLOSURE": load_closure, "BINARY_OP": binary_op, "TO_BOOL": to_bool, "COMPARE_OP": compare_op,
+    "IS_OP": is_op, "CONTAINS_OP": contains_op, "BINARY_SUBSCR": subscript, "STORE_SUBSCR": store_subscript,
+    "DELETE_SUBSCR": delete_subscript, "BINARY_SLICE": binary_slice, "STORE_SLICE": store_slice,
+    "BUILD_SLICE": build_slice, "JUMP_FORWARD": jump, "JUMP_ABSOLUTE": jump, "JUMP_BACKWARD": jump,
+    "JUMP_BACKWARD_NO_INTERRUPT": jump, "JUMP_IF_TRUE_OR_POP": jump_or_pop, "JUMP_IF_FALSE_OR_POP": jump_or_pop,
+    "FOR_ITER": for_iter, "END_FOR": end_for, "GET_ITER": get_iter, "POP_TOP": pop_top, "POP_ITER": pop_top,
+    **dict.fromkeys(("ROT_TWO", "ROT_THREE", "ROT_FOUR", "ROT_N"), rotate), "DUP_TOP": dup_top, "DUP_TOP_TWO": dup_top_two,
+    "COPY": copy, "SWAP": swap, "PUSH_NULL": push_null,
+    **dict.fromkeys(("BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_STRING"), build), "BUILD_MAP": build_map,
+    "BUILD_CONST_KEY_MAP": build_const_key_map, "LIST_EXTEND": list_extend, "LIST_APPEND": list_append,
+    "SET_ADD": set_add, "MAP_ADD": map_add, "DICT_MERGE": dict_merge, "DICT_UPDATE": dict_merge,
+    "LIST_TO_TUPLE": list_to_tuple, "CALL_INTRINSIC_1": intrinsic_1, "FORMAT_VALUE": format_value,
+    "CONVERT_VALUE": convert_value, "FORMAT_SIMPLE": format_simple, "FORMAT_WITH_SPEC": format_with_spec,
+    "UNPACK_SEQUENCE": unpack_sequence, "UNPACK_EX": unpack_ex, "LOAD_ATTR": load_attr, "LOAD_METHOD": load_method,
+    "STORE_ATTR": store_attr, "DELETE_ATTR": delete_attr, "KW_NAMES": kw_names, "CALL": call, "CALL_KW": call_kw,
+    **dict.fromkeys(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD"), call_function), "CALL_FUNCTION_EX": call_function_ex,
+    "MAKE_FUNCTION": make_function, "SET_FUNCTION_ATTRIBUTE": set_function_attribute, "RETURN_VALUE": return_value,
+    "RETURN_CONST": return_const, "YIELD_VALUE": yield_value, "RETURN_GENERATOR": return_generator,
+    "RAISE_VARARGS": raise_varargs, "RERAISE": reraise, "PUSH_EXC_INFO": push_exc_info, "POP_EXCEPT": pop_except,
+    "BEFORE_WITH": before_with, "SETUP_WITH": before_with, "WITH_EXCEPT_START": with_except_start,
+    "CHECK_EXC_MATCH": check_exc_match, "JUMP_IF_NOT_EXC_MATCH": jump_if_not_exc_match,
+    "LOAD_ASSERTION_ERROR": load_assertion_error, "IMPORT_NAME": import_name, "IMPORT_FROM": import_from,
+    "GET_LEN": get_len, "MATCH_SEQUENCE": match_sequence, "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys,
+    "MATCH_CLASS": match_class, **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_POSITIVE", "UNARY_INVERT", "UNARY_NOT"), unary),
+    **{name: pop_jump for name in quirks.POP_JUMPS}, **{name: binary_op for name in quirks.OLD_BINARY},
+}
