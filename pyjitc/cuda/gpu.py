@@ -51,6 +51,8 @@ def _fields(t: Type, name: str) -> list[tuple[str, str]]:
         return [(code if t.signed else code.upper(), name)]
     if t is Float:
         return [("d", name)]
+    if kinds.is_time(t):
+        return [("q", f"{name}.view('i8')")]
     if isinstance(t, NpFloat):
         return [({16: "e", 32: "f", 64: "d"}[t.bits], name)]
     if t is kinds.Bool or t is kinds.NpBool:
@@ -105,7 +107,7 @@ class GpuCode:
             elif isinstance(t, kinds.Singleton):
                 scope[f"t{k}"] = t.value
                 tests.append(f"{name} is {_OURS}t{k}")
-            elif isinstance(t, (Tuple, kinds.DType)):
+            elif isinstance(t, (Tuple, kinds.DType, kinds.NpTime)):  # of dates the class does not say the unit
                 tests.append("False")
             else:
                 scope[f"t{k}"] = _CLASSES.get(t) or np.dtype(t.text.rstrip("_")).type

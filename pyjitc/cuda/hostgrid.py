@@ -148,6 +148,8 @@ def _pack(value, t, words: list) -> None:
 
 def _word(value) -> tuple:
     """A number; nothing for a value that its type says."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return (int(value.view(np.int64)),)
     if isinstance(value, (float, np.floating)):
         return (float(value),)
     if isinstance(value, (int, np.integer, np.bool_)):

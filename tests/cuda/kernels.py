@@ -661,6 +661,23 @@ def early_exit(x, out):
     out[1] = n
 
 
+def _dates(rng):
+    a = rng.integers(-10**5, 10**5, 70).view("M8[D]")
+    a[3] = "NaT"
+    late, start = np.timedelta64(30, "h"), np.datetime64("1970-03-01")
+    return (a, late, start, np.zeros(70, "m8[h]"), np.zeros(70, "M8[M]"), np.zeros(70, bool)), (
+        None, None, None, np.maximum(a - start, late), a.astype("M8[M]"), a < start)
+
+
+@case(3, 32, _dates)
+def dates(a, late, start, out, months, early):
+    t = cuda.grid(1)
+    if t < a.size:
+        out[t] = np.maximum(a[t] - start, late)
+        months[t] = a[t].astype("M8[M]")
+        early[t] = a[t] < start
+
+
 # ---------------------------------------------------------------- failing: here pytest rewrites no assertions
 
 

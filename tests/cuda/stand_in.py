@@ -8,7 +8,7 @@ import numpy as np
 
 from pyjitc.cuda import gpu, hostgrid
 from pyjitc.runtime.hostdevice import HostDevice
-from pyjitc.types.kinds import Array, Complex, NoneType, NpComplex, NpFloat, Singleton, Tuple
+from pyjitc.types.kinds import Array, Complex, NoneType, NpComplex, NpFloat, NpTime, Singleton, Tuple
 from pyjitc.types.lattice import dtype_of
 
 from .fake_driver import FakeLibrary
@@ -73,6 +73,8 @@ def _value(t, given):
         return np.uint16(next(given)).view(np.float16)
     else:
         found = next(given)
+    if isinstance(t, NpTime):
+        return np.uint64(found).view(dtype_of(t))
     kind = dtype_of(t).type
     return kind(found) if not np.issubdtype(kind, np.signedinteger) else np.uint64(found).astype(kind)
 

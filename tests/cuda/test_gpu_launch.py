@@ -87,6 +87,20 @@ def test_every_kind_of_argument_arrives_as_declared(library):
         assert values[15:20] == [columns.address, *columns.shape, *columns.strides] and values[20:] == [2**63]
 
 
+def days(a, d, o):
+    o[0] = max(a[0] - d, a[1]) - a[1]
+
+
+def test_dates_arrive_with_their_units(library):
+    kernel = cuda.jit(days)
+    dates = arrays.to_device(np.arange(4).view("M8[D]"))
+    out = arrays.to_device(np.zeros(1, "m8[h]"))
+    for d, number in ((np.timedelta64(5, "D"), 5), (np.timedelta64(-5, "h"), 2**64 - 5), (np.timedelta64("NaT", "D"), 2**63)):
+        kernel[1, 1](dates, d, out)
+        assert library.launches[-1][5] == [dates.address, 4, number, out.address, 1]
+    assert len(kernel.signatures) == 2
+
+
 def test_misuse_is_refused_before_the_launch(library):
     kernel = cuda.jit(add)
     x = arrays.to_device(np.ones(10))
