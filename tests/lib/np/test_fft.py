@@ -66,7 +66,7 @@ def test_exact_points():
 
 
 def of_types(a, b, c):
-    return np.fft.fft(a), np.fft.rfft(b), np.fft.irfft(c), np.fft.rfft(c, norm="forward")
+    return np.fft.fft(a), np.fft.rfft(b), np.fft.irfft(c), np.fft.rfft(c, norm="forward"), np.fft.fft([1.0, 2.0, 4.0]), np.fft.rfft((1, 2, 3, 7))
 
 
 def test_types():
@@ -127,17 +127,9 @@ def all_real(a):
     return real_arguments(a), real_axes(a)
 
 
-def sequences():
-    return np.fft.fft([1.0, 2.0, 4.0]), np.fft.rfft((1, 2, 3, 7))
-
-
-@pytest.mark.parametrize("function, a", [(all_complex, C3), (all_real, C3.real), (sequences, None)],
-                         ids=lambda x: getattr(x, "__name__", "a"))
+@pytest.mark.parametrize("function, a", [(all_complex, C3), (all_real, C3.real)], ids=lambda x: getattr(x, "__name__", "a"))
 def test_arguments(function, a):
-    if a is None:
-        compare(function(), njit(function)())
-    else:
-        compare(function(a), njit(function)(a))
+    compare(function(a), njit(function)(a))
 
 
 def shifts(a):
@@ -161,8 +153,8 @@ def into(a, b, x, y, z):
 
 
 def test_inverse_of_nothing_is_zero():
-    assert njit(lambda a: np.fft.irfft(a, 5))(np.zeros(0, complex)).tolist() == [0.0] * 5
-    assert njit(lambda a: np.fft.hfft(a, 4))(np.zeros(0)).tolist() == [0.0] * 4
+    for found in BACK(np.zeros(0, complex), 5)[:2]:
+        assert found.tolist() == [0.0] * 5
 
 
 def test_out():
@@ -223,7 +215,7 @@ def test_errors(name):
 
 def test_axes_known_at_run_time():
     def f(a, i, j):
-        return np.fft.fft(a, axis=i), np.fft.rfftn(a.real, axes=[i, j]), np.fft.fftshift(a, axes=[i, j]), np.fft.ifftshift(a, axes=j)
+        return np.fft.fft(a, axis=i), np.fft.fftn(a, axes=[i, j]), np.fft.fftshift(a, axes=[i, j]), np.fft.ifftshift(a, axes=j)
 
     compiled, a = njit(f), np.stack((C2, C2 * 2))
     for i, j in ((0, 2), (-1, 1), (2, -3)):
