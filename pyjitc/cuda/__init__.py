@@ -30,18 +30,19 @@ from .devices import (
 )
 from .scalarwise import Reduce, elementwise, reduce, vectorize
 from .kernel import jit
+from .porting import In, InOut, Out, compile_ptx, defer_cleanup, profile_start, profile_stop, profiling
 
 __all__ = [
-    "CudaError", "DeviceArray", "Event", "Reduce", "Stream", "activemask", "all_sync", "any_sync", "as_cuda_array",
-    "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "close", "clz", "const", "current_context",
-    "default_stream", "detect", "device_array", "device_array_like", "elementwise", "eq_sync", "event",
-    "event_elapsed_time", "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "from_dlpack",
-    "get_current_device", "gpus", "grid", "gridDim", "gridsize", "is_available", "is_cuda_array", "jit", "laneid",
-    "lanemask_lt", "list_devices", "local", "mapped", "mapped_array", "mapped_array_like", "match_all_sync",
-    "match_any_sync", "nanosleep", "pinned", "pinned_array", "pinned_array_like", "popc", "random", "reduce",
-    "reduce_add_sync", "reduce_and_sync", "reduce_max_sync", "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync",
-    "rsqrt", "select_device", "selp", "shared", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync",
-    "stream", "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp",
-    "threadIdx", "threadfence", "threadfence_block", "threadfence_system", "to_device", "vectorize", "warpsize",
-    "why_not",
+    "CudaError", "DeviceArray", "Event", "In", "InOut", "Out", "Reduce", "Stream", "activemask", "all_sync",
+    "any_sync", "as_cuda_array", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "close", "clz",
+    "compile_ptx", "const", "current_context", "default_stream", "defer_cleanup", "detect", "device_array",
+    "device_array_like", "elementwise", "eq_sync", "event", "event_elapsed_time", "external_stream", "ffs", "fma",
+    "fp16", "from_cuda_array_interface", "from_dlpack", "get_current_device", "gpus", "grid", "gridDim", "gridsize",
+    "is_available", "is_cuda_array", "jit", "laneid", "lanemask_lt", "list_devices", "local", "mapped", "mapped_array",
+    "mapped_array_like", "match_all_sync", "match_any_sync", "nanosleep", "pinned", "pinned_array",
+    "pinned_array_like", "popc", "profile_start", "profile_stop", "profiling", "random", "reduce", "reduce_add_sync",
+    "reduce_and_sync", "reduce_max_sync", "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync", "rsqrt",
+    "select_device", "selp", "shared", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stream",
+    "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx",
+    "threadfence", "threadfence_block", "threadfence_system", "to_device", "vectorize", "warpsize", "why_not",
 ]

@@ -214,6 +214,35 @@ class Kernel(Callable_):
         return self._inspected("report", signature, arch)
 
 
+    def _figure(self, name: str, signature):
+        """What the driver says of the code, for a signature or each that was launched."""
+        if not current_device().gpu:
+            raise RuntimeError(f"a GPU would say it, and there is none; {self.__name__}.report(signature) asks ptxas")
+        if signature is None:
+            return {types: code.function.attribute(name) for (types, device), code in self._codes.items() if device is current_device()}
+        return self.compile(signature).function.attribute(name)
+
+    def get_regs_per_thread(self, signature=None):
+        """Registers of a thread, for a signature or as a dict of each that was launched on the current GPU."""
+        return self._figure("registers", signature)
+
+    def get_shared_mem_per_block(self, signature=None):
+        """Bytes of static shared memory of a block."""
+        return self._figure("shared", signature)
+
+    def get_local_mem_per_thread(self, signature=None):
+        """Bytes of local memory of a thread: local arrays, and what registers do not hold."""
+        return self._figure("local", signature)
+
+    def get_const_mem_size(self, signature=None):
+        """Bytes of constant memory."""
+        return self._figure("constant", signature)
+
+    def get_max_threads_per_block(self, signature=None):
+        """Threads that a block may have: registers limit them."""
+        return self._figure("max_threads", signature)
+
+
 def _adopted(x):
     """Arrays of other libraries as device arrays, in tuples too."""
     if isinstance(x, tuple):

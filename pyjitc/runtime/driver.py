@@ -35,7 +35,7 @@ _SIGNATURES = {
     "cuStreamCreate": (_P, _U), "cuStreamDestroy_v2": (_P,), "cuStreamSynchronize": (_P,), "cuStreamQuery": (_P,),
     "cuStreamWaitEvent": (_P, _P, _U),
     "cuEventCreate": (_P, _U), "cuEventDestroy_v2": (_P,), "cuEventRecord": (_P, _P), "cuEventSynchronize": (_P,), "cuEventQuery": (_P,),
-    "cuEventElapsedTime": (_P, _P, _P),
+    "cuEventElapsedTime": (_P, _P, _P), "cuProfilerStart": (), "cuProfilerStop": (),
 }
 _NOT_READY = 600
 _OLDEST = 11_020  # CUDA 11.2: stream-ordered memory

@@ -112,6 +112,8 @@ class FakeLibrary:
     def do_cuCtxSynchronize(self):
         return 0
 
+    do_cuProfilerStart = do_cuProfilerStop = do_cuCtxSynchronize
+
     # -- memory
 
     def _new(self, out, size):
