@@ -5,6 +5,7 @@ The optimiser and the code generator are not thread-safe, and each compile takes
 from __future__ import annotations
 
 from _thread import RLock
+from contextlib import contextmanager
 
 from ..base.options import environment
 from . import llvm
@@ -36,33 +37,35 @@ def _machine(target: Target) -> llvm.Machine:
     return found
 
 
+@contextmanager
 def _optimised(text: str, target: Target, level: int, library: bytes | None = None):
     machine = _machine(target)
     module = llvm.Module(text)
-    if library is not None:
-        module.link(library, target.triple, target.layout)
-    if environment("PYJITC_VERIFY") not in ("", "0"):
-        module.verify()
-    if level:
-        llvm.optimise(module, machine, level)
-    return module, machine
+    try:
+        if library is not None:
+            module.link(library, target.triple, target.layout)
+        if environment("PYJITC_VERIFY") not in ("", "0"):
+            module.verify()
+        if level:
+            llvm.optimise(module, machine, level)
+        yield module, machine
+    finally:
+        module.dispose()
 
 
 def to_object(text: str, target: Target, level: int = 2) -> bytes:
     """Optimise and emit a relocatable object. LLVMError (a RuntimeError) with LLVM's message where the text is wrong."""
-    with _LOCK:
-        module, machine = _optimised(text, target, level)
+    with _LOCK, _optimised(text, target, level) as (module, machine):
         return machine.emit(module, True)
 
 
 def to_text(text: str, target: Target, level: int = 2, library: bytes | None = None) -> str:
     """The optimised module as LLVM text."""
-    with _LOCK:
-        return str(_optimised(text, target, level, library)[0])
+    with _LOCK, _optimised(text, target, level, library) as (module, _):
+        return str(module)
 
 
 def to_assembly(text: str, target: Target, level: int = 2, library: bytes | None = None) -> str:
     """library: bitcode whose functions the text uses."""
-    with _LOCK:
-        module, machine = _optimised(text, target, level, library)
+    with _LOCK, _optimised(text, target, level, library) as (module, machine):
         return machine.emit(module, False).decode()

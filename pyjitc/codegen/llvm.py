@@ -206,9 +206,9 @@ class Module:
     def __str__(self) -> str:
         return _text(_library().PrintModuleToString, self.pointer)
 
-    def __del__(self):
-        if getattr(self, "pointer", None) and _loaded:
-            _loaded[0].DisposeModule(self.pointer)
+    def dispose(self) -> None:
+        """To be called: the interpreter drops a Ctrl-C that comes while it runs a `__del__`."""
+        _library().DisposeModule(self.pointer)
 
 
 def optimise(module: Module, machine: Machine, level: int, vectorize: bool = True) -> None:

@@ -7,6 +7,9 @@ import time
 
 import pytest
 
+from pyjitc import njit
+from pyjitc.codegen import llvm
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 LOOPS = {
@@ -134,3 +137,18 @@ def test_loop_is_left_within_100_ms(name):
 @pytest.mark.parametrize("options", ["nogil=True", "boundscheck=False", "overflow='wrap'", "fastmath=True"])
 def test_with_options(options):
     assert any(wait_for_interrupt(LOOPS["arrays"], options) < 0.1 for _ in range(3))
+
+
+def test_an_interrupt_while_a_compile_ends_is_not_lost(monkeypatch):
+    def interrupted(module):
+        raise KeyboardInterrupt
+
+    @njit
+    def unseen(x):
+        return x * 3 + 17
+
+    monkeypatch.setattr(llvm.Module, "dispose", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        unseen(2)
+    monkeypatch.undo()
+    assert unseen(2) == 23
