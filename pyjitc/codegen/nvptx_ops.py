@@ -389,7 +389,8 @@ _PRINTED = {"float": "%.9g", "double": "%.17g", "half": "%.5g"}
 def _print(e, inst, *operands):
     """By the device's own vprintf(format, arguments), which the driver shows at the next wait. Each argument takes 8 bytes."""
     form, words = "", []
-    for text, value, x in zip(inst.attrs["texts"], operands, inst.args):
+    forms = inst.attrs.get("forms") or ("",) * len(operands)
+    for text, value, x, said in zip(inst.attrs["texts"], operands, inst.args, forms):
         kind = e.components(x.type)[0]
         if kind == "i1":
             yes, no = (e.module.constant_data(word + b"\0", 1) for word in (b"True", b"False"))
@@ -397,7 +398,7 @@ def _print(e, inst, *operands):
             spec = "%s"
         elif kind in _PRINTED:
             words.append(("double", value[0] if kind == "double" else e.assign(f"fpext {kind} {value[0]} to double")))
-            spec = _PRINTED[kind]
+            spec = f"%{said}" if said else _PRINTED[kind]
         else:
             signed = getattr(x.type, "signed", True)
             words.append(("i64", value[0] if kind == "i64" else e.assign(f"{'sext' if signed else 'zext'} {kind} {value[0]} to i64")))

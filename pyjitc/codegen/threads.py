@@ -505,11 +505,17 @@ def _print(e, inst, *operands):
                  "ptr @PyOS_double_to_string(double, i8 signext, i32, i32, ptr)", "double @PyOS_string_to_double(ptr, ptr, ptr)"):
         e.module.declarations[f"declare {kind}"] = None
     lock = e.assign("call i32 @PyGILState_Ensure()")
-    for text, value, x in zip(inst.attrs["texts"], operands, inst.args):
+    forms = inst.attrs.get("forms") or ("",) * len(operands)
+    for text, value, x, said in zip(inst.attrs["texts"], operands, inst.args, forms):
         kind = e.components(x.type)[0]
         if kind == "i1":
             spec = "%s"
             given.append(f"ptr {e.assign(f'select i1 {value[0]}, ptr {e.string(str(True))}, ptr {e.string(str(False))}')}")
+        elif said:
+            spec = "%s"
+            wide = value[0] if kind == "double" else e.assign(f"fpext {kind} {value[0]} to double")
+            texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {wide}, i8 signext {ord(said[-1])}, i32 {said[1:-1]}, i32 0, ptr null)"))
+            given.append(f"ptr {texts[-1]}")
         elif kind == "double":
             spec = "%s"
             texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {value[0]}, i8 signext 114, i32 0, i32 2, ptr null)"))

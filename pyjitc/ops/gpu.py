@@ -130,11 +130,13 @@ ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value
 # ---------------------------------------------------------------- words for people
 
 
-def _print(*values, texts):
-    print("".join(text + str(value) for text, value in zip(texts, values)) + texts[-1], end="")
+def _print(*values, texts, forms=()):
+    forms = forms or ("",) * len(values)
+    print("".join(text + format(value, form) for text, value, form in zip(texts, values, forms)) + texts[-1], end="")
 
 
-PRINT = _op("print", lambda types, attrs: NoneType, _EFFECT, "write a line: {texts}, and between them the operands, which are numbers and bools",
+PRINT = _op("print", lambda types, attrs: NoneType, _EFFECT, "write a line: {texts}, and between them the operands, which are numbers and bools; {forms}: of "
+            "each, '' or as '.3f'",
             partials=STRUCTURAL, eval=_print, attrs=True)
 
 # ---------------------------------------------------------------- warps: all lanes in the mask arrive together

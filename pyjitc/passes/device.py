@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import Callable
 
 import numpy as np
@@ -23,8 +24,8 @@ from ..ir.cfg import reverse_postorder
 from ..ops import control, exceptions, gpu, memory, structure
 from ..ops.blas import BLAS_OPS
 from ..ops.control import INVOKE
-from ..ops.pyobject import PY_UNBOX
-from ..types.kinds import Array, Cell, Function, Int, Iterator, Str, Struct, Tuple, Union
+from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN, PY_UNBOX
+from ..types.kinds import Array, Bool, Cell, Function, Int, Iterator, NoneType, Str, Struct, Tuple, Union, bool_, is_float, is_integer
 from ..types.lattice import dtype_of
 from .rewrite import remove_unreachable
 
@@ -45,6 +46,7 @@ def lower(module: list[ir.Function], replacement: Callable) -> bool:
     for fn in module:
         _drop_idle_handlers(fn)
         _throw_texts(fn)
+        _print_parts(fn)
         _bake_arrays(fn)
         for block in fn.blocks:
             for inst in block.insts:
@@ -96,6 +98,60 @@ def _throw_texts(fn: ir.Function) -> None:
         message = str(values[0]) if len(values) == 1 else repr(tuple(values)) if values else ""
         block.insts[-1] = ir.Inst(_THROW, (), {"cls": new.attrs["cls"], "message": message}, loc=last.loc)
         block.insts.remove(new)
+
+
+def _print_parts(fn: ir.Function) -> None:
+    """Instead of f-strings, print their parts."""
+    prints = [i for b in fn.blocks for i in b.insts if i.op is gpu.PRINT and any(a.type is Str for a in i.args)]
+    if not prints:
+        return
+    made = {i.result: i for b in fn.blocks for i in b.insts if i.result is not None}
+    used: set[ir.Inst] = set()
+    for inst in prints:
+        texts, values, forms = [inst.attrs["texts"][0]], [], []
+        for arg, text in zip(inst.args, inst.attrs["texts"][1:]):
+            if not _add_parts(arg, made, texts, values, forms, used):
+                raise _error(fn, inst, "print this str, which is made as the kernel runs", "print numbers, as in print('x is', x), print(f'x is {x}') or print(f'x is {x:.3f}')")
+            texts[-1] += text
+        inst.args, inst.attrs = values, {"texts": tuple(texts), "forms": tuple(forms)}
+    left = {a for b in fn.blocks for i in b.insts if i not in used for a in i.args} | {a for b in fn.blocks for e in b.edges() for a in e.args}
+    for block in fn.blocks:
+        block.insts = [i for i in block.insts if i not in used or i.result in left]
+
+
+def _add_parts(value: ir.Value, made, texts: list[str], values: list[ir.Value], forms: list[str], used: set[ir.Inst]) -> bool:
+    inst = made.get(value)
+    if value.type is not Str:
+        values.append(value)
+        forms.append("")
+        texts.append("")
+        return True
+    if inst is not None and inst.op is control.CONST:
+        texts[-1] += inst.attrs["value"]
+        return True
+    if inst is not None and inst.op is PY_JOIN:
+        used.add(inst)
+        return all(_add_parts(a, made, texts, values, forms, used) for a in inst.args)
+    if inst is None or inst.op is not PY_FORMAT or inst.attrs["conversion"] not in ("", "s"):
+        return False
+    box, wrapped = made.get(inst.args[0]), made.get(inst.args[1])
+    spec = made.get(wrapped.args[0]) if wrapped is not None and wrapped.op is PY_BOX else wrapped
+    t = box.args[0].type if box is not None and box.op is PY_BOX else NoneType
+    if inst.args[1].type is NoneType:
+        form = ""
+    elif spec is not None and spec.op is control.CONST and is_float(t) and re.fullmatch(r"\.\d\d?[efg]", spec.attrs["value"]):
+        form = spec.attrs["value"]
+    else:
+        return False
+    if not (is_integer(t) or is_float(t) or t in (Bool, bool_)):
+        return False
+    used.update((inst, box))
+    if wrapped is not None and wrapped.op is PY_BOX:
+        used.add(wrapped)
+    values.append(box.args[0])
+    forms.append(form)
+    texts.append("")
+    return True
 
 
 def _bake_arrays(fn: ir.Function) -> None:

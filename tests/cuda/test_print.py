@@ -26,7 +26,14 @@ def shapes(x):
     print("\n", end="")
 
 
+def texts(x, f):
+    i = cuda.grid(1)
+    print(f"thread {i} has {x[i]} of {x.size}%", i, f"{x[i] > 1} {i + 1!s}")
+    print(f"{x[i]:.3f} {f:.0f}|{f * np.float32(i):.5g}|{x[i] * 1e9:.2e}|{np.float16(f):.4f}", f"{i}")
+
+
 ARGUMENTS = {numbers: (np.array([1.5, 2, np.inf, 0.1, -0.0, np.nan, 1e100, 1e-7]), np.uint64(2 ** 64 - 1), np.float32(0.1), np.float16(0.1), True),
+             texts: (np.array([1.5, 2, 0.1, np.inf, np.nan, -0.0, 12345.678, 1e-7]), np.float32(1 / 3)),
              shapes: (np.arange(8) / 8,)}
 
 
@@ -67,7 +74,7 @@ def test_as_ptx(kernel):
 
 def test_what_cannot_be_printed():
     def text(x):
-        print(f"it is {x[0]}")
+        print(f"it is {x[0]:>10}")
 
     def array(x):
         print(x)
@@ -78,7 +85,7 @@ def test_what_cannot_be_printed():
     def separator(x):
         print(1, 2, sep=", " if x[0] else ";")
 
-    for kernel, message in ((text, "a str that is made as it runs"), (array, "of a float64"), (file, "has no flush="), (separator, "not a constant")):
+    for kernel, message in ((text, "print this str, which is made as the kernel runs"), (array, "of a float64"), (file, "has no flush="), (separator, "not a constant")):
         with pytest.raises(CompileError, match=message) as info:
             cuda.jit(kernel)[1, 1](np.ones(1))
         assert info.value.diagnostic.hint and info.value.diagnostic.line == kernel.__code__.co_firstlineno + 1
