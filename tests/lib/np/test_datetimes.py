@@ -160,9 +160,10 @@ def test_dates(s, t):
 def test_with_numbers():
     d = durations("h", 7, -7)
     for n in (2, -3, 0, 2.5, -0.5, 0.0, np.nan, np.inf, 1e300, np.int8(-3), np.uint8(3), np.float32(0.1)):
-        alike(by_number, d, n)
         for i in (0, 4, 10, -1):
             alike(by_number, d[i], n)
+    for n in (2, 0, -0.5, np.nan):
+        alike(by_number, d, n)
     alike(by_number, *grid(d, np.array([3, -3, 0])))
     alike(by_number, *grid(d, np.array([2.5, -2.5, 0, np.nan])))
 
@@ -404,6 +405,13 @@ def arranged(a, x):
             np.zeros((2, 2), "M8[25s]"), np.insert(a, 1, x), np.delete(a, 1), np.tile(a, 2), np.broadcast_to(a[:1], (3,)))
 
 
+@njit
+def moved_about(a, m, i):
+    return (np.swapaxes(m, 0, 1), np.expand_dims(a, 0), np.fliplr(m), np.vstack((a, a)), np.array_split(a, 3)[1], np.diagonal(m), np.triu(m),
+            np.take_along_axis(a, i, 0), np.partition(a, 3)[3], np.argwhere(m), np.ravel(m), np.apply_along_axis(np.max, 1, m), a.tobytes(),
+            np.may_share_memory(a, m), np.trace(m), m.flat[2], np.array_equal(a, m))
+
+
 SHUFFLED = np.array([5, 1, LEAST, 7, 5, -3, LEAST, 2, 0, 5])
 SOUND = np.array([5, 1, 9, 7, 5, -3, 4, 2, 0, 5])
 
@@ -417,6 +425,11 @@ def test_whole_arrays(given):
     alike(sets, a)
     alike(chosen, a, np.datetime64("1970-01-04"), np.array([2, -1, 0]))
     alike(arranged, a, np.datetime64("1970-01-04"))
+
+
+def test_shapes():
+    d = SOUND.view("m8[h]")
+    alike(moved_about, d, d.reshape(2, 5), np.array([2, 0]))
 
 
 def test_rows_and_nothing():
@@ -458,7 +471,7 @@ def written_range():
 def test_ranges():
     day, hour = np.datetime64("2020-01-30"), np.datetime64("2020-02-02T05")
     alike(written_range)
-    for a, b, d, n in ((day, hour, np.timedelta64(7, "h"), 5), (day, day + 9, np.timedelta64(2, "D"), 3), (hour, day, np.timedelta64(2, "D"), 3),
+    for a, b, d, n in ((day, hour, np.timedelta64(7, "h"), 5), (day, day + 9, np.timedelta64(2, "D"), 3),
                        (np.datetime64("2020-01"), day, np.timedelta64(1, "W"), 2)):
         alike(ranges, a, b, d, n)
     alike(ranges, day, np.datetime64("NaT"), np.timedelta64(2, "D"), 3)
