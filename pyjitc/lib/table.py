@@ -238,7 +238,8 @@ class Library:
             return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
             if op == "@":
-                return index.taken("matmul", index.module_of(np.matmul).operator)([x, y], inplace)
+                product = index.module_of(np.matmul).operator
+                return index.taken("matmul", lambda args, kwargs: product(args, inplace))([x, y], {})
             return elementwise.binary(op, x, y, inplace)
         if isinstance(x.type, Tuple) or isinstance(y.type, Tuple):
             found = _tuple_binary(op, x, y)

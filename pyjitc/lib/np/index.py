@@ -155,17 +155,16 @@ def method_module(name: str):
 
 def taken(target, rule):
     """The rule of a NumPy function or array method, which refuses dates where it is not for them."""
-    name = target if type(target) is str else getattr(target, "__name__", "")
-    if name in TIMES and (type(target) is str or target.__module__ == "numpy"):
+    name, home = (target, "numpy") if type(target) is str else (getattr(target, "__name__", ""), getattr(target, "__module__", None) or "numpy")
+    if name in TIMES and home == "numpy":
         return rule
-    return lambda args, kwargs: rule(_without_times(name, args), kwargs)
 
+    def without_times(args, kwargs):
+        if any(_holds_times(x.type) for x in [*args, *kwargs.values()]):
+            raise Mismatch(f"np{home.removeprefix('numpy')}.{name} of dates or durations is not compiled", "compute with the numbers: a.view(np.int64)")
+        return rule(args, kwargs)
 
-def _without_times(name, args):
-    for x in args:
-        if _holds_times(x.type):
-            raise Mismatch(f"np.{name} of dates or durations is not compiled", "compute with the numbers: a.view(np.int64)")
-    return args
+    return without_times
 
 
 def _holds_times(t) -> bool:

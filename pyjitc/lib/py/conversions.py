@@ -41,7 +41,7 @@ def to_int(x: Expr) -> Expr:
         return apply(TRUNCATE, apply(REAL, x))
     if t is k.Str and x.known:
         return _parsed(int, Int, x.value)
-    raise Mismatch(_INT_ARGUMENT % type_name(t))
+    raise Mismatch(_INT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 
 def _small(x: Expr) -> bool:
@@ -69,7 +69,7 @@ def to_float(x: Expr) -> Expr:
         return cast(x, Float)
     if t is k.Str and x.known:
         return _parsed(float, Float, x.value)
-    raise Mismatch(_FLOAT_ARGUMENT % type_name(t))
+    raise Mismatch(_FLOAT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 
 def to_bool(x: Expr) -> Expr:
