@@ -514,3 +514,26 @@ def test_signature_and_cache(tmp_path):
     alike(since, SOUND.view("M8[D]"), 3)
     with pytest.raises(TypeError, match="no signature"):
         since(SOUND.view("M8[h]"), 3)
+
+
+EPOCHS = np.array(["1970-01-01", "2000-01-01"], "M8[D]")
+HOUR = np.timedelta64(1, "h")
+
+
+@njit
+def of_globals(a):
+    return a - EPOCHS[1], (a - EPOCHS[0]) / HOUR
+
+
+@njit
+def of_records(r):
+    r["t"][0] = np.datetime64("2020-01-01")
+    r[1]["t"] = r[0]["t"] + 5
+    return r["t"].max() - r["t"].min(), r[2]["t"], r["x"]
+
+
+def test_globals_and_fields():
+    alike(of_globals, SOUND.view("M8[D]"))
+    r = np.zeros(3, [("t", "M8[D]"), ("x", float)])
+    r["t"] = SOUND[:3].view("M8[D]")
+    alike(of_records, r)
