@@ -8,7 +8,7 @@ from ...ops.arith import IADD, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...types import kinds as k
 from ...types.lattice import dtype_of, promote
-from ..build import compiled, meaning, outlined
+from ..build import compiled, meaning, outlined, provoked
 from ..intrinsics import fail
 
 __all__ = ["CALLS"]
@@ -85,10 +85,13 @@ def in_order(a, t):
     return a.astype(t)
 
 
+EMPTY_FIRST = provoked(np.convolve, [], [1.0])  # before NumPy 2.3 or so the shorter one is `v`
+
+
 def convolve(a, v, mode="full"):
     x, y = np.atleast_1d(np.asarray(a)), np.atleast_1d(np.asarray(v))
     if len(x) == 0:
-        raise ValueError("a cannot be empty")
+        raise ValueError(EMPTY_FIRST if len(y) > 0 else "a cannot be empty")
     if len(y) == 0:
         raise ValueError("v cannot be empty")
     known(mode)

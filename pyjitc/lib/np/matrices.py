@@ -26,14 +26,15 @@ _NONE = Const(k.NoneType, None)
 
 # -- norms
 
-def _empty_is_zero():
+def _zero_for_nothing(function, *args) -> bool:
     try:
-        return np.linalg.norm(np.zeros(0), np.inf) == 0
+        return bool(function(*args) == 0)
     except ValueError:  # before NumPy 2.3
         return False
 
 
-EMPTY_IS_ZERO = bool(_empty_is_zero())
+EMPTY_IS_ZERO = _zero_for_nothing(np.linalg.norm, np.zeros(0), np.inf)
+RANK_OF_NOTHING = _zero_for_nothing(np.linalg.matrix_rank, np.zeros((0, 1)))
 
 
 def square_sum(x, axis, keepdims):
@@ -250,13 +251,17 @@ def _cond(args, kwargs):
     return Call(cond if slots["x"].type.ndim == 2 else cond_stack, found[0], order, found[1])
 
 
+def greatest(s):
+    return np.max(s, initial=0) if RANK_OF_NOTHING else np.max(s)
+
+
 def matrix_rank(a, single, tol, rtol, hermitian):
     s = narrowed(hermitian_values(a), single) if hermitian else singular_values(a, single)
     if tol is None:
         if rtol is None:
             eps = s.dtype.type(max(a.shape[0], a.shape[1]) * (2.0 ** -23 if single else 2.0 ** -52))
-            return np.int64(np.sum(s > np.max(s, initial=0) * eps))
-        return np.int64(np.sum(s > np.max(s, initial=0) * rtol))
+            return np.int64(np.sum(s > greatest(s) * eps))
+        return np.int64(np.sum(s > greatest(s) * rtol))
     return np.int64(np.sum(s > tol))
 
 

@@ -86,6 +86,8 @@ def test_read(source):
 
 @pytest.mark.parametrize("source", WRITES)
 def test_write(source):
+    if source.startswith("m[m]") and np.lib.NumpyVersion(np.__version__) < "2.3.0":
+        pytest.skip("this NumPy reads the index while it writes it")
     holds(source, "a, m, w", f"{source}\n    return a", WRITES[source])
 
 

@@ -21,7 +21,7 @@ def check(function, *args, rtol=0.0):
         expected, actual = outcome(function, args), outcome(compiled(function), args)
     if rtol and expected[0] == actual[0] == "returns":
         for x, y in zip(*(v[1] if isinstance(v[1], tuple) else (v[1],) for v in (expected, actual))):
-            assert type(x) is type(y) and x.dtype == y.dtype and np.shape(x) == np.shape(y)
+            assert type(x) is type(y) and np.asarray(x).dtype == np.asarray(y).dtype and np.shape(x) == np.shape(y)
             np.testing.assert_allclose(y, x, rtol=rtol)
         return
     found = difference(expected, actual)
