@@ -14,7 +14,7 @@ from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import CHOOSE
 from ...types.kinds import Array, Int, NoneType, Singleton, Struct, Tuple, is_integer, is_scalar
-from ..build import outlined, type_name
+from ..build import outlined, provoked, type_name
 from ..intrinsics import as_type
 from .views import duplicate
 
@@ -316,11 +316,14 @@ def argsort_along(out, a, axis, row, spare, places, spare_places):
             argsort_along(out[i], a[i], axis - 1, row, spare, places, spare_places)
 
 
+BOTH_KINDS = provoked(lambda: np.sort(np.zeros(1), kind="stable", stable=True))  # its words differ between versions
+
+
 def check_kind(kind, order, stable):
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if kind is not None and stable is not None:
-        raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
+        raise ValueError(BOTH_KINDS)
     if kind is not None and kind not in _KINDS:
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')")
 
