@@ -4,6 +4,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Const, Mismatch
+from ...ops.arith import IADD, IAND, ISUB
+from ...ops.math import FMAX_NUMBER, FMIN_NUMBER
+from ...ops.memory import ARRAY_LOAD
+from ...ops.structure import SELECT
 from ...types import kinds as k
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning
@@ -31,6 +35,14 @@ def better(x, y, largest):
 
 
 def best_of(row, largest):
+    if row.dtype.kind in "iuf":  # both loops take many elements at a time
+        extreme = row[0]
+        some_nan = False
+        for i in range(len(row)):
+            x = ARRAY_LOAD(row, i)
+            extreme = further(extreme, x, largest)
+            some_nan |= bool(x != x)
+        return np.int64(first_of(row, SELECT(some_nan, row[0], extreme), some_nan))
     best = row[0]
     at = 0
     for i in range(1, len(row)):
@@ -38,6 +50,35 @@ def best_of(row, largest):
             best = row[i]
             at = i
     return np.int64(at)
+
+
+def first_of(row, value, nan):
+    """The index of the first element that is `value`, or nan; there is one."""
+    whole = ISUB(len(row), IAND(len(row), 63))
+    for low in range(0, whole, 64):
+        some = False
+        for j in range(64):
+            some |= is_it(ARRAY_LOAD(row, IADD(low, j)), value, nan)
+        if some:
+            return first_between(row, value, nan, low, IADD(low, 64))
+    return first_between(row, value, nan, whole, len(row))
+
+
+def first_between(row, value, nan, low, high):
+    for i in range(low, high):
+        if is_it(ARRAY_LOAD(row, i), value, nan):
+            return i
+    return 0
+
+
+def is_it(x, value, nan):
+    return bool(x != x) if nan else bool(x == value)
+
+
+def further(x, y, largest):
+    if x.dtype.kind == "f":
+        return FMAX_NUMBER(x, y) if largest else FMIN_NUMBER(x, y)
+    return SELECT(bool(y > x if largest else y < x), y, x)
 
 
 def best_along(out, a, largest):

@@ -253,6 +253,8 @@ def mark_all(out, element, test_elements, invert, t):
     flat_test = flat(test_elements)
     cast_into(test, flat_test, 0)
     few = len(test) <= 8
+    if not few and test.dtype.kind in "iu" and test.dtype != np.uint64 and mark_in_table(out, element, test, invert):
+        return
     if not few and test.dtype.kind != "c":
         sort_keys(test, np.empty(len(test), t), None, None, len(test))
         n = len(test)
@@ -261,6 +263,36 @@ def mark_all(out, element, test_elements, invert, t):
         mark(out, element, test[:n], False, invert, t)
     else:
         mark(out, element, test, True, invert, t)
+
+
+def mark_in_table(out, element, test, invert):
+    """By a table of what lies between the ends of `test`, where that is small, as NumPy; whether it was."""
+    low, high = int(ARRAY_LOAD(test, 0)), int(ARRAY_LOAD(test, 0))
+    for i in range(len(test)):
+        x = int(ARRAY_LOAD(test, i))
+        low, high = min(low, x), max(high, x)
+    if float(high) - float(low) > 6.0 * (len(test) + element.size):
+        return False
+    table = np.zeros(high - low + 1, np.bool_)
+    for i in range(len(test)):
+        ARRAY_STORE(table, ISUB(int(ARRAY_LOAD(test, i)), low), np.bool_(True))
+    look_up(out, element, table, low, high, invert)
+    return True
+
+
+def look_up(out, a, table, low, high, invert):
+    if a.ndim == 0:
+        out[()] = in_table(table, int(a[()]), low, high) != invert
+    elif a.ndim == 1:
+        for i in range(len(a)):
+            ARRAY_STORE(out, i, np.bool_(in_table(table, int(a[i]), low, high) != invert))
+    else:
+        for i in range(len(a)):
+            look_up(out[i], a[i], table, low, high, invert)
+
+
+def in_table(table, x, low, high):
+    return low <= x and x <= high and bool(ARRAY_LOAD(table, ISUB(x, low)))
 
 
 def setdiff1d(a, b, assume_unique, t):
