@@ -207,8 +207,8 @@ bmat: [[a, b], [b, a]]
 broadcast_arrays: a, b[:1] ; a, v[:1]
 broadcast_shapes: (3, 1), (1, 4) ; (3,), (2, 3) ; (3,), (4,)
 broadcast_to: v[:1], (3, 2) ; a, (2, 3, 4) ; s, (2, 3) ; v, 9 ; v, (2, 2)
-busday_count: 0, 1
-busday_offset: 0, 1
+busday_count: np.datetime64('2024-01-01'), np.datetime64('2024-03-01')
+busday_offset: np.datetime64('2024-01-01'), 3
 can_cast: np.int8, np.float32 ; np.float64, np.int32, 'same_kind' ; 'f4', 'i4' ; a.dtype, np.float64 ; np.float64, np.float32, casting='unsafe'
 choose: i, (v[:1], w[:1]) ; i, (v[:1], w[:1], v[:1]), mode='wrap' ; i, (v[:1], w[:1]), mode='clip' ; i, (v[:1], w[:1]), o
 clip: a, s, 2 ; a, None, 1 ; a, 0, None ; a, -1, 1, o ; a, min=0 ; a, max=0 ; a, b, b + 1 ; a, a_min=0, a_max=1 ; s, 0, 1
@@ -224,8 +224,10 @@ corrcoef: a ; v, w ; a, rowvar=False ; a, dtype=np.float64
 cov: a ; v, w ; a, rowvar=False ; a, bias=True ; a, ddof=0 ; a, dtype=np.float64 ; a, aweights=abs(a[0].real) + 1
 count_nonzero: a ; a, axis=0 ; a, axis=-1, keepdims=True ; a, axis=(0, 1) ; a, axis=5
 cross: c3, d3 ; v[:3], w[:3] ; c3, d3, axis=0 ; c3, d3, axisa=-1, axisb=-1, axisc=0
-datetime_as_string: a
-datetime_data: a.dtype
+datetime_as_string: np.datetime64('2024-01-06') ; i.astype('M8[D]') ; a
+datetime_data: a.dtype ; np.dtype('M8[3D]')
+is_busday: np.datetime64('2024-01-06')
+isnat: a ; np.datetime64('NaT') ; i.astype('M8[D]')
 delete: v, 1 ; a, 0, axis=1 ; a, 0, axis=0 ; v, i ; v, slice(0, 2) ; a, [0, 2], axis=1 ; a, 1 ; v, 99 ; v, mask1
 diag: v ; a ; v, 1 ; a, -1 ; m, k=1
 diagflat: v ; a ; v, k=-1
