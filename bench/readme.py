@@ -91,7 +91,9 @@ def suite_table(results: Results, suite: str) -> str:
         return f"Not in this file: `python -m bench {suite}` measures it.\n"
     rows = [replace(row, note="") if row.figure is None else row for row in rows]
     head, *lines = cells_of(suite, rows)
-    return "\n".join([_line(head), "|---|" + "---:|" * (len(head) - 1), *map(_line, lines)]) + "\n"
+    machine = results.machine
+    when = "\n" + ", ".join(str(machine[key]) for key in ("date", "processor", "pyjitc") if key in machine) + ".\n"
+    return "\n".join([_line(head), "|---|" + "---:|" * (len(head) - 1), *map(_line, lines)]) + "\n" + when
 
 
 def _line(cells) -> str:
@@ -113,7 +115,8 @@ def _text(page: str, results: Results, link: str, suite: str) -> str:
 
 
 def update(path: str, results: Results, source: str) -> None:
-    """Write the tables between the marks of the page."""
+    """Write the tables between the marks of the page: those that name this file, or none, or a suite that it has. A page may
+    show suites of several files."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if not MARKS.search(text):
@@ -121,6 +124,8 @@ def update(path: str, results: Results, source: str) -> None:
     link = os.path.relpath(source, os.path.dirname(os.path.abspath(path)))
 
     def anew(match):
+        if match["path"] not in ("", link) and match["suite"] not in results.suites():
+            return match[0]
         return f"<!-- bench: {link}{' ' * bool(match['suite'])}{match['suite']} -->\n{_text(path, results, link, match['suite'])}<!-- /bench -->"
 
     with open(path, "w", encoding="utf-8") as file:

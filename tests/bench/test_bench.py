@@ -171,6 +171,13 @@ def test_table_of_a_page(tmp_path):
     assert len(found) == 2 and all(between == expected for between, expected in found)
     readme.update(str(text), load(str(data)), str(data))
     assert text.read_text() == written
+    other = results()
+    other.rows = [row for row in other.rows if row.suite == "loops"]
+    more = tmp_path / "more.json"
+    other.save(str(more))
+    readme.update(str(text), load(str(more)), str(more))  # only what this file has
+    assert "<!-- bench: all.json -->" in text.read_text() and "<!-- bench: more.json loops -->" in text.read_text()
+    assert all(between == expected for between, expected in readme.written(str(text)))
     with pytest.raises(WrongFile, match="no marks"):
         readme.update(str(ROOT / "LICENSE"), load(str(data)), str(data))
 
