@@ -51,8 +51,9 @@ def _typed(function, types, options: Options):
                            nested=functions.nested, options=options)
     if _verified():
         verify.verify_module(found[0], "inference")
-    dump("generic", function.__qualname__, lambda: show.show(generic(function)))
-    _dump_all(found[0], "typed")
+    if environment("PYJITC_DUMP"):
+        dump("generic", function.__qualname__, lambda: show.show(generic(function)))
+        _dump_all(found[0], "typed")
     return found
 
 

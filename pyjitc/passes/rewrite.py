@@ -5,7 +5,7 @@ from ..ir.cfg import reverse_postorder
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
-__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params"]
+__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params", "read_outside"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
@@ -105,3 +105,15 @@ def remove_params(block: Block, positions, arriving) -> None:
     block.params = [p for k, p in enumerate(block.params) if k not in gone]
     for _, _, edge in arriving:
         edge.args = [v for k, v in enumerate(edge.args) if k not in gone]
+
+
+def read_outside(fn: Function, blocks) -> set[Value]:
+    """What instructions and edges outside of `blocks` read."""
+    found: set[Value] = set()
+    for block in fn.blocks:
+        if block not in blocks:
+            for inst in block.insts:
+                found.update(inst.args)
+                for edge in inst.edges():
+                    found.update(edge.args)
+    return found

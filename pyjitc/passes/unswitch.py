@@ -15,7 +15,7 @@ from ..ops import control, grid
 from ..types.kinds import Int
 from .counted import Definitions
 from .repair import repair
-from .rewrite import clone_blocks, remove_unreachable
+from .rewrite import clone_blocks, read_outside, remove_unreachable
 
 __all__ = ["is_of_threads", "run"]
 
@@ -93,13 +93,7 @@ def _split(fn, loop, block, branch, source, inst, entry, moved, defs) -> None:
     order = [b for b in fn.blocks if b in loop.blocks]
     defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
     home = {v: b for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]}
-    used: set[ir.Value] = set()
-    for other in fn.blocks:
-        if other not in loop.blocks:
-            for one in other.insts:
-                used.update(one.args)
-                for edge in one.edges():
-                    used.update(edge.args)
+    used = read_outside(fn, loop.blocks)
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)
     condition = branch.args[0]

@@ -18,7 +18,7 @@ from ..ops.memory import AFFINE_IN_RANGE, CHECK_INDEX
 from ..types.kinds import Bool
 from .counted import Counted, Definitions, affine, find
 from .repair import repair
-from .rewrite import clone_blocks, substitute
+from .rewrite import clone_blocks, read_outside, substitute
 
 __all__ = ["run"]
 
@@ -143,13 +143,7 @@ def _version(fn, loop, plan, defs):
     """Copy the loop; the copy loses the checks. Returns the headers of the copy's loops."""
     order = [b for b in fn.blocks if b in loop.blocks]
     defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
-    used_outside = set()
-    for block in fn.blocks:
-        if block not in loop.blocks:
-            for inst in block.insts:
-                used_outside.update(inst.args)
-                for edge in inst.edges():
-                    used_outside.update(edge.args)
+    used_outside = read_outside(fn, loop.blocks)
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)
     headers = set(_headers(loop))

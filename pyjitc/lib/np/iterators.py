@@ -13,7 +13,7 @@ from ..build import meaning
 from . import views
 from .applying import common_shape
 from .arrange import is_contiguous, permute
-from .views import elements
+from .views import elements, read_only
 from .making import made
 from .splitting import as_arrays, highest, is_sequence, joint_shape, shapes_of, spread
 
@@ -205,10 +205,10 @@ def one_of(turn, x, y):
 
 def cells(a, write):
     if a.ndim == 0:
-        yield a if write else frozen(a)
+        yield a if write else read_only(a)
     elif a.ndim == 1:
         for i in range(len(a)):
-            yield cell(a, i) if write else frozen(cell(a, i))
+            yield cell(a, i) if write else read_only(cell(a, i))
     else:
         for i in range(len(a)):
             for x in cells(a[i], write):
@@ -224,17 +224,6 @@ def _cell(args, kwargs):
 @meaning(_cell)
 def cell(a, i):
     """Element i of a 1-D array as a 0-d array."""
-    raise NotImplementedError
-
-
-def _frozen(args, kwargs):
-    t = args[0].type
-    return Apply(RETYPE, args[0], type=Array(t.dtype, t.ndim, t.layout, False, t.aligned))
-
-
-@meaning(_frozen)
-def frozen(a):
-    """The same array, read-only."""
     raise NotImplementedError
 
 
@@ -271,13 +260,13 @@ def rows_at(arrays, i, j):
 def cells_at(arrays, i, writes, j):
     if j == len(arrays):
         return ()
-    return (cell(arrays[j], i) if writes[j] else frozen(cell(arrays[j], i)),) + cells_at(arrays, i, writes, j + 1)
+    return (cell(arrays[j], i) if writes[j] else read_only(cell(arrays[j], i)),) + cells_at(arrays, i, writes, j + 1)
 
 
 def views_of(arrays, writes, j):
     if j == len(arrays):
         return ()
-    return (arrays[j] if writes[j] else frozen(arrays[j]),) + views_of(arrays, writes, j + 1)
+    return (arrays[j] if writes[j] else read_only(arrays[j]),) + views_of(arrays, writes, j + 1)
 
 
 # ---------------------------------------------------------------- np.broadcast

@@ -265,12 +265,8 @@ def matmul(a, b):
 
 def all_rows(a, b):
     """A stack in C order times one matrix: one product of all its rows."""
-    rows = views.view_as(a, (product(a.shape, a.ndim - 1), a.shape[-1]))
+    rows = views.view_as(a, (views.product(a.shape[:-1], 0, 1), a.shape[-1]))
     return views.view_as(np.matmul(rows, b), a.shape[:-1] + (b.shape[1],))
-
-
-def product(shape, n):
-    return 1 if n == 0 else IMUL(product(shape, n - 1), shape[n - 1])
 
 
 def stacked_vector(c, b, x):

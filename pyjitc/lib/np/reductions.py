@@ -462,11 +462,6 @@ def nan_extreme(how, a, axis, keepdims, initial, where):
         return (np.fmin if how == "min" else np.fmax).reduce(a, axis, None, None, keepdims, initial, where)
     if a.dtype.kind not in "fc":
         return extreme(how, a, axis, keepdims, initial, where)
-    if initial is None and axis is None and where is True and not keepdims and a.dtype.kind == "f":
-        result = extreme(how, without_nan(a, how), None, False, None, True)
-        if result == nan_identity(a, how):  # there may have been nothing else
-            return all_nan(result, a, None, False)[()]
-        return result
     if initial is None:
         return item_of(all_nan(extreme(how, without_nan(a, how), axis, keepdims, None, where), a, axis, keepdims))
     first = as_type(initial, a.dtype)

@@ -29,7 +29,7 @@ def check_axis(axis, ndim):
 
 def better(x, y, largest):
     """Whether x comes before y; the first nan is before everything else."""
-    if x.dtype.kind in "fmM":
+    if x.dtype.kind in "mM":
         return (x > y if largest else x < y) or x != x and y == y
     return x > y if largest else x < y
 

@@ -11,6 +11,7 @@ from ...types.kinds import Array, Bool, DType, Int, NoneType, NpInt, Singleton, 
 from ...types.lattice import dtype_of, kind_of, numpy_counterpart
 from ..build import outlined, promoted, type_name
 from ..intrinsics import as_type
+from .masks import count_true
 from .sorting import checked, flat_copy, less, with_arrays
 
 __all__ = ["CALLS", "METHODS"]
@@ -104,6 +105,8 @@ def digits(x, bins, up, side, t):
 # -- what is not zero
 
 def count(a):
+    if a.dtype == np.bool_:
+        return count_true(a)
     total = 0
     if a.ndim == 1:
         for i in range(len(a)):

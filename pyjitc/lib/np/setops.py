@@ -10,6 +10,7 @@ from ...types.kinds import Array, Bool, DType, NoneType, Singleton
 from ...types.lattice import dtype_of, kind_of
 from ..build import outlined, promoted, type_name
 from ..intrinsics import as_type, strided
+from .masks import count_true
 from .reductions import AxisError
 from .sorting import count_up, flat_copy, sort_keys, with_arrays
 
@@ -299,11 +300,7 @@ def setdiff1d(a, b, assume_unique, t):
     source = as_set(a, assume_unique)
     mask = np.empty(len(source), np.bool_)
     mark_all(mask, source, b, True, t)
-    total = 0
-    for i in range(len(mask)):
-        if ARRAY_LOAD(mask, i):
-            total = IADD(total, 1)
-    return kept(source, mask, total)
+    return kept(source, mask, count_true(mask))
 
 
 # -- along an axis

@@ -5,7 +5,6 @@ import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ...ops import pyobject
-from ...ops.structure import RETYPE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, Int
 from ..build import meaning, type_name
@@ -14,6 +13,7 @@ from .bits import python_call
 from .making import made
 from .reductions import AxisError, bound
 from .scans import check_axis
+from .views import read_only
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -141,17 +141,6 @@ def length_of(b):
 @meaning(lambda args, kwargs: python_call(np.copyto, args[0], python_call(memoryview, args[1])))
 def copy_bytes(target, source):
     """The bytes to an array of as many."""
-    raise NotImplementedError
-
-
-def _read_only(args, kwargs):
-    t = args[0].type
-    return Apply(RETYPE, args[0], type=Array(t.dtype, t.ndim, t.layout, False, t.aligned))
-
-
-@meaning(_read_only)
-def read_only(a):
-    """The same array, not to be written."""
     raise NotImplementedError
 
 

@@ -22,7 +22,7 @@ from ..intrinsics import store_all
 from ..py.numbers import uint64_to_int
 
 __all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
-           "is_power", "has_power", "integral", "integers", "elements", "view_as", "overlap", "duplicate", "apart"]
+           "is_power", "has_power", "integral", "integers", "elements", "view_as", "read_only", "overlap", "duplicate", "apart"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
@@ -391,6 +391,17 @@ def _view_as(args, kwargs):
 @meaning(_view_as)
 def view_as(a, shape):
     """The elements of an array that is contiguous, or has one axis, under another shape."""
+    raise NotImplementedError
+
+
+def _read_only(args, kwargs):
+    t = args[0].type
+    return Apply(RETYPE, args[0], type=Array(t.dtype, t.ndim, t.layout, False, t.aligned))
+
+
+@meaning(_read_only)
+def read_only(a):
+    """The same array, not to be written."""
     raise NotImplementedError
 
 
