@@ -104,6 +104,8 @@ def stays_call(fn: ir.Function) -> bool:
 class Module:
     """The LLVM text of one compilation: functions, runtime helpers, declarations, strings, per-object constants."""
 
+    inlined: tuple[str, ...] = ()  # helpers that are no calls on this target
+
     def __init__(self, options, nogil: bool = False):
         self.options = options
         self.nogil = nogil  # functions run without the interpreter lock: whatever sets an error takes it
@@ -174,7 +176,7 @@ class Module:
 
     def text(self) -> str:
         self.declarations.update(dict.fromkeys(rare.declarations(self.rare)))
-        parts = [helpers.text(self.helpers, self.declarations, self.nogil)]
+        parts = [helpers.text(self.helpers, self.declarations, self.nogil, self.inlined)]
         parts += self.declarations
         parts += (f"@{name} = external global i8" for name, _ in self.objects)
         for text, name in self.strings.items():

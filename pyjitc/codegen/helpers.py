@@ -74,7 +74,7 @@ define internal ptr @pyj_view_owner(ptr %owner) nounwind alwaysinline {
 }""",
     # A select that LLVM could see would become a gather; an unknown step, a loop for each of 1 and anything else.
     "pyj_step": """
-define internal i64 @pyj_step(i64 %n, i64 %space, i64 %stride, i64 %shift) nounwind willreturn memory(none) noinline optnone {
+define internal i64 @pyj_step(i64 %n, i64 %space, i64 %stride, i64 %shift) nounwind willreturn memory(none) noinline {
   %full = icmp eq i64 %n, %space
   %step = ashr i64 %stride, %shift
   %result = select i1 %full, i64 %step, i64 0
@@ -639,8 +639,9 @@ _TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(m
     ("pyj_too_big", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
 
 
-def text(names, declarations: dict[str, None], nogil: bool = False) -> str:
-    """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter lock."""
+def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = ()) -> str:
+    """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter lock.
+    inlined: those that a target does not keep as calls."""
     parts = []
     locked = set()
     for name in names:
@@ -652,7 +653,7 @@ def text(names, declarations: dict[str, None], nogil: bool = False) -> str:
                     locked.add(symbol)
                     body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
-        parts.append(body.replace(" noinline", " noinline optnone"))
+        parts.append(body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):
         result, args = _LOCKED[symbol]
         parts.append(f"""

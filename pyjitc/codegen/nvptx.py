@@ -142,6 +142,8 @@ def in_libdevice(op: ir.Op) -> bool:
 class DeviceModule(Module):
     """Functions of one kernel. shared: bytes of static shared memory."""
 
+    inlined = ("pyj_step",)  # opaque for the sake of the vectoriser alone, which does not run
+
     def __init__(self, options: Options, arch: str, libdevice: bool):
         super().__init__(options)
         self.arch = arch
@@ -183,9 +185,6 @@ class DeviceModule(Module):
         return f"addrspacecast (ptr addrspace({space}) {name} to ptr)"
 
     def text(self) -> str:
-        return self._with_record().replace("noinline optnone optnone", "alwaysinline")  # pyj_step is opaque for the vectoriser's sake alone
-
-    def _with_record(self) -> str:
         if self.sites:
             self.declarations[f"@pyjitc_error = addrspace(1) global [{ERROR_BYTES // 8} x i64] zeroinitializer, align 16"] = None
             self.bodies.append(_fail_text())
