@@ -22,7 +22,8 @@ from .table import render
 
 __all__ = ["main", "SUITES"]
 
-MODULES = {"contrast": "contrast", "budgets": "budgets", "loops": "loops", "npbench": "npbench", "math": "vector_math", "gpu": "gpu"}
+MODULES = {"contrast": "contrast", "budgets": "budgets", "loops": "loops", "npbench": "npbench", "math": "vector_math",
+           "accuracy": "accuracy", "gpu": "gpu", "registers": "registers"}
 SUITES = {name: f"bench.{module}" for name, module in MODULES.items() if importlib.util.find_spec(f"bench.{module}")}
 PEER_NAMES = tuple(name for name in PEERS if name != "pyjitc")
 
@@ -43,7 +44,7 @@ def main(arguments=None) -> int:
         parser.error(str(error))
     if results is None:
         results = _measured(options, wanted)
-        if not results.rows:
+        if not results.rows and options.only:
             parser.error(f"no row of {', '.join(options.suites or SUITES)} has {options.only!r} in its name")
     else:
         print("\n".join(f"{key:<12} {value}" for key, value in results.machine.items()))

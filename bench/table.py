@@ -76,5 +76,7 @@ def _shown(value, unit: str) -> str:
 def number(value: float, unit: str) -> str:
     if unit == "x":
         return f"{value:.2f}x"
+    if unit == "" and value == int(value):  # a count
+        return f"{value:,.0f}"
     text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
     return f"{text} {unit}".rstrip()

@@ -4,6 +4,7 @@ import math
 import os
 import pathlib
 import re
+import sys
 import time
 
 import pytest
@@ -58,7 +59,7 @@ def test_wrong_command_lines(arguments, message, capsys):
 
 
 def test_suites_are_there():
-    assert {"contrast", "budgets", "loops", "npbench", "math"} <= set(SUITES)
+    assert {"contrast", "budgets", "loops", "npbench", "math", "accuracy", "gpu", "registers"} == set(SUITES)
 
 
 def test_figures_of_a_file(tmp_path, capsys):
@@ -186,6 +187,14 @@ def test_table_of_a_page(tmp_path):
 def test_figures_in_pages_are_those_of_the_file(path):
     for between, expected in readme.written(str(path)):
         assert between == expected, f"{path.name}: write it anew with python -m bench --use FILE.json --readme {path.name}"
+
+
+def test_suites_that_need_a_tool_say_so(capsys, monkeypatch):
+    monkeypatch.setattr("bench.registers.ptxas.find", lambda tool: None)
+    monkeypatch.setitem(sys.modules, "mpmath", None)
+    assert main(["registers", "accuracy", "--peers", "none"]) == 0
+    out = capsys.readouterr().out
+    assert "registers    is left out: nvcc is not installed" in out and "accuracy     is left out: it needs mpmath" in out
 
 
 def test_a_suite_runs(capsys):
