@@ -22,7 +22,7 @@ from ..ops import math
 from ..ops.memory import CHECK_INDEX, item_bytes
 from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
-from . import link
+from . import link, ptxtext
 from .emit import FunctionEmitter, Module, components
 from .nvptx_ops import LOWERINGS, coordinate
 from .sites import Site
@@ -350,6 +350,6 @@ def compile_kernel(functions: list[ir.Function], target: Target, options: Option
         text, name, types, module = kernel_text(functions, target, options, bounds)
     dump("llvm", functions[0].qualname, lambda: text)
     with timed("llvm"):
-        ptx = link.to_assembly(text, target, 3, library if "@__nv_" in text else None)
+        ptx = ptxtext.shorten(link.to_assembly(text, target, 3, library if "@__nv_" in text else None))
     dump("asm", functions[0].qualname, lambda: ptx)
     return Kernel(ptx, name, target.cpu, types, tuple(module.sites), module.shared, bounds)
