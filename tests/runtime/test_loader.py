@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
+from pyjitc import njit
 from pyjitc.runtime import loader, platform, thunks
 from pyjitc.runtime.loader import Image, LoadError, load
 
@@ -224,6 +225,23 @@ def test_many_loads_keep_memory_flat():
     for _ in range(500):
         load(data)
     assert mapped() - before < 200  # pages
+
+
+def test_freed_memory_is_used_again():
+    resource = pytest.importorskip("resource")
+
+    @njit
+    def four(a):
+        b = np.sort(a)
+        return b[::-1].copy() - np.cumsum(a)
+
+    a = np.arange(300000.0)
+    for _ in range(5):
+        four(a)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        four(a)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 10 * 500  # an array has 586 pages
 
 
 def test_vectorcall_of_python_3_10():
