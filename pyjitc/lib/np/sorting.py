@@ -1,9 +1,9 @@
 """Sorting: np.sort, argsort, lexsort, partition, argpartition and the ndarray methods.
 
-Every kind is the same stable merge sort: chunks by insertion, then merges of neighbours in the order of a binary
-counter, so that what is merged is still in cache. Merges run from both ends without branches on the data (the
-bidirectional merge of quadsort and driftsort). Partitions are quickselect, also without branches (Lomuto's scheme).
-NaNs, and NaT of dates, are put last beforehand, so that the inner loops compare with `<`.
+Every kind is stable: few elements by insertion, numbers and dates by their digits (radix.py), complex numbers by merges of
+neighbouring chunks in the order of a binary counter, from both ends and without branches on the data (the bidirectional
+merge of quadsort and driftsort). Partitions are quickselect, also without branches (Lomuto's scheme). NaNs, and NaT of
+dates, are put last beforehand.
 """
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ...ops.structure import CHOOSE
 from ...types.kinds import Array, Int, NoneType, Singleton, Struct, Tuple, is_integer, is_scalar
 from ..build import outlined, provoked, type_name
 from ..intrinsics import as_type
+from .radix import radix_sort, with_bits
 from .views import duplicate
 
 __all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key", "copy_row", "with_arrays"]
@@ -131,41 +132,6 @@ def nans_last(a, spare, places, spare_places, n):
     return kept
 
 
-def count_keys(a, places, spare_places, n):
-    """Sort integers by counting them, where their range is short; whether it was."""
-    low, high = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 0)
-    for i in range(n):
-        x = ARRAY_LOAD(a, i)
-        low = x if x < low else low
-        high = x if x > high else high
-    base = CAST(low, type=Int)
-    span = ISUB(CAST(high, type=Int), base)
-    if span < 0 or span >= n:
-        return False
-    starts = np.zeros(IADD(span, 2), np.int64)
-    for i in range(n):
-        k = IADD(ISUB(CAST(ARRAY_LOAD(a, i), type=Int), base), 1)
-        ARRAY_STORE(starts, k, IADD(ARRAY_LOAD(starts, k), np.int64(1)))
-    for k in range(IADD(span, 1)):
-        ARRAY_STORE(starts, IADD(k, 1), IADD(ARRAY_LOAD(starts, k), ARRAY_LOAD(starts, IADD(k, 1))))
-    if places is not None:
-        for i in range(n):
-            ARRAY_STORE(spare_places, i, ARRAY_LOAD(places, i))
-        for i in range(n):
-            k = ISUB(CAST(ARRAY_LOAD(a, i), type=Int), base)
-            at = CAST(ARRAY_LOAD(starts, k), type=Int)
-            ARRAY_STORE(places, at, ARRAY_LOAD(spare_places, i))
-            ARRAY_STORE(starts, k, np.int64(IADD(at, 1)))
-    first = 0
-    for k in range(IADD(span, 1)):  # starts[k] is where key k begins, or ends when places moved
-        end = CAST(ARRAY_LOAD(starts, IADD(k, 1) if places is None else k), type=Int)
-        x = as_type(np.int64(IADD(k, base)), a.dtype)
-        for i in range(first, end):
-            ARRAY_STORE(a, i, x)
-        first = end
-    return True
-
-
 def in_order(x, y):
     return x <= y if x.dtype.kind in "fmM" else not less(y, x)
 
@@ -180,7 +146,11 @@ def sort_keys(a, spare, places, spare_places, n):
         return
     if a.dtype.kind in "fmM":
         n = nans_last(a, spare, places, spare_places, n)
-    elif a.dtype.kind in "iu" and n > 4 * CHUNK and count_keys(a, places, spare_places, n):
+    if a.dtype.kind != "c":
+        if n > SMALL:
+            radix_sort(with_bits(a), with_bits(spare), places, spare_places, n, a.dtype.kind == "f")
+        else:
+            insertion(a, places, 0, n)
         return
     depth = 0  # even, so that the last merges go into a
     while ISHR(n, depth) > CHUNK:

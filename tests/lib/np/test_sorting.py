@@ -67,6 +67,32 @@ def test_distinct_keys_and_layouts():
         agrees(plain, compiled, frozen)
 
 
+def spreads():
+    """Keys of many kinds: few and all bits, equal leading digits, both zeros, far outliers."""
+    rng = np.random.default_rng(3)
+    near = 1.0 + rng.integers(0, 4000, 2500) * 2.0 ** -52
+    far = rng.integers(0, 1500, 2500)
+    far[::500] = 2 ** 62
+    zeros = rng.choice([0.0, -0.0, 1.0, -1e-300], 700)
+    yield from (rng.normal(size=2500), near, -near, np.where(rng.random(2500) < 0.01, 1e300, near), zeros)
+    yield from (far, -far, rng.integers(-2 ** 63, 2 ** 63 - 1, 2500), rng.integers(0, 100, 2500) * 2 ** 40)
+
+
+def order_and_signs(a):
+    return np.sort(a, kind="stable"), np.argsort(a, kind="stable"), 1.0 / np.sort(a, kind="stable")
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_keys_of_many_kinds():
+    compiled = njit(order_and_signs)
+    for a in spreads():
+        agrees(order_and_signs, compiled, a)
+    for dtype in (np.float32, np.float16, np.uint64, np.int16):
+        with np.errstate(all="ignore"):
+            for a in list(spreads())[:7]:
+                agrees(order_and_signs, compiled, a.astype(dtype))
+
+
 def leading(a):
     return np.sort(a, 0, "stable"), np.argsort(a, 0, "stable")
 
