@@ -3,11 +3,12 @@
 Runs after inlining, before everything that looks at loops. A nest whose result only another nest reads becomes part of
 that nest's tree, so temporaries and their loops vanish; then each nest's template takes its place, with its holes filled.
 Before:  t = nest {map, add} (a, b) ; s = nest {sum, square} (t)     After:  loop: s += square(add(a[i], b[i]))
-A producer moves down to its consumer only inside one block and past nothing that writes.
+A producer moves down to its consumer only inside one loop and past nothing that writes what it reads.
 Needs: templates and kernels in finished form (see ops/nest.py).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
+from ..ir.cfg import LoopNest, predecessors, reverse_postorder
 from ..ir.core import RAISES, WRITES, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
@@ -32,14 +33,7 @@ def has_nests(fn: Function) -> bool:
 
 def functions_of(inst: Inst) -> list[Function]:
     """The template and the kernels of a nest."""
-    found = [inst.attrs["template"]]
-    work = [inst.attrs["tree"]]
-    while work:
-        node = work.pop()
-        if type(node) is Node:
-            found.append(node.kernel)
-            work.extend(node.parts)
-    return found
+    return [inst.attrs["template"], *_kernels(inst.attrs["tree"])]
 
 
 def run(fn: Function, splice) -> None:
@@ -48,84 +42,129 @@ def run(fn: Function, splice) -> None:
     gvn.run(fn)
     simplify.run(fn)
     dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
-    _fuse(fn)
+    _Fusion(fn).run()
     _expand(fn, splice)
 
 
 # ---------------------------------------------------------------- fusion
 
 
-def _fuse(fn: Function) -> None:
-    uses: dict[Value, int] = {}
+class _Fusion:
+    """Moves producers into consumers. place: nest -> (block, position); both stay as they are until everything is decided."""
 
-    def count(values, step=1):
+    def __init__(self, fn: Function):
+        self.fn, self.defs = fn, _definitions(fn)
+        self.uses: dict[Value, int] = {}
+        self.place: dict[Inst, tuple[Block, int]] = {}
+        self.writes: dict[Block, list[int]] = {}
+        self.gone: set[Inst] = set()
+        self.loops: LoopNest | None = None
+        self.paths: dict[tuple[Block, Block], list[Block] | None] = {}
+        for block in fn.blocks:
+            for k, inst in enumerate(block.insts):
+                self.count(inst.args)
+                for edge in inst.edges():
+                    self.count(edge.args)
+                if inst.op in _NESTS:
+                    self.place[inst] = block, k
+                if inst.op.effects & WRITES and inst.op is not m.POLL:
+                    self.writes.setdefault(block, []).append(k)
+
+    def count(self, values, step=1):
         for v in values:
-            uses[v] = uses.get(v, 0) + step
+            self.uses[v] = self.uses.get(v, 0) + step
 
-    for block in fn.blocks:
-        for inst in block.insts:
-            count(inst.args)
-            for edge in inst.edges():
-                count(edge.args)
-    defs = _definitions(fn)
-    for block in reversed(fn.blocks):
-        where = {inst.result: k for k, inst in enumerate(block.insts) if inst.op is NEST and inst.attrs["shape"] is not None}
-        if not where:
-            continue
-        writes = [k for k, inst in enumerate(block.insts) if inst.op.effects & WRITES and inst.op is not m.POLL]
-        gone: set[Inst] = set()
+    def run(self) -> None:
+        for block in reversed(reverse_postorder(self.fn)):  # consumers come before what they read
+            for inst in reversed(block.insts):
+                if inst in self.place and inst not in self.gone:
+                    self.absorb(inst)
+        if self.gone:
+            for block in self.fn.blocks:
+                block.insts = [inst for inst in block.insts if inst not in self.gone]
 
-        def may_move(at, k):
-            """Whether the nest at `at` may run at k instead: nothing between writes what it reads."""
-            between = [block.insts[w] for w in writes if at < w < k]
-            if not between:
-                return True
-            producer = block.insts[at]
-            read = [v for v in producer.args[producer.attrs["count"]:] if isinstance(v.type, Array)]
-            return all((target := _written(inst)) is not None and all(_distinct(defs, v, target) for v in read) for inst in between)
+    def absorb(self, inst: Inst) -> None:
+        first = inst.attrs["count"]
+        if inst.op is NEST and not self.uses.get(inst.result) and inst.attrs["shape"] is not None:
+            self.gone.add(inst)
+            self.count(inst.args, -1)
+            return
+        changed = True
+        while changed:
+            changed = False
+            for v in dict.fromkeys(inst.args[first:]):
+                producer = self.defs.get(v)
+                if producer is None or producer.op is not NEST or producer.attrs["shape"] is None or v in inst.args[:first] \
+                        or not self.may_move(producer, inst):
+                    continue
+                only = self.uses[v] == inst.args[first:].count(v)
+                if not only and not self.is_shared(v, producer) or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
+                    continue
+                operands = _merged(inst, producer, v)
+                if len(operands) > MOST:
+                    continue
+                self.count(inst.args, -1)
+                inst.args[first:] = operands
+                self.count(inst.args)
+                if only:
+                    self.count(producer.args, -1)
+                    self.gone.add(producer)
+                changed = True
 
-        def is_shared(v, at):
-            """Whether every consumer of the nest at `at` can compute it again, which is less than to keep it."""
-            producer = block.insts[at]
-            if any(_strided(defs, x) for x in producer.args[producer.attrs["count"]:]):
-                return False  # every element of a column is a line of the cache
-            readers = [k for k, inst in enumerate(block.insts) if inst.op in _NESTS and inst not in gone and v in inst.args]
-            first = [block.insts[k].attrs["count"] for k in readers]
-            return len(readers) <= 4 and _size(producer.attrs["tree"]) <= 8 and all(may_move(at, k) for k in readers) and uses[v] == sum(
-                block.insts[k].args[n:].count(v) for k, n in zip(readers, first)) and all(
-                block.insts[k].attrs["ndim"] == v.type.ndim for k in readers)
+    def may_move(self, producer: Inst, consumer: Inst) -> bool:
+        """Whether the producer may run where the consumer does: nothing between writes what it reads."""
+        between = self.between(producer, consumer)
+        if not between:
+            return between is not None
+        read = [v for v in producer.args[producer.attrs["count"]:] if isinstance(v.type, Array)]
+        return all((target := _written(inst)) is not None and all(_distinct(self.defs, v, target) for v in read) for inst in between)
 
-        for k in range(len(block.insts) - 1, -1, -1):
-            inst = block.insts[k]
-            if inst.op not in _NESTS or inst in gone:
-                continue
-            if inst.op is NEST and not uses.get(inst.result) and inst.attrs["shape"] is not None:
-                gone.add(inst)
-                count(inst.args, -1)
-                continue
-            changed = True
-            while changed:
-                changed = False
-                for v in dict.fromkeys(inst.args[inst.attrs["count"]:]):
-                    at = where.get(v)
-                    if at is None or v in inst.args[:inst.attrs["count"]] or not may_move(at, k):
-                        continue
-                    producer = block.insts[at]
-                    only = uses[v] == inst.args[inst.attrs["count"]:].count(v)
-                    if not only and not is_shared(v, at) or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
-                        continue
-                    operands = _merged(inst, producer, v)
-                    if len(operands) > MOST:
-                        continue
-                    count(inst.args, -1)
-                    inst.args[inst.attrs["count"]:] = operands
-                    count(inst.args)
-                    if only:
-                        count(producer.args, -1)
-                        gone.add(producer)
-                    changed = True
-        if gone:
-            block.insts = [inst for inst in block.insts if inst not in gone]
+    def between(self, producer: Inst, consumer: Inst) -> list[Inst] | None:
+        """The instructions that write on a way from one to the other; None where it must not move that far."""
+        source, at = self.place[producer]
+        home, k = self.place[consumer]
+        if _fails(producer.attrs["tree"]) and (source is not home or any(
+                inst.op.effects & RAISES and (inst.op not in _NESTS or _fails(inst.attrs["tree"])) for inst in home.insts[at + 1:k])):
+            return None  # another exception would come first
+        if source is home:
+            return [home.insts[w] for w in self.writes.get(home, ()) if at < w < k]
+        if (source, home) not in self.paths:
+            self.paths[source, home] = self.path(source, home)
+        path = self.paths[source, home]
+        if path is None:
+            return None
+        return [*(source.insts[w] for w in self.writes.get(source, ()) if w > at),
+                *(block.insts[w] for block in path for w in self.writes.get(block, ())),
+                *(home.insts[w] for w in self.writes.get(home, ()) if w < k)]
+
+    def path(self, source: Block, home: Block) -> list[Block] | None:
+        """The blocks between one and another that it dominates; None where the second runs more often, or in another loop."""
+        if self.loops is None:
+            self.loops = LoopNest(self.fn)
+            self.preds = predecessors(self.loops.dom.order)
+        loops = self.loops
+        if loops.irreducible or loops.of.get(source) is not loops.of.get(home):
+            return None
+        found, work = {source, home}, [home]
+        while work:
+            for pred in self.preds[work.pop()]:
+                if pred not in found:
+                    found.add(pred)
+                    work.append(pred)
+        return list(found - {source, home})
+
+    def is_shared(self, v: Value, producer: Inst) -> bool:
+        """Whether every consumer of the producer can compute it again, which is less than to keep it."""
+        if _size(producer.attrs["tree"]) > 8 or any(_strided(self.defs, x) for x in producer.args[producer.attrs["count"]:]):
+            return False  # every element of a column is a line of the cache
+        readers = [inst for inst in self.place if inst not in self.gone and v in inst.args]
+        return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(
+            inst.args[inst.attrs["count"]:].count(v) for inst in readers) and all(inst.attrs["ndim"] == v.type.ndim for inst in readers)
+
+
+def _fails(tree) -> bool:
+    """Whether computing an element may raise."""
+    return any(inst.op.effects & RAISES for kernel in _kernels(tree) for block in kernel.blocks for inst in block.insts)
 
 
 def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
@@ -170,14 +209,19 @@ def _costly(tree) -> bool:
 
 def _size(tree) -> int:
     """Instructions of an element."""
-    work, seen, n = [tree], set(), 0
+    return sum(len(block.insts) for kernel in _kernels(tree) for block in kernel.blocks)
+
+
+def _kernels(tree) -> list[Function]:
+    """The kernels of a tree, one for each of its nodes."""
+    work, seen, found = [tree], set(), []
     while work:
         node = work.pop()
         if type(node) is Node and node not in seen:
             seen.add(node)
-            n += sum(len(block.insts) for block in node.kernel.blocks)
+            found.append(node.kernel)
             work.extend(node.parts)
-    return n
+    return found
 
 
 def _written(inst: Inst) -> Value | None:

@@ -16,7 +16,7 @@ from ..ops import control
 from ..ops.arith import BAND, IADD, IADD_CK, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
 from ..ops.memory import AFFINE_IN_RANGE, CHECK_INDEX
 from ..types.kinds import Bool
-from .counted import Counted, Definitions, affine, find
+from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
 from .rewrite import clone_blocks, read_outside, substitute
 
@@ -57,12 +57,13 @@ def _headers(loop):
 
 
 class _Plan:
-    """counted: of the loop that is copied; guards: keys of `_conditions`; checks: instructions that the guard makes needless;
-    holds: comparisons that it answers."""
+    """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant indices that count
+    from the end -> the constant; holds: comparisons that the guard answers."""
 
     def __init__(self):
         self.guards: dict[tuple, None] = {}
         self.checks: set[ir.Inst] = set()
+        self.wrapped: dict[ir.Inst, int] = {}
         self.holds: set[ir.Inst] = set()
 
 
@@ -86,6 +87,9 @@ def _plan(loop, nest, defs, edges):
                 limit = inst.args[1]
                 form = affine(inst.args[0], defs, loop.blocks, memo)
                 ok = defs.block_of.get(limit) not in loop.blocks and _known(form, counters, defs, loop)
+                if ok and not form.terms and form.constant < 0:
+                    form = form.plus(Affine(0, {limit: 1}), 1)  # a place from the end
+                    plan.wrapped[inst] = form.constant
                 if not inner.inner:
                     innermost += 1
                     missed += not ok
@@ -166,6 +170,11 @@ def _version(fn, loop, plan, defs):
                 replaced[inst.result] = yes
                 continue
             if source in plan.checks:
+                if source in plan.wrapped:
+                    inst.op, inst.unwind = IADD, None
+                    inst.args[:], inst.attrs = (inst.args[1], inst.args[0]), {}
+                    kept.append(inst)
+                    continue
                 if inst.op is CHECK_INDEX:
                     replaced[inst.result] = inst.args[0]
                     continue

@@ -1,6 +1,15 @@
-"""Fusion of loop nests where other things stand between them."""
+"""Fusion of loop nests where other things stand between them: what is left of temporaries and loops, and that it is right."""
 import numpy as np
+import pytest
+from tests.ir.stages import optimised
 from tests.oracle import agree
+
+from pyjitc.ops.memory import ARRAY_NEW, ARRAY_STORE, CHECK_INDEX
+
+
+def count(function, args, op):
+    """Instructions of an operation in the optimised entry function."""
+    return sum(inst.op is op for block in optimised(function, args).functions[0].blocks for inst in block.insts)
 
 
 def test_a_producer_in_an_earlier_block_is_kept_when_its_reader_fuses():
@@ -17,3 +26,81 @@ def test_a_producer_in_an_earlier_block_is_kept_when_its_reader_fuses():
     for function in (f, g):
         compiled = agree(function, a, 2.0)
         agree(function, a, 1e200, compiled=compiled)
+
+
+def test_a_producer_moves_past_branches():
+    def f(p, q, x, y):
+        p[1:-1] = ((q[1:-1] + q[:-2]) * x ** 2 + (q[2:] - q[:-2]) * y ** 2) / (2 * (x ** 2 + y ** 2))
+
+    p, q = np.arange(25.0).reshape(5, 5), np.arange(25.0).reshape(5, 5) % 7
+    assert count(f, (p, q, 2.0, 3.0), ARRAY_NEW) == 0
+    assert count(f, (p, q, 2.0, 3.0), ARRAY_STORE) == 1
+    compiled = agree(f, p, q, 2.0, 3.0)
+    agree(f, p, q, 2.0, 1e200, compiled=compiled)
+    agree(f, p, q, 0.0, 0.0, compiled=compiled)
+
+
+def test_a_producer_stays_where_moving_it_would_show():
+    def written(a, x):
+        b = a + 1
+        if x > 0:
+            a[0] = 100.0
+        return b * 2
+
+    def repeated(a, n):
+        b = a + 1
+        total = 0.0
+        for _ in range(n):
+            total += np.sum(b * 2)
+            a[0] += 1
+        return total
+
+    def leaving(a, n):
+        b = a
+        for k in range(n):
+            b = a + k
+            if k == 2:
+                break
+        return b * 2
+
+    def either(a, x):
+        if x > 0:
+            b = a + 1
+        else:
+            b = a - 1
+        return b * 2
+
+    def failing(a, b, n):
+        c = a ** b  # raises before the division does
+        return c + 1 // n
+
+    a = np.arange(6.0)
+    for function, last in ((written, 1.0), (written, -1.0), (repeated, 3), (leaving, 5), (leaving, 0), (either, 1.0), (either, -1.0)):
+        agree(function, a, last)
+    whole = np.arange(4)
+    agree(failing, whole, -whole, 0)
+    agree(failing, whole, whole, 0)
+
+
+def test_an_element_counted_from_the_end_needs_no_check_in_the_loop():
+    def f(p, rounds):
+        for _ in range(rounds):
+            p[:, -1] = p[:, -2]
+            p[0, :] = p[1, :]
+
+    for n in (5, 2, 1):
+        agree(f, np.arange(n * n, dtype=float).reshape(n, n), 3)
+    loops = [block for block in optimised(f, (np.ones((3, 3)), 3)).functions[0].blocks if any(inst.op is ARRAY_STORE for inst in block.insts)]
+    assert len(loops) == 4  # with and without checks
+    assert count(f, (np.ones((3, 3)), 3), CHECK_INDEX) == 4
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_the_guard_of_a_place_from_the_end(n):
+    def f(a, rounds):
+        total = 0.0
+        for k in range(rounds):
+            total += a[-2] + a[-1] * k
+        return total
+
+    agree(f, np.arange(n, dtype=float), 4)
