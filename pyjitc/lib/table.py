@@ -210,6 +210,10 @@ class Library:
         self.calls[id(bool)] = lambda args, kwargs: self.truth(*conversions.take("bool", args, kwargs, 1, 1)) if args else Const(Bool, False)
         self.calls[id(len)] = lambda args, kwargs: self.length(args[0])
 
+    def replace(self, rules) -> None:
+        """What functions mean instead on the target that this library is for: function -> rule."""
+        self.calls.update({id(function): rule for function, rule in rules.items()})
+
     def rule_for(self, target):
         """The rule that gives a call of `target` its meaning, or None."""
         rule = self.calls.get(id(target))

@@ -6,19 +6,15 @@ later, by what else is asked for (`fastmath`, libdevice).
 """
 from __future__ import annotations
 
-from types import FunctionType
-
 import numpy as np
 
 from ...infer.meaning import Apply
 from ...ops import math as m
 from ...types.kinds import NpFloat
 from ..table import Library
-from .threads import INSTEAD, printed
+from .threads import THREADS
 
 __all__ = ["DeviceLibrary", "KernelLibrary"]
-
-_NUMPY = __package__.rpartition(".")[0] + ".np."
 
 _OPS = {np.exp: m.EXP, np.exp2: m.EXP2, np.expm1: m.EXPM1, np.log: m.LOG, np.log2: m.LOG2, np.log10: m.LOG10, np.log1p: m.LOG1P, np.sin: m.SIN,
         np.cos: m.COS, np.tan: m.TAN, np.arcsin: m.ASIN, np.arccos: m.ACOS, np.arctan: m.ATAN, np.sinh: m.SINH, np.cosh: m.COSH,
@@ -39,18 +35,12 @@ def _direct(op, usual):
 class KernelLibrary(Library):
     """For kernels on any target."""
 
-    def rule_for(self, target):
-        if target is print:
-            return printed
-        if type(target) is FunctionType and (target.__module__ or "").startswith(_NUMPY):
-            found = INSTEAD.get((target.__module__[len(_NUMPY):], target.__qualname__))
-            if found is not None:
-                return found
-        return super().rule_for(target)
+    def __init__(self):
+        super().__init__()
+        self.replace(THREADS)
 
 
 class DeviceLibrary(KernelLibrary):
     def __init__(self):
         super().__init__()
-        for function, op in _OPS.items():
-            self.calls[id(function)] = _direct(op, self.rule_for(function))
+        self.replace({function: _direct(op, self.rule_for(function)) for function, op in _OPS.items()})

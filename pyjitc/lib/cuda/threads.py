@@ -10,11 +10,12 @@ from ...infer.meaning import Apply, Call, Expr, Mismatch, Throw
 from ...ops.arith import IADD, ISUB
 from ...ops.gpu import PRINT
 from ...types.kinds import Bool, Str, Tuple, bool_, is_float, is_integer, is_numpy_scalar
+from ..np import folds, loops, products, views
 from ..np.folds import BLOCK, combine, element, simple_row
 from ..np.products import accumulate
 from ..np.views import elements, overlap
 
-__all__ = ["INSTEAD", "printed"]
+__all__ = ["THREADS"]
 
 NO_ROOM = "the target of the assignment overlaps what is read, and a kernel has no memory for a copy; write a loop"
 
@@ -118,10 +119,10 @@ def _add(x: Expr, texts: list[str], values: list[Expr], form) -> None:
         raise Mismatch(f"print() in a kernel of a {x.type}", "print its numbers, one by one")
 
 
-def _as(function):
-    return lambda args, kwargs: Call(function, *args)
+def _no_room(args, kwargs):
+    return Throw(RuntimeError, NO_ROOM)
 
 
-# Functions of lib/np by module and name: the rule that stands for each in kernels.
-INSTEAD = {("folds", "row"): _as(row), ("folds", "room_of"): _as(room_of), ("views", "apart"): _as(apart), ("loops", "room"): lambda args, kwargs: Throw(RuntimeError, NO_ROOM),
-           ("products", "vector_dot"): _as(vector_dot), ("products", "matvec"): _as(matvec)}
+# What the library's functions mean in kernels.
+THREADS = {print: printed, loops.room: _no_room, **{usual: (lambda args, kwargs, own=own: Call(own, *args)) for usual, own in (
+    (folds.row, row), (folds.room_of, room_of), (views.apart, apart), (products.vector_dot, vector_dot), (products.matvec, matvec))}}
