@@ -20,6 +20,7 @@ from ..lib.cuda.names import (
     syncthreads, syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence, threadfence_block, threadfence_system, threadIdx,
     warpsize,
 )
+from ..lib.cuda.vectors import VECTORS
 from .arrays import (
     DeviceArray, as_cuda_array, device_array, device_array_like, from_cuda_array_interface, from_dlpack, is_cuda_array, mapped, mapped_array,
     mapped_array_like, pinned, pinned_array, pinned_array_like, to_device,
@@ -46,3 +47,4 @@ __all__ = [
     "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx",
     "threadfence", "threadfence_block", "threadfence_system", "to_device", "vectorize", "warpsize", "why_not",
 ]
+globals().update(VECTORS)  # float4, float32x4 and their kin

@@ -38,6 +38,7 @@ indexing = lazy(f"{__package__}.np.indexing")
 difflib = lazy("difflib")
 cuda_rules = lazy(f"{__package__}.cuda.rules")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
+_VECTORS = f"{__package__}.cuda.vectors"
 _MODULES = {"math": lazy(f"{__package__}.py.mathmod"), "cmath": lazy(f"{__package__}.py.cmathmod")}  # those that call them do
 
 
@@ -225,6 +226,8 @@ class Library:
             rule = self.calls[id(target)] = index.taken(target, module.CALLS[target])
         if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(__package__):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
+        elif rule is None and type(target) is type and target.__module__ == _VECTORS:
+            rule = cuda_rules.CALLS.get(target)
         return rule
 
     def takes_unions(self, target) -> bool:

@@ -17,7 +17,7 @@ from ...types.lattice import dtype_of
 from ..intrinsics import as_type
 from ..np.creation import scalar_of
 from ..py import conversions, operators
-from . import names
+from . import names, vectors
 
 __all__ = ["CALLS", "WAITING", "attribute"]
 
@@ -383,8 +383,31 @@ _HALVES = {
     "hexp10": _through_single(lambda x: Apply(m.EXP, Apply(arith.FMUL, x, _SINGLE_LN10))),
 }
 
+def _vector(cls, dtype: str):
+    element = scalar_type(np.dtype(dtype))
+    usage = f"{cls.__name__}({', '.join(cls._fields)})"
+
+    def rule(args, kwargs):
+        if kwargs:
+            raise Mismatch(f"{cls.__name__}() takes no keywords", usage)
+        parts = []
+        for x in args:
+            if not (isinstance(x.type, Tuple) and x.type.cls in vectors.DTYPES):
+                parts.append(_number(x, "a part"))
+            elif x.known:
+                parts += map(Const, x.type.elements, x.value)
+            else:
+                parts += (Apply(TUPLE_GET, x, index=k) for k in range(len(x.type.elements)))
+        if len(parts) != len(cls._fields):
+            raise Mismatch(f"{cls.__name__} has {len(cls._fields)} numbers, got {len(parts)}", usage)
+        return Apply(TUPLE_MAKE, *(conversions.to_scalar(x, element) for x in parts), cls=cls)
+
+    return rule
+
+
 _n = names
 CALLS = {
+    **{cls: _vector(cls, dtype) for cls, dtype in vectors.DTYPES.items()},
     _n.grid: _grid, _n.gridsize: _gridsize,
     _n.syncthreads: _plain(_n.syncthreads, gpu.BARRIER), _n.syncwarp: _syncwarp, _n.nanosleep: _nanosleep,
     _n.syncthreads_count: _barrier_reduce(_n.syncthreads_count, "count"), _n.syncthreads_and: _barrier_reduce(_n.syncthreads_and, "and"),
