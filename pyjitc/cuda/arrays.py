@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import struct
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -454,7 +454,7 @@ def mapped_address(ary: np.ndarray) -> int | None:
 
 
 @contextlib.contextmanager
-def pinned(*arys: np.ndarray):
+def pinned(*arys: np.ndarray) -> Iterator[None]:
     """Within the block these host arrays are pinned."""
     device = current_device()
     with contextlib.ExitStack() as stack:
@@ -464,7 +464,7 @@ def pinned(*arys: np.ndarray):
 
 
 @contextlib.contextmanager
-def mapped(*arys: np.ndarray, stream: Stream | int = 0):
+def mapped(*arys: np.ndarray, stream: Stream | int = 0) -> Iterator[Any]:
     """Within the block these host arrays are seen by the device too: gives the arrays to pass to kernels."""
     device = current_device()
     with contextlib.ExitStack() as stack:

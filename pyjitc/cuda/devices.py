@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any
+from typing import Any, Iterator
 
 from ..base.options import environment
 from ..runtime import driver
@@ -187,7 +187,7 @@ class Stream:
         return event
 
     @contextlib.contextmanager
-    def auto_synchronize(self):
+    def auto_synchronize(self) -> Iterator[Stream]:
         """Waits at the end of the block."""
         yield self
         self.synchronize()

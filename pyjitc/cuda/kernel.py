@@ -99,13 +99,13 @@ class Kernel(Callable_):
             pass
         return launch
 
-    def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> "ForAll":
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> "ForAll":
         """A launch with a thread for each of `ntasks`, in blocks of `tpb` (0: what suits). The kernel tests `i < n` itself."""
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     # -- code
 
-    def compile(self, signature):
+    def compile(self, signature: str | tuple | Signature) -> Any:
         """The code for a signature, made now if it is not there."""
         types = signature_of(signature).args
         if signature_of(signature).result not in (None, NoneType):
@@ -115,7 +115,7 @@ class Kernel(Callable_):
             raise TypeError(f"signature {signature} has {len(types)} arguments, {self.__qualname__}() takes {count}")
         return self._code(types, current_device())
 
-    def specialize(self, *args):
+    def specialize(self, *args: Any) -> "Kernel":
         """The kernel compiled for the types of these arguments."""
         self._code(self._types(args)[1], current_device())
         return self
@@ -162,7 +162,7 @@ class Kernel(Callable_):
             name = self.py_func.__code__.co_varnames[k]
             raise type(error)(f"{self.__qualname__}() argument {name!r} {error}") from None
 
-    def launch(self, args, kwargs, grid, block, stream, shared: int):
+    def launch(self, args: tuple, kwargs: dict, grid: tuple, block: tuple, stream: Any, shared: int) -> Any:
         """Launch; returns the code."""
         device = current_device()
         if getattr(stream, "device", device) is not device:
@@ -195,21 +195,21 @@ class Kernel(Callable_):
         types = signature_of(signature).args
         return getattr(gpu, what)(self.py_func, types, self.options, self.bounds, arch or gpu.arch_of(current_device()))
 
-    def inspect_ptx(self, signature=None, arch: str | None = None):
+    def inspect_ptx(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""
         return self._inspected("inspect_ptx", signature, arch)
 
     inspect_asm = inspect_ptx
 
-    def inspect_llvm(self, signature=None, arch: str | None = None):
+    def inspect_llvm(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """The optimised LLVM text that PTX is made of."""
         return self._inspected("inspect_llvm", signature, arch)
 
-    def inspect_sass(self, signature=None, arch: str | None = None):
+    def inspect_sass(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """The machine code, where ptxas and nvdisasm or cuobjdump are installed."""
         return self._inspected("inspect_sass", signature, arch)
 
-    def report(self, signature=None, arch: str | None = None):
+    def report(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> Any:
         """What a thread takes, by ptxas: registers, bytes of stack, of spills, of shared and constant memory."""
         return self._inspected("report", signature, arch)
 
@@ -222,23 +222,23 @@ class Kernel(Callable_):
             return {types: code.function.attribute(name) for (types, device), code in self._codes.items() if device is current_device()}
         return self.compile(signature).function.attribute(name)
 
-    def get_regs_per_thread(self, signature=None):
+    def get_regs_per_thread(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
         """Registers of a thread, for a signature or as a dict of each that was launched on the current GPU."""
         return self._figure("registers", signature)
 
-    def get_shared_mem_per_block(self, signature=None):
+    def get_shared_mem_per_block(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
         """Bytes of static shared memory of a block."""
         return self._figure("shared", signature)
 
-    def get_local_mem_per_thread(self, signature=None):
+    def get_local_mem_per_thread(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
         """Bytes of local memory of a thread: local arrays, and what registers do not hold."""
         return self._figure("local", signature)
 
-    def get_const_mem_size(self, signature=None):
+    def get_const_mem_size(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
         """Bytes of constant memory."""
         return self._figure("constant", signature)
 
-    def get_max_threads_per_block(self, signature=None):
+    def get_max_threads_per_block(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
         """Threads that a block may have: registers limit them."""
         return self._figure("max_threads", signature)
 

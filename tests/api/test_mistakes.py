@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+import pyjitc
 from pyjitc import CompileError, TypingError, njit
 
 ITEMS = [1.0, 2.0]
@@ -217,3 +218,22 @@ def test_text_and_numbers():
             label(value)
         text, marked, _, hint = message(label, value)
         assert text == str(plain.value) and marked == expected('"n is " + n') and "f-string" in hint
+
+
+def parallel(a):
+    total = 0.0
+    for i in pyjitc.prange(len(a)):
+        total += a[i]
+    return total
+
+
+def test_names_of_other_compilers():
+    text = "^pyjitc has no prange: write range; loops run on one core so far$"
+    with pytest.raises(ImportError, match=text):
+        from pyjitc import prange  # noqa: F401
+    with pytest.raises(AttributeError, match=text):
+        pyjitc.prange
+    assert not hasattr(pyjitc, "prange") and not hasattr(pyjitc, "nosuch")
+    assert message(parallel, np.ones(3))[:2] == (text[1:-1], "pyjitc.prange")
+    with pytest.raises(ImportError, match="cannot import name 'njjit'"):
+        from pyjitc import njjit  # noqa: F401

@@ -7,6 +7,7 @@ import re
 import pytest
 
 import pyjitc
+from pyjitc import cuda
 from pyjitc.api.cli import STAGES
 from pyjitc.base.options import ENVIRONMENT
 
@@ -34,10 +35,24 @@ def test_public_names_are_in_the_reference_with_their_types():
     text = (ROOT / "docs" / "reference.md").read_text()
     for name in pyjitc.__all__:
         assert re.search(rf"\b{name}\b", text), name
-        value = getattr(pyjitc, name)
-        for function in [value] if inspect.isfunction(value) else []:
-            found = inspect.signature(function)
-            assert all(p.annotation is not p.empty for p in found.parameters.values()) and found.return_annotation is not found.empty, name
+        assert not untyped(getattr(pyjitc, name)), name
+
+
+def untyped(value):
+    """Functions, or public methods of a class, that do not say what they take or give."""
+    if inspect.isfunction(value):
+        found = inspect.signature(value)
+        given = [p for p in found.parameters.values() if p.name not in ("self", "cls")]
+        return [value] if any(p.annotation is p.empty for p in given) or found.return_annotation is found.empty else []
+    if inspect.isclass(value):
+        members = [getattr(member, "__func__", getattr(member, "fget", member)) for name, member in vars(value).items() if name[0] != "_"]
+        return [found for member in members if inspect.isfunction(member) for found in untyped(member)]
+    return []
+
+
+def test_names_for_kernels_have_their_types():
+    for value in [*(getattr(cuda, name) for name in cuda.__all__), type(cuda.jit(lambda: None))]:
+        assert not untyped(value)
 
 
 def test_environment_variables_are_documented():

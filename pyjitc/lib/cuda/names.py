@@ -64,13 +64,20 @@ def _stub(text: str, doc: str, prefix: str = ""):
     exec(f"def {text}:\n    _outside({prefix + name + '()'!r})\n", space)
     made = space[name]
     made.__qualname__, made.__module__, made.__doc__ = prefix + name, __name__, doc
-    made.__annotations__ = {x: _TYPES[x] for x in made.__code__.co_varnames if x in _TYPES}
+    made.__annotations__ = {x: _TYPES[x] for x in made.__code__.co_varnames if x in _TYPES} | {"return": _RESULTS.get(prefix + name, "number")}
     return made
 
 
 _TYPES = {**dict.fromkeys(("ndim", "mask", "src_lane", "delta", "lane_mask", "width", "ns"), "int"), "predicate": "bool",
           "ary": "array", "idx": "int | tuple[int, ...]", "shape": "int | tuple[int, ...]", "dtype": "dtype",
           **dict.fromkeys(("x", "a", "b", "c", "val", "old", "value"), "number")}
+_RESULTS = {
+    **dict.fromkeys(("syncthreads", "syncwarp", "threadfence", "threadfence_block", "threadfence_system", "nanosleep"), "None"),
+    **dict.fromkeys(("syncthreads_count", "syncthreads_and", "syncthreads_or", "ballot_sync", "match_any_sync", "activemask", "lanemask_lt",
+                     "popc", "clz", "ffs"), "int"),
+    **dict.fromkeys(("grid", "gridsize"), "int | tuple[int, ...]"), **dict.fromkeys(("all_sync", "any_sync", "eq_sync"), "bool"),
+    **dict.fromkeys([f"fp16.{name}" for name in ("heq", "hne", "hgt", "hge", "hlt", "hle")], "bool"),
+    **dict.fromkeys(("shared.array", "local.array", "const.array_like"), "array"), "match_all_sync": "tuple[int, bool]"}
 
 
 grid = _stub("grid(ndim)", "The thread's place in the whole grid: an int, or a tuple of 2 or 3, x first.")
