@@ -276,6 +276,12 @@ def resolve(name: str) -> int:
         value = thunks.traceback(FRAME_LINE)
     elif name == "pyjitc_memory_handler":
         value = id(thunks.memory_handler())
+    elif name == "pyjitc_store":
+        value = thunks.store()
+    elif name == "pyjitc_take":
+        value = thunks.take()
+    elif name == "pyjitc_keep":
+        value = thunks.keep()
     elif name.startswith("pyjitc_numpy_api_"):
         value = ctypes.c_void_p.from_address(numpy_api_table() + 8 * int(name[17:])).value
     elif name.startswith("pyjitc_random_"):
