@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB, IXOR
+from ...ops.math import BITS
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.structure import CHOOSE
 from ...types.kinds import Int
 from ..build import outlined
 
@@ -18,7 +20,10 @@ __all__ = ["radix_sort", "with_bits"]
 
 WIDEST = 11  # bits of a digit: the counts of three digits fit in the nearest cache
 DIGITS = 3
+FEW = 24
 LOWEST = -9223372036854775808
+LARGEST = 0x7FFF, 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF  # of 16, 32 and 64 bits
+INFINITY = 0x7C00, 0x7F800000, 0x7FF0000000000000
 
 
 def with_bits(a):
@@ -29,29 +34,30 @@ def with_bits(a):
     return a.view(np.uint8) if kind == "b" else a
 
 
-def rank(x, floating):
-    """Negative floats have their magnitude below the sign: minus it; so -0.0 is as 0.0 is."""
+def rank(x, kind):
+    """Negative floats have their magnitude below the sign: minus it, so that -0.0 is as 0.0 is. NaNs and NaT are last."""
     n = CAST(x, type=Int)
-    if floating:
-        sign = ISHR(n, 63)
-        return ISUB(IXOR(IAND(n, 9223372036854775807 if x.dtype.itemsize == 8 else 2147483647 if x.dtype.itemsize == 4 else 32767), sign), sign)
+    if kind == "f":
+        most = LARGEST[x.dtype.itemsize >> 2]
+        sign, magnitude = ISHR(n, 63), IAND(n, most)
+        return CHOOSE(magnitude > INFINITY[x.dtype.itemsize >> 2], most, ISUB(IXOR(magnitude, sign), sign))
+    if kind == "m":
+        return ISUB(n, 1)
     return IXOR(n, LOWEST) if x.dtype == np.uint64 else n
 
 
-def digit(a, i, floating, low, shift, mask):
-    return IAND(ISHR(ISUB(rank(ARRAY_LOAD(a, i), floating), low), shift), mask)
+def digit(a, i, kind, low, shift, mask):
+    return IAND(ISHR(ISUB(rank(ARRAY_LOAD(a, i), kind), low), shift), mask)
 
 
-@outlined
-def pass_by(a, spare, places, spare_places, n, floating, low, shift, width, counts):
+def pass_by(a, spare, places, spare_places, n, kind, low, shift, width):
     """Order by one digit into spare; False where all have the same."""
     mask = ISUB(ISHL(1, width), 1)
-    for k in range(IADD(mask, 1)):
-        ARRAY_STORE(counts, k, np.int64(0))
+    counts = np.zeros(IADD(mask, 1), np.int64)
     for i in range(n):
-        k = digit(a, i, floating, low, shift, mask)
+        k = digit(a, i, kind, low, shift, mask)
         ARRAY_STORE(counts, k, ARRAY_LOAD(counts, k) + np.int64(1))
-    if CAST(ARRAY_LOAD(counts, digit(a, 0, floating, low, shift, mask)), type=Int) == n:
+    if CAST(ARRAY_LOAD(counts, digit(a, 0, kind, low, shift, mask)), type=Int) == n:
         return False
     at = np.int64(0)
     for k in range(IADD(mask, 1)):
@@ -59,82 +65,79 @@ def pass_by(a, spare, places, spare_places, n, floating, low, shift, width, coun
         ARRAY_STORE(counts, k, at)
         at = at + count
     for i in range(n):
-        k = digit(a, i, floating, low, shift, mask)
+        k = digit(a, i, kind, low, shift, mask)
         to = CAST(ARRAY_LOAD(counts, k), type=Int)
         ARRAY_STORE(counts, k, np.int64(IADD(to, 1)))
-        ARRAY_STORE(spare, to, ARRAY_LOAD(a, i))
-        if places is not None:
-            ARRAY_STORE(spare_places, to, ARRAY_LOAD(places, i))
+        move(a, i, spare, to)
+        move(places, i, spare_places, to)
     return True
 
 
+def move(a, i, b, j):
+    if a is not None:
+        ARRAY_STORE(b, j, ARRAY_LOAD(a, i))
+
+
 def copied(target, source, n):
-    for i in range(n):
-        ARRAY_STORE(target, i, ARRAY_LOAD(source, i))
+    if source is not None:
+        for i in range(n):
+            ARRAY_STORE(target, i, ARRAY_LOAD(source, i))
 
 
-def by_digits(a, spare, places, spare_places, n, floating, low, shift, width, digits, counts):
-    """Order by `digits` digits from bit `shift`."""
-    swapped = False
-    for d in range(digits):
-        if shift >= 64:
-            break
-        if swapped:
-            swapped = not pass_by(spare, a, spare_places, places, n, floating, low, shift, width, counts)
-        else:
-            swapped = pass_by(a, spare, places, spare_places, n, floating, low, shift, width, counts)
-        shift = IADD(shift, width)
-    if swapped:
-        copied(a, spare, n)
-        if places is not None:
-            copied(places, spare_places, n)
-
-
-def inserted(a, places, n, floating):
-    """Insertion, of elements that are nearly in order; False where they are not."""
-    left = IMUL(n, 4)
+def inserted(a, places, n, kind):
+    """Insertion, of elements that are few or nearly in order; False where they are not."""
+    left = IADD(IMUL(n, 4), IMUL(FEW, FEW))
     for i in range(1, n):
         x = ARRAY_LOAD(a, i)
-        r = rank(x, floating)
+        p = None if places is None else ARRAY_LOAD(places, i)
+        r = rank(x, kind)
         j = ISUB(i, 1)
-        if r < rank(ARRAY_LOAD(a, j), floating):
-            p = None if places is None else ARRAY_LOAD(places, i)
-            while j >= 0 and r < rank(ARRAY_LOAD(a, j), floating):
-                ARRAY_STORE(a, IADD(j, 1), ARRAY_LOAD(a, j))
-                if places is not None:
-                    ARRAY_STORE(places, IADD(j, 1), ARRAY_LOAD(places, j))
-                j = ISUB(j, 1)
-            ARRAY_STORE(a, IADD(j, 1), x)
-            if places is not None:
-                ARRAY_STORE(places, IADD(j, 1), p)
-            left = ISUB(left, ISUB(i, j))
-            if left < 0:
-                return False
+        while j >= 0 and r < rank(ARRAY_LOAD(a, j), kind):
+            move(a, j, a, IADD(j, 1))
+            move(places, j, places, IADD(j, 1))
+            j = ISUB(j, 1)
+        ARRAY_STORE(a, IADD(j, 1), x)
+        if places is not None:
+            ARRAY_STORE(places, IADD(j, 1), p)
+        left = ISUB(left, ISUB(i, j))
+        if left < 0:
+            return False
     return True
 
 
 def length(n):
-    """Bits of n, as an unsigned number."""
-    bits = 0
-    while n != 0 and bits < 64:
-        n = ISHR(n, 1)
-        bits = IADD(bits, 1)
-    return bits
+    """Bits of n, as an unsigned number; perhaps one more."""
+    return 64 if n < 0 else max(ISUB(ISHR(BITS(float(n)), 52), 1022), 0)
 
 
-def radix_sort(a, spare, places, spare_places, n, floating):
+@outlined
+def radix_sort(a, spare, places, spare_places, n, kind):
     """Sort the first n elements of the array `a` of bits, without nan; places, if any, move along."""
-    low = high = rank(ARRAY_LOAD(a, 0), floating)
+    low = high = previous = rank(ARRAY_LOAD(a, 0), kind)
+    ordered = True
     for i in range(n):
-        r = rank(ARRAY_LOAD(a, i), floating)
+        r = rank(ARRAY_LOAD(a, i), kind)
+        ordered &= previous <= r
+        previous = r
         low = min(low, r)
         high = max(high, r)
-    bits = length(ISUB(high, low))
+    if ordered:
+        return
+    bits = 0 if n <= FEW else length(ISUB(high, low))
     width = min(WIDEST, length(n))
-    leading = IMUL(width, DIGITS)
-    counts = np.empty(ISHL(1, width), np.int64)
-    if bits > leading:
-        by_digits(a, spare, places, spare_places, n, floating, low, ISUB(bits, leading), width, DIGITS, counts)
-        if inserted(a, places, n, floating):
+    shift = max(ISUB(bits, IMUL(width, DIGITS)), 0)
+    while True:
+        whole = shift == 0 and n > FEW
+        source, target, source_places, target_places = a, spare, places, spare_places
+        swapped = False
+        while shift < bits:
+            if pass_by(source, target, source_places, target_places, n, kind, low, shift, width):
+                source, target, source_places, target_places = target, source, target_places, source_places
+                swapped = not swapped
+            shift = IADD(shift, width)
+        if swapped:
+            copied(a, spare, n)
+            copied(places, spare_places, n)
+        if whole or inserted(a, places, n, kind):
             return
-    by_digits(a, spare, places, spare_places, n, floating, low, 0, width, (bits + width - 1) // width, counts)
+        shift = 0

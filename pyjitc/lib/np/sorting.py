@@ -132,25 +132,13 @@ def nans_last(a, spare, places, spare_places, n):
     return kept
 
 
-def in_order(x, y):
-    return x <= y if x.dtype.kind in "fmM" else not less(y, x)
-
-
 @outlined
 def sort_keys(a, spare, places, spare_places, n):
     """Sort the first n elements of the contiguous array a; places, if any, move along."""
-    i = 1
-    while i < n and in_order(ARRAY_LOAD(a, ISUB(i, 1)), ARRAY_LOAD(a, i)):
-        i = IADD(i, 1)
-    if i >= n:
+    if n < 2:
         return
-    if a.dtype.kind in "fmM":
-        n = nans_last(a, spare, places, spare_places, n)
     if a.dtype.kind != "c":
-        if n > SMALL:
-            radix_sort(with_bits(a), with_bits(spare), places, spare_places, n, a.dtype.kind == "f")
-        else:
-            insertion(a, places, 0, n)
+        radix_sort(with_bits(a), with_bits(spare), places, spare_places, n, "m" if a.dtype.kind == "M" else a.dtype.kind)
         return
     depth = 0  # even, so that the last merges go into a
     while ISHR(n, depth) > CHUNK:
