@@ -35,7 +35,7 @@ def paragraphs(text):
 
 
 def bare(text):
-
+    """Measured numbers without a source."""
     return [found[0] for paragraph in paragraphs(text) if not LIMIT.search(paragraph) for found in MEASURED.finditer(paragraph)]
 
 
