@@ -54,6 +54,8 @@ def _hoist(fn, nest):
             if place is None:
                 kept.append(inst)
             else:
+                if "flags" in inst.attrs:  # may hold in the loop only
+                    inst.attrs = {}
                 place.insts.insert(len(place.insts) - 1, inst)
                 defs.block_of[inst.result] = place
         block.insts = kept
@@ -91,17 +93,19 @@ def _share(fn, dom):
                 key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)
                 if found is not None:
-                    mapping[inst.result] = found
+                    if "flags" in found.attrs and found.attrs != inst.attrs:
+                        found.attrs = {}  # it stands for both
+                    mapping[inst.result] = found.result
                     continue
                 undo.append((key, None))
-                table[key] = inst.result
+                table[key] = inst
             kept.append(inst)
         block.insts = kept
     substitute(fn.blocks, mapping)
 
 
 def _attributes(attrs):
-    if not attrs:
+    if not attrs or "flags" in attrs:
         return ()
     return tuple((k, v if isinstance(v, (int, str, tuple)) and not isinstance(v, bool) else (type(v), id(v)))
                  if k != "value" else (type(v), repr(v) if isinstance(v, (int, float, complex, str)) else id(v))

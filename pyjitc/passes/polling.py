@@ -197,7 +197,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             edge.block = strip
     counter = ir.Value(Int, "take")
     source, inst, one, down = counter_down
-    source.insts.insert(source.insts.index(inst), ir.Inst(ISUB, (counter, one), {}, down, loc))
+    source.insts.insert(source.insts.index(inst), ir.Inst(ISUB, (counter, one), {"flags": "nuw nsw"}, down, loc))
     if spare:
         loose = {i.result for b in loop.blocks for i in b.insts if counted.left in i.args}
         for b in loop.blocks:
@@ -215,7 +215,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     if spare:
         carried = [*carried[:at], rest, *carried[at:]]
     after.insts = [
-        ir.Inst(ISUB, (left, take), {}, rest, loc), ir.Inst(control.CONST, (), {"value": 0}, none, loc),
+        ir.Inst(ISUB, (left, take), {"flags": "nuw nsw"}, rest, loc), ir.Inst(control.CONST, (), {"value": 0}, none, loc),
         ir.Inst(IGT, (rest, none), {}, again, loc),
         ir.Inst(control.BRANCH, (again,), {"likely": False}, None, loc, [ir.Edge(strip, carried), branch.targets[1]])]
     branch.targets[1] = ir.Edge(after)

@@ -1,8 +1,9 @@
-"""Intervals of 64-bit ints: checks that cannot fail become the plain operation.
+"""Intervals of 64-bit ints: checks that cannot fail become the plain operation, and LLVM is told that it does not wrap.
 
 Runs after simplify and hoisting. Starts from what every value may be and narrows in a few rounds, so every state is
 sound: array extents are below 2**60, remainders below the divisor, loop counters between their ends.
-Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n      After:  m = isub n, 1 ; j = check_index i, n {nonnegative}
+Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
+After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
 Needs: SSA.  Keeps: everything else.
 """
 from __future__ import annotations
@@ -20,6 +21,7 @@ __all__ = ["run"]
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 FULL = (LOW, HIGH)
 _WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IFLOORDIV_CK: a.IFLOORDIV}
+_FLAGGED = {a.IADD, a.ISUB, a.IMUL}
 _TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
 _ROUNDS = 3
 _MOST = (1 << 31) - 1  # blocks of a grid
@@ -75,12 +77,20 @@ class _Ranges:
                     if inst.op in _WRAPPING:
                         inst.op = _WRAPPING[inst.op]
                         inst.unwind = None
+                        inst.attrs = {"flags": "nsw"} if inst.op in _FLAGGED else {}
                     else:
                         mapping[inst.result] = inst.args[0]
                         continue
+                if inst.attrs.get("flags") == "nsw" and self.unsigned(inst, block):
+                    inst.attrs = {"flags": "nuw nsw"}
                 kept.append(inst)
             block.insts = kept
         substitute(self.order, mapping)
+
+    def unsigned(self, inst, block) -> bool:
+        """Whether operands, and the result where it is that of a subtraction, are not negative."""
+        low = [self.get(v, block)[0] for v in inst.args]
+        return min(low) >= 0 and (inst.op is not a.ISUB or self.exact(inst, block)[0] >= 0)
 
     def set(self, v, interval):
         old = self.known.get(v, FULL)

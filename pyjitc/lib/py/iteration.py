@@ -30,7 +30,7 @@ def range_step(s):
     value = STRUCT_GET(s, field="0")
     step = STRUCT_GET(s, field="1")
     left = STRUCT_GET(s, field="2")
-    return left > 0, value, PACK(IADD(value, step), step, ISUB(left, 1), name="range_iterator")
+    return left > 0, value, PACK(IADD(value, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="range_iterator")
 
 
 def range_item(r, i):
@@ -125,7 +125,7 @@ def array_step(s):
     step = STRUCT_GET(s, field="2")
     left = STRUCT_GET(s, field="3")
     if left > 0:
-        return True, a[i], PACK(a, IADD(i, step), step, ISUB(left, 1), name="array_iterator")
+        return True, a[i], PACK(a, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="array_iterator")
     return False, NOTHING, s
 
 
