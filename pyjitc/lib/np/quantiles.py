@@ -46,7 +46,7 @@ def median_row(row, t):
     if has_nan(row):
         return last_in_order(row) if t.kind == "c" else as_type(None, t)
     half = n >> 1
-    select_key(row, half, n)
+    select_key(row, None, half, n)
     x = ARRAY_LOAD(row, half)
     if n & 1:
         return as_type(x, t)
@@ -225,7 +225,7 @@ def between(x, y, t):
 
 def at_index(row, i, ordered):
     if not ordered:
-        select_key(row, i, len(row))
+        select_key(row, None, i, len(row))
     return ARRAY_LOAD(row, i)
 
 

@@ -23,7 +23,7 @@ __all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "nor
 
 AxisError = np.exceptions.AxisError
 CHUNK = 12
-SMALL = 24  # what quickselect leaves to insertion
+SMALL = 24  # where quickselect takes any pivot
 
 _KINDS = ("quicksort", "stable", "mergesort", "heapsort", "quick", "merge", "heap", "q", "s", "m", "h")
 
@@ -172,35 +172,38 @@ def triple(a, i, step):
 
 
 @outlined
-def select_key(a, k, n):
-    """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place."""
+def select_key(a, places, k, n):
+    """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place; places, if
+    any, move along."""
     low, high = 0, n
     random = 1
-    while ISUB(high, low) > SMALL:
-        step = ISUB(high, low) // 9  # the median of medians of three, at places that no pattern foresees
-        random = IADD(IMUL(random, 6364136223846793005), 1442695040888963407)
-        at = IADD(low, ISHR(IAND(random, 9223372036854775807), 32) % step)
-        pivot = middle_of(triple(a, at, step), triple(a, IADD(at, IMUL(step, 3)), step), triple(a, IADD(at, IMUL(step, 6)), step))
+    pivot = ARRAY_LOAD(a, k)
+    equal = False  # nothing is smaller than the pivot: now those that equal it come first
+    while ISUB(high, low) > 1:
+        if ISUB(high, low) <= SMALL:
+            pivot = pivot if equal else ARRAY_LOAD(a, k)
+        elif not equal:
+            step = ISUB(high, low) // 9  # the median of medians of three, at places that no pattern foresees
+            random = IADD(IMUL(random, 6364136223846793005), 1442695040888963407)
+            at = IADD(low, ISHR(IAND(random, 9223372036854775807), 32) % step)
+            pivot = middle_of(triple(a, at, step), triple(a, IADD(at, IMUL(step, 3)), step), triple(a, IADD(at, IMUL(step, 6)), step))
         split = low
         for i in range(low, high):
             x = ARRAY_LOAD(a, i)
             ARRAY_STORE(a, i, ARRAY_LOAD(a, split))
             ARRAY_STORE(a, split, x)
-            split = IADD(split, CAST(bool(less(x, pivot)), type=Int))
+            if places is not None:
+                p = ARRAY_LOAD(places, i)
+                ARRAY_STORE(places, i, ARRAY_LOAD(places, split))
+                ARRAY_STORE(places, split, p)
+            split = IADD(split, CAST(CHOOSE(equal, not less(pivot, x), bool(less(x, pivot))), type=Int))
         if k < split:
-            high = split
-        elif split > low:
-            low = split
-        else:  # nothing is smaller: the equal ones first
-            for i in range(low, high):
-                x = ARRAY_LOAD(a, i)
-                ARRAY_STORE(a, i, ARRAY_LOAD(a, split))
-                ARRAY_STORE(a, split, x)
-                split = IADD(split, CAST(not less(pivot, x), type=Int))
-            if k < split:
+            if equal:
                 return
+            high = split
+        else:
+            equal = split == low
             low = split
-    insertion(a, None, low, high)
 
 
 # -- rows
@@ -250,7 +253,7 @@ def sort_along(out, a, axis, row, spare, k):
         else:
             n = nans_last(row, None, None, None, len(row)) if row.dtype.kind in "fmM" else len(row)
             if k < n:
-                select_key(row, k, n)
+                select_key(row, None, k, n)
         copy_row(out, row)
     elif axis == 0:
         for j in range(a.shape[-1]):
@@ -260,18 +263,24 @@ def sort_along(out, a, axis, row, spare, k):
             sort_along(out[i], a[i], axis - 1, row, spare, k)
 
 
-def argsort_along(out, a, axis, row, spare, places, spare_places):
+def argsort_along(out, a, axis, row, spare, places, spare_places, k):
+    """The places of the elements of the rows of a, sorted (k is None) or partitioned."""
     if a.ndim == 1:
         copy_row(row, a)
         count_up(places)
-        sort_keys(row, spare, places, spare_places, len(row))
+        if k is None:
+            sort_keys(row, spare, places, spare_places, len(row))
+        else:
+            n = nans_last(row, None, places, spare_places, len(row)) if row.dtype.kind in "fmM" else len(row)
+            if k < n:
+                select_key(row, places, k, n)
         copy_row(out, places)
     elif axis == 0:
         for j in range(a.shape[-1]):
-            argsort_along(out[..., j], a[..., j], 0, row, spare, places, spare_places)
+            argsort_along(out[..., j], a[..., j], 0, row, spare, places, spare_places, k)
     else:
         for i in range(len(a)):
-            argsort_along(out[i], a[i], axis - 1, row, spare, places, spare_places)
+            argsort_along(out[i], a[i], axis - 1, row, spare, places, spare_places, k)
 
 
 BOTH_KINDS = provoked(lambda: np.sort(np.zeros(1), kind="stable", stable=True))  # its words differ between versions
@@ -323,7 +332,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
         sort_keys(duplicate(a), np.empty(n, a.dtype), out, np.empty(n, np.int64), n)
     else:
         argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype), np.empty(n, np.int64),
-                      np.empty(n, np.int64))
+                      np.empty(n, np.int64), None)
     return out
 
 
@@ -410,11 +419,13 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
         return np.empty(a.shape, np.int64)
     if a.ndim == 0:
         raise ValueError(f"kth(={kth}) out of bounds (1)")
+    n = a.shape[normal_axis(axis, a.ndim)]
     if isinstance(kth, tuple):
-        check_kths(kth, 0, a.shape[normal_axis(axis, a.ndim)])
-    else:
-        kth_of(kth, a.shape[normal_axis(axis, a.ndim)])
-    return argsort(a, axis)
+        check_kths(kth, 0, n)
+        return argsort(a, axis)
+    out = np.empty(a.shape, np.int64)
+    argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), None, np.empty(n, np.int64), np.empty(n, np.int64), kth_of(kth, n))
+    return out
 
 
 # -- rules
