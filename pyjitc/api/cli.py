@@ -195,7 +195,7 @@ def _cache_command(options) -> int:
     if options.what == "info":
         print(_cache_state())
         return 0
-    removed = 0
+    removed = stay = 0
     for path in _cached():
         try:
             path.unlink()
@@ -203,8 +203,9 @@ def _cache_command(options) -> int:
         except OSError as error:  # another process may have been faster
             if path.exists():
                 print(f"{_red('pyjitc:')} {path} stays: {error.strerror}", file=sys.stderr)
-    print(f"{removed} files removed from {_cache.folder()}")
-    return 0
+                stay += 1
+    print(f"{_files(removed)} removed from {_cache.folder()}")
+    return int(stay > 0)
 
 
 def _cached() -> list[pathlib.Path]:
@@ -214,8 +215,14 @@ def _cached() -> list[pathlib.Path]:
 
 
 def _cache_state() -> str:
-    files = _cached()
-    return f"{_cache.folder()}: {len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB"
+    files, folder = _cached(), pathlib.Path(_cache.folder())
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.exists(path))
+    kept = "" if there.is_dir() and os.access(there, os.W_OK) else ", and nothing can be kept there"
+    return f"{folder}: {_files(len(files))}, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB{kept}"
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"
 
 
 def _target(text: str) -> Callable:

@@ -107,10 +107,26 @@ def test_cache(tmp_path, monkeypatch, capsys):
     (folder / ("0" * 62)).write_bytes(b"x" * 1000)
     (folder / "notes").write_text("stays")
     assert main(["cache", "info"]) == 0
-    assert "1 files" in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith(": 1 file, 0.0 MB\n")
     assert main(["cache", "clear"]) == 0
-    assert "1 files removed" in capsys.readouterr().out
+    assert "1 file removed" in capsys.readouterr().out
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["ab", "mine.txt", "notes"]
+
+
+@pytest.mark.parametrize("folder", ["/dev/null", "/dev/null/sub", "/proc/nosuch/sub"])
+def test_info_says_where_nothing_can_be_kept(folder, monkeypatch, capsys):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", folder)
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path).startswith("/dev"))  # root may write everywhere
+    assert main(["cache", "info"]) == 0
+    assert capsys.readouterr().out == f"{folder}: 0 files, 0.0 MB, and nothing can be kept there\n"
+
+
+def test_clear_fails_where_files_stay(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    (tmp_path / "ab" / ("0" * 62)).mkdir(parents=True)  # cannot be unlinked, whoever asks
+    assert main(["cache", "clear"]) == 1
+    shown = capsys.readouterr()
+    assert "stays: " in shown.err and shown.out.startswith("0 files removed")
 
 
 def command(*arguments, **options):
