@@ -16,7 +16,7 @@ from ..ir import core as ir
 from ..ops import grid
 from . import link, threads, watch
 from .emit import Emitter, FunctionEmitter, Module, components, memory_type
-from .gridkernel import ENTRY, MAX_VALUES, WORDS, GridKernel
+from .gridkernel import CONTROL, ENTRY, MAX_VALUES, WORDS, GridKernel
 from .nvptx import _rebuild, parameters
 from .sites import Site
 from .target import Target
@@ -224,6 +224,10 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     place = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['counter']}")
     e.line(f"store ptr %counter, ptr {place}")
     shared, size = (e.assign(f"load i64, ptr {e.assign(f'getelementptr i64, ptr %context, i64 {WORDS[name]}')}") for name in ("shared", "shared_bytes"))
+
+    def control(name: str) -> str:
+        return e.assign(f"getelementptr i64, ptr %counter, i64 {CONTROL[name]}")
+
     e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     e.declare("declare i64 @llvm.readcyclecounter()")
     e.declare("declare i64 @llvm.umin.i64(i64, i64)")
@@ -255,6 +259,8 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     status, _ = e.native_call(entry, args)
     e.branch(e.assign(f"icmp eq i32 {status}, 0"), "fine", "failed", likely=True)
     e.start("fine")
+    if plan.cooperative:
+        e.line(f"atomicrmw add ptr {control('ended')}, i64 1 seq_cst")
     done = e.assign(f"add i64 {e.assign(f'load i64, ptr {block}')}, 1")
     e.line(f"store i64 {done}, ptr {block}")
     e.branch(e.assign(f"icmp ult i64 {done}, {last}"), "next", "taken", likely=True)
@@ -283,6 +289,8 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.start("stopped")
     e.line("ret i32 2")
     e.start("failed")
+    if plan.cooperative:
+        e.line(f"store atomic i64 1, ptr {control('failed')} seq_cst, align 8")
     e.line("atomicrmw umax ptr %counter, i64 %blocks monotonic")
     e.line("ret i32 1")
     e.start("end")
@@ -304,4 +312,4 @@ def compile_grid(functions: list[ir.Function], plan, options: Options = Options(
     with timed("llvm"):
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
-    return GridKernel(code, types, tuple(module.sites), module.shared, plan.local_bytes, text)
+    return GridKernel(code, types, tuple(module.sites), module.shared, plan.local_bytes, plan.cooperative, text)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from .sites import Site
 
-__all__ = ["CONTEXT_WORDS", "ENTRY", "GridKernel", "MAX_VALUES", "RECORD", "STOP", "WORDS"]
+__all__ = ["CONTEXT_WORDS", "CONTROL", "ENTRY", "GridKernel", "MAX_VALUES", "RECORD", "STOP", "WORDS"]
 
 ENTRY = "pyjitc_grid"
 # Words of the context: block x y z, threads of a block, blocks of the grid, dynamic shared memory and its bytes, local memory;
@@ -16,17 +16,22 @@ WORDS = {"block": 0, "threads": 3, "blocks": 6, "shared": 9, "shared_bytes": 10,
          "counter": 22, "record": 23, "watched": 24, "waits": 25, "block_wait": 26, "warp_waits": 27}
 MAX_VALUES = 8
 CONTEXT_WORDS = 59
+# Words that all CPU threads share, where the context's `counter` points: the next block; of a barrier of the grid: blocks that have
+# arrived, how often all had, whether one has failed, blocks that have ended.
+CONTROL = {"next": 0, "arrived": 1, "round": 2, "failed": 3, "ended": 4}
 STOP = 1 << 62  # what the counter of blocks is set to for all CPU threads to leave
 RECORD = 64  # bytes of the record of a byte
 
 
 class GridKernel(NamedTuple):
     """object: relocatable object code; parameters: LLVM types of the argument words; sites: places that may fail, n is [n - 1];
-    shared: bytes of static shared memory; local: bytes of each thread's arrays; text: LLVM text."""
+    shared: bytes of static shared memory; local: bytes of each thread's arrays; cooperative: whether blocks wait for each other;
+    text: LLVM text."""
 
     object: bytes
     parameters: tuple[str, ...]
     sites: tuple[Site, ...]
     shared: int
     local: int
+    cooperative: bool
     text: str

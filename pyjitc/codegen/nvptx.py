@@ -24,7 +24,7 @@ from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
 from . import link, ptxtext
 from .emit import FunctionEmitter, Module, components
-from .nvptx_ops import LOWERINGS, coordinate
+from .nvptx_ops import LOWERINGS, coordinate, grid_barrier_text
 from .sites import Site
 from .target import Target
 
@@ -41,7 +41,7 @@ _MAX_CONSTANT = 60 << 10
 
 class Kernel(NamedTuple):
     """Code of one kernel. name: its symbol; parameters: LLVM types in order; sites: places that may fail, site n is [n - 1];
-    shared: bytes of shared memory it always takes."""
+    shared: bytes of shared memory it always takes; cooperative: whether blocks wait for each other."""
 
     ptx: str
     name: str
@@ -50,6 +50,7 @@ class Kernel(NamedTuple):
     sites: tuple[Site, ...]
     shared: int
     bounds: Bounds
+    cooperative: bool
 
 
 def device_target(arch: str) -> Target:
@@ -153,6 +154,7 @@ class DeviceModule(Module):
         self.shared = 0
         self.constants = 0
         self.variables = 0
+        self.cooperative = False
 
     def add(self, fn: ir.Function) -> None:
         self.bodies.append(_DeviceEmitter(self, fn).run())
@@ -191,6 +193,8 @@ class DeviceModule(Module):
             for register, axis in _COORDINATES:
                 coordinate(lambda text: self.declarations.setdefault(text), register, axis)
             self.declarations["declare void @llvm.nvvm.exit() noreturn"] = None
+        if self.cooperative:
+            self.bodies.append(grid_barrier_text(lambda text: self.declarations.setdefault(text)))
         return super().text()
 
 
@@ -352,4 +356,4 @@ def compile_kernel(functions: list[ir.Function], target: Target, options: Option
     with timed("llvm"):
         ptx = ptxtext.shorten(link.to_assembly(text, target, 3, library if "@__nv_" in text else None))
     dump("asm", functions[0].qualname, lambda: ptx)
-    return Kernel(ptx, name, target.cpu, types, tuple(module.sites), module.shared, bounds)
+    return Kernel(ptx, name, target.cpu, types, tuple(module.sites), module.shared, bounds, module.cooperative)

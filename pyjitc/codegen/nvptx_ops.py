@@ -6,7 +6,7 @@ from ..ops.memory import _address as element_address
 from ..ops.memory import item_bytes
 from ..types.kinds import Array, Int, NpBool, NpComplex, NpInt
 
-__all__ = ["LOWERINGS", "coordinate"]
+__all__ = ["LOWERINGS", "coordinate", "grid_barrier_text"]
 
 _RANGES = {  # special register -> (lowest, one above the highest) on x, y, z
     "tid": ((0, 1024), (0, 1024), (0, 64)), "ntid": ((1, 1025), (1, 1025), (1, 65)),
@@ -82,6 +82,38 @@ def _barrier_reduce(e, inst, p):
     if how == "count":
         return [_long(e, _call(e, "i32", name, "i32 0", f"i1 {p[0]}"))]
     return [e.assign(f"zext i1 {_call(e, 'i1', name, 'i32 0', f'i1 {p[0]}')} to i64")]
+
+
+def _grid_barrier(e, inst):
+    e.module.cooperative = True
+    e.line("call void @pyjitc_grid_barrier()")
+
+
+def grid_barrier_text(declare) -> str:
+    """@pyjitc_grid_barrier: when its threads are there, one of each block adds to a counter, the first block's as much as makes
+    the sum of all 2**31; then it waits for the highest bit to change. So it ends as it began, but for that bit.
+    Source: grid_group::sync of CUDA's cooperative_groups.h."""
+    lines = ["define internal void @pyjitc_grid_barrier() noinline convergent nounwind {", "start:"]
+    names = {}
+    for register, prefix in (("tid", "t"), ("ctaid", "b"), ("nctaid", "n")):
+        for axis in range(3):
+            names[prefix, axis] = f"%{prefix}{axis}"
+            lines.append(f"  %{prefix}{axis} = call i32 @{coordinate(declare, register, axis)}()")
+    barrier = "llvm.nvvm.barrier.cta.sync.aligned.all"
+    declare(f"declare void @{barrier}(i32) convergent nounwind")
+    declare("declare void @llvm.nvvm.membar.gl() convergent nounwind")
+    declare("@pyjitc_arrived = internal addrspace(1) global i32 0, align 4")
+    lines += [
+        f"  call void @{barrier}(i32 0)", "  %t01 = or i32 %t0, %t1", "  %t = or i32 %t01, %t2", "  %one = icmp eq i32 %t, 0",
+        "  br i1 %one, label %arrive, label %done", "arrive:", "  call void @llvm.nvvm.membar.gl()",
+        "  %b01 = or i32 %b0, %b1", "  %b = or i32 %b01, %b2", "  %first = icmp eq i32 %b, 0",
+        "  %n01 = mul i32 %n0, %n1", "  %n = mul i32 %n01, %n2", "  %rest = sub i32 -2147483647, %n",  # 2**31 - (n - 1)
+        "  %step = select i1 %first, i32 %rest, i32 1",
+        "  %old = atomicrmw volatile add ptr addrspace(1) @pyjitc_arrived, i32 %step " + _ORDER, "  br label %look", "look:",
+        "  %now = load volatile i32, ptr addrspace(1) @pyjitc_arrived, align 4", "  %changed = xor i32 %old, %now",
+        "  %over = icmp slt i32 %changed, 0", "  br i1 %over, label %through, label %look", "through:",
+        "  call void @llvm.nvvm.membar.gl()", "  br label %done", "done:", f"  call void @{barrier}(i32 0)", "  ret void", "}"]
+    return "\n".join(lines)
 
 
 def _warp_barrier(e, inst, mask):
@@ -419,7 +451,7 @@ def _print(e, inst, *operands):
 LOWERINGS = {
     g.THREAD_ID: _read("tid"), g.BLOCK_ID: _read("ctaid"), g.BLOCK_DIM: _read("ntid"), g.GRID_DIM: _read("nctaid"),
     g.LANE_ID: lambda e, inst: [_long(e, _lane(e))],
-    g.BARRIER: _barrier, g.BARRIER_REDUCE: _barrier_reduce, g.WARP_BARRIER: _warp_barrier, g.FENCE: _fence, g.NANOSLEEP: _nanosleep,
+    g.BARRIER: _barrier, g.GRID_BARRIER: _grid_barrier, g.BARRIER_REDUCE: _barrier_reduce, g.WARP_BARRIER: _warp_barrier, g.FENCE: _fence, g.NANOSLEEP: _nanosleep,
     g.SHARED_ARRAY: _shared_array, g.DYNAMIC_SHARED: _dynamic_shared, g.LOCAL_ARRAY: _local_array, g.CONSTANT_ARRAY: _constant_array,
     g.ATOMIC: _atomic, g.ATOMIC_CAS: _atomic_cas,
     g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot, g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..ops import gpu, grid, memory
 from ..types.kinds import Float, Int, NpComplex, NpFloat, NpInt, Type
 from .emit import components, memory_type
-from .gridkernel import STOP, WORDS
+from .gridkernel import CONTROL, STOP, WORDS
 
 __all__ = ["GROUP", "LOWERINGS", "MAX_THREADS", "POLL_TEXT", "each", "position"]
 
@@ -410,6 +410,75 @@ go:
 }}"""
 
 
+_GRID_WAIT = """define internal i32 @pyjitc_grid_wait(ptr %context) noinline cold nounwind {
+start:
+""" + "".join(f"  %{name}.w = getelementptr i64, ptr %context, i64 {WORDS['blocks'] + k}\n  %{name} = load i64, ptr %{name}.w\n" for k, name in enumerate("xyz")) + f"""
+  %xy = mul i64 %x, %y
+  %blocks = mul i64 %xy, %z
+  %where = getelementptr i64, ptr %context, i64 {WORDS['counter']}
+  %next = load ptr, ptr %where
+""" + "".join(f"  %{name} = getelementptr i64, ptr %next, i64 {CONTROL[name]}\n" for name in ("arrived", "round", "failed", "ended")) + f"""
+  %before = load atomic i64, ptr %round seq_cst, align 8
+  %old = atomicrmw add ptr %arrived, i64 1 seq_cst
+  %mine = add i64 %old, 1
+  %last = icmp eq i64 %mine, %blocks
+  br i1 %last, label %release, label %look
+release:
+  store atomic i64 0, ptr %arrived seq_cst, align 8
+  atomicrmw add ptr %round, i64 1 seq_cst
+  ret i32 0
+look:
+  %times = phi i64 [0, %start], [%more, %again]
+  %more = add i64 %times, 1
+  %there = load atomic i64, ptr %arrived seq_cst, align 8
+  %gone = load atomic i64, ptr %ended seq_cst, align 8
+  %wrong = load atomic i64, ptr %failed seq_cst, align 8
+  %number = load atomic i64, ptr %next seq_cst, align 8
+  %now = load atomic i64, ptr %round seq_cst, align 8
+  %same = icmp eq i64 %now, %before
+  br i1 %same, label %wait, label %through
+through:
+  ret i32 0
+wait:
+  %stop = icmp uge i64 %number, {STOP}
+  %bad = icmp ne i64 %wrong, 0
+  %leaves = or i1 %stop, %bad
+  br i1 %leaves, label %leave, label %count
+leave:
+  ret i32 1
+count:
+  %some = icmp ne i64 %gone, 0
+  %sum = add i64 %gone, %there
+  %full = icmp uge i64 %sum, %blocks
+  %never = and i1 %some, %full
+  br i1 %never, label %alone, label %rest
+alone:
+  ret i32 2
+rest:
+  call i32 @sched_yield()
+  %low = and i64 %times, 16383
+  %due = icmp eq i64 %low, 16383
+  br i1 %due, label %ask, label %again
+ask:
+  call i32 @pyjitc_poll(ptr %context)
+  br label %again
+again:
+  br label %look
+}}"""
+
+
+def _grid_wait(e, inst):
+    e.module.extra[_GRID_WAIT] = None
+    e.declare("declare i32 @sched_yield()")
+    status = e.assign("call i32 @pyjitc_grid_wait(ptr %context)")
+    e.raise_unless(e.assign(f"icmp ne i32 {status}, 2"), inst, "RuntimeError",
+                   "barrier of the grid: some blocks have ended, others wait; all blocks must come to cuda.cg.this_grid().sync()")
+    go = e.label("go")
+    e.branch(e.assign(f"icmp eq i32 {status}, 0"), go, e.fail(inst), likely=True)
+    e.start(go)
+    return ["0"]
+
+
 def _poll(e, inst):
     """As `memory.POLL`; the interpreter lock is taken when the counter has run out."""
     fuel = e.fuel()
@@ -544,5 +613,5 @@ LOWERINGS = {
     gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing, memory.POLL: _poll,
     gpu.PRINT: _print, gpu.POPC: _bit_count("ctpop"), gpu.CLZ: _bit_count("ctlz", True), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
     grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store, grid.NEXT: _next,
-    grid.COUNT: _count, grid.LANES: _lanes, grid.FAIL: _fail,
+    grid.COUNT: _count, grid.GRID_WAIT: _grid_wait, grid.LANES: _lanes, grid.FAIL: _fail,
 }

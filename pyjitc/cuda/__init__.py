@@ -14,7 +14,7 @@ The names inside kernels are those of Numba's CUDA target.
 """
 from . import random
 from ..lib.cuda.names import (
-    activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, clz, const, eq_sync, ffs, fma, fp16, grid, gridDim,
+    activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, cg, clz, const, eq_sync, ffs, fma, fp16, grid, gridDim,
     gridsize, laneid, lanemask_lt, local, match_all_sync, match_any_sync, nanosleep, popc, reduce_add_sync, reduce_and_sync, reduce_max_sync,
     reduce_min_sync, reduce_or_sync, reduce_xor_sync, rsqrt, selp, shared, shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync,
     syncthreads, syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence, threadfence_block, threadfence_system, threadIdx,
@@ -35,7 +35,7 @@ from .porting import In, InOut, Out, compile_ptx, defer_cleanup, profile_start, 
 
 __all__ = [
     "CudaError", "DeviceArray", "Event", "In", "InOut", "Out", "Reduce", "Stream", "activemask", "all_sync",
-    "any_sync", "as_cuda_array", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "close", "clz",
+    "any_sync", "as_cuda_array", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz",
     "compile_ptx", "const", "current_context", "default_stream", "defer_cleanup", "detect", "device_array",
     "device_array_like", "elementwise", "eq_sync", "event", "event_elapsed_time", "external_stream", "ffs", "fma",
     "fp16", "from_cuda_array_interface", "from_dlpack", "get_current_device", "gpus", "grid", "gridDim", "gridsize",

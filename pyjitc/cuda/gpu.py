@@ -7,6 +7,7 @@ expect goes the long way: other types, host arrays, arrays of other libraries, c
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 from typing import Any
 
@@ -79,6 +80,10 @@ class GpuCode:
         self.go = _launcher(compiled.launcher)
         self.max_threads = self.function.attribute("max_threads")
         self.allowed = device.attribute("MAX_SHARED_MEMORY_PER_BLOCK") - self.shared
+        self.cooperative = self.kernel.cooperative
+        if self.cooperative and not device.attribute("COOPERATIVE_LAUNCH"):
+            raise ValueError(f"{self.name} waits for the whole grid, which {device.name} cannot")
+        self.last: devices.Event | None = None  # behind the last cooperative launch, which has the counter of the module to itself
         self.error_place = self.function.variable("pyjitc_error") if self.kernel.sites else None
         self._generate()
 
@@ -95,7 +100,7 @@ class GpuCode:
             places += range(start, end, 8) if code[-1] == "s" else (start,)
         driver = self.device.driver
         self.about = (ctypes.c_uint64 * (5 + len(places)))(
-            driver.address("cuCtxSetCurrent"), driver.address("cuLaunchKernel"), self.device.context, self.function.handle, len(places), *places)
+            driver.address("cuCtxSetCurrent"), driver.address(self.entry), self.device.context, self.function.handle, len(places), *places)
         values = "".join(f", {expression}" for _, expression in fields)
         scope: dict[str, Any] = {"pack": struct.Struct(form).pack, "about": ctypes.addressof(self.about), "go": self.go,
                                  "device": self.device, "fails": self._refused, "ABSENT": ABSENT, "lookup": portable.lookup, "unfit": (AttributeError, struct.error)}
@@ -134,7 +139,7 @@ class GpuCode:
         """A function with the kernel's own parameters that launches it as `packed` says; calls `otherwise` where an argument is not
         of the very types, or not where it was expected, or a global changed. None where every launch goes the long way."""
         code = self.py_func.__code__
-        if self.kernel.sites and self.options.debug or code.co_kwonlyargcount or code.co_posonlyargcount:
+        if self.cooperative or self.kernel.sites and self.options.debug or code.co_kwonlyargcount or code.co_posonlyargcount:
             return None
         count, usual = len(self.types), self.py_func.__defaults__ or ()
         names = [name + "=0" * (k >= count - len(usual)) for k, name in enumerate(code.co_varnames[:count])]
@@ -143,7 +148,16 @@ class GpuCode:
         return call
 
     def _refused(self, code: int) -> None:
-        raise self.device.driver.error("cuLaunchKernel", code)
+        raise self.device.driver.error(self.entry, code)
+
+    @property
+    def entry(self) -> str:
+        """The driver's function that launches: of the one for cooperative kernels the parameters are the first of the other."""
+        return "cuLaunchCooperativeKernel" if self.cooperative else "cuLaunchKernel"
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize: int = 0) -> int:
+        """Most blocks of a grid whose blocks wait for each other."""
+        return self.function.blocks_at_once(math.prod(blockdim) if isinstance(blockdim, tuple) else blockdim, dynsmemsize)
 
     def configure(self, grid, block, stream: int, shared: int) -> bytes:
         """What a launch chooses, packed; ValueError where this kernel cannot be launched so."""
@@ -158,6 +172,8 @@ class GpuCode:
                                  f"has {most + self.shared}")
             self.function.allow_shared(shared)
             self.allowed = shared
+        if self.cooperative and math.prod(grid) > (most := self.max_cooperative_grid_blocks(block, shared)):
+            raise ValueError(f"{math.prod(grid)} blocks wait for each other in cuda.cg.this_grid().sync(): at most {most} run at once")
         return _CONFIG.pack(*grid, *block, shared, stream)
 
     def launch(self, values, types, grid, block, stream: int, shared: int) -> None:
@@ -165,7 +181,12 @@ class GpuCode:
         packed = self.configure(grid, block, stream, shared)
         back: list[tuple[DeviceArray, np.ndarray]] = []
         values = [self._passed(x, f"argument {k + 1}", stream, back) for k, x in enumerate(values)]
+        if self.last is not None:
+            self.last.wait(stream)
         self.unchecked(packed, *values)
+        if self.cooperative:
+            self.last = self.last or devices.Event(self.device, timing=False)
+            self.last.record(stream)
         if self.kernel.sites and self.options.debug:
             self.device.wait(stream)
             self.check_failure()

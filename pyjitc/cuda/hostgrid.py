@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from time import perf_counter
 
@@ -18,7 +19,7 @@ from ..api.compiled import Guard
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.trace import timed
-from ..codegen.gridkernel import CONTEXT_WORDS, ENTRY, RECORD, STOP, WORDS, GridKernel
+from ..codegen.gridkernel import CONTEXT_WORDS, CONTROL, ENTRY, RECORD, STOP, WORDS, GridKernel
 from ..codegen.sites import Site
 from ..runtime.loader import LoadError, load
 from ..types.kinds import is_complex
@@ -32,6 +33,7 @@ _FIRST = 1 << 12  # threads of a grid that show how long the rest takes
 _WAKING = 50e-6  # seconds that it takes to wake another CPU thread
 _Native = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)
 _Context = ctypes.c_int64 * CONTEXT_WORDS
+_AT_ONCE = 256  # blocks of a cooperative launch
 _pool: list[ThreadPoolExecutor] = []
 
 
@@ -64,33 +66,59 @@ class GridCode:
             _pack(value, t, words)
         arguments = struct.pack(f"<{self.layout}", *words)
         blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
-        counter = ctypes.c_int64(0)
+        control = (ctypes.c_int64 * len(CONTROL))()
         runs = [_Run(self, grid, block, shared)]
-        where = ctypes.byref(counter)
+        where = ctypes.byref(control)
         others = []
         try:
-            first = min(blocks, max(1, _FIRST // threads))
-            start = perf_counter()
-            status = self.native(runs[0].context, arguments, where, first)
-            if status == 0 and first < blocks:
-                counter.value = first
-                rest = (perf_counter() - start) / first * (blocks - first)
-                if rest > 4 * _WAKING:
-                    count = min(blocks - first, _workers(), int(rest / _WAKING))
-                    runs += [_Run(self, grid, block, shared) for _ in range(count - 1)]
-                    others += [_submit(self.native, run.context, arguments, where, blocks) for run in runs[1:]]
-                status = self.native(runs[0].context, arguments, where, blocks)
-                wait(others)
+            if self.kernel.cooperative:
+                status = self._all_at_once(runs, arguments, where, grid, block, shared)
+            else:
+                first = min(blocks, max(1, _FIRST // threads))
+                start = perf_counter()
+                status = self.native(runs[0].context, arguments, where, first)
+                if status == 0 and first < blocks:
+                    control[0] = first
+                    rest = (perf_counter() - start) / first * (blocks - first)
+                    if rest > 4 * _WAKING:
+                        count = min(blocks - first, _workers(), int(rest / _WAKING))
+                        runs += [_Run(self, grid, block, shared) for _ in range(count - 1)]
+                        others += [_submit(self.native, run.context, arguments, where, blocks) for run in runs[1:]]
+                    status = self.native(runs[0].context, arguments, where, blocks)
+                    wait(others)
             stopped = status == 2
         except BaseException:  # an interrupt, while this thread waited
-            counter.value = STOP
+            control[0] = STOP
             wait(others)
             raise
-        if stopped or counter.value >= STOP:
+        if stopped or control[0] >= STOP:
             raise KeyboardInterrupt
         failed = [run for run in runs if run.context[WORDS["site"]]]
         if failed:
             raise min(failed, key=lambda run: run.block_number(grid)).error(block)
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize: int = 0) -> int:
+        """Most blocks of a grid whose blocks wait for each other."""
+        return _AT_ONCE
+
+    def _all_at_once(self, runs, arguments, where, grid, block, shared: int) -> int:
+        """A thread of the system for each block."""
+        blocks = grid[0] * grid[1] * grid[2]
+        if blocks > _AT_ONCE:
+            raise ValueError(f"{blocks} blocks wait for each other in cuda.cg.this_grid().sync(): at most {_AT_ONCE} run at once")
+        runs += [_Run(self, grid, block, shared) for _ in range(blocks - 1)]
+        others = [threading.Thread(target=self.native, args=(run.context, arguments, where, blocks)) for run in runs[1:]]
+        try:
+            for one in others:
+                one.start()
+            return self.native(runs[0].context, arguments, where, blocks)
+        except BaseException:
+            where._obj[CONTROL["next"]] = STOP
+            raise
+        finally:
+            for one in others:
+                if one.ident is not None:
+                    one.join()
 
 
 class _Run:

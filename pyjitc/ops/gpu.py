@@ -106,6 +106,7 @@ GEOMETRY = frozenset((THREAD_ID, BLOCK_ID, BLOCK_DIM, GRID_DIM, LANE_ID))
 BARRIER = _op("barrier", "", _EFFECT, "all threads of the block arrive; what they wrote is seen by all")
 BARRIER_REDUCE = _op("barrier_reduce", "p: bool -> int", _EFFECT,
                      "a barrier that gives {how}: 'count' of the threads with p, 'and', 'or' of all p as 0 or 1")
+GRID_BARRIER = _op("grid_barrier", "", _EFFECT, "all threads of the grid arrive, whose blocks then all run at once; what they wrote is seen by all")
 WARP_BARRIER = _op("warp_barrier", "mask: int", _EFFECT, "the lanes in the mask arrive; what they wrote is seen by them")
 FENCE = _op("fence", "", _EFFECT, "what the thread wrote before is seen before what it writes after, by its {scope}: 'block', 'device', 'system'")
 NANOSLEEP = _op("nanosleep", "ns: int", _EFFECT, "wait about as many nanoseconds")
@@ -150,7 +151,7 @@ MATCH_ALL = _op("match_all", lambda types, attrs: _second(types, attrs) and Int,
 WARP_REDUCE = _op("warp_reduce", _second, _EFFECT, "(mask, value): {how} of the values of all lanes in the mask")
 ACTIVE_MASK = _op("active_mask", _int, _EFFECT, "mask of the lanes that run together now")
 WARP_OPS = frozenset((WARP_BARRIER, SHUFFLE, VOTE, BALLOT, MATCH_ANY, MATCH_ALL, WARP_REDUCE, ACTIVE_MASK))
-CONVERGENT = WARP_OPS | {BARRIER, BARRIER_REDUCE}  # threads wait for each other
+CONVERGENT = WARP_OPS | {BARRIER, BARRIER_REDUCE, GRID_BARRIER}  # threads wait for each other
 
 # ---------------------------------------------------------------- bits and numbers
 
@@ -215,5 +216,5 @@ RECIPROCAL = _op("reciprocal", "x: F -> F", PURE, "1 / x within 1 ulp, where nei
 
 GPU_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 _NAMES = {THREAD_ID: "threadIdx", BLOCK_ID: "blockIdx", BLOCK_DIM: "blockDim", GRID_DIM: "gridDim", LANE_ID: "laneid",
-          BARRIER: "syncthreads()", SHARED_ARRAY: "cuda.shared.array()", DYNAMIC_SHARED: "cuda.shared.array()",
+          BARRIER: "syncthreads()", GRID_BARRIER: "cuda.cg.this_grid().sync()", SHARED_ARRAY: "cuda.shared.array()", DYNAMIC_SHARED: "cuda.shared.array()",
           LOCAL_ARRAY: "cuda.local.array()", CONSTANT_ARRAY: "cuda.const.array_like()", ATOMIC: "cuda.atomic", ATOMIC_CAS: "cuda.atomic"}

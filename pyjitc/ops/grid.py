@@ -27,6 +27,8 @@ STATE_STORE = _op("state_store", lambda types, attrs: None, WRITES, "the thread 
 NEXT = _op("next_region", lambda types, attrs: Int, READS | WRITES | RAISES,
            "the region to run now, -1: all have returned; error where threads wait for each other in different places. {warps}: "
            "regions below wait for their warp, others for the block; {lines}: of the places where threads wait, by region")
+GRID_WAIT = _op("wait_for_grid", lambda types, attrs: Int, WRITES | RAISES, "the other blocks of the grid arrive; gives 0. Leaves where one has "
+                "failed, error where one has ended")
 COUNT = _op("count_threads", lambda types, attrs: Int, READS,
             "how many threads that are here keep true in {slot}; 'and', 'or' of them: {how}; {masked}: some may have returned")
 LANES = _op("lanes", lambda types, attrs: attrs["type"], READS,

@@ -57,12 +57,14 @@ def run_module(functions: list[ir.Function], options, replacement, recursive, ch
 
 class Plan:
     """What the emitter needs to know of a block function. slots: type of each; local_bytes: of each thread's arrays;
-    masked: whether threads have states; lines: of each region, where its threads wait."""
+    masked: whether threads have states; cooperative: whether blocks wait for each other; lines: of each region, where its threads
+    wait."""
 
     def __init__(self):
         self.slots: list = []
         self.local_bytes = 0
         self.masked = False
+        self.cooperative = False
         self.lines: list[int] = []
 
 
@@ -225,6 +227,9 @@ class _Grid:
             work.insert(0, rest)
             if inst.op is gpu.BARRIER:
                 regions.append(self.wait(block, rest, False, inst.loc))
+            elif inst.op is gpu.GRID_BARRIER:
+                self.plan.cooperative = True
+                regions.append(self.wait(block, rest, False, inst.loc, [ir.Inst(grid.GRID_WAIT, (), {}, ir.Value(Int), inst.loc)]))
             elif inst.op is gpu.BARRIER_REDUCE:
                 slot, once = self.keep(block, inst.args[0], inst.loc), ir.Value(Int)
                 rest.insts.insert(0, ir.Inst(structure.RETYPE, (once,), {"type": Int}, inst.result, inst.loc))
@@ -354,6 +359,8 @@ class _Grid:
         values: dict[ir.Value, ir.Value] = {}
         for inst in region.before:
             copy = ir.Inst(inst.op, inst.args, {**inst.attrs, "masked": self.plan.masked}, ir.Value(inst.result.type, inst.result.name), inst.loc)
+            if copy.op.effects & ir.RAISES:
+                copy.unwind = ir.Edge(self.failing, [constant(head, -1)])
             head.insts.append(copy)
             values[inst.result] = copy.result
         if region is not regions[0]:

@@ -26,6 +26,7 @@ _SIGNATURES = {
     "cuModuleLoadDataEx": (_P, _P, _U, _P, _P), "cuModuleGetFunction": (_P, _P, c_char_p), "cuModuleUnload": (_P,),
     "cuModuleGetGlobal_v2": (_P, _P, _P, c_char_p), "cuFuncGetAttribute": (_P, _I, _P), "cuFuncSetAttribute": (_P, _I, _I),
     "cuOccupancyMaxPotentialBlockSize": (_P, _P, _P, _P, _Z, _I), "cuLaunchKernel": (_P, *(_U,) * 7, _P, _P, _P),
+    "cuLaunchCooperativeKernel": (_P, *(_U,) * 7, _P, _P), "cuOccupancyMaxActiveBlocksPerMultiprocessor": (_P, _P, _I, _Z),
     "cuMemAlloc_v2": (_P, _Z), "cuMemFree_v2": (_P,), "cuMemAllocAsync": (_P, _Z, _P), "cuMemFreeAsync": (_P, _P),
     "cuMemGetInfo_v2": (_P, _P), "cuDeviceGetDefaultMemPool": (_P, _I), "cuMemPoolSetAttribute": (_P, _I, _P), "cuMemPoolTrimTo": (_P, _Z),
     "cuMemcpyHtoDAsync_v2": (_P, _P, _Z, _P), "cuMemcpyDtoHAsync_v2": (_P, _P, _Z, _P), "cuMemcpyDtoDAsync_v2": (_P, _P, _Z, _P),
@@ -339,6 +340,11 @@ class Function:
         blocks, threads = c_int(), c_int()
         self.device.call("cuOccupancyMaxPotentialBlockSize", byref(blocks), byref(threads), self.handle, None, shared, 0)
         return threads.value, blocks.value
+
+    def blocks_at_once(self, threads: int, shared: int = 0) -> int:
+        """How many blocks of this size the device runs at the same time."""
+        return self.device._get("cuOccupancyMaxActiveBlocksPerMultiprocessor", c_int, self.handle, threads, shared) * \
+            self.device.attribute("MULTIPROCESSOR_COUNT")
 
     def variable(self, name: str) -> tuple[int, int]:
         """(address, size) of a global variable of the module."""

@@ -37,6 +37,7 @@ class FakeLibrary:
         self.pinned = {}
         self.streams, self.events, self.modules, self.functions = set(), {}, {}, {}
         self.bodies, self.launches = {}, []
+        self.cooperative = 0
         self.current = 0
         self.retained = {}
         self.texts = {}
@@ -93,7 +94,7 @@ class FakeLibrary:
 
     def do_cuDeviceGetAttribute(self, out, attribute, device):
         known = {1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 2**31 - 1, 6: 65535, 7: 65535, 8: 48 << 10, 9: 64 << 10, 10: 32, 12: 65536, 16: 4, 39: 2048,
-                 75: self.capability[0], 76: self.capability[1], 97: 96 << 10, 115: int(self.pools)}
+                 75: self.capability[0], 76: self.capability[1], 95: 1, 97: 96 << 10, 115: int(self.pools)}
         put(out, c_int, known.get(attribute, 0))
 
     def do_cuDevicePrimaryCtxRetain(self, out, device):
@@ -310,6 +311,13 @@ class FakeLibrary:
         body = self.bodies.get(name)
         if body is not None:
             body((gx, gy, gz), (bx, by, bz), shared, stream or 0, values)
+
+    def do_cuLaunchCooperativeKernel(self, *args):
+        self.cooperative += 1
+        return self.do_cuLaunchKernel(*args, None)
+
+    def do_cuOccupancyMaxActiveBlocksPerMultiprocessor(self, out, function, threads, shared):
+        put(out, c_int, 2)
 
 
 _STUB = """

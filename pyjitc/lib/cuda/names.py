@@ -11,7 +11,7 @@ __all__ = [
     "nanosleep", "shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync", "all_sync", "any_sync", "eq_sync", "ballot_sync",
     "match_any_sync", "match_all_sync", "reduce_add_sync", "reduce_min_sync", "reduce_max_sync", "reduce_and_sync", "reduce_or_sync",
     "reduce_xor_sync", "activemask", "lanemask_lt", "popc", "brev", "clz", "ffs", "fma", "cbrt", "rsqrt", "selp", "laneid", "warpsize",
-    "fp16", "Coordinates", "Lane", "OUTSIDE",
+    "fp16", "cg", "grid_group", "Coordinates", "Lane", "OUTSIDE",
 ]
 
 OUTSIDE = "{} is only for kernels: call it in a function under cuda.jit, and launch that as kernel[grid, block](...)"
@@ -137,3 +137,5 @@ fp16 = _space(
     *(f"{name}(a, b)" for name in ("hadd", "hsub", "hmul", "hdiv", "hmax", "hmin", "heq", "hne", "hgt", "hge", "hlt", "hle")), "hfma(a, b, c)",
     *(f"{name}(a)" for name in ("hneg", "habs", "hsin", "hcos", "hlog", "hlog10", "hlog2", "hexp", "hexp10", "hexp2", "hsqrt", "hrsqrt", "hrcp",
                                 "hfloor", "hceil", "hrint", "htrunc")))
+cg = _space("cg", "Cooperative groups: this_grid(), all threads of the grid, whose sync() they wait in.", "this_grid()")
+grid_group = _space("grid_group", "What cuda.cg.this_grid() gives; launches of kernels that use it are cooperative: all blocks run at once.", "sync()")

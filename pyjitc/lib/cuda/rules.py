@@ -166,6 +166,11 @@ def _plain(stub, op, **attrs):
     return rule
 
 
+def _this_grid(args, kwargs):
+    _bound(names.cg.this_grid, args, kwargs)
+    return constant(names.grid_group)
+
+
 def _barrier_reduce(stub, how):
     def rule(args, kwargs):
         (p,) = _bound(stub, args, kwargs)
@@ -408,6 +413,7 @@ def _vector(cls, dtype: str):
 _n = names
 CALLS = {
     **{cls: _vector(cls, dtype) for cls, dtype in vectors.DTYPES.items()},
+    _n.cg.this_grid: _this_grid, _n.grid_group.sync: _plain(_n.grid_group.sync, gpu.GRID_BARRIER),
     _n.grid: _grid, _n.gridsize: _gridsize,
     _n.syncthreads: _plain(_n.syncthreads, gpu.BARRIER), _n.syncwarp: _syncwarp, _n.nanosleep: _nanosleep,
     _n.syncthreads_count: _barrier_reduce(_n.syncthreads_count, "count"), _n.syncthreads_and: _barrier_reduce(_n.syncthreads_and, "and"),
@@ -432,4 +438,4 @@ CALLS = {
     **{(stub := getattr(_n.fp16, name)): _half(stub, rule) for name, rule in _HALVES.items()},
 }
 # Calls in which threads wait for each other: made in one place, whatever the types of their arguments are.
-WAITING = frozenset(getattr(_n, name) for name in names.__all__ if name.endswith("_sync") or name.startswith("sync"))
+WAITING = frozenset((_n.grid_group.sync, *(getattr(_n, name) for name in names.__all__ if name.endswith("_sync") or name.startswith("sync"))))
