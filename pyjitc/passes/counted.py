@@ -13,7 +13,7 @@ from ..ops import control
 from ..ops.arith import IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
 from ..types.kinds import Int
 
-__all__ = ["Counted", "find", "counts_down", "Affine", "affine", "Definitions"]
+__all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "Definitions"]
 
 
 class Definitions:
@@ -55,7 +55,7 @@ def counts_down(loop: Loop, defs: Definitions, edges) -> tuple | None:
     if body.block not in loop.blocks or exit.block in loop.blocks:
         return None
     left = test.args[0]
-    return (left, body, exit) if _steps(loop, edges, left, defs) == -1 else None
+    return (left, body, exit) if step_of(loop, edges, left, defs) == -1 else None
 
 
 def find(loop: Loop, defs: Definitions, edges) -> Counted | None:
@@ -75,13 +75,13 @@ def find(loop: Loop, defs: Definitions, edges) -> Counted | None:
     for k, p in enumerate(header.params):
         found.start[p] = found.entry.args[k]
         if p.type is Int:
-            step = _steps(loop, edges, p, defs)
+            step = step_of(loop, edges, p, defs)
             if step is not None:
                 found.steps[p] = step
     return found
 
 
-def _steps(loop: Loop, edges, p, defs) -> int | None:
+def step_of(loop: Loop, edges, p, defs) -> int | None:
     """c where parameter p of the header is p + c after every trip, else None."""
     k = loop.header.params.index(p)
     steps = {_step(edge.args[k], p, defs) for source, _, edge in edges[loop.header] if source in loop.blocks}

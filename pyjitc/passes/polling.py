@@ -16,12 +16,12 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import IADD, IAND, IGT, ILT, INE, ISHR, ISUB
+from ..ops.arith import IADD, IAND, IGT, ILT, INE, ISHR, ISUB, OPAQUE
 from ..ops.math import POLYNOMIAL
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
-from .counted import Definitions, counts_down, find
+from .counted import Definitions, counts_down, find, step_of
 from .rewrite import split_edge
 
 __all__ = ["run"]
@@ -44,6 +44,8 @@ def run(fn: ir.Function, options=None) -> None:
         edges = in_edges(fn.blocks)
         readers = _readers(fn)
         idle = any([_pass_by(loop, defs, edges, readers) for loop in nest.loops if not loop.inner])
+    for loop in nest.loops:
+        _cross(loop, edges, defs)
     polled: list[ir.Block] = []  # headers that are entered through a poll
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
@@ -67,6 +69,18 @@ def run(fn: ir.Function, options=None) -> None:
         if not loop.inner:
             _independent(loop)
     fn.blocks = reverse_postorder(fn)
+
+
+def _cross(loop, edges, defs) -> None:
+    """Hide from LLVM where an induction variable starts that its first step takes below 0. As an unsigned int it never wraps
+    in two iterations, and LLVM 22.1.0 then mixes signed and unsigned comparisons with it (llvm-project issue 180870)."""
+    for k, p in enumerate(loop.header.params):
+        for source, inst, edge in edges[loop.header]:
+            start = defs.constant(edge.args[k]) if source not in loop.blocks else None
+            if start is not None and start >= 0 and start + (step_of(loop, edges, p, defs) or 0) < 0:
+                hidden = ir.Value(Int)
+                source.insts.insert(source.insts.index(inst), ir.Inst(OPAQUE, (edge.args[k],), {}, hidden, inst.loc))
+                edge.args[k] = hidden
 
 
 def _pass_by(loop, defs, edges, readers) -> bool:
