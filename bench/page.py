@@ -19,11 +19,12 @@ COLOURS = {"numba": "#1f77b4", "jax": "#d62728", "trace": "#ff9896", "numpy": "#
 NAMES = {"numba": "Numba", "jax": "JAX", "trace": "own tracing", "numpy": "NumPy", "cpython": "CPython", "others": "peer"}
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 92em; margin: 2em auto; padding: 0 1em; color: #222; }
 h1 { font-size: 1.6em; } h2 { font-size: 1.25em; margin-top: 2.5em; }
 table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
 th, td { padding: .15em .8em; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap; }
 th:first-child, td:first-child, td:last-child { text-align: left; white-space: normal; }
+td:first-child { min-width: 18em; } .machine td:first-child { min-width: 0; }
 tr.missed td { background: #fdecea; } .machine td { text-align: left; } .scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; }
 """
 

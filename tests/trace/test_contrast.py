@@ -83,6 +83,6 @@ def test_command(tmp_path):
     assert "TracingError" in done.stdout and "branch" in done.stdout and "first call" in done.stdout
     for arguments, message in [((f"{path}::collatz",), "missing a required argument: 'n'"), ((f"{path}::colatz", "1"), "did you mean collatz"),
                                ((f"{path}::collatz", "1 +"), "not a Python expression"), ((str(path), "1"), "write FILE::FUNCTION"),
-                               ((f"{path}::collatz", "nosuch"), "NameError")]:
+                               ((f"{path}::collatz", "nosuch"), "NameError"), ((f"{path}::fails", "np.ones(3), 5"), "write each argument apart")]:
         done = command(*arguments)
         assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr, done.stderr
