@@ -5,6 +5,7 @@ from ..ops import gpu as g
 from ..ops.memory import _address as element_address
 from ..ops.memory import item_bytes
 from ..types.kinds import Array, Int, NpBool, NpComplex, NpInt
+from .atomics import count_atomic
 
 __all__ = ["LOWERINGS", "coordinate", "grid_barrier_text"]
 
@@ -187,7 +188,7 @@ def _atomic(e, inst, a, *rest):
         name = {"add": "or", "max": "or", "min": "and"}.get(how, _INTEGER.get(how))
         return [_from_bits(e, kind, e.assign(f"atomicrmw {name} ptr {pointer}, i8 {x} {_ORDER}"))]
     if how in ("inc", "dec") and t.dtype.signed:
-        return [_loop(e, pointer, kind, value[0], how)]
+        return [count_atomic(e, pointer, kind, value[0], how, _ORDER)]
     if how in ("inc", "dec"):
         name = {"inc": "uinc_wrap", "dec": "udec_wrap"}[how]
     elif how.endswith(("min", "max")):
@@ -195,32 +196,6 @@ def _atomic(e, inst, a, *rest):
     else:
         name = _INTEGER[how]
     return [e.assign(f"atomicrmw {name} ptr {pointer}, {kind} {value[0]} {_ORDER}")]
-
-
-def _loop(e, pointer: str, kind: str, limit: str, how: str) -> str:
-    """inc and dec of signed integers: compare and swap until nobody came between."""
-    first = e.assign(f"load atomic {kind}, ptr {pointer} {_ORDER}, align {int(kind[1:]) // 8}")
-    here, again, done = e.current, e.label("again"), e.label("swapped")
-    e.jump(again)
-    e.start(again)
-    at = len(e.lines)
-    e.count += 1
-    old = f"%v{e.count}"
-    if how == "inc":
-        end = e.assign(f"icmp sge {kind} {old}, {limit}")
-        step, other = e.assign(f"add {kind} {old}, 1"), "0"
-    else:
-        none, above = e.assign(f"icmp eq {kind} {old}, 0"), e.assign(f"icmp sgt {kind} {old}, {limit}")
-        end = e.assign(f"or i1 {none}, {above}")
-        step, other = e.assign(f"sub {kind} {old}, 1"), limit
-    new = e.assign(f"select i1 {end}, {kind} {other}, {kind} {step}")
-    pair = e.assign(f"cmpxchg ptr {pointer}, {kind} {old}, {kind} {new} {_ORDER} monotonic")
-    seen = e.assign(f"extractvalue {{ {kind}, i1 }} {pair}, 0")
-    won = e.assign(f"extractvalue {{ {kind}, i1 }} {pair}, 1")
-    e.branch(won, done, again)
-    e.lines.insert(at, f"  {old} = phi {kind} [ {first}, %{here} ], [ {seen}, %{again} ]")
-    e.start(done)
-    return old
 
 
 def _atomic_cas(e, inst, a, *rest):

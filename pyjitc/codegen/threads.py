@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..ops import gpu, grid, memory
 from ..types.kinds import Float, Int, NpComplex, NpFloat, NpInt, Type
+from .atomics import count_atomic
 from .emit import components, memory_type
 from .gridkernel import CONTROL, STOP, WORDS
 
@@ -360,6 +361,9 @@ def _atomic(e, inst, array, *rest):
             continue
         if c in _BITS:
             name = _RMW_FLOAT[how]
+        elif how in ("inc", "dec") and _is_signed(t.dtype):
+            results.append(count_atomic(e, where, c, v, how, "monotonic"))
+            continue
         elif how in _RMW:
             name = _RMW[how]
         else:

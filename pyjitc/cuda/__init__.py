@@ -12,6 +12,8 @@
 
 The names inside kernels are those of Numba's CUDA target.
 """
+import sys as _sys
+
 from . import random
 from ..lib.cuda.names import (
     activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, cg, clz, const, eq_sync, ffs, fma, fp16, grid, gridDim,
@@ -22,29 +24,44 @@ from ..lib.cuda.names import (
 )
 from ..lib.cuda.vectors import VECTORS
 from .arrays import (
-    DeviceArray, as_cuda_array, device_array, device_array_like, from_cuda_array_interface, from_dlpack, is_cuda_array, mapped, mapped_array,
-    mapped_array_like, pinned, pinned_array, pinned_array_like, to_device,
+    DeviceArray, as_cuda_array, device_array, device_array_like, from_cuda_array_interface, from_dlpack, is_cuda_array, managed_array, mapped,
+    mapped_array, mapped_array_like, pinned, pinned_array, pinned_array_like, to_device,
 )
 from .devices import (
     CudaError, Event, Stream, close, current_context, default_stream, detect, event, event_elapsed_time, external_stream, get_current_device, gpus,
-    is_available, list_devices, select_device, stream, synchronize, why_not,
+    is_available, legacy_default_stream, list_devices, per_thread_default_stream, select_device, stream, synchronize, why_not,
 )
 from .scalarwise import Reduce, elementwise, reduce, vectorize
 from .kernel import jit
-from .porting import In, InOut, Out, compile_ptx, defer_cleanup, profile_start, profile_stop, profiling
+from .porting import MISSING as _MISSING
+from .porting import (
+    In, InOut, Out, compile, compile_for_current_device, compile_ptx, compile_ptx_for_current_device, defer_cleanup, is_float16_supported,
+    is_supported_version, profile_start, profile_stop, profiling, require_context,
+)
 
 __all__ = [
     "CudaError", "DeviceArray", "Event", "In", "InOut", "Out", "Reduce", "Stream", "activemask", "all_sync",
-    "any_sync", "as_cuda_array", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz",
-    "compile_ptx", "const", "current_context", "default_stream", "defer_cleanup", "detect", "device_array",
-    "device_array_like", "elementwise", "eq_sync", "event", "event_elapsed_time", "external_stream", "ffs", "fma",
-    "fp16", "from_cuda_array_interface", "from_dlpack", "get_current_device", "gpus", "grid", "gridDim", "gridsize",
-    "is_available", "is_cuda_array", "jit", "laneid", "lanemask_lt", "list_devices", "local", "mapped", "mapped_array",
-    "mapped_array_like", "match_all_sync", "match_any_sync", "nanosleep", "pinned", "pinned_array",
-    "pinned_array_like", "popc", "profile_start", "profile_stop", "profiling", "random", "reduce", "reduce_add_sync",
-    "reduce_and_sync", "reduce_max_sync", "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync", "rsqrt",
-    "select_device", "selp", "shared", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stream",
-    "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx",
-    "threadfence", "threadfence_block", "threadfence_system", "to_device", "vectorize", "warpsize", "why_not",
+    "any_sync", "as_cuda_array", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close",
+    "clz", "compile", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "const",
+    "current_context", "default_stream", "defer_cleanup", "detect", "device_array", "device_array_like",
+    "elementwise", "eq_sync", "event", "event_elapsed_time", "external_stream", "ffs", "fma", "fp16",
+    "from_cuda_array_interface", "from_dlpack", "get_current_device", "gpus", "grid", "gridDim", "gridsize",
+    "is_available", "is_cuda_array", "is_float16_supported", "is_supported_version", "jit", "laneid", "lanemask_lt",
+    "legacy_default_stream", "list_devices", "local", "managed_array", "mapped", "mapped_array",
+    "mapped_array_like", "match_all_sync", "match_any_sync", "nanosleep", "per_thread_default_stream", "pinned",
+    "pinned_array", "pinned_array_like", "popc", "profile_start", "profile_stop", "profiling", "random", "reduce",
+    "reduce_add_sync", "reduce_and_sync", "reduce_max_sync", "reduce_min_sync", "reduce_or_sync", "reduce_xor_sync",
+    "require_context", "rsqrt", "select_device", "selp", "shared", "shfl_down_sync", "shfl_sync", "shfl_up_sync",
+    "shfl_xor_sync", "stream", "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count",
+    "syncthreads_or", "syncwarp", "threadIdx", "threadfence", "threadfence_block", "threadfence_system",
+    "to_device", "vectorize", "warpsize", "why_not",
 ]
 globals().update(VECTORS)  # float4, float32x4 and their kin
+
+
+def __getattr__(name: str) -> object:
+    """Names of Numba's that are not here. `from pyjitc.cuda import name` would hide what an AttributeError says."""
+    if name not in _MISSING:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    importing = _sys._getframe(1).f_code.co_name == "_handle_fromlist"
+    raise (ImportError if importing else AttributeError)(f"pyjitc.cuda has no {name!r}: {_MISSING[name]}")

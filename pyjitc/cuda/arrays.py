@@ -132,11 +132,23 @@ class DeviceArray:
         return DeviceArray(self.memory, start, window.shape, window.strides, window.dtype, self.writable, self.stream)
 
     def __getitem__(self, key):
-        view = self._view(self._window()[_basic(key)])
-        return view if view.shape or _keeps_array(key) else view.copy_to_host()[()]
+        return self.getitem(key)
 
     def __setitem__(self, key, value) -> None:
         self._view(self._window()[_basic(key)])._assign(value)
+
+    def getitem(self, item: Any, stream: Stream | int = 0) -> Any:
+        """`array[item]`, read in a stream."""
+        view = self._view(self._window()[_basic(item)])
+        return view if view.shape or _keeps_array(item) else view.copy_to_host(stream=stream)[()]
+
+    def setitem(self, key: Any, value: Any, stream: Stream | int = 0) -> None:
+        """`array[key] = value`, in a stream."""
+        self._view(self._window()[_basic(key)])._assign(value, stream)
+
+    def bind(self, stream: Stream | int = 0) -> DeviceArray:
+        """The same array; what is done with it from now on goes to the stream."""
+        return DeviceArray(self.memory, self.start, self.shape, self.strides, self.dtype, self.writable, stream_handle(stream))
 
     def __iter__(self):
         return (self[k] for k in range(len(self)))
@@ -229,17 +241,18 @@ class DeviceArray:
         if temporary or handle == 0:
             device.wait(handle)
 
-    def _assign(self, value) -> None:
+    def _assign(self, value, stream: Stream | int = 0) -> None:
         if not self.writable:
             raise ValueError("the device array is read-only")
         if isinstance(value, DeviceArray) and value.shape == self.shape and value.dtype == self.dtype:
-            self.copy_to_device(value)
+            self.copy_to_device(value, stream)
             return
         if isinstance(value, DeviceArray) or is_cuda_array(value):
             value = (value if isinstance(value, DeviceArray) else as_cuda_array(value)).copy_to_host()
         host = np.empty(self.shape, self.dtype)
         host[...] = value
-        self.copy_to_device(host)
+        self.copy_to_device(host, stream)
+        self.device.wait(stream_handle(stream))  # nobody else keeps `host`
 
     def fill(self, value: Any, stream: Stream | int = 0) -> None:
         """Set every element."""
@@ -247,7 +260,7 @@ class DeviceArray:
         if len(set(one.tobytes())) == 1 and self.is_c_contiguous() and self.writable:
             self.device.fill(self.address, one.tobytes()[0], self.nbytes, stream_handle(stream))
         else:
-            self._assign(one)
+            self._assign(one, stream)
 
     def copy(self, stream: Stream | int = 0) -> DeviceArray:
         """A contiguous copy on the same device."""
@@ -384,11 +397,17 @@ def _new(device, shape, dtype, order: str, stream: Stream | int = 0) -> DeviceAr
 
 def device_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0) -> DeviceArray:
     """A new array on the current device; its contents are not set."""
-    if strides is not None and tuple(strides) not in (_strides(_dims(shape), np.dtype(dtype).itemsize, o) for o in "CF"):
-        raise ValueError("device_array: strides of new arrays are those of order 'C' or 'F'")
-    if strides is not None and tuple(strides) != _strides(_dims(shape), np.dtype(dtype).itemsize, "C"):
-        order = "F"
-    return _new(current_device(), shape, dtype, order, stream)
+    return _new(current_device(), shape, dtype, _order("device_array", _dims(shape), np.dtype(dtype), strides, order), stream)
+
+
+def _order(what: str, shape, dtype, strides, order: str) -> str:
+    """'C' or 'F', as the strides say where they are given."""
+    if strides is None:
+        return order
+    for found in "CF":
+        if tuple(strides) == _strides(shape, dtype.itemsize, found):
+            return found
+    raise ValueError(f"{what}: strides of new arrays are those of order 'C' or 'F'")
 
 
 def device_array_like(ary: Any, stream: Stream | int = 0) -> DeviceArray:
@@ -412,21 +431,25 @@ def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceA
     return to
 
 
-def _host_memory(size: int, is_mapped: bool) -> Memory:
+def _host_memory(size: int, kind: str) -> Memory:
     device = current_device()
-    address = device.allocate_host(size, is_mapped)
-    return Memory(device, address, size, release=device.free_host, device_address=device.mapped_address(address) if is_mapped else None)
+    if kind == "managed":
+        address = device.allocate_managed(size)
+        return Memory(device, address, size, release=device.free_managed, device_address=address)
+    address = device.allocate_host(size, kind == "mapped")
+    return Memory(device, address, size, release=device.free_host, device_address=device.mapped_address(address) if kind == "mapped" else None)
 
 
-def _host_array(shape, dtype, order: str, is_mapped: bool) -> np.ndarray:
+def _host_array(shape, dtype, strides, order: str, kind: str) -> np.ndarray:
     shape, dtype = _dims(shape), np.dtype(dtype)
-    memory = _host_memory(math.prod(shape) * dtype.itemsize, is_mapped)
+    order = _order(f"{kind}_array", shape, dtype, strides, order)
+    memory = _host_memory(math.prod(shape) * dtype.itemsize, kind)
     return _array_at(memory, memory.address, shape, _strides(shape, dtype.itemsize, order), dtype)
 
 
 def pinned_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C") -> np.ndarray:
     """A host array in memory that is never swapped out: copies of it are faster, and run beside kernels."""
-    return _host_array(shape, dtype, order, False)
+    return _host_array(shape, dtype, strides, order, "pinned")
 
 
 def pinned_array_like(ary: Any) -> np.ndarray:
@@ -435,7 +458,12 @@ def pinned_array_like(ary: Any) -> np.ndarray:
 
 def mapped_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:
     """A host array that kernels work on where it is, over the bus."""
-    return _host_array(shape, dtype, order, True)
+    return _host_array(shape, dtype, strides, order, "mapped")
+
+
+def managed_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0, attach_global: bool = True) -> np.ndarray:
+    """A host array that kernels work on too: the driver moves it to where it is used. The host waits for kernels before it reads."""
+    return _host_array(shape, dtype, strides, order, "managed")
 
 
 def mapped_array_like(ary: Any, stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:

@@ -5,19 +5,20 @@ PYJITC_CUDA chooses: `gpu` and `cpu` say which, otherwise a GPU is used where th
 from __future__ import annotations
 
 import contextlib
-import threading
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
+from ..base.lazy import lazy
 from ..base.options import environment
 from ..runtime import driver
+from ..runtime.hostdevice import CURRENT as _local
 from ..runtime.hostdevice import HostDevice
 
 __all__ = ["CudaError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
-           "event_elapsed_time", "external_stream", "get_current_device", "gpus", "is_available", "launched", "list_devices", "raise_failures", "select_device", "stream", "stream_handle",
+           "event_elapsed_time", "external_stream", "get_current_device", "gpus", "is_available", "launched", "legacy_default_stream", "list_devices", "per_thread_default_stream", "raise_failures", "select_device", "stream", "stream_handle",
            "synchronize", "use", "why_not"]
 
+asyncio = lazy("asyncio")
 CudaError = driver.CudaError
-_local = threading.local()
 _chosen: list[list[Any]] = []  # the devices, once known
 _reason: list[str] = []
 
@@ -67,7 +68,7 @@ def list_devices() -> list[Any]:
 
 
 class _Devices:
-    """The devices as a sequence: `cuda.gpus[0]`, `len(cuda.gpus)`."""
+    """The devices as a sequence: `cuda.gpus[0]`, `len(cuda.gpus)`; `with cuda.gpus[1]:` makes one current inside."""
 
     def __len__(self) -> int:
         return len(devices())
@@ -81,6 +82,10 @@ class _Devices:
     @property
     def current(self):
         return current_device()
+
+    @property
+    def lst(self) -> list[Any]:
+        return list_devices()
 
 
 gpus = _Devices()
@@ -186,6 +191,22 @@ class Stream:
         event.record(self)
         return event
 
+    def add_callback(self, callback: Callable, arg: Any = None) -> None:
+        """Call `callback(stream, status, arg)` when the work so far is done; it must not use the device."""
+        self.device.call_back(self.handle, lambda: callback(self, 0, arg))
+
+    def async_done(self) -> asyncio.Future:
+        """A future of the running loop that is done when the work so far is."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+
+        def finish():
+            if not future.done():
+                future.set_result(self)
+
+        self.device.call_back(self.handle, lambda: loop.call_soon_threadsafe(finish))
+        return future
+
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
         """Waits at the end of the block."""
@@ -245,6 +266,15 @@ def stream() -> Stream:
 def default_stream() -> Stream:
     return Stream(current_device(), 0, owned=False)
 
+
+def legacy_default_stream() -> Stream:
+    """The default stream, which other streams wait for."""
+    return Stream(current_device(), 1, owned=False)
+
+
+def per_thread_default_stream() -> Stream:
+    """A default stream of each thread of the host."""
+    return Stream(current_device(), 2, owned=False)
 
 
 def external_stream(pointer: int) -> Stream:

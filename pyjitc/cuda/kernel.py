@@ -167,7 +167,8 @@ class Kernel(Callable_):
         device = current_device()
         if getattr(stream, "device", device) is not device:
             raise ValueError(f"the stream is of device {stream.device.index}, the launch on device {device.index}")
-        args = tuple([x if type(x) in _PLAIN else _adopted(x) for x in self._binder(*args, **kwargs)])
+        given = self._binder(*args, **kwargs)
+        args = tuple([x if type(x) in _PLAIN else _adopted(x) for x in given])
         if self.strict:
             self._refuse_host_arrays(args)
         args, types = self._types(args)
@@ -179,6 +180,10 @@ class Kernel(Callable_):
         if self.bounds.threads and math.prod(block) > self.bounds.threads:
             raise ValueError(f"a block of {math.prod(block)} threads is larger than launch_bounds={self.bounds.threads} promises")
         code.launch(args, types, grid, block, stream_handle(stream), shared)
+        for record, there in zip(given, args):
+            if isinstance(record, np.void) and record.flags.writeable:
+                for name in record.dtype.names:
+                    record[name] = there[name]
         return code
 
     def _refuse_host_arrays(self, args) -> None:
@@ -248,6 +253,8 @@ def _adopted(x):
     if isinstance(x, tuple):
         parts = [y if type(y) in _PLAIN else _adopted(y) for y in x]
         return x._make(parts) if hasattr(x, "_make") else tuple(parts) if type(x) is tuple else x
+    if isinstance(x, np.void) and x.dtype.names:  # kernels see a record as an array without axes
+        return np.array(x)
     return adopt(x)
 
 

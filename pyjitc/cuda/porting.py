@@ -8,7 +8,21 @@ from . import arrays
 from .devices import current_device
 from .kernel import Kernel, jit
 
-__all__ = ["In", "InOut", "Out", "compile_ptx", "defer_cleanup", "profile_start", "profile_stop", "profiling"]
+__all__ = ["In", "InOut", "MISSING", "Out", "compile", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "defer_cleanup",
+           "is_float16_supported", "is_supported_version", "profile_start", "profile_stop", "profiling", "require_context"]
+
+# Names of Numba's that are not here, and what there is instead.
+MISSING = {
+    **dict.fromkeys(("declare_device", "CUSource", "LTOIR"), "foreign device code is not linked: write the function in Python, under cuda.jit(device=True)"),
+    **dict.fromkeys(("IpcHandle", "open_ipc_array"), "memory is not shared between processes: copy through multiprocessing.shared_memory; within a process DLPack shares it"),
+    **dict.fromkeys(("set_memory_manager", "BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "MemoryPointer"),
+                    "memory comes from the driver's own pool; arrays that another library allocated are passed to kernels as they are"),
+    "libdevice": "call math's functions and cuda's; cuda.jit(libdevice=True) takes them from NVIDIA's library",
+    "extending": "write functions in Python, under cuda.jit(device=True)", "types": "write signatures as texts, or take types from pyjitc",
+    "args": "use cuda.In, cuda.Out and cuda.InOut", "simulator": "PYJITC_CUDA=cpu runs kernels on the CPU",
+    "ufuncs": "NumPy's ufuncs are called in kernels as they are", "cudadrv": "use cuda.current_context(), cuda.stream() and cuda.event()",
+    "compiler": "use cuda.compile_ptx", "runtime": "use cuda.get_current_device()",
+}
 
 
 def In(ary: Any) -> Any:
@@ -31,6 +45,39 @@ def compile_ptx(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False
     """(the PTX of a kernel for a signature, None: it returns nothing). cc: the compute capability. As `jit(...).inspect_ptx(sig, "sm_80")`."""
     kernel = pyfunc if isinstance(pyfunc, Kernel) else jit(debug=debug, fastmath=fastmath, **options)(pyfunc)
     return kernel.inspect_ptx(sig, f"sm_{cc[0]}{cc[1]}"), None
+
+
+def compile(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False, lineinfo: bool = False, device: bool = False, fastmath: bool = False,
+            cc: tuple[int, int] | None = None, opt: bool = True, output: str = "ptx", **options: Any) -> tuple[str, None]:
+    """As `compile_ptx`, of kernels only: functions for kernels are compiled with those that call them."""
+    if device:
+        raise TypeError("compile: a function for kernels has no code of its own; compile a kernel that calls it")
+    if output != "ptx":
+        raise ValueError(f"compile: output={output!r}: there is 'ptx'")
+    return compile_ptx(pyfunc, sig, debug, fastmath, cc or (8, 0), **options)
+
+
+def compile_for_current_device(pyfunc: Callable | Kernel, sig: str | tuple, **options: Any) -> tuple[str, None]:
+    return compile(pyfunc, sig, **{**options, "cc": current_device().compute_capability})
+
+
+def compile_ptx_for_current_device(pyfunc: Callable | Kernel, sig: str | tuple, **options: Any) -> tuple[str, None]:
+    return compile_ptx(pyfunc, sig, **{**options, "cc": current_device().compute_capability})
+
+
+def is_float16_supported() -> bool:
+    """float16 has code on every architecture that is supported."""
+    return True
+
+
+def is_supported_version() -> bool:
+    """Whether kernels can be compiled: no toolkit is needed."""
+    return True
+
+
+def require_context(function: Callable) -> Callable:
+    """Numba makes the context at the call; here every operation does."""
+    return function
 
 
 @contextlib.contextmanager

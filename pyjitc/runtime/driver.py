@@ -9,11 +9,12 @@ context current first: other libraries in the process change it.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import sys
 from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 from ..base.errors import PyjitcError
-from .hostdevice import MemoryInfo
+from .hostdevice import DeviceNames, MemoryInfo
 
 __all__ = ["CudaError", "Device", "Driver", "Function", "connect"]
 
@@ -31,10 +32,10 @@ _SIGNATURES = {
     "cuMemGetInfo_v2": (_P, _P), "cuDeviceGetDefaultMemPool": (_P, _I), "cuMemPoolSetAttribute": (_P, _I, _P), "cuMemPoolTrimTo": (_P, _Z),
     "cuMemcpyHtoDAsync_v2": (_P, _P, _Z, _P), "cuMemcpyDtoHAsync_v2": (_P, _P, _Z, _P), "cuMemcpyDtoDAsync_v2": (_P, _P, _Z, _P),
     "cuMemcpyPeerAsync": (_P, _P, _P, _P, _Z, _P), "cuMemsetD8Async": (_P, ctypes.c_ubyte, _Z, _P),
-    "cuMemHostAlloc": (_P, _Z, _U), "cuMemFreeHost": (_P,), "cuMemHostRegister_v2": (_P, _Z, _U), "cuMemHostUnregister": (_P,),
+    "cuMemAllocManaged": (_P, _Z, _U), "cuMemHostAlloc": (_P, _Z, _U), "cuMemFreeHost": (_P,), "cuMemHostRegister_v2": (_P, _Z, _U), "cuMemHostUnregister": (_P,),
     "cuMemHostGetDevicePointer_v2": (_P, _P, _U), "cuPointerGetAttribute": (_P, _I, _P),
     "cuStreamCreate": (_P, _U), "cuStreamDestroy_v2": (_P,), "cuStreamSynchronize": (_P,), "cuStreamQuery": (_P,),
-    "cuStreamWaitEvent": (_P, _P, _U),
+    "cuStreamWaitEvent": (_P, _P, _U), "cuLaunchHostFunc": (_P, _P, _P),
     "cuEventCreate": (_P, _U), "cuEventDestroy_v2": (_P,), "cuEventRecord": (_P, _P), "cuEventSynchronize": (_P,), "cuEventQuery": (_P,),
     "cuEventElapsedTime": (_P, _P, _P), "cuProfilerStart": (), "cuProfilerStop": (),
 }
@@ -55,6 +56,16 @@ _POINTER_DEVICE = 9
 _RELEASE_THRESHOLD = 4
 _JIT_ERROR_BUFFER, _JIT_ERROR_SIZE = 5, 6
 _HOST_PORTABLE, _HOST_MAPPED = 1, 2
+_ATTACH_GLOBAL = 1
+_numbers = itertools.count(1)
+_callbacks: dict = {}  # number -> a function that a stream has not come to yet
+
+
+@ctypes.CFUNCTYPE(None, c_void_p)
+def _call_back(number):
+    _callbacks.pop(number)()
+
+
 
 
 class CudaError(PyjitcError, RuntimeError):
@@ -118,7 +129,7 @@ class Driver:
         return out.value
 
 
-class Device:
+class Device(DeviceNames):
     """A GPU and its primary context, retained at first use. Addresses are plain ints; stream 0 is the default stream, which
     waits for the others and they for it."""
 
@@ -247,6 +258,14 @@ class Device:
         if self._context is not None:
             self.call("cuMemFreeHost", address)
 
+    def allocate_managed(self, size: int) -> int:
+        """Memory that the host and the devices share, at the same address; freed as a device's."""
+        return self._get("cuMemAllocManaged", c_void_p, max(size, 1), _ATTACH_GLOBAL)
+
+    def free_managed(self, address: int) -> None:
+        if self._context is not None:
+            self.call("cuMemFree_v2", address)
+
     def pin(self, address: int, size: int, mapped: bool = False) -> None:
         self.call("cuMemHostRegister_v2", address, size, _HOST_PORTABLE | (_HOST_MAPPED if mapped else 0))
 
@@ -278,6 +297,12 @@ class Device:
 
     def is_done(self, stream: int) -> bool:
         return self.call("cuStreamQuery", stream, ready=True)
+
+    def call_back(self, stream: int, function) -> None:
+        """Call a function of the host, which does not use the driver, when the stream comes to it."""
+        number = next(_numbers)
+        _callbacks[number] = function
+        self.call("cuLaunchHostFunc", stream, ctypes.cast(_call_back, c_void_p), number)
 
     def wait_for_event(self, stream: int, event: int) -> None:
         self.call("cuStreamWaitEvent", stream, event, 0)

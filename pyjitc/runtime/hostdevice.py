@@ -7,12 +7,13 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import threading
 import time
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["HostDevice", "MemoryInfo"]
+__all__ = ["CURRENT", "DeviceNames", "HostDevice", "MemoryInfo"]
 
 
 class MemoryInfo(NamedTuple):
@@ -25,7 +26,31 @@ class MemoryInfo(NamedTuple):
 _ALIGN = 256  # of device memory
 
 
-class HostDevice:
+CURRENT = threading.local()  # device: of this thread; left: those that `with` has put aside
+
+
+class DeviceNames:
+    """What devices are asked for under Numba's names: `id`, attributes such as MULTIPROCESSOR_COUNT, `with device`."""
+
+    def __enter__(self):
+        CURRENT.left = [*getattr(CURRENT, "left", ()), getattr(CURRENT, "device", None)]
+        CURRENT.device = self
+        return self
+
+    def __exit__(self, *error) -> None:
+        CURRENT.device = CURRENT.left.pop()
+
+    @property
+    def id(self) -> int:
+        return self.index
+
+    def __getattr__(self, name: str):
+        if name.isupper():
+            return self.attribute(name)
+        raise AttributeError(f"a device has no attribute {name!r}")
+
+
+class HostDevice(DeviceNames):
     """One device, the host. Limits are those of all GPUs that are supported."""
 
     gpu = False
@@ -99,6 +124,8 @@ class HostDevice:
     def free_host(self, address: int) -> None:
         self.free(address)
 
+    allocate_managed, free_managed = allocate_host, free_host
+
     def pin(self, address: int, size: int, mapped: bool = False) -> None:
         pass
 
@@ -124,6 +151,9 @@ class HostDevice:
 
     def is_done(self, stream: int) -> bool:
         return True
+
+    def call_back(self, stream: int, function) -> None:
+        function()
 
     def wait_for_event(self, stream: int, event: int) -> None:
         pass

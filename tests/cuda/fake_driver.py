@@ -182,6 +182,12 @@ class FakeLibrary:
             return INVALID_VALUE
         ctypes.memset(address, byte, size)
 
+    def do_cuMemAllocManaged(self, out, size, flags):
+        return self.do_cuMemAlloc_v2(out, size) if flags == 1 else INVALID_VALUE
+
+    def do_cuLaunchHostFunc(self, stream, function, data):
+        ctypes.CFUNCTYPE(None, c_void_p)(function)(data)
+
     def do_cuMemHostAlloc(self, out, size, flags):
         buffer = ctypes.create_string_buffer(size + 256)
         address = (ctypes.addressof(buffer) + 255) // 256 * 256

@@ -98,6 +98,24 @@ def test_atomics_of_bits(dtype):
     assert a.tolist() == [np.bitwise_and.reduce(x) & 127, np.bitwise_or.reduce(x), np.bitwise_xor.reduce(x), inc, dec]
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint32])
+def test_counting_beyond_the_limit(dtype):
+    """inc and dec where the element is not between 0 and the limit; signed numbers are compared as such."""
+    @cuda.jit
+    def count(a, limit):
+        i = cuda.grid(1)
+        cuda.atomic.inc(a, i, limit)
+        cuda.atomic.dec(a, i + 6, limit)
+
+    low = np.iinfo(dtype).min
+    start = np.array([low + 1, low + 2, 0, 2, 3, 100] * 2).astype(dtype)
+    a = start.copy()
+    count[1, 6](a, dtype(3))
+    expected = [0 if v >= 3 else v + 1 for v in start[:6].tolist()] + [3 if v == 0 or v > 3 else v - 1 for v in start[6:].tolist()]
+    assert a.tolist() == expected
+
+
+
 def test_atomics_of_other_types():
     def kernel(c, b):
         t = cuda.threadIdx.x

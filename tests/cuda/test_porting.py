@@ -1,8 +1,11 @@
 """Names of Numba's CUDA target: programs that use them run."""
+import asyncio
+
 import numpy as np
 import pytest
 
 from pyjitc import cuda
+from pyjitc.base.errors import CompileError
 from pyjitc.cuda import devices
 
 from .fake_driver import install
@@ -56,3 +59,101 @@ def test_ptx_and_the_profiler(place):
     assert cuda.compile_ptx(cuda.jit(move), ("float32[::1]", "float32[::1]"))[0].count(".entry") == 1
     with cuda.profiling(), cuda.defer_cleanup():
         cuda.jit(move)[1, 32](np.zeros(8), np.zeros(8))
+
+
+def test_code_without_a_launch(place):
+    signature = "void(float32[::1], float32[::1])"
+    assert cuda.compile(move, signature, cc=(9, 0)) == cuda.compile_ptx(move, signature, cc=(9, 0))
+    for compiled in (cuda.compile_for_current_device, cuda.compile_ptx_for_current_device):
+        assert ".target sm_" in compiled(move, signature)[0]
+    with pytest.raises(TypeError, match="compile a kernel that calls it"):
+        cuda.compile(move, signature, device=True)
+    with pytest.raises(ValueError, match="output='ltoir'"):
+        cuda.compile(move, signature, output="ltoir")
+    assert cuda.is_float16_supported() and cuda.is_supported_version() and cuda.require_context(move) is move
+
+
+def test_names_that_are_not_here():
+    with pytest.raises(AttributeError, match=r"pyjitc.cuda has no 'declare_device': .* write the function in Python, under cuda.jit\(device=True\)"):
+        cuda.declare_device
+    with pytest.raises(ImportError, match="has no 'IpcHandle': .* DLPack shares it"):
+        from pyjitc.cuda import IpcHandle  # noqa: F401
+    with pytest.raises(AttributeError, match="^module 'pyjitc.cuda' has no attribute 'nothing'$"):
+        cuda.nothing
+
+    def kernel(x):
+        x[0] = cuda.libdevice.sin(x[0])
+
+    with pytest.raises(CompileError, match=r"has no 'libdevice': call math's functions[\s\S]*cuda.libdevice.sin"):
+        cuda.jit(kernel)[1, 1](np.zeros(1))
+
+
+def test_a_device_as_a_context(place):
+    device = cuda.gpus[0]
+    assert device.id == 0 and device.WARP_SIZE == 32 and device.MAX_THREADS_PER_BLOCK == 1024 and device.MULTIPROCESSOR_COUNT > 0
+    with pytest.raises(AttributeError, match="NOTHING"):
+        device.NOTHING
+    with pytest.raises(AttributeError, match="nothing"):
+        device.nothing
+    last = cuda.gpus.lst[-1]
+    with last as inside, device:
+        assert inside is last and cuda.get_current_device() is device
+    assert cuda.get_current_device() is device
+    cuda.select_device(last.id)
+    with pytest.raises(ZeroDivisionError), device:
+        1 // 0
+    assert cuda.get_current_device() is last
+
+
+def test_streams_tell(place):
+    stream, seen = cuda.stream(), []
+    stream.add_callback(lambda *args: seen.append(args), "done")
+    stream.synchronize()
+    assert seen == [(stream, 0, "done")]
+
+    async def wait():
+        return await asyncio.wait_for(stream.async_done(), 10)
+
+    assert asyncio.run(wait()) is stream
+    assert cuda.legacy_default_stream().handle == 1 and cuda.per_thread_default_stream().handle == 2
+
+
+def test_managed_arrays(place):
+    x = cuda.managed_array((2, 3), np.float32, order="F")
+    x[:] = 4
+    assert isinstance(x, np.ndarray) and x.flags.f_contiguous
+    y = cuda.managed_array(4)
+    cuda.jit(move, strict=True)[1, 32](y[1:3], y[2:])
+    cuda.jit(move, strict=True)[1, 32](x[:, 1], cuda.device_array(2, np.float32))
+    cuda.synchronize()
+    assert x.tolist() == [[4, -1, 4], [4, -1, 4]]
+    with pytest.raises(ValueError, match="mapped_array: strides of new arrays"):
+        cuda.mapped_array((2, 3), np.float32, strides=(12, 8))
+    assert cuda.pinned_array((2, 3), np.float32, strides=(4, 8)).flags.f_contiguous
+
+
+def test_elements_in_a_stream(place):
+    stream = cuda.stream()
+    there = cuda.to_device(np.arange(6.0))
+    there.setitem(slice(1, 3), 9, stream)
+    there.setitem(5, 7, stream)
+    assert there.getitem(5, stream) == 7 and there.bind(stream)[1:4].copy_to_host().tolist() == [9, 9, 3]
+
+
+RECORD = np.dtype([("a", np.int32), ("b", np.float64, (3,)), ("c", np.int8)], align=True)
+
+
+def test_records_as_arguments(place):
+    @cuda.jit
+    def change(record, out):
+        i = cuda.grid(1)
+        out[i] = record["a"] + record["b"][i]
+        record["b"][i] = -i
+        if i == 2:
+            record["c"] = 5
+
+    records, out = np.zeros(2, RECORD), np.zeros(3)
+    records["a"], records["b"][1] = 1, (7, 8, 9)
+    change[1, 3](records[1], out)
+    assert out.tolist() == [8, 9, 10] and records["c"].tolist() == [0, 5] and records["b"][1].tolist() == [0, -1, -2]
+    assert records["a"][0] == 1 and not records["b"][0].any()

@@ -236,8 +236,8 @@ def _indices(a: Expr, i: Expr) -> list[Expr]:
 
 def _element(a: Expr, value: Expr, how: str) -> Expr:
     dtype = a.type.dtype
-    if not gpu.ATOMICS[how](dtype):
-        raise Mismatch(f"there is no atomic {how} of {dtype}")
+    if not gpu.ATOMICS["exch" if how == "cas" else how](dtype):
+        raise Mismatch(f"there is no atomic {how} of {dtype}", "use two arrays, of the real and imaginary parts" if isinstance(dtype, kinds.NpComplex) else "")
     return conversions.assign(_number(value, "the value"), dtype)
 
 
@@ -250,7 +250,7 @@ def _atomic(stub, how):
 
 
 def _cas(a, i, old, value):
-    return Apply(gpu.ATOMIC_CAS, a, *_indices(a, i), _element(a, old, "exch"), _element(a, value, "exch"))
+    return Apply(gpu.ATOMIC_CAS, a, *_indices(a, i), _element(a, old, "cas"), _element(a, value, "cas"))
 
 
 # ---------------------------------------------------------------- warps
