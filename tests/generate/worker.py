@@ -22,7 +22,7 @@ class Worker:
             self.said = tempfile.TemporaryFile()  # a pipe that nobody reads would stop the child when it is full
             self.child = subprocess.Popen([sys.executable, "-X", "faulthandler", "-m", "tests.generate.worker"],
                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said,
-                                          env=os.environ | {"PYJITC_VERIFY": "1"})
+                                          env={"PYJITC_VERIFY": "1"} | os.environ)
         try:
             self.child.stdin.write(json.dumps([source, stages]).encode() + b"\n")
             self.child.stdin.flush()
