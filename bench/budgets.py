@@ -12,7 +12,7 @@ import numpy as np
 
 from .loops import PROGRAMS, outcome, same
 from .machine import slowness
-from .measure import Sample, calls, child, progress, quotient, ratio, runs, sample
+from .measure import Sample, calls, child, one_core, progress, quotient, ratio, runs, sample
 from .peers import PEERS, load
 from .table import Row
 
@@ -43,13 +43,15 @@ def _time(name, unit, figure, budget, speed, cells, **more) -> Row:
     return Row("budgets", name, unit, figure, cells, budget, here=None if budget is None else budget * speed, ratios=ratios, **more)
 
 
-# Import and first calls, each figure from processes of their own. In each round a contender runs twice in a row and the
-# second process counts: the peer before it has filled the processor's caches with its own hundreds of megabytes.
+# Import and first calls, each figure from processes of their own. In each round a contender runs twice in a row on one core
+# and the second process counts: the peer before it has filled the caches with its own hundreds of megabytes, and a core that
+# has slept, or a process that moves to one, runs at half speed for a while.
 
 
 def settled(source, *more):
-    child(source, *more)
-    return child(source, *more)
+    with one_core():
+        child(source, *more)
+        return child(source, *more)
 
 
 IMPORT = """\

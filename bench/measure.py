@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from typing import Callable, Mapping, NamedTuple
 
 import numpy as np
 
-__all__ = ["WINDOWS", "Sample", "sample", "calls", "runs", "child", "progress", "ratio", "quotient"]
+__all__ = ["WINDOWS", "Sample", "sample", "calls", "runs", "child", "one_core", "progress", "ratio", "quotient"]
 
 
 WINDOWS = 3
@@ -140,6 +141,20 @@ def child(source: str, name: str = "child", environment: Mapping[str, str] = {},
         if done.returncode:
             raise RuntimeError(f"{name}: exit code {done.returncode}\n{done.stderr[-2000:]}")
         return json.loads(done.stdout.rpartition("\nANSWER ")[2])
+
+
+@contextmanager
+def one_core():
+    """Processes that start inside stay on one core, where the system can say so."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 _ANSWER = '''\

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import dis
 
+from ..base.lazy import lazy
 from ..ops import generic
-from . import recursion
 from .bytecode import VERSION
 
 __all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary", "comparison", "push_callable",
            "enter_handler", "moved_cells", "plain_cells", "accesses", "block_stacks"]
+
+recursion = lazy(f"{__package__}.recursion")
 
 # Opcodes that are not compiled -> how a person calls them.
 CONSTRUCTS = {

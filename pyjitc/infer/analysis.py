@@ -7,7 +7,7 @@ A test on a union (`x is None`, `isinstance(x, C)`) narrows it on the branch's e
 """
 from __future__ import annotations
 
-import heapq
+from bisect import insort
 
 from ..ir import core as ir
 from ..ops import control
@@ -58,7 +58,7 @@ class Analysis:
         n = self.shape.index[block]
         if n not in self.queued:
             self.queued.add(n)
-            heapq.heappush(self.dirty, n)
+            insort(self.dirty, -n)  # the first block comes last
         if not self.running and not self.waiting:
             self.waiting = True
             self.session.pending.append(self)
@@ -69,7 +69,7 @@ class Analysis:
         self.running = True
         try:
             while self.dirty:
-                n = heapq.heappop(self.dirty)
+                n = -self.dirty.pop()
                 self.queued.discard(n)
                 self.visit(self.fn.blocks[n])
             error = next(iter(self.errors.values()), None)

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.lazy import lazy
 from ..ir.cfg import reverse_postorder
 from ..ir.core import Block, Edge, Function, Inst, Value
 from ..ops.control import INVOKE, JUMP, RETURN
 from ..ops.nest import NEST, NEST_INTO
-from . import messages, nests, simplify
+from . import messages, simplify
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 
 __all__ = ["run", "callees"]
+
+nests = lazy(f"{__package__}.nests")  # functions without array expressions need it not
 
 
 def run(module: list[Function], options: Any = None) -> list[Function]:
@@ -33,7 +36,7 @@ def run(module: list[Function], options: Any = None) -> list[Function]:
 
 def _write_out(fn: Function, state: dict[Function, bool]) -> None:
     """Fuse the loop nests of a function that stays, write them out, and inline their kernels."""
-    if nests.has_nests(fn):
+    if any(inst.op is NEST or inst.op is NEST_INTO for block in fn.blocks for inst in block.insts):
         nests.run(fn, _splice)
         _inline_into(fn, state)
 

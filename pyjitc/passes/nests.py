@@ -20,15 +20,11 @@ from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
 from .rewrite import resolve, substitute
 
-__all__ = ["run", "has_nests", "functions_of"]
+__all__ = ["run", "functions_of"]
 
 _NESTS = frozenset((NEST, NEST_INTO))
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT))
 MOST = 24  # operands of a fused nest
-
-
-def has_nests(fn: Function) -> bool:
-    return any(inst.op in _NESTS for block in fn.blocks for inst in block.insts)
 
 
 def functions_of(inst: Inst) -> list[Function]:
