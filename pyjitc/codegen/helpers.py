@@ -666,6 +666,38 @@ _TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(m
     ("pyj_too_big", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
 
 
+def _eights(t: str) -> str:
+    """Eight running sums of n numbers, a multiple of 8 and not 0, added as NumPy adds them (lib/np/folds.py)."""
+    v = f"<8 x {t}>"
+    halves = [f"  %l{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> <{', '.join(f'i32 {2 * k}' for k in range(w))}>\n"
+              f"  %h{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> <{', '.join(f'i32 {2 * k + 1}' for k in range(w))}>\n"
+              f"  %s{w} = fadd <{w} x {t}> %l{w}, %h{w}" for w in (4, 2, 1)]
+    return f"""
+define internal {t} @pyj_eights_{t}(ptr %a, i64 %n) nounwind {{
+  %first = load {v}, ptr %a, align {4 if t == "float" else 8}
+  br label %test
+test:
+  %k = phi i64 [ 8, %0 ], [ %next, %more ]
+  %s8 = phi {v} [ %first, %0 ], [ %sum, %more ]
+  %left = icmp ult i64 %k, %n
+  br i1 %left, label %more, label %done
+more:
+  %at = getelementptr {t}, ptr %a, i64 %k
+  %x = load {v}, ptr %at, align {4 if t == "float" else 8}
+  %sum = fadd {v} %s8, %x
+  %next = add i64 %k, 8
+  br label %test
+done:
+{chr(10).join(halves)}
+  %result = extractelement <1 x {t}> %s1, i64 0
+  ret {t} %result
+}}"""
+
+
+for _type in ("float", "double"):
+    _TEXT[f"pyj_eights_{_type}"] = _eights(_type)
+
+
 def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = ()) -> str:
     """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter lock.
     inlined: those that a target does not keep as calls."""

@@ -9,7 +9,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import (
     Array, Bool, Cell, Function, Int, Iterator, Method, NpBool, Struct, Tuple, Type, Union, is_refcounted,
 )
-from .effects import NONDIFF, STRUCTURAL
+from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
 __all__ = ["MEMORY_OPS", "FUEL", "count_references", "item_bytes"]
 
@@ -399,6 +399,11 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=
                 doc="element at indices that are in range")
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_lower, partials=STRUCTURAL,
                  doc="write the last operand at indices that are in range")
+SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE,
+                lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
+                    t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
+                doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 in eight running sums, "
+                "which are then added in pairs")
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]], partials=NONDIFF,
                doc="length of {axis}")
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,

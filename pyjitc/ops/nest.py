@@ -7,10 +7,10 @@ passes/nests.py fuses nests and writes them out.
 from __future__ import annotations
 
 from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
-from ..types.kinds import Bool, Int
+from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "UNIT", "FLAT", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -154,6 +154,9 @@ ELEMENT_UNIT = _hole("element_unit", None, READS, "the same where `unit` holds: 
 UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their elements follow each other, "
              "repeat, or have a step that LLVM makes two loops of")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
+PLAIN = _hole("plain", Bool, PURE, "whether the tree is an array of {type} and nothing else, whose elements follow each other from the index on")
+ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1), PURE, lower=_never, partials=STRUCTURAL,
+         doc="these elements of {type} as an array, of which the length is not true")
 OVERLAPS = _hole("overlaps", Bool, PURE, "whether writing into the array could change elements of operands before they are read")
 PUT = Op("put", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
          doc="(target, fresh, apart, index..., value): write into the array, `fresh` where `apart`, at an index of a nest; no other "

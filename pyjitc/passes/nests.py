@@ -15,7 +15,7 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
-from ..ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PUT, PUT_UNIT, UNIT, Leaf, Node
+from ..ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, UNIT, Leaf, Node
 from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
 from .rewrite import resolve, substitute
@@ -23,7 +23,7 @@ from .rewrite import resolve, substitute
 __all__ = ["run", "functions_of"]
 
 _NESTS = frozenset((NEST, NEST_INTO))
-_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT))
+_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, UNIT, FLAT, PLAIN, ROW, OVERLAPS, PUT, PUT_UNIT))
 MOST = 24  # operands of a fused nest
 
 
@@ -374,7 +374,32 @@ class _Expansion:
             return b.all(self.unit(b, args))
         if op is FLAT:
             return b.all(self.flat(b, args))
+        if op is PLAIN:
+            return b.const(Bool, self.plain(args, hole.attrs["type"]))
+        if op is ROW:
+            return self.row(b, args, Array(hole.attrs["type"], 1))
         return self.overlaps(b, args[0])
+
+    def plain(self, index, t):
+        tree = self.inst.attrs["tree"]
+        if type(tree) is not Leaf or tree.index not in self.arrays:
+            return False
+        array, axes, step = self.view(tree.index, len(index), True)
+        return step is None and array.type.dtype is t and array.type.aligned and len(index) - 1 in axes and _is_settled(self.before, array)
+
+    def row(self, b, index, t):
+        if not self.plain(index, t.dtype):
+            b.op(s.UNDEF, type=t)
+            b.insts[-1].attrs["type"] = t
+            return b.insts[-1].result
+        array, axes, _ = self.view(self.inst.attrs["tree"].index, len(index), True)
+        offset = b.const(Int, 0)
+        for axis, k in enumerate(axes):
+            stride = b.const(Int, m.item_bytes(t.dtype)) if k == len(index) - 1 else b.op(m.ARRAY_STRIDE, array, type=Int, axis=axis)
+            offset = b.op(a.IADD, offset, b.op(a.IMUL, index[k], stride, type=Int), type=Int)
+        found = b.op(m.ARRAY_VIEW, array, offset, b.const(Int, 1), b.const(Int, m.item_bytes(t.dtype)), type=t)
+        b.insts[-1].attrs["type"] = t
+        return found
 
     def element(self, b, index, unit, t):
         memo: dict = {}

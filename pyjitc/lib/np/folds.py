@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...ops.arith import IADD, ILT, IMUL, ISUB
-from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, SUM_EIGHTS
 from ...ops.math import FMAX_NUMBER, FMIN_NUMBER
-from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, UNIT
+from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, PLAIN, ROW, UNIT
 from ...ops.structure import SELECT
 from ..build import outlined
 from ..intrinsics import as_type, identity
@@ -50,6 +50,22 @@ def simple_row(index, n, how, unit, t):
     return total
 
 
+def eights(a, n, how):
+    r0, r1, r2, r3 = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 1), ARRAY_LOAD(a, 2), ARRAY_LOAD(a, 3)
+    r4, r5, r6, r7 = ARRAY_LOAD(a, 4), ARRAY_LOAD(a, 5), ARRAY_LOAD(a, 6), ARRAY_LOAD(a, 7)
+    for j in range(8, n, 8):
+        r0 = combine(how, r0, ARRAY_LOAD(a, j))
+        r1 = combine(how, r1, ARRAY_LOAD(a, IADD(j, 1)))
+        r2 = combine(how, r2, ARRAY_LOAD(a, IADD(j, 2)))
+        r3 = combine(how, r3, ARRAY_LOAD(a, IADD(j, 3)))
+        r4 = combine(how, r4, ARRAY_LOAD(a, IADD(j, 4)))
+        r5 = combine(how, r5, ARRAY_LOAD(a, IADD(j, 5)))
+        r6 = combine(how, r6, ARRAY_LOAD(a, IADD(j, 6)))
+        r7 = combine(how, r7, ARRAY_LOAD(a, IADD(j, 7)))
+    return combine(how, combine(how, combine(how, r0, r1), combine(how, r2, r3)),
+                   combine(how, combine(how, r4, r5), combine(how, r6, r7)))
+
+
 @outlined
 def block(a, n, how):
     """The first n elements of a buffer, with eight running results."""
@@ -59,20 +75,8 @@ def block(a, n, how):
         for j in range(n):
             total = combine(how, total, ARRAY_LOAD(a, j))
         return total
-    r0, r1, r2, r3 = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 1), ARRAY_LOAD(a, 2), ARRAY_LOAD(a, 3)
-    r4, r5, r6, r7 = ARRAY_LOAD(a, 4), ARRAY_LOAD(a, 5), ARRAY_LOAD(a, 6), ARRAY_LOAD(a, 7)
     rest = ISUB(n, n & 7)
-    for j in range(8, rest, 8):
-        r0 = combine(how, r0, ARRAY_LOAD(a, j))
-        r1 = combine(how, r1, ARRAY_LOAD(a, IADD(j, 1)))
-        r2 = combine(how, r2, ARRAY_LOAD(a, IADD(j, 2)))
-        r3 = combine(how, r3, ARRAY_LOAD(a, IADD(j, 3)))
-        r4 = combine(how, r4, ARRAY_LOAD(a, IADD(j, 4)))
-        r5 = combine(how, r5, ARRAY_LOAD(a, IADD(j, 5)))
-        r6 = combine(how, r6, ARRAY_LOAD(a, IADD(j, 6)))
-        r7 = combine(how, r7, ARRAY_LOAD(a, IADD(j, 7)))
-    total = combine(how, combine(how, combine(how, r0, r1), combine(how, r2, r3)),
-                    combine(how, combine(how, r4, r5), combine(how, r6, r7)))
+    total = SUM_EIGHTS(a, rest) if a.dtype.kind == "f" and a.dtype.itemsize > 2 else eights(a, rest, how)
     for j in range(rest, n):
         total = combine(how, total, ARRAY_LOAD(a, j))
     return total
@@ -108,9 +112,12 @@ def pairwise_row(index, n, how, unit, t, room):
             done = ISUB(done, 1)
             ARRAY_STORE(sums, ISUB(done, 1), ARRAY_LOAD(sums, ISUB(done, 1)) + ARRAY_LOAD(sums, done))
         else:
-            for j in range(SELECT(ILT(count, BLOCK), count, BLOCK)):  # known to be short
-                ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
-            ARRAY_STORE(sums, done, block(buffer, count, how))
+            if unit and PLAIN(*index, low, type=t):
+                ARRAY_STORE(sums, done, block(ROW(*index, low, type=t), count, how))
+            else:
+                for j in range(SELECT(ILT(count, BLOCK), count, BLOCK)):  # known to be short
+                    ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
+                ARRAY_STORE(sums, done, block(buffer, count, how))
             done = IADD(done, 1)
         if todo == 0:
             return ARRAY_LOAD(sums, 0)
