@@ -122,6 +122,13 @@ def _store_lower(e, inst, a, *rest):
     return []
 
 
+def _hidden_lower(e, inst, x):
+    t = e.scalar(inst.args[0].type)
+    slot = e.alloca(t)
+    e.line(f"store {t} {x[0]}, ptr {slot}")
+    return [e.assign(f"load volatile {t}, ptr {slot}")]
+
+
 def _view_lower(e, inst, a, offset, *rest):
     owner = e.assign(f"call ptr {e.helper('pyj_view_owner')}(ptr {a[1]})")
     data = a[0] if offset[0] == "0" else e.assign(f"getelementptr inbounds i8, ptr {a[0]}, i64 {offset[0]}")
@@ -404,6 +411,9 @@ SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partia
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
                 doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 in eight running sums, "
                 "which are then added in pairs")
+HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE,
+            lower=_hidden_lower,
+            doc="the same float, of which LLVM knows nothing: where it would make a branch of what it knew")
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]], partials=NONDIFF,
                doc="length of {axis}")
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,

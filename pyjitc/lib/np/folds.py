@@ -2,17 +2,17 @@
 
 Sums of floats are pairwise with eight running sums over blocks of 128, and rows are added in order, which is NumPy's
 own order (numpy/_core/src/umath/loops_utils.h.src, pairwise sum), so that float32 sums agree.
-`how`: 'sum', 'prod', 'min', 'max', 'any', 'all'; `t`: dtype of an element and of the result.
+`how`: 'sum', 'prod', 'min', 'max', 'fmin', 'fmax' (of floats: without nan), 'any', 'all'; `t`: dtype of an element and of the result.
 """
 from __future__ import annotations
 
 import numpy as np
 
 from ...ops.arith import IADD, ILT, IMUL, ISUB
-from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, SUM_EIGHTS
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, HIDDEN, SUM_EIGHTS
 from ...ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, PLAIN, ROW, UNIT
-from ...ops.structure import SELECT
+from ...ops.structure import CHOOSE, SELECT
 from ..build import outlined
 from ..intrinsics import as_type, identity
 from .loops import as_row
@@ -27,6 +27,10 @@ def combine(how, x, y):
         return x + y
     if how == "prod":
         return x * y
+    if how in ("fmin", "fmax"):
+        return np.fmin(x, y) if how == "fmin" else np.fmax(x, y)
+    if how in ("min", "max") and x.dtype.kind == "f":
+        return CHOOSE(bool((x != x) | (y != y)), x + y, extreme_number(how, x, y))
     if how == "min":
         return np.minimum(x, y)
     if how == "max":
@@ -34,6 +38,11 @@ def combine(how, x, y):
     if how == "any":
         return x | y
     return x & y
+
+
+def extreme_number(how, x, y):
+    """Of two numbers of which none is nan: one instruction."""
+    return FMAX_NUMBER(x, y) if how in ("max", "fmax") else FMIN_NUMBER(x, y)
 
 
 def element(index, j, unit, t):
@@ -88,9 +97,21 @@ def extreme_row(index, n, how, unit, t):
     some_nan = False
     for j in range(n):
         x = element(index, j, unit, t)
-        extreme = FMAX_NUMBER(extreme, x) if how == "max" else FMIN_NUMBER(extreme, x)
+        extreme = extreme_number(how, extreme, x)
         some_nan |= bool(x != x)
     return as_type(np.nan, t) if some_nan else extreme
+
+
+def number_row(index, n, how, unit, t):
+    """The extreme of those that are not nan, and whether there was one."""
+    worst = HIDDEN(identity("max" if how == "fmax" else "min", t))
+    extreme = worst
+    some = False
+    for j in range(n):
+        x = element(index, j, unit, t)
+        extreme = extreme_number(how, extreme, CHOOSE(bool(x == x), x, worst))
+        some |= bool(x == x)
+    return extreme if some else as_type(np.nan, t)
 
 
 def pairwise_row(index, n, how, unit, t, room):
@@ -145,6 +166,8 @@ def push(spans, at, start, count):
 def row(index, n, how, unit, t, room):
     if is_pairwise(how, t):
         return pairwise_row(index, n, how, unit, t, room)
+    if how in ("fmin", "fmax"):
+        return number_row(index, n, how, unit, t)
     if how in ("min", "max") and t.kind == "f":
         return extreme_row(index, n, how, unit, t)
     return simple_row(index, n, how, unit, t)

@@ -9,7 +9,7 @@ from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import DType, NoneType
 from ...types.lattice import dtype_of, kind_of
-from ..build import compiled, type_name
+from ..build import compiled, meaning, type_name
 from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity
 from . import elementwise, folds, loops, views
 from .creation import scalar_of
@@ -83,7 +83,7 @@ _TYPES = {"sum": _sum_type, "prod": _sum_type, "any": lambda t: k.bool_, "all": 
 _NAMES = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
 _NAMES_OF = {"sum": _NAMES, "prod": _NAMES, "min": ("a", "axis", "out", "keepdims", "initial", "where"),
              "max": ("a", "axis", "out", "keepdims", "initial", "where"), "any": ("a", "axis", "out", "keepdims", "where"),
-             "all": ("a", "axis", "out", "keepdims", "where")}
+             "all": ("a", "axis", "out", "keepdims", "where"), "fmin": ("a", "axis", "keepdims"), "fmax": ("a", "axis", "keepdims")}
 _UFUNC_NAMES = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "any": "logical_or", "all": "logical_and"}
 _UFUNCS = {"min": "minimum", "max": "maximum"}
 
@@ -254,6 +254,8 @@ def _identity(args, kwargs):
         value = 0
     elif how.value in ("prod", "all"):
         value = 1
+    elif how.value in ("fmin", "fmax"):
+        value = np.nan
     elif d.kind in "fc":
         value = np.inf if how.value == "min" else -np.inf
         value = value if d.kind == "f" else complex(value, value)
@@ -455,6 +457,17 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     return put_out(nan_extreme("max", a, axis, keepdims, initial, where), out, "fmax")
 
 
+@meaning(reduction("fmin"))
+def number_min(a, axis, keepdims):
+    """The smallest of floats that are not nan."""
+    raise NotImplementedError
+
+
+@meaning(reduction("fmax"))
+def number_max(a, axis, keepdims):
+    raise NotImplementedError
+
+
 def nan_extreme(how, a, axis, keepdims, initial, where):
     if initial is None:
         check_any(a, axis, "fmin" if how == "min" else "fmax")
@@ -462,6 +475,8 @@ def nan_extreme(how, a, axis, keepdims, initial, where):
         return (np.fmin if how == "min" else np.fmax).reduce(a, axis, None, None, keepdims, initial, where)
     if a.dtype.kind not in "fc":
         return extreme(how, a, axis, keepdims, initial, where)
+    if initial is None and where is True and a.dtype.kind == "f":
+        return number_min(a, axis, keepdims) if how == "min" else number_max(a, axis, keepdims)
     if initial is None:
         return item_of(all_nan(extreme(how, without_nan(a, how), axis, keepdims, None, where), a, axis, keepdims))
     first = as_type(initial, a.dtype)
