@@ -264,9 +264,22 @@ def _divide(e, inst, x, y):
     return t, width, kind, divisor, zero
 
 
+def _is_positive(kind, divisor):
+    return kind == "s" and divisor.isdecimal() and divisor != "0"
+
+
+def _floor_by_positive(e, width, x, divisor):
+    """Of -x - 1 where x is negative: no remainder to look at."""
+    sign = e.assign(f"ashr {width} {x}, {int(width[1:]) - 1}")
+    quotient = e.assign(f"udiv {width} {e.assign(f'xor {width} {x}, {sign}')}, {divisor}")
+    return e.assign(f"xor {width} {quotient}, {sign}")
+
+
 def _floordiv_lower(e, inst, x, y):
     x, y = x[0], y[0]
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
+    if _is_positive(kind, divisor):
+        return [_floor_by_positive(e, width, x, divisor)]
     quotient = e.assign(f"{kind}div {width} {x}, {divisor}")
     if kind == "s":
         remainder = e.assign(f"srem {width} {x}, {divisor}")
@@ -287,6 +300,9 @@ def _truncdiv_lower(e, inst, x, y):
 def _mod_lower(e, inst, x, y):
     x, y = x[0], y[0]
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
+    if _is_positive(kind, divisor):
+        quotient = _floor_by_positive(e, width, x, divisor)
+        return [e.assign(f"sub {width} {x}, {e.assign(f'mul {width} {quotient}, {divisor}')}")]
     remainder = e.assign(f"{kind}rem {width} {x}, {divisor}")
     if kind == "s":
         down = _rounds_down(e, width, remainder, divisor)

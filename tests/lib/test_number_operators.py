@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.lib.expressions import both, outcome, shape
+from pyjitc import njit
 from pyjitc.lib.build import SYMBOLS
 from pyjitc.lib.py import operators
 from pyjitc.types import kinds as k
@@ -166,3 +167,21 @@ def test_types_of_common_cases_need_no_library_function():
             rule = operators.compare if op in RELATIONS else operators.binary
             assert not isinstance(rule(op, *operands((x, y))), Call)
     assert shape(1) == (int, 1) and k.Int is not k.int64
+
+
+def by_constants(a):
+    return (a // 1, a % 1, a // 7, a % 7, a // 8, a % 8, a // 127, a % 127, a // -7, a % -7)
+
+
+def int_by_constants(x):
+    return x // 1, x // 7, x % 7, x // 1000003, x % 1000003
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_division_by_constants(dtype):
+    info = np.iinfo(dtype)
+    a = np.array([*range(info.min, info.min + 40), *range(-20, 20), *range(info.max - 40, info.max + 1)], dtype)
+    for x, y in zip(by_constants(a), njit(by_constants)(a)):
+        assert x.dtype == y.dtype and (x == y).all()
+    compiled = njit(int_by_constants)
+    assert [compiled(int(x)) for x in a] == [int_by_constants(int(x)) for x in a]
