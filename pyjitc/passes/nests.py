@@ -549,8 +549,26 @@ def _is_settled(b, v: Value) -> bool:
 def _step(b, v: Value, dim: Value, length: Value) -> Value:
     """Elements from one to the next along the last axis of `v`, `dim` of them in an index space of `length`."""
     size = m.item_bytes(v.type.dtype)
+    known = _known_step(b, v) if b.same(dim, length) else None
+    if known is not None:
+        return b.const(Int, known)
     stride = b.const(Int, size) if _is_settled(b, v) else b.op(m.ARRAY_STRIDE, v, type=Int, axis=v.type.ndim - 1)
     return b.op(m.ARRAY_STEP, dim, length, stride, type=Int, size=size)
+
+
+def _known_step(b, v: Value) -> int | None:
+    """The step where `v` is a slice of a C-ordered array with a small constant step: a reversed array, every other element."""
+    made = b.defs.get(v)
+    stride = b.defs.get(made.args[-1]) if made is not None and made.op is m.ARRAY_VIEW else None
+    if stride is None or stride.op is not a.IMUL:
+        return None
+    factor, unit = (b.defs.get(x) for x in stride.args)
+    if factor is None or unit is None or factor.op is not CONST or unit.op is not m.ARRAY_STRIDE:
+        return None
+    source = unit.args[0].type
+    if source.layout != "C" or unit.attrs["axis"] != source.ndim - 1 or source.dtype is not v.type.dtype:
+        return None
+    return factor.attrs["value"] if abs(factor.attrs["value"]) <= 4 else None
 
 
 def _stepped(b, index: list, step: Value | None) -> list:
