@@ -2,8 +2,8 @@
 
     i32 pyjitc_grid(ptr context, ptr arguments, ptr counter, i64 blocks)
 
-takes numbers of blocks from `counter`, which several CPU threads share, and runs them; 1 where a thread of the grid failed:
-then no further blocks are taken, and the context, one for each CPU thread, says which and why. No Python is needed on the
+takes numbers of blocks, or of runs of neighbouring blocks, from `counter`, which several CPU threads share, and runs them; 1 where a thread
+of the grid failed: then no further blocks are taken, and the context, one for each CPU thread, says which and why. No Python is needed on the
 way. The arguments are those of a launch on a GPU (codegen/nvptx.py), each in a word of eight bytes.
 Slots, states and static shared memory lie on the stack, so that LLVM knows that nobody else writes there.
 """
@@ -96,7 +96,7 @@ class _GridEmitter(FunctionEmitter):
             found = self.words[k] = f"%w{k}"
             self.entry.append(f"  %w{k}.p = getelementptr i64, ptr %context, i64 {k}")
             low = 0 if k < 3 else 1
-            span = f", !range !{40_001 if low else 40_002}" if k < 9 else ""
+            span = f", !range !{40_001 if low else 40_002}" if k < 9 or k == WORDS["run"] else ""
             self.entry.append(f"  {found} = load i64, ptr %w{k}.p, align 8{span}")
         return found
 
@@ -231,6 +231,15 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     e.declare("declare i64 @llvm.readcyclecounter()")
     e.declare("declare i64 @llvm.umin.i64(i64, i64)")
+    across = e.assign(f"load i64, ptr {words[3]}")
+    run = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['run']}")
+    e.line(f"store i64 {across}, ptr {run}")
+    together, runs = "1", width
+    if plan.wide:
+        place = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['together']}")
+        together = e.assign(f"load i64, ptr {place}")
+        above = e.assign(f"add i64 {width}, {together}")
+        runs = e.assign(f"udiv i64 {e.assign(f'sub i64 {above}, 1')}, {together}")
     polled, count, block = e.alloca("i64"), e.alloca("i64"), e.alloca("i64")
     e.line(f"store i64 {e.assign('call i64 @llvm.readcyclecounter()')}, ptr {polled}")
     e.line(f"store i64 1, ptr {count}")
@@ -243,14 +252,19 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.start("take")
     begun = e.assign("call i64 @llvm.readcyclecounter()")
     last = e.assign(f"call i64 @llvm.umin.i64(i64 {e.assign(f'add i64 {first}, {taken}')}, i64 %blocks)")
-    row = e.assign(f"udiv i64 {first}, {width}")
-    for where, value in zip(words, (f"urem i64 {first}, {width}", f"urem i64 {row}, {height}", f"udiv i64 {row}, {height}")):
+    row = e.assign(f"udiv i64 {first}, {runs}")
+    number = e.assign(f"urem i64 {first}, {runs}")
+    for where, value in zip(words, (f"mul i64 {number}, {together}", f"urem i64 {row}, {height}", f"udiv i64 {row}, {height}")):
         e.line(f"store i64 {e.assign(value)}, ptr {where}")
     e.line(f"store i64 {first}, ptr {block}")
     e.jump("run")
     e.start("run")
     if options.debug:
         watch.start_block(e)
+    if plan.wide:
+        left = e.assign(f"sub i64 {width}, {e.assign(f'load i64, ptr {words[0]}')}")
+        count_of_run = e.assign(f"call i64 @llvm.umin.i64(i64 {left}, i64 {together})")
+        e.line(f"store i64 {e.assign(f'mul i64 {count_of_run}, {across}')}, ptr {run}")
     e.branch(e.assign(f"icmp eq i64 {size}, 0"), "call", "clear")
     e.start("clear")
     e.line(f"call void @llvm.memset.p0.i64(ptr {e.assign(f'inttoptr i64 {shared} to ptr')}, i8 -1, i64 {size}, i1 false)")
@@ -266,8 +280,8 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.branch(e.assign(f"icmp ult i64 {done}, {last}"), "next", "taken", likely=True)
     e.start("next")
     for k, carry in ((0, "second"), (1, "third")):
-        n = e.assign(f"add i64 {e.assign(f'load i64, ptr {words[k]}')}, 1")
-        over = e.assign(f"icmp eq i64 {n}, {(width, height)[k]}")
+        n = e.assign(f"add i64 {e.assign(f'load i64, ptr {words[k]}')}, {1 if k else together}")
+        over = e.assign(f"icmp uge i64 {n}, {(width, height)[k]}")
         e.line(f"store i64 {e.assign(f'select i1 {over}, i64 0, i64 {n}')}, ptr {words[k]}")
         e.branch(over, carry, "run", likely=False)
         e.start(carry)
@@ -312,4 +326,4 @@ def compile_grid(functions: list[ir.Function], plan, options: Options = Options(
     with timed("llvm"):
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
-    return GridKernel(code, types, tuple(module.sites), module.shared, plan.local_bytes, plan.cooperative, text)
+    return GridKernel(code, types, tuple(module.sites), module.shared, plan.local_bytes, plan.cooperative, plan.wide, text)

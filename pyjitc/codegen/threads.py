@@ -21,6 +21,10 @@ def _word(name):
     return lambda e, inst: [e.word(WORDS[name] + inst.attrs["axis"])]
 
 
+def _run(e, inst):
+    return [e.word(WORDS["run"])]
+
+
 def _shared(e, inst):
     t, shape = inst.attrs["type"], inst.attrs["shape"]
     size = gpu.shape_bytes(t, shape)
@@ -612,6 +616,7 @@ def _print(e, inst, *operands):
 
 
 LOWERINGS = {
+    grid.RUN: _run,
     gpu.BLOCK_ID: _word("block"), gpu.BLOCK_DIM: _word("threads"), gpu.GRID_DIM: _word("blocks"),
     gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
     gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing, memory.POLL: _poll,

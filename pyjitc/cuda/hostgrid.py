@@ -1,7 +1,7 @@
 """Kernels on the CPU: compiled for a whole block, blocks spread over this process's CPU threads.
 
-Loaded at the first launch without a GPU. A launch returns when it is done; the first failing block, in their order, decides
-what is raised.
+Loaded at the first launch without a GPU. Kernels that only ask where their threads are in the grid run several neighbouring blocks as
+one. A launch returns when it is done; the first block that failed, or the first row of several that ran as one, decides what is raised.
 """
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from ..base.trace import timed
 from ..codegen.gridkernel import CONTEXT_WORDS, CONTROL, ENTRY, RECORD, STOP, WORDS, GridKernel
 from ..codegen.sites import Site
 from ..runtime.loader import LoadError, load
-from ..types.kinds import is_complex
+from ..types.kinds import Array, Tuple, is_complex
 from .failure import failure
 
 __all__ = ["GridCode", "compile_kernel"]
 
 blockcode = lazy(f"{__package__}.blockcode")
 
-_FIRST = 1 << 12  # threads of a grid that show how long the rest takes
+_FIRST = 1 << 12  # threads of a grid that run at first
+_WIDEST = 1 << 16  # threads of a run of blocks
+_SHOWN = 20e-6  # seconds that show how long the rest takes
 _WAKING = 50e-6  # seconds that it takes to wake another CPU thread
 _Native = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)
 _Context = ctypes.c_int64 * CONTEXT_WORDS
@@ -66,23 +68,35 @@ class GridCode:
             _pack(value, t, words)
         arguments = struct.pack(f"<{self.layout}", *words)
         blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
+        if self.kernel.wide:  # what is counted from here on is runs of blocks
+            together = max(1, min(grid[0], _WIDEST // threads, blocks // (16 * _workers())))
+            blocks = -(-grid[0] // together) * grid[1] * grid[2]
+            threads *= together
+        else:
+            together = 1
         control = (ctypes.c_int64 * len(CONTROL))()
-        runs = [_Run(self, grid, block, shared)]
+        runs = [_Run(self, grid, block, shared, together)]
         where = ctypes.byref(control)
         others = []
         try:
             if self.kernel.cooperative:
                 status = self._all_at_once(runs, arguments, where, grid, block, shared)
             else:
-                first = min(blocks, max(1, _FIRST // threads))
-                start = perf_counter()
-                status = self.native(runs[0].context, arguments, where, first)
-                if status == 0 and first < blocks:
-                    control[0] = first
-                    rest = (perf_counter() - start) / first * (blocks - first)
+                done, part = 0, max(1, _FIRST // threads)
+                spent, status = 0.0, 0
+                while status == 0 and done < blocks and spent < _SHOWN:  # until it can be said how long the rest takes
+                    part = min(part, blocks - done)
+                    control[0] = done
+                    start = perf_counter()
+                    status = self.native(runs[0].context, arguments, where, done + part)
+                    spent = perf_counter() - start
+                    done, shown, part = done + part, part, 16 * part
+                if status == 0 and done < blocks:
+                    control[0] = done
+                    rest = spent / shown * (blocks - done)
                     if rest > 4 * _WAKING:
-                        count = min(blocks - first, _workers(), int(rest / _WAKING))
-                        runs += [_Run(self, grid, block, shared) for _ in range(count - 1)]
+                        count = min(blocks - done, _workers(), int(rest / _WAKING))
+                        runs += [_Run(self, grid, block, shared, together) for _ in range(count - 1)]
                         others += [_submit(self.native, run.context, arguments, where, blocks) for run in runs[1:]]
                     status = self.native(runs[0].context, arguments, where, blocks)
                     wait(others)
@@ -124,14 +138,16 @@ class GridCode:
 class _Run:
     """What one CPU thread needs during a launch: the context of the native code, and memory of a block."""
 
-    def __init__(self, code: GridCode, grid, block, shared: int):
+    def __init__(self, code: GridCode, grid, block, shared: int, together: int = 1):
         self.code = code
         watched = -(-shared // 64) * 64 + code.shared if code.debug else 0
-        self.memory = [_memory(max(shared, watched)), _memory(code.kernel.local * block[0] * block[1] * block[2]), _memory(watched * RECORD)]
-        place = tuple([_aligned(m) for m in self.memory])
-        self.context = _Context(0, 0, 0, *block, *grid, place[0], shared, place[1])  # in the order of gridkernel.WORDS
-        self.context[WORDS["record"]] = place[2]
-        self.context[WORDS["watched"]] = watched
+        self.memory = [_memory(size) if size else None for size in (
+            max(shared, watched), code.kernel.local * block[0] * block[1] * block[2], watched * RECORD)]
+        common, local, record = [0 if m is None else (m.__array_interface__["data"][0] + 63) // 64 * 64 for m in self.memory]
+        self.context = _Context(0, 0, 0, *block, *grid, common, shared, local)  # in the order of gridkernel.WORDS
+        self.context[WORDS["together"]] = together
+        if watched:
+            self.context[WORDS["record"]], self.context[WORDS["watched"]] = record, watched
 
     def block_number(self, grid) -> int:
         x, y, z = self.context[0:3]
@@ -140,17 +156,17 @@ class _Run:
     def error(self, block) -> Exception:
         context = self.context
         site = self.code.kernel.sites[context[WORDS["site"]] - 1]
+        x, y, z = context[0:3]
         number = context[WORDS["thread"]]
-        thread = None if number < 0 else (number % block[0], number // block[0] % block[1], number // block[0] // block[1])
-        return failure(site, context[WORDS["values"]:WORDS["values"] + 8], context[0:3], thread)
+        thread = None
+        if number >= 0:
+            row, along = divmod(number, context[WORDS["run"]])
+            x, thread = x + along // block[0], (along % block[0], row % block[1], row // block[1])
+        return failure(site, context[WORDS["values"]:WORDS["values"] + 8], (x, y, z), thread)
 
 
 def _memory(size: int):
-    return np.empty(size + 64, np.uint8) if size else None
-
-
-def _aligned(memory) -> int:
-    return 0 if memory is None else (memory.__array_interface__["data"][0] + 63) // 64 * 64
+    return np.empty(size + 64, np.uint8)
 
 
 # ---------------------------------------------------------------- arguments
@@ -160,14 +176,12 @@ _FORMATS = {"ptr": "Q", "i64": "q", "i32": "i4x", "i16": "h6x", "i8": "b7x", "do
 
 def _pack(value, t, words: list) -> None:
     """Append the words of an argument: what `codegen.nvptx.parameters` says is passed."""
-    kind = type(t).__name__
-    if kind == "Array":
-        where = getattr(value, "address", None)
-        words.append(value.__array_interface__["data"][0] if where is None else where)
+    if isinstance(t, Array):
+        words.append(value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else value.address)
         words += value.shape
         if t.layout == "A":
             words += value.strides
-    elif kind == "Tuple":
+    elif isinstance(t, Tuple):
         for part, p in zip(value, t.elements):
             _pack(part, p, words)
     else:

@@ -35,7 +35,7 @@ gpu = lazy(f"{__package__}.gpu")
 _backends = {True: gpu, False: lazy(f"{__package__}.hostgrid")}
 _MAX_SHARED = 48 << 10
 _MAX_LAUNCHES = 64  # configurations of a kernel that are remembered
-_PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray))
+_PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray, *(t for t in np.sctypeDict.values() if t is not np.void)))
 
 
 class DeviceFunction(Callable_):

@@ -5,6 +5,7 @@ what a thread needs in a later region it keeps in a *slot*. Where threads may le
 their warp only, every thread has a *state*, the region it enters next; a region runs the threads that wait for it.
 Before:  i = thread_id ; x = f(i) ; barrier ; y = g(x) ; return
 After:   loop t: x = f(t) ; slot_store 0 (t, x)        loop t: x = slot_load 0 (t) ; y = g(x)        return
+A kernel without waits that only asks for its threads' places in the grid runs neighbouring blocks as one wide block.
 What is the same for all threads and costs nothing to compute early stands before the loops; what follows cheaply from the
 thread's number is computed again in each region. A warp operation is a wait, an exchange, and another wait.
 Needs: SSA, everything that waits inlined, no handlers.  Keeps: checks; they leave through one block that says which thread it was.
@@ -57,7 +58,7 @@ def run_module(functions: list[ir.Function], options, replacement, recursive, ch
 
 class Plan:
     """What the emitter needs to know of a block function. slots: type of each; local_bytes: of each thread's arrays;
-    masked: whether threads have states; cooperative: whether blocks wait for each other; lines: of each region, where its threads
+    masked: whether threads have states; cooperative: whether blocks wait for each other; wide: whether neighbouring blocks may run as one; lines: of each region, where its threads
     wait."""
 
     def __init__(self):
@@ -65,6 +66,7 @@ class Plan:
         self.local_bytes = 0
         self.masked = False
         self.cooperative = False
+        self.wide = False
         self.lines: list[int] = []
 
 
@@ -125,6 +127,7 @@ class _Grid:
         self.number(regions)
         exits = {r: self.exits(r) for r in regions}
         plan = self.plan
+        plan.wide = len(regions) == 1 and not self.debug and self.asks_for_places()
         found = Uniformity(fn, {i.result for i in self.own}, _is_uniform)
         self.varying = found.varying
         plan.masked = found.parts and any(len(ways) > 1 for ways in exits.values()) or self.debug
@@ -210,6 +213,31 @@ class _Grid:
     def slot(self, t) -> int:
         self.plan.slots.append(t)
         return len(self.plan.slots) - 1
+
+    def asks_for_places(self) -> bool:
+        """Whether threads see of their number along x, and of their block's, only where they are in the grid; and blocks have no memory."""
+        insts = [*self.start.insts, *self.own, *(i for b in self.fn.blocks for i in b.insts)]
+        made = {i.result: i for i in insts if i.result is not None}
+
+        def along_x(v, op) -> bool:
+            inst = made.get(v)
+            return inst is not None and inst.op is op and inst.attrs["axis"] == 0
+
+        def is_base(v) -> bool:
+            inst = made.get(v)
+            return inst is not None and inst.op is a.IMUL and any(
+                along_x(x, gpu.BLOCK_ID) and along_x(y, gpu.BLOCK_DIM) for x, y in (inst.args, inst.args[::-1]))
+
+        def is_place(inst) -> bool:
+            return inst.op is a.IADD and any(along_x(x, gpu.THREAD_ID) and is_base(y) for x, y in (inst.args, inst.args[::-1]))
+
+        for inst in insts:
+            if inst.op in (gpu.LANE_ID, gpu.SHARED_ARRAY, gpu.DYNAMIC_SHARED, grid.LOCAL):
+                return False
+            for v in [*inst.args, *(x for edge in inst.edges() for x in edge.args)]:
+                if along_x(v, gpu.BLOCK_ID) and not is_base(inst.result) or (along_x(v, gpu.THREAD_ID) or is_base(v)) and not is_place(inst):
+                    return False
+        return True
 
     def cut(self) -> list[_Region]:
         """End a block at each wait; the regions, the entry first."""
@@ -339,8 +367,8 @@ class _Grid:
 
     def loop(self, region: _Region, regions, exits, definitions) -> None:
         """The blocks that run a region for all threads of the block, and go on."""
-        head, rows, row, columns, thread, after, latch = region.head, *map(ir.Block, (
-            "rows", "row", "threads", "thread", "next_row", "next_thread"))
+        head, layers, layer, rows, row, columns, thread, after, below, latch = region.head, *map(ir.Block, (
+            "layers", "layer", "rows", "row", "threads", "thread", "next_row", "next_layer", "next_thread"))
         after_all = ir.Block("all")
         loc = ir.Loc(region.line, 0, -1, -1)
 
@@ -366,24 +394,24 @@ class _Grid:
         if region is not regions[0]:
             nobody = constant(head, -1)
             head.insts.append(ir.Inst(memory.POLL, (), {"cost": 64}, None, loc, unwind=ir.Edge(self.failing, [nobody])))
-        width, height, depth = (make(head, gpu.BLOCK_DIM, axis=k) for k in range(3))
+        width, height, depth = (make(head, gpu.BLOCK_DIM, axis=k) if k or not self.plan.wide else make(head, grid.RUN) for k in range(3))
         zero, one = constant(head, 0), constant(head, 1)
-        jump(head, rows, zero, make(head, a.IMUL, height, depth))
-        # for row in range(height * depth)
-        w, rows_left = ir.Value(Int, "row"), ir.Value(Int)
-        rows.params = [w, rows_left]
-        rows.insts.append(ir.Inst(control.BRANCH, (make(rows, a.IGT, rows_left, zero, type=Bool),), {}, None, loc,
-                                  [ir.Edge(row), ir.Edge(after_all)]))
-        y, z = make(row, a.IMOD, w, height), make(row, a.IFLOORDIV, w, height)
-        base = make(row, a.IMUL, w, width)
+
+        def counted(name, header, body, beyond, last, **attrs):
+            """A loop that counts up; its counter. Entered by a jump to `header` with 0 and how often."""
+            counter, left = ir.Value(Int, name), ir.Value(Int)
+            header.params = [counter, left]
+            header.insts.append(ir.Inst(control.BRANCH, (make(header, a.IGT, left, zero, type=Bool),), {}, None, loc, [ir.Edge(body), ir.Edge(beyond)]))
+            jump(last, header, make(last, a.IADD, counter, one), make(last, a.ISUB, left, one), **attrs)
+            return counter
+
+        jump(head, layers, zero, depth)
+        z = counted("z", layers, layer, after_all, below)
+        jump(layer, rows, zero, height)
+        y = counted("y", rows, row, below, after)
+        base = make(row, a.IMUL, make(row, a.IADD, make(row, a.IMUL, z, height), y), width)
         jump(row, columns, zero, width)
-        # for x in range(width)
-        x, columns_left = ir.Value(Int, "x"), ir.Value(Int)
-        columns.params = [x, columns_left]
-        columns.insts.append(ir.Inst(control.BRANCH, (make(columns, a.IGT, columns_left, zero, type=Bool),), {}, None, loc,
-                                     [ir.Edge(thread), ir.Edge(after)]))
-        jump(after, rows, make(after, a.IADD, w, one), make(after, a.ISUB, rows_left, one))
-        jump(latch, columns, make(latch, a.IADD, x, one), make(latch, a.ISUB, columns_left, one), parallel=True)
+        x = counted("x", columns, thread, after, latch, parallel=True)
         # one thread
         linear = make(thread, a.IADD, base, x)
         blocks = self.blocks_of(region)
@@ -469,7 +497,7 @@ class _Grid:
             others = sorted((r for r in regions[1:]), key=lambda r: r.number)
             after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)}, None, loc,
                                            [ir.Edge(self.done), *(ir.Edge(r.head) for r in others)]))
-        self.new += [head, rows, row, columns, thread, *([begin] if begin is not thread else []), *copies.values(), latch, after, after_all]
+        self.new += [head, layers, layer, rows, row, columns, thread, *([begin] if begin is not thread else []), *copies.values(), latch, after, below, after_all]
 
 
 def _is_uniform(inst: ir.Inst) -> bool:

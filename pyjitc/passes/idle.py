@@ -1,7 +1,8 @@
-"""Threads of a block that have nothing to do are left out of the loop over them.
+"""Threads of a block that have nothing to do are left out of the loops over them, and so are rows of such threads.
 
 Runs after unswitch and simplify, before versioning, which then finds that indices stay in range.
-Before:  loop t in 0..n: if t < m: work        After:  loop t in 0..min(n, m): work
+Before:  loop y in 0..h: if first + y < m: loop t in 0..w: if k < t: work
+After:   loop y in 0..min(h, m - first): loop t in max(0, k + 1)..w: work
 A store of what is the same for all threads, to a slot of the block, is no work of theirs: it stands in front.
 Needs: SSA, the loops of grid.  Keeps: SSA, effects.
 """
@@ -12,69 +13,164 @@ from ..ir.cfg import Loop, LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, gpu, grid, structure
 from ..types.kinds import Bool, Int
-from .counted import Definitions, find
-from .rewrite import split_edge
+from .counted import Counted, Definitions, find
+from .rewrite import read_outside, remove_unreachable, split_edge
 from .unswitch import is_of_threads
 
 __all__ = ["run"]
 
+_FAR = 1 << 62  # beyond all places
+# comparison -> the same with its operands exchanged, and its contrary
+_EXCHANGED = {a.ILT: a.IGT, a.IGT: a.ILT, a.ILE: a.IGE, a.IGE: a.ILE}
+_CONTRARY = {a.ILT: a.IGE, a.IGE: a.ILT, a.IGT: a.ILE, a.ILE: a.IGT}
+
 
 def run(fn: ir.Function, options=None) -> None:
-    nest = LoopNest(fn)
-    for loop in nest.loops:
-        if is_of_threads(loop):
-            _shorten(fn, loop, nest, Definitions(fn), in_edges(fn.blocks))
+    changed = True
+    while changed:
+        nest, defs, edges = LoopNest(fn), Definitions(fn), in_edges(fn.blocks)
+        changed = False
+        for loop in nest.loops:
+            if is_of_threads(loop):
+                _advance_stores(fn, loop, nest, defs, edges)
+                changed = _narrow(fn, loop.parent, nest, defs, edges) or _narrow(fn, loop, nest, defs, edges)
+                if changed:
+                    remove_unreachable(fn)
+                    break
 
 
-def _shorten(fn, columns: Loop, nest, defs, edges) -> None:
+def _advance_stores(fn, columns: Loop, nest, defs, edges) -> None:
+    """Stores of what is the same for all threads stand in front of the loops."""
     loop = columns.parent
-    counted = find(columns, defs, edges)
     outside = loop.entries(edges)
-    if counted is None or len(outside) != 1 or len(columns.latches) != 1 or counted.start[counted.left] in _inside(loop, defs):
+    if len(outside) != 1 or len(columns.latches) != 1:
+        return
+    (latch,) = columns.latches
+    found = [(block, one) for block in columns.blocks
+             if all(nest.dom.dominates(columns.header, b) for b in loop.latches) and nest.of[block] is columns and nest.dom.dominates(block, latch)
+             for one in block.insts if one.op is grid.SLOT_STORE and one.attrs.get("common") and defs.block_of.get(one.args[1]) not in loop.blocks]
+    if not found:
         return
     front = split_edge(outside[0][2], "front")  # the loop's own: a branch may lead to others
     fn.blocks.append(front)
-    (latch,) = columns.latches
-    for block in list(columns.blocks):  # stores of what is the same for all
-        if all(nest.dom.dominates(columns.header, b) for b in loop.latches) and nest.of[block] is columns and nest.dom.dominates(block, latch):
-            for one in list(block.insts):
-                if one.op is grid.SLOT_STORE and one.attrs.get("common") and defs.block_of.get(one.args[1]) not in loop.blocks:
-                    block.insts.remove(one)
-                    front.insts.insert(-1, ir.Inst(one.op, (counted.start[counted.left], one.args[1]), one.attrs, None, one.loc))
-    body = counted.body.block
-    branch = body.insts[-1]
-    if body.params or branch.op is not control.BRANCH or any(i.op.effects & ~ir.READS for i in body.insts[:-1]) or latch.params or any(
-            i.op.effects for i in latch.insts[:-1]):
-        return
+    nobody = ir.Value(Int)
+    front.insts.insert(0, ir.Inst(control.CONST, (), {"value": 0}, nobody, found[0][1].loc))
+    for block, one in found:
+        block.insts.remove(one)
+        front.insts.insert(-1, ir.Inst(one.op, (nobody, one.args[1]), one.attrs, None, one.loc))
+    edges.clear()
+    edges.update(in_edges(fn.blocks))
+
+
+def _narrow(fn, loop: Loop, nest, defs, edges) -> bool:
+    """Whether a branch became a bound of the loop."""
+    counted = find(loop, defs, edges)
+    if counted is None or len(loop.latches) != 1:
+        return False
+    (latch,) = loop.latches
+    if latch.params or _works(latch):
+        return False
+    block = counted.body.block
+    while block in loop.blocks and block is not latch and nest.of[block] is loop and not block.params and len(edges[block]) == 1 and not _works(block):
+        last = block.insts[-1]
+        if last.op is control.JUMP:
+            block = last.targets[0].block
+            continue
+        if last.op is not control.BRANCH:
+            return False
+        ways = [_beyond(fn, edge, loop, nest, defs, edges) is latch for edge in last.targets]
+        if ways[0] != ways[1] and _bound(fn, counted, last, ways.index(False), nest, defs, edges):
+            last.targets[:] = [last.targets[ways.index(False)]]
+            block.insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, last.targets)
+            return True
+        return False
+    return False
+
+
+def _works(block: ir.Block) -> bool:
+    return any(i.op.effects & ~ir.READS for i in block.insts[:-1])
+
+
+def _beyond(fn, edge: ir.Edge, loop: Loop, nest, defs, edges) -> ir.Block:
+    """Where control comes from an edge without having done anything."""
+    while not edge.block.params or edge.block in {inner.header for inner in loop.inner}:
+        block = edge.block
+        inner = nest.of.get(block)
+        if inner is not None and inner is not loop and inner.header is block:
+            counted = find(inner, defs, edges)
+            inside = {v for v, home in defs.block_of.items() if home in inner.blocks}
+            if counted is None or counted.exit.args or any(map(_works, inner.blocks)) or inside & read_outside(fn, inner.blocks):
+                break
+            edge = counted.exit
+        elif block in loop.blocks and len(block.insts) == 1 and block.insts[0].op is control.JUMP and block not in loop.latches:
+            edge = block.insts[0].targets[0]
+        else:
+            break
+    return edge.block
+
+
+def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
+    """Narrow the loop to the iterations in which the branch goes its way `work`, where that is a comparison of the thread's place."""
     test = defs.inst_of.get(branch.args[0])
-    if test is None or test not in body.insts or test.op not in _LIMITS:
-        return
-    left, work = _LIMITS[test.op]
-    place, limit = test.args if left else test.args[::-1]
-    work = branch.targets[work]
-    idle = branch.targets[1 - branch.targets.index(work)]
-    if idle.block is not latch or work.block is latch or defs.block_of.get(limit) in loop.blocks:
-        return
+    if test is None or test.op not in _EXCHANGED or any(v.type is not Int for v in test.args):
+        return False
+    loop = counted.loop
     x = next((p for p, step in counted.steps.items() if p is not counted.left and step == 1), None)
-    start = _offset(place, x, defs, loop)
-    if x is None or start is None or defs.constant(counted.start[x]) != 0:
-        return
+    if x is None:
+        return False
+    for op, place, limit in ((test.op, *test.args), (_EXCHANGED[test.op], *test.args[::-1])):
+        start = _offset(place, x, defs, loop)
+        if start is not None and defs.block_of.get(limit) not in loop.blocks:
+            break
+    else:
+        return False
+    if work == 1:
+        op = _CONTRARY[op]
+    # in front of the outermost loop in which nothing of this changes
+    needed = [limit, counted.start[x], counted.start[counted.left], *([] if start is x else [start])]
+    outer, entry = loop, counted.entry
+    while outer.parent is not None and all(defs.block_of.get(v) not in outer.parent.blocks for v in needed):
+        outer = outer.parent
+        (*_, entry), *more = outer.entries(edges)
+        if more:
+            return False
+    front = split_edge(entry, "front")
+    fn.blocks.append(front)
 
     def make(op, *args, type=Int, **attrs):
         result = ir.Value(type)
         front.insts.insert(-1, ir.Inst(op, args, attrs, result, test.loc))
         return result
 
-    zero, width = make(control.CONST, value=0), counted.start[counted.left]
-    limit = make(structure.SELECT, make(a.ILT, limit, zero, type=Bool), zero, limit)
-    room = limit if start is x else make(a.ISUB, limit, start)
-    trips = make(structure.SELECT, make(a.ILT, room, width, type=Bool), room, width)
-    counted.entry.args[columns.header.params.index(counted.left)] = trips
-    body.insts[-1] = ir.Inst(control.JUMP, (), {}, None, branch.loc, [work])
+    def constant(value):
+        return make(control.CONST, value=value)
 
+    def least(v, w):
+        return make(structure.SELECT, make(a.ILT, v, w, type=Bool), v, w)
 
-# comparison -> (whether the thread stands on the left of it, target of the threads with work)
-_LIMITS = {a.ILT: (True, 0), a.IGE: (True, 1), a.IGT: (False, 0), a.ILE: (False, 1)}
+    def most(v, w):
+        return make(structure.SELECT, make(a.ILT, v, w, type=Bool), w, v)
+
+    # places are from 0 to far below _FAR: a limit outside of that may move there, and sums do not overflow
+    limit = most(limit, constant(-1))
+    if op is a.ILE or op is a.IGT:
+        limit = make(a.IADD, least(limit, constant(_FAR)), constant(1))
+    if start is not x:
+        limit = make(a.ISUB, limit, start)
+    low, count = counted.start[x], counted.start[counted.left]
+    if op is a.ILT or op is a.ILE:
+        count = least(count, limit if defs.constant(low) == 0 else make(a.ISUB, limit, low))
+    else:
+        first = most(low, limit)
+        count = make(a.ISUB, count, first if defs.constant(low) == 0 else make(a.ISUB, first, low))
+        low = first
+    if front.insts[-1].targets[0].block is loop.header:
+        where = front.insts[-1].targets[0]
+    else:
+        where = counted.entry
+    header = loop.header
+    where.args[header.params.index(x)], where.args[header.params.index(counted.left)] = low, count
+    return True
 
 
 def _offset(place, x, defs, loop):
@@ -90,7 +186,3 @@ def _offset(place, x, defs, loop):
             defs.inst_of.get(v) is None or defs.inst_of[v].op not in (gpu.BLOCK_ID, gpu.BLOCK_DIM) for v in made.args):
         return None
     return first
-
-
-def _inside(loop, defs):
-    return {v for v, block in defs.block_of.items() if block in loop.blocks}
