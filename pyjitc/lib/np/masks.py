@@ -14,7 +14,7 @@ from ...types.kinds import Bool, Int
 from ..build import meaning
 from .views import apart, view_as
 
-__all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "positions"]
+__all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "find_true", "positions", "truths"]
 
 
 def _in_order(args, kwargs):
@@ -143,43 +143,54 @@ def write_masked(a, mask, value, at, step):
     return at
 
 
-def positions(mask):
-    """The indices of true elements: a tuple of arrays, one for each axis."""
+def truths(a):
+    """Where `a` is not zero, as a mask."""
+    if a.dtype.kind in "mM":
+        return a.view(np.int64) != 0
+    return a if a.dtype == np.bool_ else a != 0
+
+
+def positions(a):
+    """The indices of what is not zero: a tuple of arrays, one for each axis."""
+    mask = truths(a)
     n = count_true(mask)
-    out = np.empty((mask.ndim, n), np.int64)
-    find_true(out, mask, (), 0)
-    return rows_of(out, mask.ndim, 0)
+    outs = places(IADD(n, 1), mask.ndim)
+    find_true(outs, mask, (), 0)
+    return shortened(outs, n, 0)
 
 
-def rows_of(out, n, i):
-    if i == n:
-        return ()
-    return (out[i],) + rows_of(out, n, i + 1)
+def places(n, k):
+    return () if k == 0 else (np.empty(n, np.int64),) + places(n, k - 1)
 
 
-def find_true(out, mask, index, at):
+def shortened(outs, n, k):
+    return () if k == len(outs) else (outs[k][:n],) + shortened(outs, n, k + 1)
+
+
+def find_true(outs, mask, index, at):
+    """The indices of true elements into outs, from `at`; outs have room for one more than there are."""
     if mask.ndim == 1:
         n = len(mask)
         whole = ISUB(n, IAND(n, 63))
         for block in range(0, whole, 64):
             if sum_of_bytes(mask, block, 64) > 0:
-                at = find_some(out, mask, index, at, block, IADD(block, 64))
-        at = find_some(out, mask, index, at, whole, n)
+                at = find_some(outs, mask, index, at, block, IADD(block, 64))
+        at = find_some(outs, mask, index, at, whole, n)
     else:
         for i in range(len(mask)):
-            at = find_true(out, mask[i], index + (i,), at)
+            at = find_true(outs, mask[i], index + (i,), at)
     return at
 
 
-def find_some(out, mask, index, at, start, stop):
+def find_some(outs, mask, index, at, start, stop):
+    """Every index is written, and the place moves on where the mask is true."""
     for i in range(start, stop):
-        if ARRAY_LOAD(mask, i):
-            write_index(out, index + (i,), at, 0)
-            at = IADD(at, 1)
+        write_index(outs, index + (i,), at, 0)
+        at = IADD(at, CAST(ARRAY_LOAD(mask, i), type=Int))
     return at
 
 
-def write_index(out, index, at, j):
-    if j < len(index):
-        ARRAY_STORE(out, j, at, np.int64(index[j]))
-        write_index(out, index, at, j + 1)
+def write_index(outs, index, at, k):
+    if k < len(index):
+        ARRAY_STORE(outs[k], at, np.int64(index[k]))
+        write_index(outs, index, at, k + 1)

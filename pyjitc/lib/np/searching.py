@@ -11,7 +11,7 @@ from ...types.kinds import Array, Bool, DType, Int, NoneType, NpInt, Singleton, 
 from ...types.lattice import dtype_of, kind_of, numpy_counterpart
 from ..build import outlined, promoted, type_name
 from ..intrinsics import as_type
-from .masks import count_true
+from .masks import count_true, find_true, positions, truths
 from .sorting import checked, flat_copy, less, with_arrays
 
 __all__ = ["CALLS", "METHODS"]
@@ -104,75 +104,14 @@ def digits(x, bins, up, side, t):
 
 # -- what is not zero
 
-def count(a):
-    if a.dtype == np.bool_:
-        return count_true(a)
-    total = 0
-    if a.ndim == 1:
-        for i in range(len(a)):
-            total = IADD(total, CAST(bool(ARRAY_LOAD(a, i)), type=Int))
-    else:
-        for i in range(len(a)):
-            total = IADD(total, count(a[i]))
-    return total
-
-
-def put_index(outs, index, at, k):
-    if k < len(outs):
-        ARRAY_STORE(outs[k], at, np.int64(index[k]))
-        put_index(outs, index, at, k + 1)
-
-
-def put_places(outs, a, index, at):
-    """The indices of what is not zero, in outs from `at`, while there is room; without a branch on the elements."""
-    if a.ndim == 1:
-        i = 0
-        while i < len(a) and at < len(outs[0]):
-            put_index(outs, index + (i,), at, 0)
-            at = IADD(at, CAST(bool(ARRAY_LOAD(a, i)), type=Int))
-            i = IADD(i, 1)
-    else:
-        for i in range(len(a)):
-            at = put_places(outs, a[i], index + (i,), at)
-    return at
-
-
-def outputs(n, k):
-    if k == 0:
-        return ()
-    return (np.empty(n, np.int64),) + outputs(n, k - 1)
-
-
 def nonzero(a):
     if a.ndim == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    outs = outputs(count(a), a.ndim)
-    put_places(outs, a, (), 0)
-    return outs
-
-
-def put_flat(out, a, base, at):
-    """Flat positions of what is not zero; those of a begin at base."""
-    if a.ndim == 0:
-        if a[()]:
-            ARRAY_STORE(out, at, np.int64(base))
-            at = IADD(at, 1)
-    elif a.ndim == 1:
-        i = 0
-        while i < len(a) and at < len(out):
-            ARRAY_STORE(out, at, np.int64(IADD(base, i)))
-            at = IADD(at, CAST(bool(ARRAY_LOAD(a, i)), type=Int))
-            i = IADD(i, 1)
-    else:
-        for i in range(len(a)):
-            at = put_flat(out, a[i], base + i * a[i].size, at)
-    return at
+    return positions(a)
 
 
 def flatnonzero(a):
-    out = np.empty((1 if a[()] else 0) if a.ndim == 0 else count(a), np.int64)
-    put_flat(out, a, 0, 0)
-    return out
+    return positions(np.ravel(a))[0]
 
 
 def columns_of(out, k, ndim):
@@ -184,9 +123,11 @@ def columns_of(out, k, ndim):
 def argwhere(a):
     if a.ndim == 0:
         return np.empty((1 if a[()] else 0, 0), np.int64)
-    out = np.empty((count(a), a.ndim), np.int64)
-    put_places(columns_of(out, 0, a.ndim), a, (), 0)
-    return out
+    mask = truths(a)
+    n = count_true(mask)
+    out = np.empty((IADD(n, 1), a.ndim), np.int64)
+    find_true(columns_of(out, 0, a.ndim), mask, (), 0)
+    return out[:n]
 
 
 def extract(condition, arr):
