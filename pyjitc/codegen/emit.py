@@ -39,6 +39,8 @@ def components(t: Type) -> tuple[str, ...]:
 
 
 def _find(t):
+    if isinstance(t, Function):  # first: where one of a thousand functions is called, each asks for all of them
+        return [c for p in t.captures for c in components(p)]
     if t is Int:
         return ["i64"]
     if t is Float:
@@ -69,8 +71,6 @@ def _find(t):
         parts = (t.start, t.stop, t.step)
     elif isinstance(t, Struct):
         parts = [m for _, m in t.members]
-    elif isinstance(t, Function):
-        parts = t.captures
     elif isinstance(t, Method):
         parts = (t.receiver,)
     elif isinstance(t, Union):

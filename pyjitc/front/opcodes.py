@@ -296,9 +296,25 @@ def list_extend(frame, x):
     frame.stack[-x.arg] = frame.emit(generic.LIST_EXTEND, (frame.stack[-x.arg], value))
 
 
+def _unused_display(frame, value):
+    """The list display of this block that made `value`, taken out of the block, if nothing has seen it since: with one more item it is
+    made anew. A list for every item of a long display would be quadratic."""
+    insts = frame.block.insts
+    for k in range(len(insts) - 1, -1, -1):
+        if insts[k].result is value:
+            return insts.pop(k) if insts[k].op is generic.LIST else None
+        if any(value in user.args for user in (insts[k], *insts[k].edges())):
+            return None
+    return None
+
+
 def list_append(frame, x):
     value = frame.stack.pop()
-    if x.arg == 1:  # `[*a, b]`; in a comprehension the iterator lies above the list
+    if x.arg == 1:  # `[*a, b]`, or a display of more than 30 items; in a comprehension the iterator lies above the list
+        display = _unused_display(frame, frame.stack[-1])
+        if display is not None:
+            frame.stack[-1] = frame.emit(generic.LIST, (*display.args, value))
+            return
         value = frame.emit(generic.TUPLE, (value,))
         frame.stack[-1] = frame.emit(generic.LIST_EXTEND, (frame.stack[-1], value))
         return

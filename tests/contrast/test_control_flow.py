@@ -219,6 +219,8 @@ def many_cases(kind, count):
     if kind == "match":
         cases = (f"        case {i}:\n            return x + {i * 7 % 1000}\n" for i in range(count))
         body = "    match k:\n" + "".join(cases)
+    elif kind == "functions":
+        body = f"    if 0 <= k < {count}:\n        return ({', '.join(f'lambda v: v + {i * 7 % 1000}' for i in range(count))})[k](x)\n"
     else:
         cases = (f"    {'el' if i else ''}if k == {i}:\n        return x + {i * 7 % 1000}\n" for i in range(count))
         body = "".join(cases)
@@ -228,8 +230,9 @@ def many_cases(kind, count):
 
 
 @row("switch")
-@pytest.mark.parametrize("kind", ["match", "if"])
-def test_switch_over_a_thousand(kind):
+@pytest.mark.parametrize("kind", ["match", "if", "functions"])
+def test_switch_over_a_thousand(kind, monkeypatch):
+    monkeypatch.delenv("PYJITC_VERIFY")  # it would take most of the time
     function = many_cases(kind, 1000)
     compiled = njit(function)
     for k in (0, 1, 499, 998, 999, 1000, -1):
