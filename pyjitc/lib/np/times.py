@@ -495,7 +495,7 @@ def _outside(name):
 
 CALLS = {
     np.datetime64: _constructor(np.datetime64, "M"), np.timedelta64: _constructor(np.timedelta64, "m"), np.datetime_data: _datetime_data,
-    **{getattr(np, name): _outside(name) for name in ("busday_count", "busday_offset", "is_busday", "datetime_as_string")},
+    np.datetime_as_string: _outside("datetime_as_string"),
 }
 METHODS: dict = {}
 
