@@ -119,6 +119,8 @@ class Module:
         self.slow_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
         self.unrolled_loops = 0
+        self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of LLVM's scope
+        self.scope_lists: dict[tuple[int, ...], int] = {}
         self.added = False  # whether a function was: the first is the one that the stub calls
         self.symbols: dict[ir.Function, str] = {}
         self.context: tuple[str, ...] = ()  # parameters that every function has beside its own, and hands on
@@ -135,6 +137,11 @@ class Module:
         """Number of new loop metadata: no iteration touches what another writes."""
         self.independent_loops.append(interleave)
         return 10_000 + len(self.independent_loops)
+
+    def scope_list(self, scopes) -> int:
+        """Number of the metadata of a list of alias scopes; they are made when they are first asked for."""
+        numbers = tuple(self.scopes.setdefault(scope, 50_001 + len(self.scopes)) for scope in scopes)
+        return self.scope_lists.setdefault(numbers, 60_001 + len(self.scope_lists))
 
     def unrolled_loop(self) -> int:
         """Number of new loop metadata: four steps at once."""
@@ -199,6 +206,10 @@ class Module:
         if self.unrolled_loops:
             parts.append('!7 = !{!"llvm.loop.unroll.count", i32 4}')
             parts += (f"!{n} = distinct !{{!{n}, !7}}" for n in range(20_001, 20_001 + self.unrolled_loops))
+        if self.scopes:
+            parts.append("!50000 = distinct !{!50000}")
+            parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
+            parts += (f"!{n} = !{{{', '.join(f'!{k}' for k in scopes)}}}" for scopes, n in self.scope_lists.items())
         return "\n".join(parts)
 
 
@@ -273,6 +284,11 @@ class Emitter:
 
     def helper(self, name: str) -> str:
         return self.module.helper(name)
+
+    def scope(self, group: int, own: int, *others: int) -> str:
+        """Metadata of an access: to array `own` of a group, which shares no memory with `others` of it."""
+        own, others = [self.module.scope_list((self, group, n) for n in part) for part in ((own,), others)]
+        return f", !alias.scope !{own}, !noalias !{others}"
 
     def rare(self, symbol: str, values) -> str:
         """The rest of a call of a libm function of doubles that few elements need."""

@@ -95,30 +95,35 @@ def _access(e, t: Array, pointer, part):
     return pointer, align
 
 
+def _notes(e, inst) -> str:
+    """What LLVM is told of an access beside its address."""
+    return (PARALLEL if inst.attrs.get("parallel") else "") + (e.scope(*inst.attrs["apart"]) if "apart" in inst.attrs else "")
+
+
 def _load_lower(e, inst, a, *indices):
     t = inst.args[0].type
     pointer = _address(e, t, a, [x[0] for x in indices])
-    group = PARALLEL if inst.attrs.get("parallel") else ""
+    notes = _notes(e, inst)
     result = []
     for part, ty in enumerate(e.components(t.dtype)):
         where, align = _access(e, t, pointer, part)
         if ty == "i1":
-            byte = e.assign(f"load i8, ptr {where}, align 1{group}")
+            byte = e.assign(f"load i8, ptr {where}, align 1{notes}")
             result.append(e.assign(f"icmp ne i8 {byte}, 0"))
         else:
-            result.append(e.assign(f"load {ty}, ptr {where}, align {align}{group}"))
+            result.append(e.assign(f"load {ty}, ptr {where}, align {align}{notes}"))
     return result
 
 
 def _store_lower(e, inst, a, *rest):
     t = inst.args[0].type
     *indices, value = rest
-    pointer = _address(e, t, a, [x[0] for x in indices])
+    pointer, notes = _address(e, t, a, [x[0] for x in indices]), _notes(e, inst)
     for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
         where, align = _access(e, t, pointer, part)
         if ty == "i1":
             v, ty = e.assign(f"zext i1 {v} to i8"), "i8"
-        e.line(f"store {ty} {v}, ptr {where}, align {align}{PARALLEL if inst.attrs.get('parallel') else ''}")
+        e.line(f"store {ty} {v}, ptr {where}, align {align}{notes}")
     return []
 
 
@@ -403,9 +408,10 @@ CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_in
                  eval_attrs=True, doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
                  "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap")
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=_load_lower, partials=STRUCTURAL,
-                doc="element at indices that are in range")
+                doc="element at indices that are in range; {apart}: (group, number, *others): the array shares no memory with the "
+                "others of a group of arrays of the function")
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_lower, partials=STRUCTURAL,
-                 doc="write the last operand at indices that are in range")
+                 doc="write the last operand at indices that are in range; {apart}: as of array_load")
 SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE,
                 lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],

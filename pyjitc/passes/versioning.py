@@ -3,7 +3,7 @@
 Runs after simplify, when loops over ranges are counted loops of plain ints. Where the indices of a nest are affine in its
 counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
 wrapping arithmetic where the guard excludes overflow), and the loop as it was, which fails at the same iteration,
-after the same writes, with the same error.
+after the same writes, with the same error. Of a nest, the guard also asks whether its few arrays lie apart in memory.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -13,9 +13,12 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import BAND, IADD, IADD_CK, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
-from ..ops.memory import AFFINE_IN_RANGE, CHECK_INDEX
-from ..types.kinds import Bool
+from ..ops.arith import BAND, BOR, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
+from ..ops.memory import (
+    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
+)
+from ..ops.structure import SELECT
+from ..types.kinds import Bool, Int
 from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
 from .rewrite import clone_blocks, read_outside, substitute
@@ -23,6 +26,7 @@ from .rewrite import clone_blocks, read_outside, substitute
 __all__ = ["run"]
 
 MAX_INSTS = 500  # of a nest that is copied
+MAX_ARRAYS = 4  # that are compared for common memory
 _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
 
 
@@ -58,13 +62,14 @@ def _headers(loop):
 
 class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant indices that count
-    from the end -> the constant; holds: comparisons that the guard answers."""
+    from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the others that it shares no memory with."""
 
     def __init__(self):
         self.guards: dict[tuple, None] = {}
         self.checks: set[ir.Inst] = set()
         self.wrapped: dict[ir.Inst, int] = {}
         self.holds: set[ir.Inst] = set()
+        self.apart: dict[ir.Value, list[ir.Value]] = {}
 
 
 def _plan(loop, nest, defs, edges):
@@ -116,7 +121,24 @@ def _plan(loop, nest, defs, edges):
             plan.holds.add(inst)
     plan.outer = outer
     plan.counters = counters
+    if loop.inner:
+        plan.apart = _written_and_others(loop, nest, defs)
     return plan
+
+
+def _written_and_others(loop, nest, defs) -> dict:
+    """Arrays from outside all loops that are read and written here -> those that must not share memory with it, for LLVM to
+    mix the accesses. It would compare the rows that each inner loop works in, every time before it starts."""
+    found: dict[ir.Value, bool] = {}
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+                array = inst.args[0]
+                if defs.block_of.get(array) not in nest.of:
+                    found[array] = found.get(array, False) or inst.op is ARRAY_STORE
+    if len(found) > MAX_ARRAYS:
+        return {}
+    return {x: others for x in found if (others := [y for y in found if y is not x and (found[x] or found[y])])}
 
 
 def _collect(loop, top, defs, edges, counters) -> bool:
@@ -162,6 +184,9 @@ def _version(fn, loop, plan, defs):
     yes = ir.Value(Bool)
     if plan.holds:
         guard.insts.append(ir.Inst(control.CONST, (), {"value": True}, yes, loc))
+    names = {x: n for n, x in enumerate(plan.apart)}
+    if names:
+        group = fn.attrs["apart"] = fn.attrs.get("apart", 0) + 1
     for block in copies.values():
         kept = []
         for inst in block.insts:
@@ -180,6 +205,8 @@ def _version(fn, loop, plan, defs):
                     continue
                 inst.op = _WRAPPING[inst.op]
                 inst.unwind = None
+            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.apart:
+                inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *plan.apart[inst.args[0]])))}
             kept.append(inst)
         block.insts = kept
     # the guard, in a block of its own on the way in
@@ -193,6 +220,7 @@ def _version(fn, loop, plan, defs):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
+    condition = _apart(guard, plan.apart, condition, loc)
     entry = counted.entry
     guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
                                [ir.Edge(copies[loop.header], entry.args), ir.Edge(loop.header, entry.args)]))
@@ -212,6 +240,37 @@ def _version(fn, loop, plan, defs):
     if definitions:
         repair(fn, definitions)
     return [copies[h] for h in _headers(loop)]
+
+
+def _apart(guard, apart, condition, loc):
+    """`condition`, and that no two of these arrays share memory."""
+    def make(op, *args, type=Int, **attrs):
+        result = ir.Value(type)
+        guard.insts.append(ir.Inst(op, args, attrs, result, loc))
+        return result
+
+    spans = {}
+    for array in apart:
+        low = high = make(ARRAY_DATA, array)
+        zero, one = make(control.CONST, value=0), make(control.CONST, value=1)
+        for axis in range(array.type.ndim):
+            n, stride = make(ARRAY_DIM, array, axis=axis), make(ARRAY_STRIDE, array, axis=axis)
+            reach = make(IMUL, make(ISUB, n, one), stride)
+            if array.type.layout == "A":
+                negative = make(ILT, reach, zero, type=Bool)
+                low = make(IADD, low, make(SELECT, negative, reach, zero))
+                reach = make(SELECT, negative, zero, reach)
+            high = make(IADD, high, reach)
+        spans[array] = low, make(IADD, high, make(control.CONST, value=item_bytes(array.type.dtype)))
+    seen = set()
+    for x, others in apart.items():
+        seen.add(x)
+        for y in others:
+            if y not in seen:
+                (low, high), (low_of, high_of) = spans[x], spans[y]
+                clear = make(BOR, make(ILE, high, low_of, type=Bool), make(ILE, high_of, low, type=Bool), type=Bool)
+                condition = make(BAND, condition, clear, type=Bool)
+    return condition
 
 
 def _condition(guard, constant, terms, limit, counters, loc):

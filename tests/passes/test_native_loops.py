@@ -172,3 +172,32 @@ def test_an_index_error_in_an_unrolled_loop(wrong):
         histogram(counts, values)
     assert counts.tolist() == expected.tolist()
     assert "unroll: True" in str(histogram._inspect("opt", histogram.signatures[0]))
+
+
+def _shared(kind):
+    """Three matrices for matmul_ikj, parts of one block of memory or not."""
+    x = np.random.default_rng(5).random((40, 40))
+    return {"one": (x, x, x), "quarters": (x[:20, :20], x[:20, 20:], x[20:, :20]), "interleaved": (x[:20, :20], x[::2, 1::2], x[::2, ::2]),
+            "result among rows": (x[:20, :20], x[10:30, :20], x[5:25, :20]), "one row on": (x[:-1, :-1], x[1:, :-1], x[:-1, 1:]),
+            "reversed": (x[::-1], x, x[:, ::-1]), "apart": (x, x.copy(), x.copy()), "Fortran": (x, x.copy(), x.T),
+            "no columns": (x, np.empty((40, 0)), x), "no rows": (np.empty((0, 3)), x, x)}[kind]
+
+
+SHARED = ["one", "quarters", "interleaved", "result among rows", "one row on", "reversed", "apart", "Fortran", "no columns", "no rows"]
+
+
+@pytest.mark.parametrize("kind", SHARED)
+def test_arrays_that_share_memory(kind):
+    """The loops that LLVM may reorder run only where arrays lie apart."""
+    with np.errstate(all="ignore"):
+        expected, actual = _shared(kind), _shared(kind)
+        matmul_ikj.py_func(*expected)
+        matmul_ikj(*actual)
+    for one, other in zip(expected, actual):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_rows_of_arrays_that_lie_apart_are_not_compared():
+    matmul_ikj(*_shared("apart"))
+    text = max((matmul_ikj.inspect_llvm(signature) for signature in matmul_ikj.signatures), key=len)
+    assert "!noalias" in text and "vector.memcheck" not in text
