@@ -17,6 +17,7 @@ MEASURED = re.compile(
     rf"|(?:{NUMBER}|two|three|four|five|six|eight|ten|some|several) times (?:faster|slower|longer|shorter|as|more|less|the time)"
     rf"|(?:{NUMBER}|a|some|several|few) (?:nano|micro|milli)seconds?"
     rf"|{NUMBER} percent|\btwice as\b|\b(?:halves|doubles|halved|doubled) (?:the|what|its) (?:time|cost|speed)"
+    r"|\bhalf (?:of (?:that|its|the time)|as)\b"
     rf"|\b(?:an?|one|two|three|four|by) (?:{PARTS})s?\b(?! of all)", re.I)
 LIMIT = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")  # a limit that a test holds stands in one paragraph with the test's name
 
@@ -46,7 +47,8 @@ def test_no_measured_number_without_a_source(path):
 
 @pytest.mark.parametrize("text", [
     "It takes 15.1 ms.", "5.3x Numba's time", "| a | 1.20±0.01x |", "within 100 ms", "a third shorter", "three times faster", "0.35 µs", "some milliseconds",
-    "a fifth of an import", "it got 20% faster", "1.11 ulp", "2 s", "slower by a quarter", "3.2 GB/s", "several times slower", "30 seconds"])
+    "a fifth of an import", "it got 20% faster", "1.11 ulp", "2 s", "slower by a quarter", "3.2 GB/s", "several times slower", "30 seconds", "half of that of sort",
+    "half as many"])
 def test_bare_numbers_are_found(text):
     assert bare(text)
 
