@@ -10,7 +10,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -151,6 +151,8 @@ NEST_INTO = Op("nest_into", _result, RAISES | READS | WRITES, lower=_never, part
                doc="a nest whose template writes into its first argument")
 ELEMENT = _hole("element", None, READS, "value of the tree, of {type}, at an index")
 ELEMENT_UNIT = _hole("element_unit", None, READS, "the same where `unit` holds: elements follow each other along the last axis")
+STRETCHED = _hole("stretched", Bool, PURE, "whether rows of one operand meet columns of others: along the last axis each of these repeats one element")
+ELEMENT_STRETCHED = _hole("element_stretched", None, READS, "the value at an index where that holds")
 UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their elements follow each other, "
              "repeat, or have a step that LLVM makes two loops of")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")

@@ -15,7 +15,7 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
-from ..ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, UNIT, Leaf, Node
+from ..ops.nest import ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, STRETCHED, UNIT, Leaf, Node
 from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
 from .rewrite import resolve, substitute
@@ -23,7 +23,7 @@ from .rewrite import resolve, substitute
 __all__ = ["run", "functions_of"]
 
 _NESTS = frozenset((NEST, NEST_INTO))
-_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, UNIT, FLAT, PLAIN, ROW, OVERLAPS, PUT, PUT_UNIT))
+_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, PLAIN, ROW, OVERLAPS, PUT, PUT_UNIT))
 MOST = 24  # operands of a fused nest
 
 
@@ -326,6 +326,8 @@ class _Expansion:
         key = (k, unit)
         if key in self.views:
             return self.views[key]
+        if unit == "stretched":
+            return self.stretched_view(k, n)
         b, operand = self.before, self.arrays[k]
         t, dims = operand.type, operand.dims
         space = self.space()
@@ -358,7 +360,27 @@ class _Expansion:
         self.views[key] = found
         return found
 
+    def loose(self, n):
+        """The operands of several axes, no slices, that may have one column in a space of n axes."""
+        return [k for k, operand in self.arrays.items() if operand.type.ndim > 1 and (step := self.view(k, n, True)[2]) is not None
+                and self.defs[step].op is m.ARRAY_STEP and not _is_view(self.defs, operand.value)]
+
+    def is_stretched(self, b, n):
+        first, *others = self.loose(n) or [None]
+        if not others or len(others) > 2:
+            yield b.const(Bool, False)
+            return
+        yield b.op(a.IEQ, self.view(first, n, True)[2], b.const(Int, 1), type=Bool)
+        for k in others:
+            yield b.op(a.IEQ, self.view(k, n, True)[2], b.const(Int, 0), type=Bool)
+
+    def stretched_view(self, k, n):
+        array, axes, step = self.view(k, n, True)
+        loose = self.loose(n)
+        return array, axes, step if k not in loose else None if k == loose[0] else self.zero
+
     def prepare(self, n):
+        self.zero = self.before.const(Int, 0)
         for k in self.arrays:
             self.view(k, n, True)
             self.view(k, n, False)
@@ -368,6 +390,10 @@ class _Expansion:
         op, args = hole.op, [resolve(replace, v) for v in hole.args]
         if op is ELEMENT or op is ELEMENT_UNIT:
             return self.element(b, args, op is ELEMENT_UNIT, hole.attrs["type"])
+        if op is ELEMENT_STRETCHED:
+            return self.element(b, args, "stretched", hole.attrs["type"])
+        if op is STRETCHED:
+            return b.all(self.is_stretched(b, len(args)))
         if op is PUT or op is PUT_UNIT:
             return self.put(b, args, op is PUT_UNIT)
         if op is UNIT:
@@ -554,6 +580,11 @@ def _step(b, v: Value, dim: Value, length: Value) -> Value:
         return b.const(Int, known)
     stride = b.const(Int, size) if _is_settled(b, v) else b.op(m.ARRAY_STRIDE, v, type=Int, axis=v.type.ndim - 1)
     return b.op(m.ARRAY_STEP, dim, length, stride, type=Int, size=size)
+
+
+def _is_view(defs, v: Value) -> bool:
+    made = defs.get(v)
+    return made is not None and made.op is m.ARRAY_VIEW
 
 
 def _known_step(b, v: Value) -> int | None:

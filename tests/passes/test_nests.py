@@ -4,6 +4,7 @@ import pytest
 from tests.ir.stages import optimised
 from tests.oracle import agree
 
+from pyjitc import njit
 from pyjitc.ops.memory import ARRAY_NEW, ARRAY_STORE, CHECK_INDEX
 
 
@@ -104,3 +105,25 @@ def test_the_guard_of_a_place_from_the_end(n):
         return total
 
     agree(f, np.arange(n, dtype=float), 4)
+
+
+def test_columns_beside_rows():
+    """Operands whose last axis has one element where the other's has many, in every place of the expression."""
+    def scaled(x, c, d):
+        return (x - c) / d
+
+    def written(out, x, c):
+        out[...] = c * x + 1
+
+    first, second = njit(scaled), njit(written)
+    rng = np.random.default_rng(0)
+    for n, m in ((3, 5), (1, 1), (4, 1), (1, 4), (0, 3), (3, 0), (20, 33)):
+        x = rng.random((n, m))
+        for c in (rng.random((n, 1)), rng.random((1, m)), rng.random((n, m)), rng.random((1, 1)), rng.random((n, 2))[:, :1], rng.random((n, 1))[::-1]):
+            for d in (rng.random((n, 1)), rng.random((n, m))):
+                assert np.array_equal(first(x, c, d), scaled(x, c, d))
+                assert np.array_equal(first(c, x, d), scaled(c, x, d))
+            out, wanted = np.zeros((n, m)), np.zeros((n, m))
+            second(out, x, c)
+            written(wanted, x, c)
+            assert np.array_equal(out, wanted)

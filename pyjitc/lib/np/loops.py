@@ -9,7 +9,7 @@ import numpy as np
 from ...infer.meaning import Apply
 from ...ops.arith import IMUL
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
-from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, UNIT
+from ...ops.nest import ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, STRETCHED, UNIT
 from ...ops.structure import UNDEF
 from ...types.kinds import Array
 from ..build import meaning, outlined
@@ -150,20 +150,27 @@ def as_row(shape, total=1, k=0):
 def mapped(shape, t):
     out = np.empty(shape, t)
     if UNIT(*shape):
-        put_units((out, out, False), as_row(shape) if len(shape) > 1 and FLAT(*shape) else shape, (), t)
+        put_rows((out, out, False), shape, t, len(shape) > 1 and FLAT(*shape))
     else:
         put_each((out, out, False), shape, (), t)
     return out
 
 
-def put_units(place, shape, index, t):
+def put_rows(place, shape, t, flat):
+    if len(shape) > 1 and STRETCHED(*shape):
+        put_units(place, shape, (), t, True)
+    else:
+        put_units(place, as_row(shape) if flat else shape, (), t, False)
+
+
+def put_units(place, shape, index, t, stretched):
     k = len(index)
     if k == len(shape) - 1:
         for j in range(shape[k]):
-            PUT_UNIT(*place, *index, j, ELEMENT_UNIT(*index, j, type=t))
+            PUT_UNIT(*place, *index, j, ELEMENT_STRETCHED(*index, j, type=t) if stretched else ELEMENT_UNIT(*index, j, type=t))
     else:
         for i in range(shape[k]):
-            put_units(place, shape, index + (i,), t)
+            put_units(place, shape, index + (i,), t, stretched)
 
 
 def put_each(place, shape, index, t):
@@ -184,7 +191,7 @@ def stored(shape, target, t):
         apart = OVERLAPS(target)
         fresh = room(shape, t) if apart else no_array(shape, t)
         if UNIT(*shape):
-            put_units((target, fresh, apart), shape, (), t)
+            put_rows((target, fresh, apart), shape, t, False)
         else:
             put_each((target, fresh, apart), shape, (), t)
         if apart:
