@@ -211,7 +211,8 @@ class _Builder:
     # ---------------------------------------------------------------- data flow over names
 
     def accesses(self, x):
-        """((name, 'load' | 'store' | 'delete'), ...) of a local variable, cells that are plain values included."""
+        """((name, 'load' | 'take' | 'store' | 'delete'), ...) of a local variable, cells that are plain values included: closures take
+        them, bound or not."""
         return quirks.accesses(self.code, x, self.plain, self.moved)
 
     def liveness(self):
@@ -220,7 +221,7 @@ class _Builder:
             used, defined = set(), set()
             for x in self.instrs[region.first:region.last + 1]:
                 for name, how in self.accesses(x):
-                    if how == "load":
+                    if how in ("load", "take"):
                         if name not in defined:
                             used.add(name)
                     elif how == "store":
@@ -266,7 +267,7 @@ class _Builder:
                     elif how == "delete":
                         bound.discard(name)
                         lowest.discard(name)
-                    elif name not in self.cleared:
+                    elif how == "load" and name not in self.cleared:
                         bound.add(name)  # checked here, so bound after
             for following, state in [*((t, bound) for t in region.targets),
                                      *([(region.handler.target, lowest)] if region.handler and region.handler.target else [])]:

@@ -94,7 +94,7 @@ def enter_handler(b, exc, lasti: bool, stack: list) -> None:
 
 _STORES = {"STORE_FAST": "store", "DELETE_FAST": "delete", "LOAD_FAST_AND_CLEAR": "delete", "LOAD_FAST": "load",
            "LOAD_FAST_CHECK": "load", "LOAD_FAST_BORROW": "load"}
-_CELLS = {"LOAD_DEREF": "load", "STORE_DEREF": "store", "DELETE_DEREF": "delete", "LOAD_CLOSURE": "load"}
+_CELLS = {"LOAD_DEREF": "load", "STORE_DEREF": "store", "DELETE_DEREF": "delete", "LOAD_CLOSURE": "take"}
 
 
 def moved_cells(code, instrs, start) -> frozenset[str]:
@@ -106,7 +106,7 @@ def moved_cells(code, instrs, start) -> frozenset[str]:
 
 
 def accesses(code, x, plain, moved):
-    """((name, how), ...) in order, how: 'load', 'store' or 'delete'."""
+    """((name, how), ...) in order, how: 'load', 'take' (of a closure), 'store' or 'delete'."""
     how = _STORES.get(x.name)
     if how is not None:
         name = local_name(code, x.arg)
@@ -114,6 +114,8 @@ def accesses(code, x, plain, moved):
             return ((name, how),)
         if name in code.co_cellvars and name not in plain:
             return () if name not in code.co_varnames else ((name, how),)
+        if how == "load" and name in plain and name not in code.co_varnames:
+            how = "take"  # 3.13: LOAD_CLOSURE under another name
         return ((name, how),) if name not in code.co_freevars else ()
     how = _CELLS.get(x.name)
     if how is not None:

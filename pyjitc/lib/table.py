@@ -240,7 +240,7 @@ class Library:
     def binary(self, op, x, y, inplace=False):
         _no_records(op, x, y)
         if conversions.is_wide(x) or conversions.is_wide(y):
-            x, y = _fitted(x, y)
+            x, y = conversions.fitted(x, y)
         if x.type is Object or y.type is Object:
             return _python(operators.SYMBOLS[op], x, y)
         if isinstance(x.type, Array) or isinstance(y.type, Array):
@@ -281,7 +281,7 @@ class Library:
             return self._identity(op, x, y)
         _no_records(op, x, y)
         if conversions.is_wide(x) or conversions.is_wide(y):
-            x, y = _fitted(x, y)
+            x, y = conversions.fitted(x, y)
         if op in ("in", "not in"):
             found = self._contains(x, y)
             return found if op == "in" else Apply(BNOT, found)
@@ -790,11 +790,6 @@ def _is_record(t):
 def _no_records(op, *operands):
     if any(isinstance(x.type, Array) and isinstance(x.type.dtype, Record) or _is_record(x.type) for x in operands):
         raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
-
-
-def _fitted(x, y):
-    """The operands, with an int constant beyond 2**63 in a type that goes with the other."""
-    return conversions.beside(x, y.type) if conversions.is_wide(x) else x, conversions.beside(y, x.type) if conversions.is_wide(y) else y
 
 
 def _not_yet(t):

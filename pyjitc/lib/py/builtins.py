@@ -18,7 +18,7 @@ from ...types.lattice import dtype_of, kind_of, promote, python_promote
 from ..build import SYMBOLS, apply, cast, convert, number, provoked, type_name
 from ..np import numbers as np_numbers
 from . import numbers, operators
-from .conversions import take, to_float, to_index
+from .conversions import fitted, take, to_float, to_index
 
 __all__ = ["CALLS", "attribute", "method", "class_of", "absolute"]
 
@@ -50,7 +50,7 @@ def _abs(args, kwargs):
 
 
 def _divmod(args, kwargs):
-    x, y = take("divmod", args, kwargs, 2, 2)
+    x, y = fitted(*take("divmod", args, kwargs, 2, 2))
     if not (is_number(x.type) and is_number(y.type)):
         raise Mismatch(f"unsupported operand type(s) for divmod(): '{type_name(x.type)}' and '{type_name(y.type)}'")
     if is_numpy_scalar(x.type) or is_numpy_scalar(y.type):

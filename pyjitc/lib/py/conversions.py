@@ -118,6 +118,11 @@ def beside(x: Expr, other: k.Type) -> Expr:
     return wide_as(x, t if t is k.uint64 else Float if is_float(t) else Int)
 
 
+def fitted(x: Expr, y: Expr) -> tuple[Expr, Expr]:
+    """The operands, with an int constant beyond 2**63 in a type that goes with the other."""
+    return beside(x, y.type) if is_wide(x) else x, beside(y, x.type) if is_wide(y) else y
+
+
 def to_scalar(x: Expr, t: k.Type) -> Expr:
     """x as a NumPy scalar of type t, by its class or by assignment to an element of an array of that dtype."""
     source = x.type
