@@ -219,7 +219,7 @@ def _cache_state() -> str:
     files, folder = _cached(), pathlib.Path(_cache.folder())
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.exists(path))
     kept = "" if there.is_dir() and os.access(there, os.W_OK) else ", and nothing can be kept there"
-    return f"{folder}: {_files(len(files))}, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB{kept}"
+    return f"{folder}: {_files(len(files))}, {sum(path.stat().st_size for path in files) / 1e3:,.0f} kB{kept}"
 
 
 def _files(count: int) -> str:
