@@ -29,6 +29,20 @@ def factorial(n):
     return product
 
 
+def first_of(start, stop):
+    for i in range(start, stop):
+        return i
+    return None
+
+
+def test_range_beyond_64_bits():
+    agree(first_of, 0, sys.maxsize)
+    agree(first_of, -2 ** 63, -1)
+    agree(first_of, sys.maxsize, -2 ** 63)
+    assert first_of(-1, sys.maxsize) == -1
+    assert njit(first_of)(-1, sys.maxsize) is None
+
+
 def test_int_has_64_bits():
     top, bottom = 2 ** 63 - 1, -2 ** 63
     agree(arithmetic, 2 ** 61, 1)
