@@ -199,13 +199,14 @@ class Module:
             parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
             parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.slow_loops))
         if self.independent_loops:
-            parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}\n!8 = !{!"llvm.loop.interleave.count", i32 2}\n'
-                         '!9 = !{!"llvm.loop.interleave.count", i32 4}')
-            parts += (f'!{n} = distinct !{{!{n}, !6{", !8" * (count == 2)}{", !9" * (count == 4)}}}'
+            counts = {1: "!7", 2: "!8", 4: "!9"}
+            parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}')
+            parts += (f'{name} = !{{!"llvm.loop.interleave.count", i32 {count}}}' for count, name in counts.items())
+            parts += (f'!{n} = distinct !{{!{n}, !6{", " + counts[count] if count else ""}}}'
                       for n, count in enumerate(self.independent_loops, 10_001))
         if self.unrolled_loops:
-            parts.append('!7 = !{!"llvm.loop.unroll.count", i32 4}')
-            parts += (f"!{n} = distinct !{{!{n}, !7}}" for n in range(20_001, 20_001 + self.unrolled_loops))
+            parts.append('!30001 = !{!"llvm.loop.unroll.count", i32 4}')
+            parts += (f"!{n} = distinct !{{!{n}, !30001}}" for n in range(20_001, 20_001 + self.unrolled_loops))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
             parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())

@@ -29,6 +29,7 @@ __all__ = ["run"]
 STRIP = 1 << 14
 _TIGHT = 16  # instructions of a loop with index checks that is unrolled
 _SMALL = 45  # operations of a loop that takes four vectors at once, where another takes two
+_TINY = 16  # and of one in which its own counting shows
 _FEW = 16  # loops of a function that may be unrolled: of hundreds, compiling would take longer than any of them
 _SHORT = 256  # a loop known to run no longer than this is left alone
 
@@ -46,6 +47,7 @@ def run(fn: ir.Function, options=None) -> None:
         idle = any([_pass_by(loop, defs, edges, readers) for loop in nest.loops if not loop.inner])
     for loop in nest.loops:
         _cross(loop, edges, defs)
+    short: set[ir.Block] = set()  # headers of loops that are known to be
     polled: list[ir.Block] = []  # headers that are entered through a poll
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
@@ -54,6 +56,7 @@ def run(fn: ir.Function, options=None) -> None:
         if counted is not None:
             trips = _at_most(counted.start[counted.left], defs)
             if trips is not None and trips <= _SHORT:
+                short.add(loop.header)
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
                 _strip(fn, counted, edges, defs, readers, len(nest.loops) <= _FEW)
@@ -67,7 +70,7 @@ def run(fn: ir.Function, options=None) -> None:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:
         if not loop.inner:
-            _independent(loop)
+            _independent(loop, loop.header in short)
     fn.blocks = reverse_postorder(fn)
 
 
@@ -140,7 +143,7 @@ def _at_most(v, defs):
     return defs.constant(v)
 
 
-def _independent(loop) -> None:
+def _independent(loop, short) -> None:
     """Note on the way back of a loop whose accesses to memory all come from one nest that no iteration touches what
     another writes (see ops/nest.py)."""
     if any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):  # the copy for steps of any size
@@ -152,16 +155,18 @@ def _independent(loop) -> None:
     if accesses and all(inst.attrs.get("parallel") for inst in accesses) and any(inst.op is ARRAY_STORE for inst in accesses):
         for block in loop.latches:
             last = block.insts[-1]
-            last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop)}
+            last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
 
 
-def _interleave(loop) -> int:
-    """How many vectors an iteration should take, 0 where LLVM is to say. The steps of an elementary function wait for each
-    other; a machine looks ahead 100 or 200 of them, which is not far enough to find others."""
+def _interleave(loop, short) -> int:
+    """How many vectors an iteration should take. The steps of an elementary function wait for each other; a machine looks
+    ahead 100 or 200 of them, which is not far enough to find others. Elsewhere it is: more vectors only leave more elements over."""
     insts = [inst for block in loop.blocks for inst in block.insts]
     polynomials = [inst for inst in insts if inst.op is POLYNOMIAL]
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
-    return 0 if not polynomials else 4 if size <= _SMALL else 2
+    if polynomials:
+        return 4 if size <= _SMALL else 2
+    return 1 if short or size > _TINY else 2
 
 
 def _poll(fn, source, inst, edge):
