@@ -292,21 +292,10 @@ def resolve(name: str) -> int:
         value = _lookup(name)
         if value is None and name == "PyObject_Vectorcall":
             value = thunks.vectorcall()  # an inline function of the headers before Python 3.11
-        elif name == "malloc":
-            _keep_freed_memory()
     if not value:
         raise LoadError(f"unresolved symbol {name!r}")
     _known[name] = value
     return value
-
-
-def _keep_freed_memory() -> None:
-    """The C library gives freed memory back to the system, which clears each page again when it is next wanted: up to ten
-    times the cost of the loop over an array of some megabytes. A block of this size, freed once, tells it to keep more
-    (the dynamic threshold of mallopt(3)), as a program's own first block of the size would. None of its pages is touched."""
-    libc = _libraries[0]
-    libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
-    libc.free(libc.malloc(ctypes.c_size_t((32 << 20) - mmap.PAGESIZE * 4)))
 
 
 def _lookup(name: str) -> int | None:
