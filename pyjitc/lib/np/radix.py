@@ -124,7 +124,7 @@ def radix_sort(a, spare, places, spare_places, n, kind):
     if ordered:
         return
     bits = 0 if n <= FEW else length(ISUB(high, low))
-    width = min(WIDEST, length(n))
+    width = min(WIDEST, max(ISUB(length(n), 2), 4))
     shift = max(ISUB(bits, IMUL(width, DIGITS)), 0)
     while True:
         whole = shift == 0 and n > FEW
