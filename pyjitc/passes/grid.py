@@ -19,7 +19,7 @@ from ..ops import arith as a
 from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
 from ..types.kinds import Bool, Int
-from . import dce, gvn, idle, latches, pipeline, ranges, simplify, unswitch, versioning
+from . import dce, gvn, idle, latches, pipeline, ranges, simplify, stride, unswitch, versioning
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
@@ -123,6 +123,8 @@ class _Grid:
                                if i.op is memory.CHECK_INDEX and i.attrs.get("nonnegative")})
         self.poll()
         self.hoist()
+        if not self.debug:
+            stride.run(fn, self.start, self.own)
         regions = self.cut()
         self.number(regions)
         exits = {r: self.exits(r) for r in regions}

@@ -126,6 +126,8 @@ def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
         return False
     if work == 1:
         op = _CONTRARY[op]
+    if op in (a.ILE, a.IGT) and start is not x and not _is_base(start, defs):
+        return False
     # in front of the outermost loop in which nothing of this changes
     needed = [limit, counted.start[x], counted.start[counted.left], *([] if start is x else [start])]
     outer, entry = loop, counted.entry
@@ -174,15 +176,20 @@ def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
 
 
 def _offset(place, x, defs, loop):
-    """k where `place` is k + x, for the first thread's number k in the grid; x itself where that is all; else None."""
+    """k where `place` is k + x, neither negative; x itself where that is all; else None."""
     if place is x:
         return x
     inst = defs.inst_of.get(place)
     if inst is None or inst.op is not a.IADD or x not in inst.args:
         return None
     first = inst.args[1 - inst.args.index(x)]
-    made = defs.inst_of.get(first)
-    if made is None or made.op is not a.IMUL or defs.block_of[first] in loop.blocks or any(
-            defs.inst_of.get(v) is None or defs.inst_of[v].op not in (gpu.BLOCK_ID, gpu.BLOCK_DIM) for v in made.args):
+    if defs.block_of.get(first) in loop.blocks or not (_is_base(first, defs) or inst.attrs.get("flags") == "nuw nsw"):
         return None
     return first
+
+
+def _is_base(v, defs) -> bool:
+    """Whether it is the first number of a block in the grid, which is not large."""
+    made = defs.inst_of.get(v)
+    return made is not None and made.op is a.IMUL and all(
+        defs.inst_of.get(x) is not None and defs.inst_of[x].op in (gpu.BLOCK_ID, gpu.BLOCK_DIM) for x in made.args)

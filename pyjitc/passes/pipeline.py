@@ -32,7 +32,7 @@ def run(functions: list[ir.Function], options, check=None) -> list[ir.Function]:
 
 
 # No copies of loops without checks, which a GPU has none of; no signals, no references.
-DEVICE_PASSES = [messages, relax, simplify, latches, gvn, ranges, gvn, dce]
+DEVICE_PASSES = [messages, relax, simplify, latches, gvn, ranges, simplify, gvn, dce]
 
 
 def run_device(functions: list[ir.Function], options, replacement, recursive, check=None) -> list[ir.Function]:

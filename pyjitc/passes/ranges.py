@@ -1,7 +1,8 @@
 """Intervals of 64-bit ints: checks that cannot fail become the plain operation, and LLVM is told that it does not wrap.
 
 Runs after simplify and hoisting. Starts from what every value may be and narrows in a few rounds, so every state is
-sound: array extents are below 2**60, remainders below the divisor, loop counters between their ends.
+sound: array extents are below 2**60, remainders below the divisor, loop counters between their ends. Comparisons that this decides
+become constants.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
 Needs: SSA.  Keeps: everything else.
@@ -21,6 +22,7 @@ __all__ = ["run"]
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 FULL = (LOW, HIGH)
 _WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IFLOORDIV_CK: a.IFLOORDIV}
+_COMPARISONS = {a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE}
 _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
 _TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
 _ROUNDS = 3
@@ -31,7 +33,7 @@ _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op in _TARGETS for b in fn.blocks for i in b.insts):
+    if not any(i.op in _TARGETS or i.op in gpu.GEOMETRY for b in fn.blocks for i in b.insts):
         return
     _Ranges(fn).run()
 
@@ -83,9 +85,24 @@ class _Ranges:
                         continue
                 if inst.attrs.get("flags") == "nsw" and self.unsigned(inst, block):
                     inst.attrs = {"flags": "nuw nsw"}
+                if inst.op in _COMPARISONS and (known := self.compared(inst, block)) is not None:
+                    inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
                 kept.append(inst)
             block.insts = kept
         substitute(self.order, mapping)
+
+    def compared(self, inst, block) -> bool | None:
+        """What a comparison of ints gives, where their intervals say it."""
+        if any(v.type is not Int for v in inst.args):
+            return None
+        x, y = (self.get(v, block) for v in inst.args)
+        op = inst.op
+        if op is a.IEQ or op is a.INE:
+            return op is a.INE if x[1] < y[0] or y[1] < x[0] else None
+        if op is a.IGT or op is a.ILE:
+            x, y = y, x
+        less = op is a.ILT or op is a.IGT  # what it gives where x < y
+        return less if x[1] < y[0] else not less if x[0] >= y[1] else None
 
     def unsigned(self, inst, block) -> bool:
         """Whether operands, and the result where it is that of a subtraction, are not negative."""

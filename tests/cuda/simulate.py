@@ -50,6 +50,9 @@ class _Block:
     def grid(self, ndim):
         return self.blockIdx.x * self.blockDim.x + self.number
 
+    def gridsize(self, ndim):
+        return self.gridDim.x * self.blockDim.x
+
     def syncthreads(self):
         self.common.meeting.wait()
 
