@@ -408,7 +408,7 @@ class _Emission:
         if e.calls is None:
             self.terminate(control.UNREACHABLE)
             return None
-        template, kernel = e.calls
+        template, kernel, other, two = e.calls
         args = []
         for x, av in zip([*e.arguments, template.operands[-1]], template.spec.args):
             if av[1] is UNKNOWN:
@@ -424,6 +424,12 @@ class _Emission:
                     return None
         attrs = {"template": self.shell(template.spec), "tree": nest.Node(self.shell(kernel.spec), leaves), "count": count,
                  "shape": e.shape, "ndim": e.ndim}
+        if other is not None:
+            attrs["instead"] = self.shell(other.spec)
+        if e.kept is not None:
+            attrs["kept"] = e.kept
+        if two is not None:
+            attrs["beside"] = self.shell(two.spec)
         result = self.memo[e] = self.add(nest.NEST_INTO if e.into else nest.NEST, args, attrs, e.type)
         return result
 

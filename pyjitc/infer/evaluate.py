@@ -192,7 +192,18 @@ class Evaluator(Operations):
         template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))], None, nest.template)
         if self.settle(template)[1] is None:
             return nest, None
-        nest.calls = template, kernel
+        other = nest.instead and self.user_call(self.session.prototype(nest.instead), nest.operands, None, nest.instead)
+        if other is not None and self.settle(other)[1] is None:
+            return nest, None
+        two = None
+        if nest.beside is not None:
+            column, matrix = nest.operands
+            vector = Array(matrix.type.dtype, 1, "A")
+            given = [Operand(-1, t) for t in (matrix.type, vector, column.type, Bool)]
+            two = self.user_call(self.session.prototype(nest.beside), given, None, nest.beside)
+            if self.settle(two)[1] is None:
+                return nest, None
+        nest.calls = template, kernel, other, two
         nest.type = template.type
         return nest, (nest.type, UNKNOWN)
 

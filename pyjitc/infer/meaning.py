@@ -155,15 +155,20 @@ class Nest(Expr):
     `kernel(*fixed, elements of the operands)`; template and kernel are library functions.
 
     shape: which argument is the shape of the resulting array, None where the result is none; ndim: axes of the space;
-    into: it writes into an argument; dtype: NumPy scalar type of an element, None: what the kernel gives."""
+    into: it writes into an argument; dtype: NumPy scalar type of an element, None: what the kernel gives.
+    instead: the library function of the operands that does it where none of them is computed on the way; beside: the one
+    of a matrix, a vector to its right and a column to its left that does two products, of which this is the second; kept: the axis that is
+    the only one of the result."""
 
-    __slots__ = ("template", "arguments", "kernel", "fixed", "operands", "shape", "ndim", "into", "dtype", "calls")
+    __slots__ = ("template", "arguments", "kernel", "fixed", "operands", "shape", "ndim", "into", "dtype", "instead", "beside", "kept", "calls")
 
     def __init__(self, template: Callable, arguments, kernel: Callable, fixed, operands, *, ndim: int, shape: int | None = None,
-                 into: bool = False, dtype: Type | None = None):
+                 into: bool = False, dtype: Type | None = None, instead: Callable | None = None,
+                 beside: Callable | None = None, kept: int | None = None):
         self.template, self.arguments, self.kernel, self.fixed = template, list(arguments), kernel, list(fixed)
         self.operands, self.shape, self.ndim, self.into, self.dtype = list(operands), shape, ndim, into, dtype
-        self.calls: tuple | None = None  # (of the template, of the kernel), when their types are known
+        self.instead, self.beside, self.kept = instead, beside, kept
+        self.calls: tuple | None = None  # (of the template, of the kernel, of `instead` and `beside` or None), when their types are known
         self.type = None
         self.value = UNKNOWN
 

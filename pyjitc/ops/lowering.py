@@ -20,13 +20,15 @@ def is_unsigned(t) -> bool:
 
 
 def llvm(opcode: str):
-    """One LLVM instruction on operands of one scalar type; float opcodes take the fast-math flags, unless marked `exact`, and
-    sums of integers their own `flags`."""
+    """One LLVM instruction on operands of one scalar type; float opcodes take the fast-math flags, unless marked `exact`, or `loose`, as
+    terms of a sum whose order is free; sums of integers their own `flags`."""
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
         if opcode[0] == "f":
             flags = "" if "exact" in inst.attrs else e.flags
+            if "loose" in inst.attrs and "reassoc" not in flags and "fast" not in flags:
+                flags += "reassoc "
         else:
             flags = f"{inst.attrs['flags']} " if "flags" in inst.attrs else ""
         return [e.assign(f"{opcode} {flags}{t} {', '.join(x[0] for x in operands)}")]

@@ -29,7 +29,7 @@ MOST = 24  # operands of a fused nest
 
 def functions_of(inst: Inst) -> list[Function]:
     """The template and the kernels of a nest."""
-    return [inst.attrs["template"], *_kernels(inst.attrs["tree"])]
+    return [inst.attrs["template"], *_kernels(inst.attrs["tree"]), *(inst.attrs[key] for key in ("instead", "beside") if key in inst.attrs)]
 
 
 def run(fn: Function, splice) -> None:
@@ -54,6 +54,7 @@ class _Fusion:
         self.place: dict[Inst, tuple[Block, int]] = {}
         self.writes: dict[Block, list[int]] = {}
         self.gone: set[Inst] = set()
+        self.instead_of: dict[Inst, list[Inst]] = {}
         self.loops: LoopNest | None = None
         self.paths: dict[tuple[Block, Block], list[Block] | None] = {}
         for block in fn.blocks:
@@ -75,9 +76,10 @@ class _Fusion:
             for inst in reversed(block.insts):
                 if inst in self.place and inst not in self.gone:
                     self.absorb(inst)
+        self.products()
         if self.gone:
             for block in self.fn.blocks:
-                block.insts = [inst for inst in block.insts if inst not in self.gone]
+                block.insts = [new for inst in block.insts if inst not in self.gone for new in self.instead_of.get(inst, (inst,))]
 
     def absorb(self, inst: Inst) -> None:
         first = inst.attrs["count"]
@@ -93,12 +95,15 @@ class _Fusion:
                 if producer is None or producer.op is not NEST or producer.attrs["shape"] is None or v in inst.args[:first] \
                         or not self.may_move(producer, inst):
                     continue
+                if "instead" in inst.attrs and v.type.ndim < inst.attrs["ndim"]:
+                    continue
                 only = self.uses[v] == inst.args[first:].count(v)
                 if not only and not self.is_shared(v, producer) or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
                     continue
                 operands = _merged(inst, producer, v)
                 if len(operands) > MOST:
                     continue
+                inst.attrs = {key: x for key, x in inst.attrs.items() if key not in ("instead", "beside")}
                 self.count(inst.args, -1)
                 inst.args[first:] = operands
                 self.count(inst.args)
@@ -106,6 +111,78 @@ class _Fusion:
                     self.count(producer.args, -1)
                     self.gone.add(producer)
                 changed = True
+
+    def products(self) -> None:
+        """Products with a matrix that is there already are calls; two with one matrix, from either side, are one call, which reads it
+        once."""
+        plain = [inst for inst in self.place if inst not in self.gone and "instead" in inst.attrs]
+        operands = {inst: inst.args[inst.attrs["count"]:] for inst in plain}
+        for inst in plain:
+            if "beside" not in inst.attrs:
+                continue
+            column, matrix = operands[inst]
+            for other in plain:
+                if "instead" in other.attrs and "beside" not in other.attrs and operands[other][0] is matrix \
+                        and self.together(other, inst, matrix, operands[other][1], column):
+                    break
+        for inst in plain:
+            if "instead" in inst.attrs:
+                inst.op, inst.args, inst.attrs = INVOKE, operands[inst], {"callee": inst.attrs["instead"]}
+
+    def together(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value) -> bool:
+        """One call for `matrix @ right` and `column @ matrix`, where the later of the two stands."""
+        homes = [self.place[x][0] for x in (one, inst)]
+        if homes[0] is homes[1]:
+            earlier, later = sorted((one, inst), key=lambda x: self.place[x][1])
+        else:
+            dominates = self.flow().dom.dominates
+            earlier, later = (one, inst) if dominates(*homes) else (inst, one)
+            if not dominates(self.place[earlier][0], self.place[later][0]):
+                return False
+        view = self.defs.get(column)
+        chained = view is not None and view.op is m.ARRAY_VIEW and view.args[0] is one.result
+        users = self.users(earlier.result)
+        if chained:  # what asks for the step of the vector between them, and its view as a column
+            if any(x is not view and x.op is not m.ARRAY_STRIDE for x in users) or self.uses[column] != 1:
+                return False
+        elif any(not self.after(later, x) for x in users):
+            return False
+        if self.between(earlier, later) != [] or right.type.dtype is not column.type.dtype:
+            return False
+        for x in users if chained else ():
+            if x.op is m.ARRAY_STRIDE:
+                x.op, x.args, x.attrs = CONST, [], {"value": m.item_bytes(right.type.dtype)}
+            else:
+                self.gone.add(x)
+        callee, loc = inst.attrs["beside"], later.loc
+        kinds = [p.type for p in callee.params]
+        both = Value(callee.result)
+        new = [Inst(INVOKE, (), {"callee": callee}, both, loc, (), later.unwind)]
+        for v, t in zip((matrix, right, matrix if chained else column), kinds):
+            if v.type is not t:
+                new.insert(0, Inst(s.RETYPE, [v], {"type": t}, Value(t), loc))
+                v = new[0].result
+            new[-1].args.append(v)
+        flag = Value(Bool)
+        new.insert(0, Inst(CONST, (), {"value": chained}, flag, loc))
+        new[-1].args.append(flag)
+        new += [Inst(s.TUPLE_GET, [both], {"index": k}, x.result, loc) for k, x in enumerate((one, inst))]
+        self.instead_of[later] = new
+        self.gone.add(earlier)
+        one.attrs, inst.attrs = {"count": 0}, {"count": 0}
+        return True
+
+    def users(self, v: Value) -> list[Inst]:
+        return [inst for block in self.fn.blocks for inst in block.insts
+                if inst not in self.gone and (v in inst.args or any(v in edge.args for edge in inst.edges()))]
+
+    def after(self, inst: Inst, other: Inst) -> bool:
+        """Whether the second comes after the first in its block, or in one that this one dominates."""
+        home, k = self.place[inst]
+        if other in home.insts:
+            return home.insts.index(other) > k
+        dom = self.flow().dom
+        return any(other in block.insts for block in dom.order if block is not home and dom.dominates(home, block))
 
     def may_move(self, producer: Inst, consumer: Inst) -> bool:
         """Whether the producer may run where the consumer does: nothing between writes what it reads."""
@@ -135,10 +212,7 @@ class _Fusion:
 
     def path(self, source: Block, home: Block) -> list[Block] | None:
         """The blocks between one and another that it dominates; None where the second runs more often, or in another loop."""
-        if self.loops is None:
-            self.loops = LoopNest(self.fn)
-            self.preds = predecessors(self.loops.dom.order)
-        loops = self.loops
+        loops = self.flow()
         if loops.irreducible or loops.of.get(source) is not loops.of.get(home):
             return None
         found, work = {source, home}, [home]
@@ -148,6 +222,12 @@ class _Fusion:
                     found.add(pred)
                     work.append(pred)
         return list(found - {source, home})
+
+    def flow(self) -> LoopNest:
+        if self.loops is None:
+            self.loops = LoopNest(self.fn)
+            self.preds = predecessors(self.loops.dom.order)
+        return self.loops
 
     def is_shared(self, v: Value, producer: Inst) -> bool:
         """Whether every consumer of the producer can compute it again, which is less than to keep it."""
@@ -343,7 +423,7 @@ class _Expansion:
                 if unit and axis == t.ndim - 1:
                     strides.append(b.const(Int, m.item_bytes(t.dtype)))
                     if space is not None and not (same and _is_settled(b, operand.value)) and _stepping(t):
-                        step = _step(b, operand.value, dims[axis], space[-1])
+                        step = b.const(Int, -1) if same and _is_reversed(b, operand.value) else _step(b, operand.value, dims[axis], space[-1])
                     continue
                 stride = b.op(m.ARRAY_STRIDE, operand.value, type=Int, axis=axis)
                 if axis == t.ndim - 1 and t.layout == "C":
@@ -570,6 +650,19 @@ def _is_settled(b, v: Value) -> bool:
     """Whether the elements along the last axis are known to follow each other."""
     made = b.defs.get(v)
     return v.type.layout == "C" or made is not None and made.op is m.ARRAY_VIEW and b.is_const(made.args[-1], m.item_bytes(v.type.dtype))
+
+
+def _is_reversed(b, v: Value) -> bool:
+    """Whether the elements along the last axis are known to follow each other backwards."""
+    made = b.defs.get(v)
+    stride = b.defs.get(made.args[-1]) if made is not None and made.op is m.ARRAY_VIEW and v.type.ndim else None
+    if stride is None or stride.op is not a.IMUL or not b.is_const(stride.args[0], -1):
+        return False
+    whole = b.defs.get(stride.args[1])
+    if whole is None or whole.op is not m.ARRAY_STRIDE:
+        return b.is_const(stride.args[1], m.item_bytes(v.type.dtype))
+    source = whole.args[0].type
+    return source.layout == "C" and whole.attrs["axis"] == source.ndim - 1 and source.dtype is v.type.dtype
 
 
 def _step(b, v: Value, dim: Value, length: Value) -> Value:

@@ -426,6 +426,8 @@ def _array_dim(facts, inst):
         return made.args[2 + axis]
     if made.op is NEST and made.attrs["shape"] is not None:
         return facts.make(s.TUPLE_GET, made.args[made.attrs["shape"]], type=k.Int, loc=inst.loc, index=axis)
+    if made.op is NEST and "kept" in made.attrs:
+        return facts.make(s.TUPLE_GET, made.args[0], type=k.Int, loc=inst.loc, index=made.attrs["kept"])
     if made.op is s.RETYPE:
         return facts.make(inst.op, made.args[0], type=k.Int, loc=inst.loc, axis=axis)
     return None

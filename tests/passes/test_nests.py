@@ -5,7 +5,8 @@ from tests.ir.stages import optimised
 from tests.oracle import agree
 
 from pyjitc import njit
-from pyjitc.ops.memory import ARRAY_NEW, ARRAY_STORE, CHECK_INDEX
+from pyjitc.ops.control import INVOKE
+from pyjitc.ops.memory import ARRAY_NEW, ARRAY_STEP, ARRAY_STORE, CHECK_INDEX
 
 
 def count(function, args, op):
@@ -127,3 +128,85 @@ def test_columns_beside_rows():
             second(out, x, c)
             written(wanted, x, c)
             assert np.array_equal(out, wanted)
+
+
+def test_a_matrix_that_is_computed_on_the_way_to_a_vector_is_not_kept():
+    def f(alpha, A, x):
+        return alpha * A @ x
+
+    rng = np.random.default_rng(1)
+    for dtype in (np.float64, np.float32):
+        for shape in ((3, 4), (33, 70), (0, 3), (3, 0), (1, 1)):
+            A, x = rng.random(shape).astype(dtype), rng.random(shape[1]).astype(dtype)
+            compiled = njit(f)
+            for matrix in (A, np.asfortranarray(A), A[::-1, ::-1]):
+                got, expected = compiled(dtype(1.5), matrix, x), f(dtype(1.5), matrix, x)
+                assert got.dtype == dtype
+                np.testing.assert_allclose(got, expected, rtol=1e-5 if dtype is np.float32 else 1e-13)
+            assert count(f, (dtype(1.5), A, x), ARRAY_NEW) == 1
+    agree(f, 2.0, np.ones((2, 3)), np.ones(4))
+
+
+def test_elements_in_reverse_have_a_known_step():
+    def f(a, b):
+        a[:] = b[::-1] * 2
+        a += a[::-1]
+
+    for n in (0, 1, 2, 7, 40):
+        agree(f, np.arange(n, dtype=float), np.arange(n, dtype=float) ** 2)
+
+    def g(a):
+        a += a[::-1] * 2
+
+    assert count(g, (np.ones(3),), ARRAY_STEP) == 0
+
+
+def test_dots_of_reversed_vectors():
+    def f(a, b):
+        return np.dot(a[::-1], b), np.dot(a, b[::-1]), np.dot(np.flip(a), np.flip(b))
+
+    for n in (0, 1, 15, 16, 17, 100):
+        a, b = np.arange(n, dtype=float), np.arange(n, dtype=float) % 7 + 1
+        agree(f, a, b)  # whole numbers: exact in any order
+        agree(f, a.astype(np.float32), b.astype(np.float32))
+
+
+def calls_of(function, args):
+    return [inst.attrs["callee"].name for block in optimised(function, args).functions[0].blocks for inst in block.insts if inst.op is INVOKE]
+
+
+def test_two_products_with_one_matrix_read_it_once():
+    def both(A, x, r):
+        return r @ A, A @ x
+
+    def turned(A, x, r):
+        y = A @ x
+        return y, r @ A
+
+    def chained(A, x, r):
+        return (A @ x) @ A
+
+    def used(A, x, r):
+        y = A @ x
+        return y + 1, y @ A, y
+
+    def written(A, x, r):
+        y = A @ x
+        A[:1] = 7.0
+        return y @ A
+
+    rng = np.random.default_rng(2)
+    for f in (both, turned, chained, used, written):
+        compiled = njit(f)
+        for shape in ((3, 4), (130, 70), (1, 5000), (700, 110), (0, 3), (3, 0)):
+            for dtype in (np.float64, np.float32) if shape == (130, 70) else (np.float64,):
+                A, x, r = (rng.random(n).astype(dtype) for n in (shape, shape[1], shape[0]))
+                for matrix in (A, np.asfortranarray(A), A[::-1]) if f is both else (A,):
+                    got, expected = compiled(matrix.copy("K"), x, r), f(matrix.copy("K"), x, r)
+                    for one, other in zip(*((v if isinstance(v, tuple) else (v,)) for v in (got, expected))):
+                        assert one.dtype == dtype and one.shape == other.shape
+                        np.testing.assert_allclose(one, other, rtol=1e-5 if dtype is np.float32 else 1e-12)
+        names = [name.partition(".")[0] for name in calls_of(f, (np.ones((3, 4)), np.ones(4), np.ones(3)))]
+        assert names.count("matvec_pair") == (f in (both, turned, chained))
+    agree(both, np.ones((2, 3)), np.ones(3), np.ones(3))
+    agree(both, np.ones((2, 3)), np.ones(4), np.ones(2))

@@ -6,9 +6,11 @@ own order (numpy/_core/src/umath/loops_utils.h.src, pairwise sum), so that float
 """
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ...ops.arith import IADD, ILT, IMUL, ISUB
+from ...ops.arith import FADD, IADD, ILT, IMUL, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, HIDDEN, SUM_EIGHTS
 from ...ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, PLAIN, ROW, UNIT
@@ -17,9 +19,11 @@ from ..build import outlined
 from ..intrinsics import as_type, identity
 from .loops import as_row
 
-__all__ = ["folded", "folded_axes"]
+__all__ = ["folded", "folded_axes", "dotted_rows", "dotted_columns"]
 
 BLOCK = 128
+LOAD_APART, STORE_APART = (partial(op, parallel=True) for op in (ARRAY_LOAD, ARRAY_STORE))
+SHORT = 8  # elements of a row that are added to others at a time: a loop of a known length needs no preparations
 
 
 def combine(how, x, y):
@@ -193,6 +197,30 @@ def rows(shape, index, total, how, unit, t, room):
     return total
 
 
+def dotted_rows(shape, t):
+    """The sums of the rows of a matrix, in any order: what BLAS does for a matrix that exists."""
+    out = np.empty(shape[0], t)
+    if UNIT(*shape):
+        for i in range(shape[0]):
+            ARRAY_STORE(out, i, dotted_row((i,), shape[1], True, t))
+    else:
+        for i in range(shape[0]):
+            ARRAY_STORE(out, i, dotted_row((i,), shape[1], False, t))
+    return out
+
+
+def dotted_columns(shape, t):
+    """The sums of the columns."""
+    return folded_axes(shape, (True, False), "sum", t)
+
+
+def dotted_row(index, n, unit, t):
+    total = identity("sum", t)
+    for j in range(n):
+        total = FADD(total, element(index, j, unit, t), loose=True)
+    return total
+
+
 def kept_shape(shape, reduced, k=0):
     if k == len(shape):
         return ()
@@ -240,5 +268,18 @@ def into(out, shape, reduced, index, place, how, unit, flat, t, room):
     elif reduced[k]:
         ARRAY_STORE(out, *place, combine(how, ARRAY_LOAD(out, *place), row(index, shape[k], how, unit, t, room)))
     else:
-        for j in range(shape[k]):
-            ARRAY_STORE(out, *place, j, combine(how, ARRAY_LOAD(out, *place, j), element(index, j, unit, t)))
+        rest = ISUB(shape[k], shape[k] & (SHORT - 1)) if unit else 0
+        for first in range(0, rest, SHORT):
+            for j in range(SHORT):
+                add_in(out, place, index, IADD(first, j), how, unit, t)
+        if unit and shape[k] & 4:
+            for j in range(4):
+                add_in(out, place, index, IADD(rest, j), how, unit, t)
+            rest = IADD(rest, 4)
+        for j in range(rest, shape[k]):
+            add_in(out, place, index, j, how, unit, t)
+
+
+def add_in(out, place, index, j, how, unit, t):
+    """No other j reads or writes there: `out` is fresh."""
+    STORE_APART(out, *place, j, combine(how, LOAD_APART(out, *place, j), element(index, j, unit, t)))

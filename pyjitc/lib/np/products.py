@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Call, CallValue, Const, Expr, Mismatch, Throw
-from ...ops.arith import IADD, IMUL
+from ...infer.meaning import Call, CallValue, Const, Expr, Mismatch, Nest, Throw
+from ...ops.arith import FADD, IADD, IMUL, ISUB
 from ...ops.blas import BLAS
 from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE
 from ...runtime import blas
@@ -17,18 +17,28 @@ from ...types.kinds import Array, DType, NoneType, is_number
 from ...types.lattice import dtype_of, numpy_counterpart, promote
 from ..build import convert, outlined, type_name
 from ..intrinsics import store_all, strided
-from . import elementwise, views
+from . import elementwise, folds, views
 from .loops import in_order
 from .views import shape_text
 
 __all__ = ["CALLS", "METHODS", "again", "as_array", "retyped"]
 
 FOUND = blas.found("dgemm")
+AT_ONCE = 1 << 19  # bytes of a matrix that two products read one after the other
 SMALL = 250  # multiplications below which loops beat the call
 PANEL = 128  # rows and columns of the packed part of the second matrix
 
 
 # -- two vectors
+
+def backwards(a, b, n):
+    """The first one from its end."""
+    a, b = views.view_as(a[::-1], (n,)), views.view_as(b, (n,))
+    total = a.dtype.type(0)
+    for i in range(n):
+        total = FADD(total, ARRAY_LOAD(a, ISUB(ISUB(n, 1), i)) * ARRAY_LOAD(b, i), loose=True)
+    return total
+
 
 def plain_dot(a, b, n):
     """Four running sums."""
@@ -60,6 +70,10 @@ def vector_dot(a, b):
     elif FOUND and a.dtype.kind == "f":
         if n >= 16 and a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % a.itemsize == 0:
             return BLAS(n, a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
+        if n >= 16 and a.strides[0] == -a.itemsize and b.strides[0] == b.itemsize:
+            return backwards(a, b, n)
+        if n >= 16 and b.strides[0] == -b.itemsize and a.strides[0] == a.itemsize:
+            return backwards(b, a, n)
         return plain_dot(a, b, n)
     elif FOUND and a.dtype.kind == "c":
         if n >= 64 and a.strides[0] == a.itemsize and b.strides[0] == b.itemsize:
@@ -235,6 +249,72 @@ def check_inner(a, b):
                          f"(n?,k),(k,m?)->(n?,m?) (size {b.shape[0 if b.ndim == 1 else -2]} is different from {a.shape[-1]})")
 
 
+def matvec_shape(a, x):
+    check_inner(a, x)
+    return a.shape
+
+
+def rows_by_vector(a, x):
+    y = np.empty(a.shape[0], a.dtype)
+    matvec(y, strided(a), strided(x))
+    return y
+
+
+def vecmat_shape(x, a):
+    check_inner(x, a)
+    return a.shape
+
+
+def vector_by_rows(column, a):
+    y = np.empty(a.shape[1], a.dtype)
+    matvec(y, strided(a).T, strided(column)[:, 0])
+    return y
+
+
+def both_products(a, right, column, chained):
+    """(a @ right, left @ a), or with `chained` (a @ right, (a @ right) @ a). The matrix is read once: the second product of some rows
+    follows the first, which has left them in the cache."""
+    a, x = strided(a), strided(right)
+    m, n = a.shape
+    y = np.empty(m, a.dtype)
+    z = np.empty(n, a.dtype)
+    if chained:  # then `column` is anything
+        matvec_pair(y, z, a, x, x, True)
+    else:
+        matvec_pair(y, z, a, x, strided(column)[:, 0], False)
+    return y, z
+
+
+@outlined
+def matvec_pair(y, z, a, x, left, chained):
+    m, n = a.shape
+    at_once = AT_ONCE // (n * a.itemsize + 1)
+    if at_once == 0 or IMUL(m, n) < 4096 or not blas_rows(a) or x.strides[0] <= 0 or not chained and left.strides[0] <= 0:
+        matvec(y, a, x)
+        if chained:
+            matvec(z, a.T, y)
+        else:
+            matvec(z, a.T, left)
+    else:
+        for first in range(0, m, at_once):
+            last = min(first + at_once, m)
+            part, sums = a[first:last], y[first:last]
+            matvec(sums, part, x)
+            if chained:
+                add_rows(z, part, sums, first)
+            else:
+                add_rows(z, part, left[first:last], first)
+
+
+def add_rows(z, part, terms, first):
+    BLAS(False, part.shape[1], part.shape[0], 1.0, part, lead(part.strides[0], part.itemsize, part.shape[1]),
+         terms, terms.strides[0] // terms.itemsize, part.dtype.type(0.0 if first == 0 else 1.0), z, 1, name="gemv")
+
+
+def times(x, y):
+    return x * y
+
+
 def matmul(a, b):
     check_inner(a, b)
     if a.ndim == 1 and b.ndim == 1:
@@ -401,6 +481,12 @@ def _matmul(args, kwargs, inplace=False):
     if out is None and a.type.ndim > 2 and b.type.ndim == 2 and a.type.layout == "C":
         return Call(all_rows, a, b)
     operands = retyped(a, b)
+    if out is None and a.type.ndim == 2 and b.type.ndim == 1 and a.type.dtype is b.type.dtype and a.type.dtype in (k.float32, k.float64):
+        return Nest(folds.dotted_rows, [Call(matvec_shape, a, b)], times, [], [a, b], ndim=2, dtype=a.type.dtype, kept=0, instead=rows_by_vector)
+    if out is None and a.type.ndim == 1 and b.type.ndim == 2 and a.type.dtype is b.type.dtype and a.type.dtype in (k.float32, k.float64):
+        column = views.view(a, [Const(k.Slice(NoneType, NoneType, NoneType), slice(None)), Const(NoneType, None)], False)
+        return Nest(folds.dotted_columns, [Call(vecmat_shape, a, b)], times, [], [column, b], ndim=2, dtype=a.type.dtype, kept=1,
+                    instead=vector_by_rows, beside=both_products)
     if out is None:
         return Call(matmul, *operands)
     if not isinstance(out.type, Array):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import TUPLE_GET
 from ...types import kinds as k
 from ...types.lattice import dtype_of
-from ..build import type_name
+from ..build import outlined, type_name
 from ..intrinsics import as_type, insert_axes
 from . import elementwise, reductions
 from .arrange import window
@@ -86,10 +87,22 @@ def outer(f, x, y, out=None, where=True, casting="same_kind", order="K", dtype=N
     if isinstance(y, (tuple, list)):
         return outer(f, x, np.asarray(y), out, where, casting, order, dtype)
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        if x.ndim == 1 and y.ndim == 1:
+            x, y = apart(x), apart(y)
         x = extended(x, y.ndim)
     if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
         return f(x, y)
     return f(x, y, out=out, where=where, casting=casting, order=order, dtype=dtype)
+
+
+@outlined
+def apart(x):
+    """A copy: cheap beside the product, which may then be written over what x is part of (`a[:] = np.add.outer(a[0], a[1])`) without
+    being kept first."""
+    fresh = np.empty(len(x), x.dtype)
+    for i in range(len(x)):
+        ARRAY_STORE(fresh, i, ARRAY_LOAD(x, i))
+    return fresh
 
 
 def extended(x, n):

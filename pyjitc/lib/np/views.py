@@ -218,6 +218,12 @@ def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
                     shape.append(count)
                     strides.append(stride)
                     contiguous = contiguous and led
+                elif step.known and step.value == -1 and _part(x, "start").type is _part(x, "stop").type is NoneType:
+                    last = Apply(SELECT, Apply(ILT, n, ONE), ZERO, Apply(ISUB, n, ONE))
+                    moved = Apply(IMUL, last, stride)
+                    shape.append(n)
+                    strides.append(Apply(IMUL, Const(Int, -1), stride))
+                    contiguous = False
                 else:
                     bounds = Call(slice_bounds, _part(x, "start"), _part(x, "stop"), step, n)
                     first = Apply(TUPLE_GET, bounds, index=0)
