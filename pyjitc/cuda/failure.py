@@ -19,6 +19,8 @@ def failure(site: Site, values, block, thread) -> Exception:
     if not (isinstance(cls, type) and issubclass(cls, Exception)):
         cls = KernelError
     message = site.text(values)
+    if cls is KernelError:
+        message = f"{site.cls}: {message}" if message else site.cls
     who = f"block {tuple(block)}" + ("" if thread is None else f", thread {tuple(thread)}")
     where = f"{site.function}() at {site.filename}:{site.line}"
     error = cls(f"{message}\n  in {where}, {who}" if message else f"in {where}, {who}")

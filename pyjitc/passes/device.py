@@ -25,6 +25,7 @@ from ..ops import control, exceptions, gpu, memory, structure
 from ..ops.blas import BLAS_OPS
 from ..ops.control import INVOKE
 from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN, PY_UNBOX
+from ..ops.random import RANDOM_OPS
 from ..types.kinds import Array, Bool, Cell, Function, Int, Iterator, NoneType, Str, Struct, Tuple, Union, bool_, is_float, is_integer
 from ..types.lattice import dtype_of
 from .rewrite import remove_unreachable
@@ -34,6 +35,7 @@ __all__ = ["lower", "keep_small", "check", "calls_in", "in_program"]
 _NEW, _THROW_NEW, _THROW = exceptions.EXC_NEW, exceptions.EXC_THROW, exceptions.THROW
 _CAUGHT = (exceptions.EXC_FETCH, exceptions.EXC_MATCH, exceptions.EXC_PUSH, exceptions.EXC_POP, control.RERAISE)
 _BLAS = frozenset(BLAS_OPS.values())
+_RANDOM = frozenset(RANDOM_OPS.values())
 _SAME_MEMORY = (memory.ARRAY_VIEW, structure.RETYPE, structure.SELECT)
 SMALL = 1024  # bytes of a new array that a thread keeps
 _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STORE)
@@ -217,13 +219,18 @@ def check(module: list[ir.Function], recursive) -> None:
             for inst in block.insts:
                 reason = _reason(inst, recursive)
                 if reason is not None:
-                    found.append((fn, inst, *reason))
+                    found.append((fn, inst if inst.loc.line else _protected(fn, inst), *reason))
     if not found:
         return
     calls = calls_in(module)
     found = [(*in_program(fn, inst, calls), *why) for fn, inst, *why in found]
     fn, inst, what, hint = min(found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].op is not _NEW, one[1].loc.col))
     raise _error(fn, inst, what, hint)
+
+
+def _protected(fn: ir.Function, inst: ir.Inst) -> ir.Inst:
+    """For an instruction of no line, which stands in a handler: the first one in source order that goes to a handler."""
+    return min((i for b in fn.blocks for i in b.insts if i.unwind is not None and i.loc.line), key=lambda i: (i.loc.line, i.loc.col), default=inst)
 
 
 def calls_in(module: list[ir.Function]) -> dict:
@@ -252,7 +259,7 @@ def _reason(inst: ir.Inst, recursive):
     if op in _CAUGHT or inst.unwind is not None and op.effects & ir.RAISES and op is not _NEW:
         return "catch exceptions", "test before instead of try; what is raised in a kernel reaches the host"
     if op is _NEW or op is _THROW_NEW:
-        return "make exceptions with arguments", "raise with a fixed text, as in raise ValueError(\"negative\")"
+        return "make exceptions with arguments", "raise with a fixed text, or one with ints in it: raise ValueError(f\"negative at {i}\")"
     if op is memory.ARRAY_NEW:
         return ("allocate arrays",
                 "pass the array to the kernel, or take cuda.shared.array or cuda.local.array of a fixed size")
@@ -260,6 +267,8 @@ def _reason(inst: ir.Inst, recursive):
         return "keep variables that closures change, or iterators, in memory of their own", "pass values as arguments and results"
     if op is INVOKE and inst.attrs["callee"] in recursive:
         return f"call {inst.attrs['callee'].qualname}() recursively", "write a loop, with a local array as the stack"
+    if op in _RANDOM:
+        return "take random numbers from NumPy", "use cuda.random, whose states or counters are each thread's own"
     if op in _BLAS:
         return "call BLAS", "write the loops, or call the library outside of the kernel"
     if op.effects & ir.HOST:

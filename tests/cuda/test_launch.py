@@ -9,6 +9,7 @@ import pytest
 
 from pyjitc import CompileError, cuda, njit
 from pyjitc.cuda import blockcode, hostgrid
+from pyjitc.cuda.failure import KernelError
 
 from .kernels import fail
 
@@ -320,3 +321,29 @@ def test_an_interrupt_ends_a_launch():
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
             kernel[sizes](np.zeros(2))
+
+
+class Refusal(Exception):
+    pass
+
+
+@cuda.jit
+def refuses(x):
+    if cuda.grid(1) == 3:
+        raise Refusal("not this one")
+    if cuda.grid(1) == 2:
+        raise Refusal
+
+
+def test_exceptions_of_classes_of_the_program():
+    """The host is told which it was."""
+    with pytest.raises(KernelError, match=r"^Refusal\n  in refuses\(\) at .* thread \(2, 0, 0\)"):
+        refuses[1, 4](np.zeros(4))
+    with pytest.raises(KernelError, match=r"^Refusal: not this one\n  in refuses_last\(\) at .* thread \(1, 0, 0\)"):
+        refuses_last[2, 2](np.zeros(4))
+
+
+@cuda.jit
+def refuses_last(x):
+    if cuda.grid(1) == 3:
+        raise Refusal("not this one")

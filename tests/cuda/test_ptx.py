@@ -182,13 +182,25 @@ def recurses(x, n):
     x[0] = descend(n)
 
 
+def finishes(x, n):
+    n += 1
+    try:
+        x[n] = 1
+    finally:
+        x[0] = 2
+
+
+def draws(x, n):
+    x[0] = np.random.rand()
+
+
 def multiplies(x, n):
     x[0] = np.linalg.det(x.reshape(2, 2))
 
 
 @pytest.mark.parametrize("function, hint", [
     (allocates, "cuda.shared.array or cuda.local.array"), (prints, "numbers, arrays and tuples"), (makes_lists, ""), (catches, "instead of try"),
-    (raises_text, "fixed text"), (recurses, "local array as the stack"), (multiplies, "")])
+    (raises_text, "fixed text"), (recurses, "local array as the stack"), (multiplies, ""), (finishes, "instead of try"), (draws, "cuda.random")])
 def test_what_a_gpu_cannot_do_is_told_with_the_line(function, hint):
     with pytest.raises(CompileError) as info:
         ptx_of(function, V64, Int)
@@ -197,6 +209,8 @@ def test_what_a_gpu_cannot_do_is_told_with_the_line(function, hint):
     assert hint in diagnostic.hint
     first = function.__code__.co_firstlineno
     assert first <= diagnostic.line <= first + 6 or function is recurses
+    within = {allocates: 1, prints: 1, raises_text: 1, multiplies: 1, draws: 1, catches: 2, finishes: 3}.get(function)
+    assert within is None or diagnostic.line == first + within
     assert diagnostic.filename == __file__ and len(str(info.value).splitlines()) <= 8
 
 
