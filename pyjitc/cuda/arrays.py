@@ -71,7 +71,7 @@ class DeviceArray:
                  stream: int = 0):
         self.memory, self.start, self.shape, self.strides, self.dtype = memory, start, shape, strides, dtype
         self.writable, self.stream = writable, stream
-        self.type = _type(shape, strides, dtype, writable)
+        self.type = _type(start, shape, strides, dtype, writable)
         words = (*shape, *strides) if self.type.layout == "A" else shape
         self.passed = struct.pack(f"P{len(words)}q", start, *words)  # what a kernel is given of it
 
@@ -306,8 +306,12 @@ class DeviceArray:
         return (dlpack.CUDA, self.device.index) if self.device.gpu else (dlpack.CPU, 0)
 
 
-def _type(shape, strides, dtype, writable) -> Array:
-    """The type of an array: its layout is found as NumPy finds it."""
+def _type(start: int, shape, strides, dtype, writable) -> Array:
+    """The type of an array: its layout and alignment are found as NumPy finds them."""
+    bits = start
+    for s in strides:
+        bits |= s
+    aligned = not bits & dtype.alignment - 1
     item = dtype.itemsize
     empty = 0 in shape
     c = f = True
@@ -320,13 +324,13 @@ def _type(shape, strides, dtype, writable) -> Array:
         f = f and (s == step or n == 1)
         step *= n
     layout = "C" if c or empty else "F" if f else "A"
-    key = dtype if dtype.names else dtype.num, len(shape), layout, writable
+    key = dtype if dtype.names else dtype.num, len(shape), layout, writable, aligned
     found = _types.get(key)
     if found is None:
         element = element_type(dtype) or record_type(dtype)
         if element is None:
             raise TypeError(f"arrays of dtype {dtype} have no form on a device; numbers and records of them have")
-        found = _types[key] = Array(element, len(shape), layout, writable)
+        found = _types[key] = Array(element, len(shape), layout, writable, aligned)
     return found
 
 
@@ -340,7 +344,9 @@ def _strides(shape, item: int, order: str) -> tuple[int, ...]:
 
 
 def _basic(key):
-    """An index made of ints and slices, so that it gives a view."""
+    """An index made of ints and slices, or a field's name, so that it gives a view."""
+    if isinstance(key, str):
+        return key
     parts = key if isinstance(key, tuple) else (key,)
     for part in parts:
         if not (part is None or part is ... or isinstance(part, slice) or hasattr(part, "__index__") and not isinstance(part, (np.ndarray, bool))):
@@ -387,7 +393,7 @@ def _dims(shape) -> tuple[int, ...]:
 
 def _new(device, shape, dtype, order: str, stream: Stream | int = 0) -> DeviceArray:
     shape, dtype = _dims(shape), np.dtype(dtype)
-    _type((), (), dtype, True)  # dtypes without a form are refused before memory is taken
+    _type(0, (), (), dtype, True)  # dtypes without a form are refused before memory is taken
     handle = stream_handle(stream)
     size = math.prod(shape) * dtype.itemsize
     address = device.allocate(size, handle)

@@ -4,6 +4,7 @@ import gc
 import numpy as np
 import pytest
 
+from pyjitc import cuda
 from pyjitc.cuda import arrays, devices
 from pyjitc.runtime.driver import CudaError, Driver
 from pyjitc.runtime.hostdevice import HostDevice
@@ -354,3 +355,23 @@ def test_arrays_of_jax_go_straight_in(host):
     ours = arrays.adopt(theirs)
     assert ours.copy_to_host().tolist() == [0, 1, 2, 3, 4, 5] and ours.dtype == np.float32
     assert jax.numpy.from_dlpack(arrays.to_device(np.arange(3.0))).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("aligned", [True, False])
+def test_fields(place, aligned):
+    records = np.zeros(3, np.dtype([("a", np.int8), ("b", np.float64), ("c", np.float32, (2,))], align=aligned))
+    records["b"] = 1, 2, 3
+    there = cuda.to_device(records)
+    assert there["b"].copy_to_host().tolist() == [1, 2, 3] and there["c"].shape == (3, 2) and there["b"].type.aligned == aligned
+    there["b"][1] = 9
+    there["c"] = 7
+    if place is None:
+        cuda.jit(add_one)[1, 3](there["b"])
+    back = there.copy_to_host()
+    assert back["b"].tolist() == ([2, 10, 4] if place is None else [1, 9, 3]) and back["c"].tolist() == [[7, 7]] * 3 and not back["a"].any()
+    with pytest.raises(ValueError, match="no field of name d"):
+        there["d"]
+
+
+def add_one(x):
+    x[cuda.grid(1)] += 1
