@@ -4,8 +4,10 @@ python docs/conformance.py [--group numpy] [--names sum,mean] [--jobs 2] [--resu
 What is called: tests/lib/np/conformance/calls.py. Where only some names are asked for, the table is printed, not written.
 """
 import argparse
+import datetime
 import json
 import os
+import platform
 import queue
 import re
 import subprocess
@@ -13,6 +15,8 @@ import sys
 import threading
 from collections import Counter, defaultdict
 from pathlib import Path
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -122,6 +126,7 @@ def table(results):
              "Written by `python docs/conformance.py`, which calls every name compiled and in the interpreter, over dtypes, layouts, axes and edge",
              "shapes (`tests/lib/np/conformance/calls.py` has the calls), and compares values, dtypes, shapes, exceptions and what is written to.",
              "*partly*: some dtypes or calls are refused with an error when the function is compiled; the first such error stands in parentheses.", "",
+             f"Of {datetime.date.today()}, with NumPy {np.__version__} and Python {platform.python_version()}.", "",
              "| | callables | supported | partly | not | calls | same | refused | other exception text | differ or crash |", "|---|---|---|---|---|---|---|---|---|---|"]
     for group in groups:
         states = Counter(v[0] for (g, _), v in verdicts.items() if g == group)
