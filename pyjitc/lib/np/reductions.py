@@ -330,7 +330,7 @@ def put_out(result, out, name="add"):
         return result
     shape = result.shape if isinstance(result, np.ndarray) else ()
     if out.ndim != len(shape):
-        raise ValueError(f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {out.ndim} but expected {len(shape)}")
+        raise ValueError(wrong_dimensions(name, out.ndim, len(shape)))
     if out.shape != shape:
         raise ValueError(f"the output has shape {views.shape_text(out.shape)} where the result has {views.shape_text(shape)}")
     out[...] = result
@@ -450,11 +450,24 @@ def all_nan(result, a, axis, keepdims):
 
 
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    check_dimensions(out, a, axis, keepdims, "fmin")
     return put_out(nan_extreme("min", a, axis, keepdims, initial, where), out, "fmin")
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    check_dimensions(out, a, axis, keepdims, "fmax")
     return put_out(nan_extreme("max", a, axis, keepdims, initial, where), out, "fmax")
+
+
+def check_dimensions(out, a, axis, keepdims, name):
+    """NumPy looks at those of `out` before it looks for elements."""
+    ndim = a.ndim if keepdims else 0 if axis is None else a.ndim - (len(axis) if isinstance(axis, tuple) else 1)
+    if out is not None and out.ndim != ndim:
+        raise ValueError(wrong_dimensions(name, out.ndim, ndim) + (" (must match the operand's when keepdims=True)" if keepdims else ""))
+
+
+def wrong_dimensions(name, found, expected):
+    return f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {found} but expected {expected}"
 
 
 @meaning(reduction("fmin"))
