@@ -27,7 +27,7 @@ from .failure import failure
 
 ptx = lazy("pyjitc.cuda.ptx")
 
-__all__ = ["GpuCode", "arch_of", "compile_kernel", "compiled", "inspect_llvm", "inspect_ptx", "inspect_sass", "report"]
+__all__ = ["GpuCode", "arch_of", "compile_kernel", "compiled", "inspect_llvm", "inspect_ptx", "inspect_types", "inspect_sass", "report"]
 
 _CONFIG = struct.Struct("7I4xP")
 _OURS = "__pyjitc_"  # begins names in generated functions, whose parameters are the kernel's
@@ -281,6 +281,10 @@ def inspect_ptx(*given) -> str:
 
 def inspect_llvm(function, types, options: Options, bounds, arch: str) -> str:
     return ptx.inspect_llvm(function, types, options, Bounds(*bounds), arch)
+
+
+def inspect_types(function, types, options: Options, bounds, arch: str) -> str:
+    return ptx.inspect_types(function, types, options)
 
 
 def inspect_sass(*given) -> str:

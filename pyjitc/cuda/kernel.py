@@ -11,8 +11,9 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import sys
 from types import FunctionType
-from typing import Any, Callable
+from typing import Any, Callable, TextIO
 
 import numpy as np
 
@@ -218,6 +219,11 @@ class Kernel(Callable_):
         """What a thread takes, by ptxas: registers, bytes of stack, of spills, of shared and constant memory."""
         return self._inspected("report", signature, arch)
 
+    def inspect_types(self, file: TextIO | None = None, signature: str | tuple | Signature | None = None) -> None:
+        """Print the typed IR of a signature, or of all that were launched."""
+        shown = self._inspected("inspect_types", signature, "")
+        for types, text in shown.items() if signature is None else [(signature, shown)]:
+            print(f"{self.__qualname__}({', '.join(map(str, types)) if isinstance(types, tuple) else types})\n{text}\n", file=file or sys.stdout)
 
     def _figure(self, name: str, signature):
         """What the driver says of the code, for a signature or each that was launched."""

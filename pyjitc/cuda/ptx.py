@@ -23,7 +23,7 @@ from ..lib.cuda import elementary
 from ..lib.cuda.device import DeviceLibrary
 from ..passes import pipeline
 
-__all__ = ["ARCHITECTURES", "Compiled", "compile_ptx", "inspect_llvm", "report", "sass"]
+__all__ = ["ARCHITECTURES", "Compiled", "compile_ptx", "inspect_llvm", "inspect_types", "report", "sass"]
 
 _library = DeviceLibrary()
 _replaced: dict = {}  # (operation, operand types) -> typed library function
@@ -132,6 +132,11 @@ def inspect_llvm(function, types, options: Options, bounds: Bounds, arch: str) -
     target = nvptx.device_target(arch)
     text = nvptx.kernel_text(module, target, options, bounds)[0]
     return link.to_text(text, target, 3, ptxas.libdevice() if bounds.libdevice else None)
+
+
+def inspect_types(function, types, options: Options) -> str:
+    """The typed IR, before the passes."""
+    return compiler.show.show_module(_typed(function, types, options)[0])
 
 
 def report(kernel: Kernel) -> Any:

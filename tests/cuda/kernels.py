@@ -661,6 +661,25 @@ def early_exit(x, out):
     out[1] = n
 
 
+def _monte_carlo(rng):
+    inside = np.zeros(70, np.int64)
+    for i in range(70):
+        for k in range(0, 20, 2):
+            x, y = (cuda.random.philox_uniform_float64(5, i, k + j) for j in range(2))
+            inside[i] += x * x + y * y < 1
+    return (np.zeros(70, np.int64), 5), (inside, None)
+
+
+@case(3, 32, _monte_carlo)
+def monte_carlo(inside, seed):
+    """Points in a quarter of the circle, of ten that each thread draws."""
+    i = cuda.grid(1)
+    if i < inside.size:
+        for k in range(0, 20, 2):
+            x, y = cuda.random.philox_uniform_float64(seed, i, k), cuda.random.philox_uniform_float64(seed, i, k + 1)
+            inside[i] += x * x + y * y < 1
+
+
 def _dates(rng):
     a = rng.integers(-10**5, 10**5, 70).view("M8[D]")
     a[3] = "NaT"

@@ -144,3 +144,13 @@ def test_code_for_the_grid_is_kept_for_other_processes(tmp_path, debug):
     result = str((2.0 * np.arange(8.0)[::-1]).tolist())
     assert [run(tmp_path, GRID, scale=2.0, debug=debug) for _ in range(2)] == [f"{result} True", f"{result} False"]
     assert run(tmp_path, GRID, scale=4.0, debug=debug) == f"{(4.0 * np.arange(8.0)[::-1]).tolist()} True"
+
+
+def test_typed_ir(capsys):
+    kernel = cuda.jit(twice.py_func)
+    kernel[1, 32](np.zeros(3))
+    kernel.inspect_types()
+    every = capsys.readouterr().out
+    assert every.startswith("twice(float64[::1])\nfn twice(x: float64[::1]) -> None:") and "thread_id" in every
+    kernel.inspect_types(sys.stderr, SIGNATURE)
+    assert "thread_id" in capsys.readouterr().err
