@@ -32,16 +32,7 @@ def as_edge(x, t):
 
 
 def extremes(a, t):
-    low, high = as_type(a[0], t), as_type(a[0], t)
-    bad = False
-    for i in range(len(a)):
-        x = as_type(ARRAY_LOAD(a, i), t)
-        low = x if x < low else low
-        high = x if x > high else high
-        bad = bad | bool(x != x)
-    if bad:
-        return as_type(np.nan, t), as_type(np.nan, t)
-    return low, high
+    return as_type(np.min(a), t), as_type(np.max(a), t)
 
 
 def outer(a, limits, t):
