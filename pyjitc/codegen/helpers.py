@@ -15,27 +15,11 @@ __all__ = ["NEEDS", "text"]
 # once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header (or null),
 # 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
 _TEXT = {
-    # Freed blocks of 64 KB and more are used again: see runtime/thunks.py. Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
+    # Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
     "pyj_new": """
 define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
   %none = icmp eq i64 %bytes, 0
   %size = select i1 %none, i64 1, i64 %bytes
-  %whole = icmp uge i64 %size, 65536
-  %short = icmp ult i64 %size, 4194304
-  %cheap = xor i1 %zero, true
-  %often = or i1 %short, %cheap
-  %worth = and i1 %whole, %often
-  br i1 %worth, label %again, label %afresh
-again:
-  %t = call ptr @pyjitc_take(ptr @pyjitc_store, i64 %size)
-  %missing = icmp eq ptr %t, null
-  br i1 %missing, label %afresh, label %taken
-taken:
-  br i1 %zero, label %wipe, label %head
-wipe:
-  %wiped = call ptr @memset(ptr %t, i32 0, i64 %size)
-  br label %head
-afresh:
   br i1 %zero, label %clear, label %plain
 clear:
   %c = call ptr @calloc(i64 1, i64 %size)
@@ -60,21 +44,20 @@ advise:
   %advised = call i32 @madvise(ptr %start, i64 %rest, i32 14)
   br label %head
 head:
-  %memory = phi ptr [ %data, %big ], [ %data, %advise ], [ %t, %taken ], [ %t, %wipe ]
   %header = call ptr @malloc(i64 32)
   %worse = icmp eq ptr %header, null
   br i1 %worse, label %undo, label %fill
 fill:
   store i64 1, ptr %header
   %where = getelementptr i8, ptr %header, i64 8
-  store ptr %memory, ptr %where
+  store ptr %data, ptr %where
   %there = getelementptr i8, ptr %header, i64 16
   store ptr null, ptr %there
   %length = getelementptr i8, ptr %header, i64 24
   store i64 %size, ptr %length
   ret ptr %header
 undo:
-  call void @free(ptr %memory)
+  call void @free(ptr %data)
   br label %fail
 fail:
   %none2 = call ptr @PyErr_NoMemory()
@@ -138,14 +121,6 @@ dead:
 data:
   %where = getelementptr i8, ptr %header, i64 8
   %memory = load ptr, ptr %where
-  %length = getelementptr i8, ptr %header, i64 24
-  %bytes = load i64, ptr %length
-  %whole = icmp uge i64 %bytes, 65536
-  br i1 %whole, label %large, label %small
-large:
-  call void @pyjitc_keep(ptr @pyjitc_store, ptr %memory, i64 %bytes)
-  br label %end
-small:
   call void @free(ptr %memory)
   br label %end
 object:
@@ -588,9 +563,7 @@ NEEDS = {
 
 _DECLARATIONS = {
     "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)", "free": "declare void @free(ptr)",
-    "madvise": "declare i32 @madvise(ptr, i64, i32)", "memset": "declare ptr @memset(ptr, i32, i64)",
-    "pyjitc_take": "declare noalias ptr @pyjitc_take(ptr, i64)", "pyjitc_keep": "declare void @pyjitc_keep(ptr, ptr, i64)",
-    "pyjitc_store": "@pyjitc_store = external global i8",
+    "madvise": "declare i32 @madvise(ptr, i64, i32)",
     "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()", "Py_IncRef": "declare void @Py_IncRef(ptr)",
     "Py_DecRef": "declare void @Py_DecRef(ptr)", "memcmp": "declare i32 @memcmp(ptr, ptr, i64)", "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
     "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()", "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",

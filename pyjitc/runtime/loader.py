@@ -276,12 +276,6 @@ def resolve(name: str) -> int:
         value = thunks.traceback(FRAME_LINE)
     elif name == "pyjitc_memory_handler":
         value = id(thunks.memory_handler())
-    elif name == "pyjitc_store":
-        value = thunks.store()
-    elif name == "pyjitc_take":
-        value = thunks.take()
-    elif name == "pyjitc_keep":
-        value = thunks.keep()
     elif name.startswith("pyjitc_numpy_api_"):
         value = ctypes.c_void_p.from_address(numpy_api_table() + 8 * int(name[17:])).value
     elif name.startswith("pyjitc_random_"):
@@ -292,10 +286,21 @@ def resolve(name: str) -> int:
         value = _lookup(name)
         if value is None and name == "PyObject_Vectorcall":
             value = thunks.vectorcall()  # an inline function of the headers before Python 3.11
+        elif name == "malloc":
+            _keep_freed_memory()
     if not value:
         raise LoadError(f"unresolved symbol {name!r}")
     _known[name] = value
     return value
+
+
+def _keep_freed_memory() -> None:
+    """The C library gives freed memory back to the system, which clears each page again when it is next wanted: up to ten
+    times the cost of the loop over an array of some megabytes. A block of this size, freed once, tells it to keep more
+    (the dynamic threshold of mallopt(3)), as a program's own first block of the size would. None of its pages is touched."""
+    libc = _libraries[0]
+    libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    libc.free(libc.malloc(ctypes.c_size_t((32 << 20) - mmap.PAGESIZE * 4)))
 
 
 def _lookup(name: str) -> int | None:

@@ -75,48 +75,7 @@ in notebooks and debuggers, and which is made once for each place that raises (`
     }
 
 `memory_handler` is what NumPy frees and resizes arrays with whose data compiled code allocated (NEP 49): libc's malloc,
-calloc, realloc and, in place of free, `keep`, behind a first argument that they do not have.
-
-`take` and `keep` hold back freed blocks of 64 KB and more, 64 MB at most, for the next array of about that size: pages that the
-system has to give and clear again cost more than most statements on their elements do. (They hold malloc's blocks. Whoever finds the store
-busy does without.)
-
-    struct store { int lock, next; size_t kept; void (*free)(void *); size_t (*usable)(void *); struct slot { void *data; size_t size; } slots[16]; };
-
-    void *take(struct store *s, size_t size) {
-        void *found = NULL;
-        if (__atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE)) return found;
-        for (struct slot *one = s->slots; one < s->slots + 16; one++)
-            if (one->data && one->size >= size && one->size - size <= size >> 3) {
-                found = one->data;
-                one->data = NULL;
-                s->kept -= one->size;
-                break;
-            }
-        __atomic_store_n(&s->lock, 0, __ATOMIC_RELEASE);
-        return found;
-    }
-
-    void keep(struct store *s, void *data, size_t size) {
-        if (size < 65536 || size > 32 << 20 || __atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE)) {
-            s->free(data);
-            return;
-        }
-        int i = 0;
-        while (i < 16 && s->slots[i].data) i++;
-        if (i == 16) i = s->next++ & 15;
-        size = s->usable(data);
-        s->kept += size;
-        for (int k = 0; k < 16; k++)
-            if (s->slots[k].data && (k == i || s->kept > 64 << 20)) {
-                s->kept -= s->slots[k].size;
-                s->free(s->slots[k].data);
-                s->slots[k].data = NULL;
-            }
-        s->slots[i].data = data;
-        s->slots[i].size = size;
-        __atomic_store_n(&s->lock, 0, __ATOMIC_RELEASE);
-    }
+calloc, realloc and free, behind a first argument that they do not have.
 """
 from __future__ import annotations
 
@@ -125,7 +84,7 @@ import mmap
 import struct
 import sys
 
-__all__ = ["slow_path", "traceback", "line_table", "vectorcall", "bind", "memory_handler", "store", "take", "keep"]
+__all__ = ["slow_path", "traceback", "line_table", "vectorcall", "bind", "memory_handler"]
 
 _PUSH = "53 55 4154 4155 4156"  # push rbx, rbp, r12, r13, r14: keeps the stack aligned for calls
 _POP = "415e 415d 415c 5d 5b"
@@ -173,19 +132,6 @@ _BIND = """
     488b5718488b4a104a8d34cd00000000488d14ca4829f24883c2184c29c931f6
     49833cf00075104889cf4801f77812488b3cf249893cf048ffc64c39ce72e1
     eb02 31c0 5b415e415f c3                                     # pop; return
-"""
-
-_TAKE = """
-    b801000000 8707 31d2 85c0 754c 4989f1 488d4720 4c8d8720010000 49c1e903 4c39c0 742d 488b10 4885d2 741f 488b4808 4839f1
-    7216 4989ca 4929f2 4d39d1 720b 31f6 488930 48294f08 eb08 4883c010 ebce 31d2 c70700000000 4889d0 c3
-"""
-
-_KEEP = """
-    4881ea00000100 4157 4156 4155 4154 55 4889f5 53 4889fb 4150 4881fa0000ff01 7614 488b4310 4889ef 59 5b 5d 415c 415d 415e
-    415f ffe0 b801000000 8707 31d2 85c0 75df 4889d0 48c1e004 48837c032000 7415 48ffc2 4883fa10 75e8 8b5304 8d4201 83e20f
-    894304 4189d5 4889ef 4c8d6320 4531ff ff5318 48014308 4989c6 498b3c24 4885ff 7423 488b4308 4539fd 7408 483d00000004 7612
-    492b442408 48894308 ff5310 31d2 49891424 41ffc7 4983c410 4183ff10 75c7 4963d5 48c1e204 4801da 48896a20 4c897228
-    c70300000000 58 5b 5d 415c 415d 415e 415f c3
 """
 
 _memory: list[mmap.mmap] = []
@@ -251,8 +197,10 @@ _handler: list = []
 def memory_handler() -> object:
     """The capsule that NumPy wants as an array's memory handler; one for the process."""
     if not _handler:
-        functions = {name: _place(_WITHOUT_FIRST, target=_q(_libc(name))) for name in ("malloc", "calloc", "realloc")}
-        record = _Handler(b"pyjitc", 1, store(), free=keep(), **functions)
+        libc = ctypes.CDLL(None)
+        functions = {name: _place(_WITHOUT_FIRST, target=_q(ctypes.cast(getattr(libc, name), ctypes.c_void_p).value))
+                     for name in ("malloc", "calloc", "realloc", "free")}
+        record = _Handler(b"pyjitc", 1, None, **functions)
         make = ctypes.pythonapi.PyCapsule_New
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         name = ctypes.c_char_p(b"mem_handler")
@@ -261,42 +209,6 @@ def memory_handler() -> object:
         for part in _handler:
             _never_freed(part)
     return _handler[0]
-
-
-class _Store(ctypes.Structure):
-    """Freed blocks: see above."""
-
-    _fields_ = [("lock", ctypes.c_int), ("next", ctypes.c_int), ("kept", ctypes.c_size_t), ("free", ctypes.c_void_p),
-                ("usable", ctypes.c_void_p), ("slots", ctypes.c_void_p * 32)]
-
-
-_made: dict = {}
-
-
-def _once(name: str, make):
-    if name not in _made:
-        _made[name] = make()
-        _never_freed(_made[name])
-    return _made[name]
-
-
-def store() -> int:
-    """Address of the freed blocks that are held back."""
-    return ctypes.addressof(_once("store", lambda: _Store(free=_libc("free"), usable=_libc("malloc_usable_size"))))
-
-
-def take() -> int:
-    """Address of what takes a block from the store."""
-    return _once("take", lambda: _place(_TAKE))
-
-
-def keep() -> int:
-    """Address of what frees a block, or holds it back."""
-    return _once("keep", lambda: _place(_KEEP))
-
-
-def _libc(name: str) -> int:
-    return ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value
 
 
 def bind() -> int:
