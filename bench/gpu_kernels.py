@@ -90,6 +90,32 @@ def mandelbrot_loop(counts, most):
             counts[y, x] = n
 
 
+@cuda.jit
+def stencil(a, out):
+    x, y = cuda.grid(2)
+    if 0 < y < out.shape[0] - 1 and 0 < x < out.shape[1] - 1:
+        out[y, x] = a[y, x - 1] + a[y, x + 1] + a[y - 1, x] + a[y + 1, x]
+
+
+@njit
+def stencil_loop(a, out):
+    for y in range(1, out.shape[0] - 1):
+        for x in range(1, out.shape[1] - 1):
+            out[y, x] = a[y, x - 1] + a[y, x + 1] + a[y - 1, x] + a[y + 1, x]
+
+
+@cuda.jit
+def scale(x, out):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        out[i] = 2 * x[i]
+
+
+@njit
+def scale_loop(x, out):
+    for i in range(x.size):
+        out[i] = 2 * x[i]
+
+
 def _vectors(n):
     rng = np.random.default_rng(0)
     return np.float32(2.5), rng.random(n, np.float32), rng.random(n, np.float32)
@@ -102,6 +128,10 @@ def _sums(n):
 def _square(n):
     side = int(n ** 0.5)
     return np.random.default_rng(0).random((side, side), np.float32), np.zeros((side, side), np.float32)
+
+
+def _pair(n):
+    return np.random.default_rng(0).random(n, np.float32), np.zeros(n, np.float32)
 
 
 def _pixels(n):
@@ -118,8 +148,13 @@ def _tiles(n):
     return (side, side), (TILE, TILE)
 
 
+def _few(n):
+    return max(n >> 14, 1), 256
+
+
 # name: (kernel, plain loop, n -> (grid, block), n -> arguments)
 CASES = {
     "saxpy": (saxpy, saxpy_loop, _flat, _vectors), "block sums": (block_sums, block_sums_loop, _flat, _sums),
     "transpose": (transpose, transpose_loop, _tiles, _square), "mandelbrot": (mandelbrot, mandelbrot_loop, _tiles, _pixels),
+    "stencil": (stencil, stencil_loop, _tiles, _square), "grid-stride loop": (scale, scale_loop, _few, _pair),
 }

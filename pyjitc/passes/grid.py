@@ -407,11 +407,16 @@ class _Grid:
             jump(last, header, make(last, a.IADD, counter, one), make(last, a.ISUB, left, one), **attrs)
             return counter
 
-        jump(head, layers, zero, depth)
-        z = counted("z", layers, layer, after_all, below)
-        jump(layer, rows, zero, height)
-        y = counted("y", rows, row, below, after)
-        base = make(row, a.IMUL, make(row, a.IADD, make(row, a.IMUL, z, height), y), width)
+        if any(inst.op is gpu.THREAD_ID and inst.attrs["axis"] for inst in self.own):
+            jump(head, layers, zero, depth)
+            z = counted("z", layers, layer, after_all, below)
+            jump(layer, rows, zero, height)
+            y = counted("y", rows, row, below, after)
+            number = make(row, a.IADD, make(row, a.IMUL, z, height), y)
+        else:
+            jump(head, rows, zero, make(head, a.IMUL, height, depth))
+            y = z = number = counted("row", rows, row, after_all, after)
+        base = make(row, a.IMUL, number, width)
         jump(row, columns, zero, width)
         x = counted("x", columns, thread, after, latch, parallel=True)
         # one thread
@@ -499,7 +504,8 @@ class _Grid:
             others = sorted((r for r in regions[1:]), key=lambda r: r.number)
             after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)}, None, loc,
                                            [ir.Edge(self.done), *(ir.Edge(r.head) for r in others)]))
-        self.new += [head, layers, layer, rows, row, columns, thread, *([begin] if begin is not thread else []), *copies.values(), latch, after, below, after_all]
+        self.new += [head, *([layers, layer, below] if layers.insts else []), rows, row, columns, thread, *([begin] if begin is not thread else []), *copies.values(), latch, after,
+                     after_all]
 
 
 def _is_uniform(inst: ir.Inst) -> bool:
