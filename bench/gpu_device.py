@@ -18,7 +18,7 @@ __all__ = ["measure"]
 
 SIZE = 1 << 26  # far more than a cache
 BANDWIDTH, LAUNCH = 0.9, 4.0  # budgets: share, microseconds
-TOUCHED = {"saxpy": 12, "block sums": 4, "transpose": 8}  # bytes for an element
+TOUCHED = {"saxpy": 12, "block sums": 4, "transpose": 8, "stencil": 8, "grid-stride loop": 8}  # bytes for an element
 BOUND = ("saxpy", "block sums", "sum of all")  # those with the budget
 
 
