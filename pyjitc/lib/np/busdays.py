@@ -184,6 +184,7 @@ def result(found, out):
 # -- rules
 
 DAY = NpTime("M", "D")
+MONDAY = np.datetime64("2000-01-03")
 
 
 def _days(name, place, x: Expr) -> Expr:
@@ -212,7 +213,7 @@ def _calendar(name, slots) -> tuple[int | None, Expr]:
         raise Mismatch(f"weekmask= of np.{name} must be a constant", "write a text like '1111100'")
     week = mask.value if mask is not None else "1111100"
     try:
-        np.is_busday(np.datetime64("2000-01-03"), week)
+        np.is_busday(MONDAY, week)
     except (ValueError, TypeError) as error:
         return None, Throw(type(error), str(error))
     days = np.busdaycalendar(week).weekmask
@@ -220,13 +221,27 @@ def _calendar(name, slots) -> tuple[int | None, Expr]:
     if holidays.type is not NoneType:
         if not isinstance(holidays.type, Array):
             raise Mismatch(f"holidays= of np.{name} must be an array of dates here", "make an array of them")
+        if holidays.type.ndim != 1:
+            return None, Throw(ValueError, "holidays must be a provided as a one-dimensional array")
         holidays = _days(name, 0, holidays)
     return sum(1 << j for j, on in enumerate(days) if on), holidays
 
 
-def _rule(name, names, function):
+def _rule(name, names, function, samples):
+    def refused(key):
+        """What NumPy says of None, which is not the same as nothing."""
+        try:
+            getattr(np, name)(*samples, **{key: None})
+        except (ValueError, TypeError) as error:
+            return Throw(type(error), str(error))
+        raise Mismatch(f"{key}=None of np.{name} is not compiled", "leave it out")
+
     def rule(args, kwargs):
-        slots = bound(name, (*names, "weekmask", "holidays", "busdaycal", "out"), args, kwargs)
+        every = (*names, "weekmask", "holidays", "busdaycal", "out")
+        for key, x in [*zip(every, args), *kwargs.items()]:
+            if x.type is NoneType and key in every[len(samples):]:
+                return refused(key)
+        slots = bound(name, every, args, kwargs)
         week, holidays = _calendar(name, slots)
         if week is None:
             return holidays
@@ -254,8 +269,8 @@ def _rule(name, names, function):
 
 
 CALLS = {
-    np.is_busday: _rule("is_busday", ("dates",), is_busday),
-    np.busday_count: _rule("busday_count", ("begindates", "enddates"), busday_count),
-    np.busday_offset: _rule("busday_offset", ("dates", "offsets", "roll"), busday_offset),
+    np.is_busday: _rule("is_busday", ("dates",), is_busday, (MONDAY,)),
+    np.busday_count: _rule("busday_count", ("begindates", "enddates"), busday_count, (MONDAY, MONDAY)),
+    np.busday_offset: _rule("busday_offset", ("dates", "offsets", "roll"), busday_offset, (MONDAY, 1)),
 }
 METHODS: dict = {}
