@@ -234,6 +234,7 @@ def test_names_of_other_compilers():
     with pytest.raises(AttributeError, match=text):
         pyjitc.prange
     assert not hasattr(pyjitc, "prange") and not hasattr(pyjitc, "nosuch")
-    assert message(parallel, np.ones(3))[:2] == (text[1:-1], "pyjitc.prange")
+    what, marked, *_ = message(parallel, np.ones(3))
+    assert what == text[1:-1] and marked in ("pyjitc.prange", None)  # Python 3.10 keeps no columns
     with pytest.raises(ImportError, match="cannot import name 'njjit'"):
         from pyjitc import njjit  # noqa: F401
