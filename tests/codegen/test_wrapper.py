@@ -252,6 +252,7 @@ def test_references_do_not_leak():
     a, s, name = np.arange(3.0), "".join(["some", "text"]), np.float64(2.5)
     value = (a, s, range(10**6, 10**7), slice(10**6, None, None), (name, np.dtype("f8")))
     held = [a, s, name, np.dtype("f8"), value]
+    gc.collect()  # what earlier tests left holds the dtype too
     before = [sys.getrefcount(x) for x in held]
     for _ in range(1000):
         assert f(value)[0] is a
