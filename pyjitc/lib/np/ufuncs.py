@@ -335,6 +335,10 @@ def _in_single(function):
 _SINGLE = ("exp", "exp2", "log", "tanh")
 
 
+def _complex_exp(z):
+    return cast(Call(vector_trig.complex_exp, cast(z, k.Complex)), z.type)
+
+
 def _vector(module, name, complex_op=None):
     """A function of vector_*.py: float64 as it is; float32 computed in double, or in float32 where vector_single has it; float16
     by way of float32, as NumPy's."""
@@ -367,7 +371,7 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
                 "c": lambda x: Call(numbers.complex_mul, x, x)},
     np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
-    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _vector(vector_power, "cbrt"), np.exp: _vector(vector_exp, "exp", m.CEXP),
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _vector(vector_power, "cbrt"), np.exp: {**_vector(vector_exp, "exp"), "c": _complex_exp},
     np.exp2: {**_vector(vector_exp, "exp2"), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
     np.expm1: {**_vector(vector_exp, "expm1"), "c": _complex_expm1}, np.log: _vector(vector_log, "log", m.CLOG),
     np.log2: {**_vector(vector_log, "log2"), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},

@@ -1,13 +1,14 @@
 """Circular functions and their inverses, see vector.py."""
 from __future__ import annotations
 
-from ...ops.arith import BAND, FEQ, FGT, FLT, IADD, IAND, ILT, ISHL, IXOR
+from ...ops.arith import BAND, COMPLEX_MAKE, FEQ, FGT, FLT, FNE, IADD, IAND, ILT, IMAG, ISHL, IXOR, REAL
 from ...ops.math import BITS, COPYSIGN, COS, FABS, FROM_BITS, POLYNOMIAL, SIN, TAN
 from ...ops.structure import SELECT
 from .vector import MAGIC, add, div, fma, is_odd, mul, neg, sqrt, sub
+from .vector_exp import exp
 
 __all__ = ["sin", "sin_single", "cos", "cos_single", "tan", "tan_single", "asin", "asin_single", "acos", "acos_single",
-           "atan", "atan_single", "atan2", "atan2_single"]
+           "atan", "atan_single", "atan2", "atan2_single", "complex_exp"]
 
 TWO_OVER_PI, ONE_OVER_PI = 0.6366197723675814, 0.3183098861837907
 HALF_PI = 1.5707963267948966  # pi / 2 in three parts
@@ -35,6 +36,7 @@ ARC_SINE_SINGLE = (0.9999999999861052, 0.1666666737546815, 0.07499941088043721, 
                    0.02466882957826492, 0.007344132727956895, 0.03481868237992498)
 ARC_TANGENT_SINGLE = (0.9999999999878052, -0.3333333270912428, 0.19999947208385455, -0.14283999194555463, 0.11083426618220973,
                       -0.08843533383690869, 0.06421514856078504, -0.029550183919889804)
+EXP_700 = 1.0142320547350045e304
 PI, PI_LOW = 3.141592653589793, 1.2246467991473532e-16
 QUARTER_PI, QUARTER_PI_LOW = 0.7853981633974483, 3.061616997868383e-17
 INF = float("inf")
@@ -75,6 +77,25 @@ def sin(x):
     if FGT(FABS(x), LIMIT):
         y = SIN(x, rare=True)
     return y
+
+
+def complex_exp(z):
+    """e**z: the sine and the cosine share their reduction; a large size meets a small one of them in two steps."""
+    x, y = REAL(z), IMAG(z)
+    far = FGT(x, 700.0)
+    size, rest = exp(SELECT(far, sub(x, 700.0), x)), SELECT(far, EXP_700, 1.0)
+    r, k = quarter(y)
+    s, c = sine(r), cosine(r)
+    s, c = turned(k, s, c), turned(IADD(k, 1), s, c)
+    if FGT(FABS(y), LIMIT):
+        s = SIN(y, rare=True)
+    if FGT(FABS(y), LIMIT):
+        c = COS(y, rare=True)
+    real, imag = mul(size, mul(rest, c)), mul(size, mul(rest, s))
+    lost = FNE(c, c)  # there is no direction: y is not finite
+    real = SELECT(lost, SELECT(FEQ(FABS(x), INF), size, real), real)
+    imag = SELECT(lost, SELECT(FEQ(x, -INF), COPYSIGN(0.0, y), imag), imag)
+    return COMPLEX_MAKE(real, SELECT(FEQ(y, 0.0), y, imag))
 
 
 def sin_single(x):

@@ -152,3 +152,20 @@ def test_exact_powers():
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(third(v), v**3, rtol=4e-16, atol=5e-324)
         np.testing.assert_allclose(fourth(v), v**4, rtol=4.5e-16, atol=5e-324)
+
+
+def test_the_exponential_of_complex_numbers():
+    parts = [0.0, -0.0, 1.0, -1.0, 5e-324, 700.5, 709.9, -745.0, -750.0, 1000.0, 1400.0, np.pi / 2, 1e10, 1e20, np.inf, -np.inf, np.nan]
+    compiled = njit(lambda z: np.exp(z))
+    rng = np.random.default_rng(5)
+    special = np.array([complex(x, y) for x in parts for y in parts])
+    usual = rng.uniform(-50, 50, 5000) + 1j * rng.uniform(-50, 50, 5000)
+    for z in (special, usual):
+        with np.errstate(all="ignore"):
+            expected = np.exp(z)
+        for got, wanted in ((compiled(z).real, expected.real), (compiled(z).imag, expected.imag)):
+            np.testing.assert_allclose(got, wanted, rtol=1e-15, atol=1e-323)
+            assert (np.signbit(got) == np.signbit(wanted))[~np.isnan(wanted)].all()
+    single = usual.astype(np.complex64)
+    assert compiled(single).dtype == np.complex64
+    np.testing.assert_allclose(compiled(single), np.exp(single), rtol=5e-7)
