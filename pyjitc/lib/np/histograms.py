@@ -90,6 +90,14 @@ def count(counts, a, first, last, span, scale, starts, n):
             ARRAY_STORE(counts, j, IADD(ARRAY_LOAD(counts, j), np.int64(1)))
 
 
+def weigh(part, a, weights, start, first, last, span, scale, starts, n):
+    for i in range(start, min(start + BLOCK, len(a))):
+        x = ARRAY_LOAD(a, i)
+        if x >= first and x <= last:
+            j = bin_of(x, first, span, scale, starts, n)
+            ARRAY_STORE(part, j, ARRAY_LOAD(part, j) + as_type(ARRAY_LOAD(weights, i), part.dtype))
+
+
 def even(a, n, limits, weights, t, result):
     """Counts and edges of n equal bins."""
     if n < 1:
@@ -108,13 +116,15 @@ def even(a, n, limits, weights, t, result):
             count(counts, a, first, last, span, None, starts, n)
     else:
         part = np.empty(n, np.float64)
+        scale = n / span
+        by_scale = t == np.float64 and n < 1000000 and np.isfinite(scale)
         for start in range(0, len(a), BLOCK):
             for j in range(n):
                 part[j] = 0.0
-            for i in range(start, min(start + BLOCK, len(a))):
-                if a[i] >= first and a[i] <= last:
-                    j = bin_of(a[i], first, span, None, starts, n)
-                    part[j] += as_type(weights[i], part.dtype)
+            if by_scale:
+                weigh(part, a, weights, start, first, last, span, scale, starts, n)
+            else:
+                weigh(part, a, weights, start, first, last, span, None, starts, n)
             for j in range(n):
                 counts[j] += as_type(part[j], counts.dtype)
     return counts, edges
