@@ -21,8 +21,9 @@ from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
     Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, NpInt,
-    Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar, is_time,
+    Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar, is_time,
 )
+from ..types.lattice import dtype_of
 from . import intrinsics
 from .build import OUTLINED, whole_number
 from .np import creation, index, views
@@ -683,6 +684,9 @@ class Library:
             return _named_tuple(target, args, kwargs)
         if isinstance(target, np.vectorize):
             return index.applying.call_vectorized(Const(Singleton(target), target), args, kwargs)
+        converts_to = getattr(target, "type", None)
+        if isinstance(converts_to, Type) and is_numpy_scalar(converts_to):  # this package's own float32(x)
+            return self.rule_for(dtype_of(converts_to).type)(args, kwargs)
         name = getattr(target, "__qualname__", None) or getattr(target, "__name__", repr(target))
         module = getattr(target, "__module__", None) or ""
         if isinstance(target, np.ufunc):

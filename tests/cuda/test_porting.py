@@ -4,7 +4,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from pyjitc import cuda
+import pyjitc
+from pyjitc import boolean, cuda, float32, int32
 from pyjitc.base.errors import CompileError
 from pyjitc.cuda import devices
 
@@ -157,3 +158,28 @@ def test_records_as_arguments(place):
     change[1, 3](records[1], out)
     assert out.tolist() == [8, 9, 10] and records["c"].tolist() == [0, 5] and records["b"][1].tolist() == [0, -1, -2]
     assert records["a"][0] == 1 and not records["b"][0].any()
+
+
+def test_types_of_the_package_convert(place):
+    @cuda.jit
+    def kernel(out):
+        total = float32(0.1)
+        for k in range(3):
+            total += float32(0.1)
+        out[0] = total
+        out[1] = int32(2.9) + pyjitc.uint8(7)
+        out[2] = 1 if boolean(3) else 0
+
+    out = np.zeros(3)
+    kernel[1, 1](out)
+    tenth = np.float32(0.1)
+    assert out.tolist() == [tenth + tenth + tenth + tenth, 9, 1]
+
+
+@pytest.mark.parametrize("convert, value", [(float32, 0.1), (int32, 2.9), (pyjitc.uint8, 7), (boolean, 0.0), (pyjitc.complex64, 1.5), (pyjitc.int64, True)])
+def test_types_convert_in_other_compiled_functions(convert, value):
+    def function(x):
+        return convert(x)
+
+    found, expected = pyjitc.njit(function)(value), function(value)
+    assert found == expected and type(found) is type(expected)
