@@ -239,7 +239,7 @@ def test_emission_is_quick():
     b.ret(n)
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         module_text([b.fn], spec_of(b.types), host_target(), Options())
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.02
+        times.append(time.process_time() - start)
+    assert min(times) < 0.1  # many times what it takes alone: it is to find work that grows with the square

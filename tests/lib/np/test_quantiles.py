@@ -46,7 +46,12 @@ def fraction(a, q):
     return np.quantile(a, q), np.quantile(a, 0.25), np.quantile(a, 1)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint32, np.float16, np.float32, np.float64], ids=lambda t: np.dtype(t).name)
+OLD = pytest.mark.xfail(np.lib.NumpyVersion(np.__version__) < "2.3.0", strict=True, raises=AssertionError,
+                        reason="NumPy 2.2 computes places and weights in the dtype of the array: a row of docs/semantics.md")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint32, *(pytest.param(t, marks=OLD) for t in (np.float16, np.float32, np.float64))],
+                         ids=lambda t: np.dtype(t).name)
 def test_percentile_of_types(dtype):
     first, second = njit(one), njit(fraction)
     for n in (1, 2, 9, 100):
