@@ -571,9 +571,6 @@ ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"), doc="x >> y; only th
 ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_lower, effects=RAISES,
               doc="x << y; OverflowError beyond 64 bits; y is not negative")
 
-OPAQUE = _op("opaque", "x: int -> int", _integer(operator.pos), lambda e, inst, x: [e.assign(f'call i64 asm "", "=r,0"(i64 {x[0]})')],
-             doc="x, which LLVM cannot see through")
-
 _RELATION = "x: I|B, y: I|B -> bool"
 IEQ = _op("ieq", _RELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of integers or bools")
 INE = _op("ine", _RELATION, _relation(operator.ne), compare("ne", "ne", "une"), doc="x != y")

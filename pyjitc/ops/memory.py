@@ -417,9 +417,8 @@ SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partia
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
                 doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 in eight running sums, "
                 "which are then added in pairs")
-HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE,
-            lower=_hidden_lower,
-            doc="the same float, of which LLVM knows nothing: where it would make a branch of what it knew")
+HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE, lower=_hidden_lower,
+            doc="the same number, of which neither the passes nor LLVM know anything")
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]], partials=NONDIFF,
                doc="length of {axis}")
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,

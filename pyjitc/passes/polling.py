@@ -16,9 +16,9 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import IADD, IAND, IGT, ILT, INE, ISHR, ISUB, OPAQUE
+from ..ops.arith import IADD, IAND, IGT, ILT, INE, ISHR, ISUB
 from ..ops.math import POLYNOMIAL
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, POLL
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
 from .counted import Definitions, counts_down, find, step_of
@@ -82,7 +82,7 @@ def _cross(loop, edges, defs) -> None:
             start = defs.constant(edge.args[k]) if source not in loop.blocks else None
             if start is not None and start >= 0 and start + (step_of(loop, edges, p, defs) or 0) < 0:
                 hidden = ir.Value(Int)
-                source.insts.insert(source.insts.index(inst), ir.Inst(OPAQUE, (edge.args[k],), {}, hidden, inst.loc))
+                source.insts.insert(source.insts.index(inst), ir.Inst(HIDDEN, (edge.args[k],), {}, hidden, inst.loc))
                 edge.args[k] = hidden
 
 

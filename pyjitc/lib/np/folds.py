@@ -108,7 +108,7 @@ def extreme_row(index, n, how, unit, t):
 
 def number_row(index, n, how, unit, t):
     """The extreme of those that are not nan, and whether there was one."""
-    worst = HIDDEN(identity("max" if how == "fmax" else "min", t))
+    worst = HIDDEN(identity("max" if how == "fmax" else "min", t))  # LLVM makes a branch of what it knows to be inf
     extreme = worst
     some = False
     for j in range(n):
