@@ -13,7 +13,7 @@ from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import CHOOSE
-from ...types.kinds import Array, Int, NoneType, Singleton, Struct, Tuple, is_integer, is_scalar
+from ...types.kinds import Array, Int, NoneType, Record, Singleton, Struct, Tuple, is_integer, is_scalar
 from ..build import outlined, provoked, type_name
 from ..intrinsics import as_type
 from .radix import radix_sort, with_bits
@@ -137,7 +137,7 @@ def sort_keys(a, spare, places, spare_places, n):
     """Sort the first n elements of the contiguous array a; places, if any, move along."""
     if n < 2:
         return
-    if a.dtype.kind != "c":
+    if a.dtype.kind in "biufmM":
         radix_sort(with_bits(a), with_bits(spare), places, spare_places, n, "m" if a.dtype.kind == "M" else a.dtype.kind)
         return
     depth = 0  # even, so that the last merges go into a
@@ -460,6 +460,8 @@ def checked(function, arrays=1, constant=("axis", "kind", "order", "stable"), wr
         for where, x in [*zip(names, args), *kwargs.items()]:
             if where in names[:arrays] and not isinstance(x.type, Array):
                 raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "make an array of it")
+            if where in names[:arrays]:
+                _no_records(name, x.type)
             if where in constant and x.type is not NoneType and not x.known:
                 raise Mismatch(f"{where}= of np.{name} must be a constant")
             if where == "kth" and not (is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))):
@@ -473,6 +475,11 @@ def checked(function, arrays=1, constant=("axis", "kind", "order", "stable"), wr
     return rule
 
 
+def _no_records(name, t):
+    if isinstance(t.dtype, Record):
+        raise Mismatch(f"np.{name} of structured arrays is not compiled", "sort a field: a['x']")
+
+
 def _lexsort(args, kwargs):
     keys = args[0] if args else kwargs.get("keys")
     axis = args[1] if len(args) > 1 else kwargs.get("axis")
@@ -480,6 +487,8 @@ def _lexsort(args, kwargs):
     wanted = 1 if isinstance(keys.type, Tuple) else 2
     if any(not isinstance(t, Array) or t.ndim != wanted for t in elements):
         raise Mismatch("np.lexsort takes a tuple of 1-d arrays or a 2-d array here")
+    for t in elements:
+        _no_records("lexsort", t)
     if axis is not None and not (axis.known and axis.value in (-1, 0)):
         raise Mismatch("axis= of np.lexsort must be -1 here")
     return CallValue(Const(Singleton(lexsort), lexsort), keys)
