@@ -2,8 +2,7 @@
 
 The compiler and llvmlite load at the first compile, not here.
 """
-import sys as _sys
-
+from .base.absent import absent as _absent
 from .base.uncollected import Uncollected as _Uncollected
 
 with _Uncollected():
@@ -22,10 +21,4 @@ _LATER = {"prange": "write range; loops run on one core so far", "vectorize": _L
           "cfunc": "pass the function itself to other compiled functions", "jitclass": "pass arrays, numbers and tuples of them",
           "vmap": "write the loop over the axis under njit", "grad": "write the derivative under njit"}
 
-
-def __getattr__(name: str) -> object:
-    """Names of other compilers: what to write instead. `from pyjitc import name` would hide what an AttributeError says."""
-    if name not in _LATER:
-        raise AttributeError(f"module 'pyjitc' has no attribute {name!r}")
-    importing = _sys._getframe(1).f_code.co_name == "_handle_fromlist"
-    raise (ImportError if importing else AttributeError)(f"pyjitc has no {name}: {_LATER[name]}")
+__getattr__ = _absent("pyjitc", _LATER)  # names of other compilers

@@ -12,9 +12,8 @@
 
 The names inside kernels are those of Numba's CUDA target.
 """
-import sys as _sys
-
 from . import random
+from ..base.absent import absent as _absent
 from ..lib.cuda.names import (
     activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, cg, clz, const, eq_sync, ffs, fma, fp16, grid, gridDim,
     gridsize, laneid, lanemask_lt, local, match_all_sync, match_any_sync, nanosleep, popc, reduce_add_sync, reduce_and_sync, reduce_max_sync,
@@ -58,10 +57,4 @@ __all__ = [
 ]
 globals().update(VECTORS)  # float4, float32x4 and their kin
 
-
-def __getattr__(name: str) -> object:
-    """Names of Numba's that are not here. `from pyjitc.cuda import name` would hide what an AttributeError says."""
-    if name not in _MISSING:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    importing = _sys._getframe(1).f_code.co_name == "_handle_fromlist"
-    raise (ImportError if importing else AttributeError)(f"pyjitc.cuda has no {name!r}: {_MISSING[name]}")
+__getattr__ = _absent(__name__, _MISSING)

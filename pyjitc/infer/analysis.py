@@ -40,6 +40,7 @@ class Analysis:
         self.verdicts: dict[ir.Value, tuple] = {}  # condition -> (union value, {member: truth or UNKNOWN})
         self.changes: dict[ir.Value, int] = {}
         self.raising: set[ir.Inst] = set()
+        self.products: dict[ir.Inst, ir.Block] = {}  # nests that are one call where nothing is fused into them
         self.returns: dict[ir.Inst, AV] = {}
         self.dirty: list[int] = []
         self.queued: set[int] = set()

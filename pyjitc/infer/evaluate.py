@@ -196,7 +196,12 @@ class Evaluator(Operations):
         if other is not None and self.settle(other)[1] is None:
             return nest, None
         two = None
-        if nest.beside is not None:
+        products = self.analysis.products
+        if nest.instead is not None and self.inst not in products:
+            products[self.inst] = self.block
+            if len(products) == 2:
+                self.analysis.touch(next(iter(products.values())))  # now it has another beside it
+        if nest.beside is not None and len(products) > 1:
             column, matrix = nest.operands
             vector = Array(matrix.type.dtype, 1, "A")
             given = [Operand(-1, t) for t in (matrix.type, vector, column.type, Bool)]

@@ -228,7 +228,7 @@ def parallel(a):
 
 
 def test_names_of_other_compilers():
-    text = "^pyjitc has no prange: write range; loops run on one core so far$"
+    text = "^pyjitc has no 'prange': write range; loops run on one core so far$"
     with pytest.raises(ImportError, match=text):
         from pyjitc import prange  # noqa: F401
     with pytest.raises(AttributeError, match=text):

@@ -14,8 +14,10 @@ _C = {"int8": ("char",), "int16": ("short",), "int32": ("int",), "int64": ("long
       "uint32": ("uint",), "uint64": ("ulong", "ulonglong"), "float32": ("float",), "float64": ("double",)}
 
 
+_BASES = [namedtuple(f"vector{n}", list("xyzw"[:n])) for n in range(1, 5)]  # making one takes longer than all that follows
+
+
 def _vector(dtype: str, n: int) -> type:
-    base = namedtuple(f"{dtype}x{n}", list("xyzw"[:n]))
     convert = np.dtype(dtype).type
 
     def __new__(cls, *parts):
@@ -24,7 +26,7 @@ def _vector(dtype: str, n: int) -> type:
             raise TypeError(f"{cls.__name__} has {n} number{'s' * (n > 1)}, got {len(values)}")
         return tuple.__new__(cls, map(convert, values))
 
-    return type(base.__name__, (base,), {"__slots__": (), "__new__": __new__, "__module__": __name__, "__doc__": f"{n} numbers of {dtype}."})
+    return type(f"{dtype}x{n}", (_BASES[n - 1],), {"__slots__": (), "__new__": __new__, "__module__": __name__, "__doc__": f"{n} numbers of {dtype}."})
 
 
 VECTORS: dict[str, type] = {}  # by all their names: float32x4 is float4

@@ -1,0 +1,17 @@
+"""Names that a module has not, but other compilers have: what to write instead."""
+import sys
+from typing import Callable, Mapping
+
+__all__ = ["absent"]
+
+
+def absent(module: str, names: Mapping[str, str]) -> Callable[[str], object]:
+    """The `__getattr__` of a module that raises with the text for a name."""
+
+    def get(name: str) -> object:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        importing = sys._getframe(1).f_code.co_name == "_handle_fromlist"  # `from module import name` hides what an AttributeError says
+        raise (ImportError if importing else AttributeError)(f"{module} has no {name!r}: {names[name]}")
+
+    return get
