@@ -35,12 +35,13 @@ _STEPS = 1 << 58  # no program adds more often: years of nothing else
 def run(fn: ir.Function, options=None) -> None:
     if not any(i.op in _TARGETS or i.op in gpu.GEOMETRY for b in fn.blocks for i in b.insts):
         return
-    _Ranges(fn).run()
+    _Ranges(fn, options is not None and options.overflow == "wrap").run()
 
 
 class _Ranges:
-    def __init__(self, fn):
+    def __init__(self, fn, wrap):
         self.fn = fn
+        self.wrap = wrap  # whether sums of the program may wrap
         self.known: dict[ir.Value, tuple[int, int]] = {}
         nest = LoopNest(fn)
         self.order = nest.dom.order
@@ -128,14 +129,22 @@ class _Ranges:
         return found
 
     def counting(self, p, counted, step, more):
-        """Interval of a counter over `trips + more` steps: a range ends where 64 bits do, so nothing wraps."""
+        """Interval of a counter over `trips + more` steps: a range ends where 64 bits do, and what goes beyond raises, unless the program
+        lets it wrap."""
         first = self.get(counted.start[p])
         if p is counted.left:
             return (1 if more else 0, max(first[1], 0))
         trips = max(self.get(counted.start[counted.left])[1] + more, 0)
         span = step * trips
         low, high = (first[0], first[1] + span) if step > 0 else (first[0] + span, first[1])
+        if self.wrap and (low < LOW or high > HIGH) and not self.steps_fit(p, counted.loop):
+            return FULL
         return (max(low, LOW), min(high, HIGH))
+
+    def steps_fit(self, p, loop):
+        """Whether the additions say of themselves that they do not wrap."""
+        k = loop.header.params.index(p)
+        return all("flags" in self.defs.inst_of[e.args[k]].attrs for source, _, e in self.edges[loop.header] if source in loop.blocks)
 
     def parameter(self, p, args):
         counter = self.counters.get(p)

@@ -204,3 +204,31 @@ def test_other_threads_wait():
     finally:
         stop.set()
         other.join()
+
+
+def wraps_below_zero(n, a):
+    k, found = 2 ** 62, -1
+    for i in range(n):
+        if k < 0:
+            found = i
+            break
+        k += 2 ** 62
+        a[i] += 1.0
+    return found
+
+
+def wraps_to_zero(n, a):
+    k, s = 2 ** 62, 0
+    for i in range(n):
+        a[i] += 1.0
+        s += 7 // k
+        k += 2 ** 62
+    return s
+
+
+def test_counters_that_wrap():
+    """What is known of a counter ends where it may wrap."""
+    wrap = njit(overflow="wrap")
+    assert wrap(wraps_below_zero)(10, np.zeros(10)) == 1
+    with pytest.raises(ZeroDivisionError):
+        wrap(wraps_to_zero)(10, np.zeros(10))
