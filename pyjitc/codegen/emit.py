@@ -12,7 +12,7 @@ import struct
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
-from ..ops.memory import FUEL, count_references
+from ..ops.memory import POLL, count_references
 from ..runtime.thunks import line_table
 from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
@@ -262,12 +262,6 @@ class Emitter:
         self.entry.append(f"  {name} = alloca {t}, i64 {n}" if n != 1 else f"  {name} = alloca {t}")
         return name
 
-    def fuel(self) -> str:
-        if self._fuel is None:
-            self._fuel = self.alloca("i64")
-            self.entry.append(f"  store i64 {FUEL}, ptr {self._fuel}")
-        return self._fuel
-
     # -- module level
 
     def declare(self, text: str) -> None:
@@ -490,6 +484,7 @@ class FunctionEmitter(Emitter):
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}
         self.arrivals: dict[ir.Block, list] = {}
+        self.polled = False
 
     def run(self) -> str:
         fn, module = self.fn, self.module
@@ -518,11 +513,12 @@ class FunctionEmitter(Emitter):
                     self.values[p] = [f"%q{self.count}.{j}" for j in range(len(components(p.type)))]
         bodies = []
         for n, block in enumerate(blocks):
-            self.lines = []
+            self.lines, self.polled = [], False
             self.current = self.names[block]
             for inst in block.insts:
                 self.instruction(inst)
             bodies.append(self.lines)
+        self._keep_fuel(bodies)
         out = [f"define internal {self.returned} {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{", "start:"]
         out += self.entry
         body = "enter" if looped else self.names[first]
@@ -543,6 +539,30 @@ class FunctionEmitter(Emitter):
         out += self.cold
         out.append("}")
         return "\n".join(out)
+
+    def fuel(self) -> str:
+        """A counter that stays from call to call: a loop of many short calls lets signals in as well. LLVM keeps it in a register
+        while the function runs, unless the function may call itself."""
+        if self._fuel is None:
+            word = self._fuel_word()
+            if self.fn.attrs.get("recursive"):
+                self._fuel = word
+            else:
+                self._fuel = self.alloca("i64")
+                self.entry += [f"  %fuel = load i64, ptr {word}", f"  store i64 %fuel, ptr {self._fuel}"]
+        return self._fuel
+
+    def _fuel_word(self) -> str:
+        word = f"@fuel.{self.module.symbol(self.fn)[1:]}"
+        self.declare(f"{word} = internal global i64 0")
+        return word
+
+    def _keep_fuel(self, bodies: list[list[str]]) -> None:
+        if self._fuel is None or self.fn.attrs.get("recursive"):
+            return
+        for n, body in enumerate(bodies):
+            if body[-1].startswith("  ret "):
+                body[-1:] = [f"  %fuel.{n} = load i64, ptr {self._fuel}", f"  store i64 %fuel.{n}, ptr {self._fuel_word()}", body[-1]]
 
     def attributes(self) -> str:
         if self.fn.attrs.get("recursive"):
@@ -653,6 +673,9 @@ class FunctionEmitter(Emitter):
         args = []
         for p, a in zip(callee.params, inst.args, strict=True):
             args += [f"{c} {v}" for c, v in zip(components(p.type), self.values[a], strict=True)]
+        if callee.attrs.get("recursive") and self.fn.attrs.get("recursive") and not self.polled:
+            self.polled = True  # one for all calls of a block: a recursion takes as long as a loop
+            POLL.lower(self, inst)
         status, result = self.native_call(callee, args)
         if callee.attrs.get("raises", True):
             self.check_status(status, inst)

@@ -7,16 +7,21 @@ Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump h
 After:   strip(i, left): take = min(left, STRIP); poll; jump header(i, take)
          header(i, take): branch take > 0 -> body, rest         body: ... jump header(i+1, take-1)
          rest: more = left - take; branch more > 0 -> strip(i, more), exit
+Where LLVM will not vectorise, and nothing enters the loop often, one loop is enough and costs LLVM half the time: it stops every `STRIP` iterations to poll.
+After:   header(i, stop): branch i != stop -> go(stop), pause
+         pause: rest = end - i; take = min(rest, STRIP); poll; branch rest > 0 -> go(i + take), exit
+         go(stop): body: ... jump header(i+1, stop)
 A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects whose
 values nobody reads is not entered at all.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
+from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import IADD, IAND, IGT, ILT, INE, ISHR, ISUB
+from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IGT, ILT, INE, ISHR, ISUB
 from ..ops.math import POLYNOMIAL
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL
 from ..ops.structure import SELECT
@@ -31,10 +36,11 @@ _TIGHT = 16  # instructions of a loop with index checks that is unrolled
 _SMALL = 45  # operations of a loop that takes four vectors at once, where another takes two
 _TINY = 16  # and of one in which its own counting shows
 _FEW = 16  # loops of a function that may be unrolled: of hundreds, compiling would take longer than any of them
+_ROUNDED = {FADD, FSUB, FMUL, FDIV}  # their order counts
 _SHORT = 256  # a loop known to run no longer than this is left alone
 
 
-def run(fn: ir.Function, options=None) -> None:
+def run(fn: ir.Function, options=Options()) -> None:
     idle = True
     while idle:  # a loop around an idle one may be idle then
         fn.blocks = reverse_postorder(fn)
@@ -59,7 +65,11 @@ def run(fn: ir.Function, options=None) -> None:
                 short.add(loop.header)
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
-                _strip(fn, counted, edges, defs, readers, len(nest.loops) <= _FEW)
+                unroll = len(nest.loops) <= _FEW and _worth_unrolling(counted)
+                if loop.parent is None and not unroll and _in_order(loop, options):
+                    _pause(fn, counted, edges, defs, readers)
+                else:
+                    _strip(fn, counted, edges, defs, readers, unroll)
                 polled.append(loop.header)
                 continue
         for source, inst, edge in edges[loop.header]:
@@ -210,7 +220,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             source.insts[here:here] = [ir.Inst(control.CONST, (), {"value": 1}, one, loc)]
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
-            if unroll and not inst.attrs.get("slow_loop") and _worth_unrolling(counted):
+            if unroll and not inst.attrs.get("slow_loop"):
                 inst.attrs = {**inst.attrs, "unroll": True}
         else:
             edge.block = strip
@@ -218,10 +228,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     source, inst, one, down = counter_down
     source.insts.insert(source.insts.index(inst), ir.Inst(ISUB, (counter, one), {"flags": "nuw nsw"}, down, loc))
     if spare:
-        loose = {i.result for b in loop.blocks for i in b.insts if counted.left in i.args}
-        for b in loop.blocks:
-            b.insts = [i for i in b.insts if i.result is None or i.result not in loose]
-        header.params.pop(at)
+        _drop(counted)
     header.params.append(counter)
     # the way out: what is left after the strip
     zero, more = ir.Value(Int), ir.Value(Bool)
@@ -239,6 +246,100 @@ def _strip(fn, counted, edges, defs, readers, unroll):
         ir.Inst(control.BRANCH, (again,), {"likely": False}, None, loc, [ir.Edge(strip, carried), branch.targets[1]])]
     branch.targets[1] = ir.Edge(after)
     fn.blocks += [strip, after]
+
+
+def _drop(counted) -> None:
+    """Take out the parameter that counts down and what is made of it; the edges into the header are the caller's."""
+    loose = {i.result for b in counted.loop.blocks for i in b.insts if counted.left in i.args}
+    for b in counted.loop.blocks:
+        b.insts = [i for i in b.insts if i.result is None or i.result not in loose]
+    counted.loop.header.params.remove(counted.left)
+
+
+def _in_order(loop, options) -> bool:
+    """Whether LLVM cannot vectorise a loop: it may raise on the way, or adds floats up, whose order counts."""
+    if any(i.op.effects & ir.RAISES for b in loop.blocks for i in b.insts):
+        return True
+    if options.fastmath:
+        return False
+    parts: dict[ir.Value, list[ir.Value]] = {}  # value -> what it is made of inside the loop
+    sums = set()
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.result is not None:
+                parts[inst.result] = inst.args
+                if inst.op in _ROUNDED and "loose" not in inst.attrs:
+                    sums.add(inst.result)
+            for edge in inst.edges():
+                for p, v in zip(edge.block.params, edge.args, strict=True):
+                    if edge.block in loop.blocks:
+                        parts.setdefault(p, []).append(v)
+    return any(p in _made_of(v, parts) for p in loop.header.params for v in sums & _made_of(p, parts))
+
+
+def _made_of(value, parts) -> set[ir.Value]:
+    """What `value` is made of, over `parts`, which may go round."""
+    seen, work = set(), [value]
+    while work:
+        for v in parts.get(work.pop(), ()):
+            if v not in seen:
+                seen.add(v)
+                work.append(v)
+    return seen
+
+
+def _pause(fn, counted, edges, defs, readers):
+    loop, header = counted.loop, counted.loop.header
+    branch = header.terminator
+    loc = branch.loc
+    at = header.params.index(counted.left)
+    index = next((p for p, step in counted.steps.items() if step == 1), None)
+    if index is None or not _only_counts(counted, readers):
+        index = None
+    insts = []
+
+    def do(op, *args, type=Int, **attrs):
+        insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
+        return insts[-1].result
+
+    # the way in: the first test fails
+    stop = ir.Value(Int, "stop")
+    end = None
+    for source, inst, edge in edges[header]:
+        if source not in loop.blocks:
+            if index is None:
+                first = edge.args[at]
+            else:
+                first = edge.args[header.params.index(index)]
+                end = do(IADD, first, edge.args[at])
+                source.insts[source.insts.index(inst):source.insts.index(inst)] = insts
+            edge.args = [*(v for k, v in enumerate(edge.args) if k != at or index is None), first]
+    # the loop
+    go, pause, on = ir.Block("go", [ir.Value(Int, "stop")]), ir.Block("pause"), ir.Block("on")
+    for source, inst, edge in edges[header]:
+        if source in loop.blocks:
+            edge.args = [*(v for k, v in enumerate(edge.args) if k != at or index is None), go.params[0]]
+    if index is not None:
+        _drop(counted)
+    header.params.append(stop)
+    body, out = branch.targets
+    insts = []
+    more = do(IGT, counted.left, stop, type=Bool) if index is None else do(INE, index, stop, type=Bool)
+    header.insts[-1:] = [*insts, branch]
+    branch.args, branch.targets = [more], [ir.Edge(go, [stop]), ir.Edge(pause)]
+    branch.attrs = {**branch.attrs, "likely": True}
+    go.insts = [ir.Inst(control.JUMP, (), {}, None, loc, [body])]
+    insts = []
+    rest = counted.left if index is None else do(ISUB, end, index)
+    limit = do(control.CONST, value=STRIP)
+    take = do(SELECT, do(ILT, rest, limit, type=Bool), rest, limit)
+    insts.append(ir.Inst(POLL, (take,), {}, None, loc))
+    again = do(IGT, rest, do(control.CONST, value=0), type=Bool)
+    insts.append(ir.Inst(control.BRANCH, (again,), {}, None, loc, [ir.Edge(on), out]))
+    pause.insts, insts = insts, []
+    following = do(ISUB, counted.left, take) if index is None else do(IADD, index, take)
+    on.insts = [*insts, ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(go, [following])])]
+    fn.blocks += [go, pause, on]
 
 
 def _worth_unrolling(counted) -> bool:

@@ -66,6 +66,56 @@ def test_strips(n):
 
 
 @njit
+def ordered(a, start, step, limit):
+    total, last = 0.0, start
+    for i in range(start, len(a), step):
+        last = i
+        if a[i] > limit:
+            total += a[i]
+    return total, last
+
+
+@njit
+def downwards(a, stop):
+    total = 0.0
+    for i in range(len(a) - 1, stop, -1):
+        total = total * 0.5 + a[i]
+    return total
+
+
+@njit
+def repeated(a, n):
+    total = 0.0
+    for _ in range(n):
+        total = total * 0.25 + a[0]
+    return total
+
+
+@njit
+def raising(a, n):
+    seen = 0
+    for i in range(n):
+        seen += int(a[i])
+    return seen
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 16383, 16384, 16385, 32768, 49153])
+def test_loops_that_pause(n):
+    a = np.random.default_rng(3).integers(-3, 4, n).astype(float)
+    for start, step in [(0, 1), (0, 3), (5, 1), (-7, 1), (max(n - 1, 0), 1), (n + 3, 1), (1, 2)]:
+        if start >= 0 or n >= 7:
+            assert ordered(a, start, step, 0.5) == ordered.py_func(a, start, step, 0.5)
+    for stop in -1, 0, 7, n:
+        assert downwards(a, stop) == downwards.py_func(a, stop)
+    for trips in -(2**63), -1, 0, 1, n:
+        assert trips > 0 and not n or repeated(a[:1] if n else np.ones(1), trips) == repeated.py_func(a[:1] if n else np.ones(1), trips)
+    assert raising(a, n) == raising.py_func(a, n)
+    for compiled in raising, raising.py_func:
+        with pytest.raises(IndexError, match=f"index {n} is out of bounds for axis 0 with size {n}"):
+            compiled(a, n + 1)
+
+
+@njit
 def shifted(a, b, k):
     for i in range(len(a)):
         b[i + k] = a[i] + i

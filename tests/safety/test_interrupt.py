@@ -74,6 +74,59 @@ LOOPS = {
                 s ^= step(20)
             return s
     """,
+    "calls of loops": """
+        def inner(n, d):
+            s = 0.0
+            if d > 0:
+                s = inner(n, d - 1) * inner(n, d - 2)
+            for i in range(n):
+                s += 1.0 / (i + 1)
+            return s
+        def loop(n, a):
+            s = 0.0
+            for i in range(n):
+                s += inner(100_000 + (i & 1), 0)
+            return s
+    """,
+    "calls of calls": """
+        def first(n, d):
+            s = first(n, d - 1) if d > 0 else 0.0
+            while n > 1:
+                n = n // 2 if n & 1 == 0 else 3 * n + 1
+                s += 1.0
+            return s
+        def second(n, d):
+            s = second(n, d - 1) if d > 0 else 0.0
+            for i in range(n):
+                s += first(27 + (i & 3), 0)
+            return s
+        def loop(n, a):
+            s = 0.0
+            for i in range(n):
+                s += second(100 + (i & 1), 0)
+            return s
+    """,
+    "recursion": """
+        def fib(n):
+            return n if n < 2 else fib(n - 1) + fib(n - 2)
+        def loop(n, a):
+            return fib(n & 7 if n < 80 else 80)
+    """,
+    "mutual recursion": """
+        def even(n, k):
+            return k if n < 2 else odd(n - 1, k) ^ odd(n - 2, k)
+        def odd(n, k):
+            return -k if n < 2 else even(n - 1, k) ^ even(n - 2, k)
+        def loop(n, a):
+            return even(n & 7 if n < 80 else 80, 3)
+    """,
+    "raising": """
+        def loop(n, a):
+            s = 0
+            for i in range(n):
+                s += int(a[i % 7])
+            return s
+    """,
     "finally": """
         def loop(n, a):
             try:
