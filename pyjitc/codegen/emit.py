@@ -226,6 +226,7 @@ class Emitter:
         self.count = 0
         self.current = "entry"
         self._fuel = None
+        self.leaving = False  # whether the code is of a way out of a function that fails
 
     # -- text
 
@@ -700,8 +701,10 @@ class FunctionEmitter(Emitter):
         self.start(label)
         if line is not None:
             self.traceback(line)
+        self.leaving = True
         for value in inst.cleanup:
             count_references(self, value.type, self.values[value], "release")
+        self.leaving = False
         if unwind is not None:
             self.arrive(unwind, self.current)
             self.jump(self.names[unwind.block])

@@ -108,6 +108,12 @@ count:
 done:
   ret void
 }""",
+    # On the way out of a function that fails, where there is no hurry: a call is the least to compile.
+    "pyj_let_go": """
+define internal void @pyj_let_go(ptr %owner) nounwind noinline cold {
+  call void @pyj_release(ptr %owner)
+  ret void
+}""",
     "pyj_release_header": """
 define internal void @pyj_release_header(ptr %header) nounwind noinline {
   %old = atomicrmw sub ptr %header, i64 1 acq_rel
@@ -557,7 +563,7 @@ _TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 # helper -> other helpers it calls
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
-    "pyj_release": ("pyj_release_header",),
+    "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
     "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 

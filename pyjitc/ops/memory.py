@@ -256,7 +256,7 @@ def count_references(e, t, x, what):
     if not is_refcounted(t):
         return
     if isinstance(t, Array):
-        e.line(f"call void {e.helper(f'pyj_{what}')}(ptr {x[1]})")
+        e.line(f"call void {e.helper('pyj_let_go' if e.leaving and what == 'release' else f'pyj_{what}')}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
         if what == "retain":
             e.line(f"call void {e.helper('pyj_retain')}(ptr {x[0]})")

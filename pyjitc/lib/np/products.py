@@ -41,17 +41,16 @@ def backwards(a, b, n):
 
 
 def plain_dot(a, b, n):
-    """Four running sums."""
-    zero = a.dtype.type(0)
-    s0, s1, s2, s3 = zero, zero, zero, zero
-    for i in range(0, n - 3, 4):
-        s0 += a[i] * b[i]
-        s1 += a[i + 1] * b[i + 1]
-        s2 += a[i + 2] * b[i + 2]
-        s3 += a[i + 3] * b[i + 3]
-    for i in range(n - n % 4, n):
-        s0 += a[i] * b[i]
-    return (s0 + s1) + (s2 + s3)
+    """The order of a sum of floats is free, so that it is vectorised."""
+    total = a.dtype.type(0)
+    for i in range(n):
+        term = ARRAY_LOAD(a, i) * ARRAY_LOAD(b, i)
+        total = FADD(total, term, loose=True) if a.dtype.kind == "f" else total + term
+    return total
+
+
+def side_by_side(a, sign):
+    return a.strides[0] == sign * a.itemsize
 
 
 @outlined
@@ -70,13 +69,14 @@ def vector_dot(a, b):
     elif FOUND and a.dtype.kind == "f":
         if n >= 16 and a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % a.itemsize == 0:
             return BLAS(n, a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
-        if n >= 16 and a.strides[0] == -a.itemsize and b.strides[0] == b.itemsize:
+        a, b = strided(a), strided(b)
+        if side_by_side(a, 1):
+            a, b = b, a
+        if n >= 16 and side_by_side(a, -1) and side_by_side(b, 1):
             return backwards(a, b, n)
-        if n >= 16 and b.strides[0] == -b.itemsize and a.strides[0] == a.itemsize:
-            return backwards(b, a, n)
         return plain_dot(a, b, n)
     elif FOUND and a.dtype.kind == "c":
-        if n >= 64 and a.strides[0] == a.itemsize and b.strides[0] == b.itemsize:
+        if n >= 64 and side_by_side(a, 1) and side_by_side(b, 1):
             y = np.empty(1, a.dtype)  # a product with one row: functions with complex results have no common interface
             BLAS(True, n, 1, 1.0, a, n, b, 1, 0.0, y, 1, name="gemv")
             return y[0]
@@ -115,13 +115,21 @@ def plain_matvec(y, a, x):
         y[i] = vector_dot(a[i], x)
 
 
+def short_matvec(y, a, x):
+    for i in range(len(y)):
+        total = y.dtype.type(0)
+        for j in range(len(x)):
+            total = total + ARRAY_LOAD(a, i, j) * ARRAY_LOAD(x, j)
+        ARRAY_STORE(y, i, total)
+
+
 @outlined
 def matvec(y, a, x):
     """y[:] = a @ x; y is fresh or apart from both."""
     m, n = a.shape
     if FOUND and a.dtype.kind in "fc" and a.dtype != np.float16:
         if m * n < 64 or not (y.strides[0] > 0 and y.strides[0] % y.itemsize == 0):
-            plain_matvec(y, a, x)
+            short_matvec(y, a, x)
         else:
             if not (x.strides[0] > 0 and x.strides[0] % x.itemsize == 0):
                 x = packed(x)
@@ -292,7 +300,7 @@ def matvec_pair(y, z, a, x, left, chained):
     if at_once == 0 or IMUL(m, n) < 4096 or not blas_rows(a) or x.strides[0] <= 0 or not chained and left.strides[0] <= 0:
         matvec(y, a, x)
         if chained:
-            matvec(z, a.T, y)
+            matvec(z, a.T, strided(y))
         else:
             matvec(z, a.T, left)
     else:
