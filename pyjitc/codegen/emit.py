@@ -568,6 +568,8 @@ class FunctionEmitter(Emitter):
     def attributes(self) -> str:
         if self.fn.attrs.get("recursive"):
             return "nounwind"
+        if self.fn.attrs.get("outlined") is False or _only_raises(self.fn):
+            return "nounwind noinline optnone cold"
         if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
             return "nounwind noinline"
         size = sum(len(b.insts) for b in self.fn.blocks)
@@ -735,6 +737,13 @@ class FunctionEmitter(Emitter):
                 f"  br i1 %room, label %{body}, label %deep, !prof !0", "deep:",
                 f"  %checked = call i32 {self.helper('pyj_stack')}(i64 %at)", "  %enough = icmp eq i32 %checked, 0",
                 f"  br i1 %enough, label %{body}, label %exhausted", "exhausted:", "  " + self.failed()]
+
+
+def _only_raises(fn: ir.Function) -> bool:
+    """Whether a function never returns, nor goes round: it writes a message."""
+    blocks = reverse_postorder(fn)
+    at = {block: n for n, block in enumerate(blocks)}
+    return not any(b.terminator.op is control.RETURN or any(at[edge.block] <= at[b] for edge in b.edges()) for b in blocks)
 
 
 _F = FunctionEmitter

@@ -33,7 +33,7 @@ def emit(session, entry) -> list[ir.Function]:
             spec.typed = ir.Function(base if count == 1 else f"{base}.{count}", code.co_name, code.co_filename,
                                      code.co_firstlineno, proto.library)
             if code in session.library.outlined:
-                spec.typed.attrs["outlined"] = True
+                spec.typed.attrs["outlined"] = session.library.outlined[code]
             queue.append(spec)
         return spec.typed
 

@@ -375,6 +375,10 @@ class _Machine:
     def do_array_store(self, inst, a, *rest):
         a[rest[:-1]] = rest[-1]
 
+    def do_row_copy(self, inst, a, b, *rest):
+        row = (*rest[:-1], slice(rest[-1]))
+        a[row] = b[row]
+
     def do_hidden(self, inst, x):
         return x
 

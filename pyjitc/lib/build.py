@@ -14,7 +14,7 @@ from ..types.lattice import dtype_of, part_of, promote
 
 times = lazy(f"{__package__}.np.times")
 
-__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "OUTLINED", "meaning"]
+__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "unhurried", "OUTLINED", "meaning"]
 
 const = Const
 
@@ -57,12 +57,18 @@ def meaning(rule):
     return mark
 
 
-OUTLINED: set = set()  # code objects of library functions that stay calls
+OUTLINED: dict = {}  # code object of a library function that stays a call -> whether LLVM optimises it
 
 
 def outlined(function):
     """Mark a library function (decorator) that stays a call: a big body, or one that is called from several places."""
-    OUTLINED.add(function.__code__)
+    OUTLINED[function.__code__] = True
+    return function
+
+
+def unhurried(function):
+    """The same for one that runs rarely, or calls what takes its time: LLVM does not optimise it, which costs more than all else."""
+    OUTLINED[function.__code__] = False
     return function
 
 

@@ -127,6 +127,14 @@ def _store_lower(e, inst, a, *rest):
     return []
 
 
+def _row_copy_lower(e, inst, a, b, *rest):
+    *index, n = [x[0] for x in rest]
+    to, source = (_address(e, array.type, x, [*index, "0"]) for array, x in zip(inst.args, (a, b)))
+    e.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {e.assign(f'mul i64 {n}, {item_bytes(inst.args[0].type.dtype)}')}, i1 false)")
+    return []
+
+
 def _hidden_lower(e, inst, x):
     t = e.scalar(inst.args[0].type)
     slot = e.alloca(t)
@@ -412,6 +420,9 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=
                 "others of a group of arrays of the function")
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_lower, partials=STRUCTURAL,
                  doc="write the last operand at indices that are in range; {apart}: as of array_load")
+ROW_COPY = Op("row_copy", lambda types, attrs: None, READS | WRITES, lower=_row_copy_lower, partials=STRUCTURAL,
+              doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no memory, the elements of "
+              "a row lie side by side")
 SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE,
                 lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],

@@ -48,10 +48,23 @@ def _as_member(e, union, t, part):
         return part
     if isinstance(t, Union):
         return _cast_union(e, t, union, part)
-    values = [str(union.members.index(t))]
+    member = t if t in union.members else next(m for m in union.members if _same_kind(t, m))
+    values = [str(union.members.index(member))]
     for m in union.members:
-        values += part if m is t else e.zeros(m)
+        values += _widened(e, t, m, part) if m is member else e.zeros(m)
     return values
+
+
+def _widened(e, given, wanted, x):
+    """A value as the type that a join made of its own: tuples may hold unions there."""
+    if given is wanted:
+        return x
+    if isinstance(wanted, Union):
+        return _as_member(e, wanted, given, x)
+    if isinstance(wanted, Tuple):
+        return [c for i, (s, t) in enumerate(zip(given.elements, wanted.elements, strict=True))
+                for c in _widened(e, s, t, _part(given.elements, i, e, x))]
+    return x
 
 
 def _field(types, attrs):
@@ -147,7 +160,7 @@ def _cast_union(e, given, wanted, x):
     result = [tag]
     for m in target:
         same = next((s for s in source if _same_kind(s, m)), None)
-        result += e.zeros(m) if same is None else _member(e, given, same, x)
+        result += e.zeros(m) if same is None else _widened(e, same, m, _member(e, given, same, x))
     return result
 
 

@@ -257,8 +257,8 @@ def _drop(counted) -> None:
 
 
 def _in_order(loop, options) -> bool:
-    """Whether LLVM cannot vectorise a loop: it may raise on the way, or adds floats up, whose order counts."""
-    if any(i.op.effects & ir.RAISES for b in loop.blocks for i in b.insts):
+    """Whether LLVM cannot or shall not vectorise a loop: it may raise on the way, or adds floats up, whose order counts."""
+    if any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts):
         return True
     if options.fastmath:
         return False

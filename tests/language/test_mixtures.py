@@ -448,6 +448,39 @@ def early_raise_else(n):
     return (r, n)
 
 
+@case((1, 1, False, 3), (0, 1, True, 0), (0, 0, True, 4), (1, 0, True, 0))
+def a_union_inside_a_tuple_of_a_union(p0, p1, p2, p3):
+    v1 = (1, p2)
+    if p3:
+        v1 = True
+    if p1:
+        return (p3, v1)
+    return v1
+
+
+@case(*((a, b, 7) for a in (0, 1) for b in (0, 1)))
+def tuples_that_differ_inside(a, b, x):
+    v = (x, (1, x))
+    if a:
+        v = None
+    elif b:
+        return ((1.5, (v, x)), v)
+    return v
+
+
+@case(*((a, b, np.float32(7)) for a in (0, 1) for b in (0, 3, 5)))
+def pairs_of_unions(a, b, x):
+    v = 1
+    if a:
+        v = (x, 2.5)
+    if b > 2:
+        v = (x, None)
+    w = (v, v)
+    if b > 4:
+        w = (None, x)
+    return w
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)

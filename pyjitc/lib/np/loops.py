@@ -8,11 +8,11 @@ import numpy as np
 
 from ...infer.meaning import Apply
 from ...ops.arith import IMUL
-from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ...ops.nest import ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, STRETCHED, UNIT
 from ...ops.structure import UNDEF
 from ...types.kinds import Array
-from ..build import meaning, outlined
+from ..build import meaning, unhurried
 from ..intrinsics import as_type, chosen, identity
 
 __all__ = ["mapped", "stored", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
@@ -209,21 +209,24 @@ def no_array(shape, t):
     raise NotImplementedError
 
 
-@outlined
+@unhurried
 def room(shape, t):
     return np.empty(shape, t)
 
 
-@outlined
+@unhurried
 def put_back(target, fresh):
     copy_all(target, fresh, ())
 
 
 def copy_all(target, source, index):
+    """`source` is in C order."""
     k = len(index)
-    if k == target.ndim - 1:
-        for j in range(target.shape[k]):
-            ARRAY_STORE(target, *index, j, ARRAY_LOAD(source, *index, j))
-    else:
+    if k < target.ndim - 1:
         for i in range(target.shape[k]):
             copy_all(target, source, index + (i,))
+    elif target.strides[k] == target.itemsize:
+        ROW_COPY(target, source, *index, target.shape[k])
+    else:
+        for j in range(target.shape[k]):
+            ARRAY_STORE(target, *index, j, ARRAY_LOAD(source, *index, j))

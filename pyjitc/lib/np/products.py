@@ -15,7 +15,7 @@ from ...runtime import blas
 from ...types import kinds as k
 from ...types.kinds import Array, DType, NoneType, is_number
 from ...types.lattice import dtype_of, numpy_counterpart, promote
-from ..build import convert, outlined, type_name
+from ..build import convert, outlined, type_name, unhurried
 from ..intrinsics import store_all, strided
 from . import elementwise, folds, views
 from .loops import in_order
@@ -93,7 +93,7 @@ def blas_rows(a):
         a.strides[0] % a.itemsize == 0 and a.strides[0] > 0
 
 
-@outlined
+@unhurried
 def packed(a):
     """A copy in C order."""
     fresh = np.empty(a.shape, a.dtype)
@@ -152,13 +152,14 @@ def accumulate(total, x, y):
     return total + x * y
 
 
-def plain_small(c, a, b):
+def plain_small(c, a, b, most):
+    """most: what no row of `a` is longer than where there is something to multiply; such a loop needs no poll."""
     m, n = c.shape
     inner = a.shape[1]
     for i in range(m):
         for j in range(n):
             total = c.dtype.type(0)
-            for p in range(inner):
+            for p in range(min(inner, most)):
                 total = accumulate(total, ARRAY_LOAD(a, i, p), ARRAY_LOAD(b, p, j))
             ARRAY_STORE(c, i, j, total)
 
@@ -197,7 +198,7 @@ def own_matmat(c, a, b):
     if inner == 0:
         views.fill(c, c.dtype.type(0))
     elif IMUL(IMUL(c.shape[0], c.shape[1]), inner) < 2000:
-        plain_small(c, a, b)
+        plain_small(c, a, b, 2000)
     else:
         panels(c, a, b)
 
@@ -213,7 +214,7 @@ def matmat(c, a, b):
         store_all(c, wide)
     elif FOUND and a.dtype.kind in "fc":
         if IMUL(IMUL(m, n), inner) <= SMALL:
-            plain_small(c, a, b)
+            plain_small(c, a, b, SMALL)
         else:
             same = ARRAY_DATA(a) == ARRAY_DATA(b) and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0] and m == n
             rows_a = blas_rows(a)
@@ -223,9 +224,7 @@ def matmat(c, a, b):
             if same:  # by its transpose: as in NumPy, the result is symmetric to the last bit
                 BLAS(rows_a, m, inner, 1.0, a, lead(a.strides[0], a.itemsize, inner) if rows_a else lead(a.strides[1], a.itemsize, m),
                      0.0, c, n, name="syrk", letters="U")
-                for i in range(m):  # the upper triangle by columns is the lower one by rows
-                    for j in range(i):
-                        ARRAY_STORE(c, j, i, ARRAY_LOAD(c, i, j))
+                mirror(c)
                 return
             rows_b = blas_rows(b)
             if not rows_b and not blas_rows(b.T):
@@ -238,6 +237,14 @@ def matmat(c, a, b):
                  0.0, c, n, name="gemm")
     else:
         own_matmat(c, a, b)
+
+
+@unhurried
+def mirror(c):
+    """The upper triangle by columns is the lower one by rows."""
+    for i in range(len(c)):
+        for j in range(i):
+            ARRAY_STORE(c, j, i, ARRAY_LOAD(c, i, j))
 
 
 def as_single(a):
