@@ -15,7 +15,7 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
-from ..ops.nest import ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, STRETCHED, UNIT, Leaf, Node
+from ..ops.nest import BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, STRETCHED, UNIT, Leaf, Node
 from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
 from .rewrite import resolve, substitute
@@ -347,7 +347,13 @@ class _Builder:
     def key(self, value):
         made = self.defs.get(value)
         if made is not None and made.op is m.ARRAY_DIM:
-            return made.args[0], made.attrs["axis"]
+            array, axis = made.args[0], made.attrs["axis"]
+            source = self.defs.get(array)
+            if source is not None and (source.op is m.ARRAY_VIEW or source.op is m.ARRAY_NEW):
+                return self.key(source.args[axis + 2 * (source.op is m.ARRAY_VIEW)])
+            return array, axis
+        if made is not None and made.op is BROADCAST and made.attrs.get("into") is not None:  # the length of what is written
+            return self.key(made.args[made.attrs["ndims"][0] - 1 - made.attrs["axis"]])
         return made.attrs["value"] if made is not None and made.op is CONST else value
 
     def all(self, tests):
@@ -441,9 +447,10 @@ class _Expansion:
         return found
 
     def loose(self, n):
-        """The operands of several axes, no slices, that may have one column in a space of n axes."""
+        """The operands of several axes that come from elsewhere and may have one column in a space of n axes: a slice, or what the
+        function makes with as many columns as something has, hardly ever has one, and each copy of the loops takes its time."""
         return [k for k, operand in self.arrays.items() if operand.type.ndim > 1 and (step := self.view(k, n, True)[2]) is not None
-                and self.defs[step].op is m.ARRAY_STEP and not _is_view(self.defs, operand.value)]
+                and self.defs[step].op is m.ARRAY_STEP and not _is_made_here(self.defs, operand.value)]
 
     def is_stretched(self, b, n):
         first, *others = self.loose(n) or [None]
@@ -675,9 +682,9 @@ def _step(b, v: Value, dim: Value, length: Value) -> Value:
     return b.op(m.ARRAY_STEP, dim, length, stride, type=Int, size=size)
 
 
-def _is_view(defs, v: Value) -> bool:
+def _is_made_here(defs, v: Value) -> bool:
     made = defs.get(v)
-    return made is not None and made.op is m.ARRAY_VIEW
+    return made is not None and (made.op is m.ARRAY_VIEW or made.op is m.ARRAY_NEW)
 
 
 def _known_step(b, v: Value) -> int | None:
