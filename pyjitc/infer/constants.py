@@ -17,7 +17,7 @@ from ..types.lattice import type_of_dtype
 from ..types.typeof import instance_type, record_type
 from .meaning import Apply, Const, Expr, Mismatch
 
-__all__ = ["constant", "plain_int", "plain_ints", "scalar_type", "array_type", "FIXED_MODULES"]
+__all__ = ["constant", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type", "FIXED_MODULES"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite"}
@@ -40,6 +40,12 @@ def array_type(value: np.ndarray) -> Array | None:
     return Array(element, value.ndim, layout, flags.writeable, flags.aligned)
 
 
+def too_wide(value: int) -> Mismatch:
+    """What to say of an int that 64 bits cannot hold."""
+    return Mismatch(f"the int {value if abs(value) < 10**30 else str(value)[:20] + '...'} does not fit in 64 bits",
+                    "use a float, or a NumPy unsigned type such as np.uint64", OverflowError)
+
+
 def constant(value) -> Expr:
     """`value` as a compile-time constant; an array becomes a reference to that very array."""
     kind = type(value)
@@ -49,8 +55,7 @@ def constant(value) -> Expr:
     if kind is int:
         if -(1 << 63) <= value < 1 << 63:
             return Const(Int, value)
-        raise Mismatch(f"the int {value if abs(value) < 10**30 else str(value)[:20] + '...'} does not fit in 64 bits",
-                       "use a float, or a NumPy unsigned type such as np.uint64", OverflowError)
+        raise too_wide(value)
     if value is UNBOUND:
         return Const(Unbound, UNBOUND)
     if kind is slice:

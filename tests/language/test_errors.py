@@ -366,6 +366,11 @@ def huge_constant(n):
     return n + 1180591620717411303424  # here
 
 
+@wrong(3, says="does not fit in 64 bits", at="abs(9223372036854775808)", hint="use a float")
+def huge_operand(n):
+    return n + abs(9223372036854775808)  # here
+
+
 
 
 @pytest.mark.parametrize("function, args, says, at, hint", ROWS)

@@ -6,6 +6,7 @@ import operator
 import numpy as np
 
 from ...base.lazy import lazy
+from ...infer.constants import too_wide
 from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import COMPLEX_MAKE, FADD, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...types import kinds as k
@@ -109,7 +110,7 @@ def wide_as(x: Expr, t: k.Type) -> Expr:
         return Const(t, float(value))
     if isinstance(t, (NpFloat, NpComplex)):
         return Const(t, dtype_of(t).type(value))
-    raise Mismatch(f"the int {value} does not fit in 64 bits", "use a float, or a NumPy unsigned type such as np.uint64", OverflowError)
+    raise too_wide(value)
 
 
 def beside(x: Expr, other: k.Type) -> Expr:
