@@ -689,25 +689,31 @@ class FunctionEmitter(Emitter):
     # -- failure
 
     def fail(self, inst: ir.Inst) -> str:
-        """The cold exit of an instruction: made once for all that leave in the same way."""
-        unwind, fn = inst.unwind, self.fn
-        line = inst.loc.line or fn.firstlineno
-        if fn.library or inst.op is control.RERAISE:  # library frames are hidden; what is raised again has its entry
+        """The cold exit of an instruction."""
+        line = inst.loc.line or self.fn.firstlineno
+        if self.fn.library or inst.op is control.RERAISE:  # library frames are hidden; what is raised again has its entry
             line = None
-        key = (line, inst.cleanup, unwind and (unwind.block, tuple(unwind.args)))
+        return self._exit(line, inst.cleanup, inst.unwind)
+
+    def _exit(self, line: int | None, cleanup, unwind: ir.Edge | None) -> str:
+        """The block that gives up what is held and adds an entry for the line: made once for all that leave in the same way."""
+        key = (line, cleanup, unwind and (unwind.block, tuple(unwind.args)))
         label = self.fails.get(key)
         if label is not None:
             return label
         label = self.fails[key] = self.label("fail")
+        rest = self._exit(line, (), None) if cleanup and unwind is None else None
         saved, self.lines, here = self.lines, [], self.current
         self.start(label)
-        if line is not None:
+        if line is not None and rest is None:
             self.traceback(line)
         self.leaving = True
-        for value in inst.cleanup:
+        for value in cleanup:
             count_references(self, value.type, self.values[value], "release")
         self.leaving = False
-        if unwind is not None:
+        if rest is not None:
+            self.jump(rest)
+        elif unwind is not None:
             self.arrive(unwind, self.current)
             self.jump(self.names[unwind.block])
         else:
