@@ -90,6 +90,28 @@ answer((*times, "llvmlite" in sys.modules))
 """
 
 
+ARRAYS = """\
+import sys, time
+import numpy as np
+a = np.linspace(0.0, 1.0, 1000)
+m = np.eye(30) + 1.0
+import {package}
+@{decorator}
+def fused(a, b):
+    return np.exp(a) * 2.0 + b
+@{decorator}
+def ordered(a):
+    return np.median(np.sort(a))
+@{decorator}
+def solved(m, b):
+    return np.linalg.solve(m, b)
+start = time.process_time()
+{call}
+answer((time.process_time() - start) * 1e3)
+"""
+ARRAY_CALLS = {"array expression": ("fused(a, a)", 60), "np.sort and np.median": ("ordered(a)", 150), "np.linalg.solve": ("solved(m, a[:30])", 60)}
+
+
 def _import(peers, quick, speed):
     rounds = 3 if quick else 9
     contenders = ["pyjitc", *(p for p in peers if PEERS[p][1])]
@@ -122,6 +144,18 @@ def _first(peers, quick, speed):
                 times.setdefault(f"second function, {names[1]}, CPU", {}).setdefault(peer, []).append(second)
     return [_time(name, "ms", sample(one["pyjitc"]), 60 if name.startswith("first") else 20, speed, _cells(one))
             for name, one in times.items()]
+
+
+def _first_arrays(peers, quick, speed):
+    rows = []
+    contenders = ["pyjitc", *(p for p in peers if PEERS[p][2])]
+    for name, (call, budget) in ARRAY_CALLS.items():
+        times = {}
+        for turn in range(2 if quick else 5):
+            for peer in contenders if turn == 0 else contenders[:1]:  # a peer takes seconds for each
+                times.setdefault(peer, []).append(settled(ARRAYS.format(package=PEERS[peer][0], decorator=PEERS[peer][1], call=call)))
+        rows.append(_time(f"first call, {name}, CPU", "ms", sample(times["pyjitc"]), budget, speed, _cells(times)))
+    return rows
 
 
 def _cached(peers, quick, speed):
@@ -328,5 +362,5 @@ def _cells(times) -> dict:
     return {label: sample(values) for label, values in times.items() if label != "pyjitc"}
 
 
-PARTS = {"import": _import, "dispatch": _dispatch, "first call": _first, "cached first call": _cached,
+PARTS = {"import": _import, "dispatch": _dispatch, "first call": _first, "first call of arrays": _first_arrays, "cached first call": _cached,
          "checks": _checks, "compile time": _lines, "memory": _memory}

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB, IXOR
 from ...ops.math import BITS
-from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ...ops.structure import CHOOSE
 from ...types.kinds import Int
 from ..build import outlined
@@ -80,8 +80,7 @@ def move(a, i, b, j):
 
 def copied(target, source, n):
     if source is not None:
-        for i in range(n):
-            ARRAY_STORE(target, i, ARRAY_LOAD(source, i))
+        ROW_COPY(target, source, n)
 
 
 def inserted(a, places, n, kind):

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
-from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ...ops.structure import CHOOSE
 from ...types.kinds import Array, Int, NoneType, Record, Singleton, Struct, Tuple, is_integer, is_scalar
-from ..build import outlined, provoked, type_name
+from ..build import outlined, provoked, type_name, unhurried
 from ..intrinsics import as_type
 from .radix import radix_sort, with_bits
 from .views import duplicate
@@ -234,9 +234,16 @@ def flat_copy(a):
     return out
 
 
+@unhurried
 def copy_row(target, source):
-    for i in range(len(source)):
-        target[i] = source[i]
+    n = len(source)
+    if target.dtype != source.dtype:
+        target[...] = source
+    elif target.strides[0] == target.itemsize and source.strides[0] == source.itemsize:
+        ROW_COPY(target, source, n)
+    else:
+        for i in range(n):
+            ARRAY_STORE(target, i, ARRAY_LOAD(source, i))
 
 
 def count_up(places):
