@@ -295,7 +295,7 @@ def _release_box(e, t, box):
 
 
 def _poll_lower(e, inst, *operands):
-    """A counter per call; the interpreter is asked about signals only when it runs out."""
+    """A counter per function; the interpreter is asked about signals only when it runs out."""
     cost = operands[0][0] if operands else str(inst.attrs.get("cost", 1))
     fuel = e.fuel()
     left = e.assign(f"load i64, ptr {fuel}")
@@ -303,7 +303,7 @@ def _poll_lower(e, inst, *operands):
         left = e.assign(f"add i64 {left}, -4")
     now = e.assign(f"sub i64 {left}, {cost}")
     e.line(f"store i64 {now}, ptr {fuel}")
-    out = e.assign(f"icmp slt i64 {now}, 0")
+    out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp slt i64 {now}, 0")  # a negative cost is no gift
     ask, go = e.label("poll"), e.label("go")
     e.branch(out, ask, go, likely=False)
     e.start(ask)

@@ -1,13 +1,14 @@
 """Let Python handle signals during loops, so that Ctrl-C works.
 
 Runs after versioning. A counted loop without other loops or calls in it is cut into strips: the inner loop runs at most
-`STRIP` iterations without a poll, so that it still vectorises; every other loop polls on its back edges. Polls share a
-counter per call and cost a subtraction until it runs out.
+`STRIP` iterations without a poll, so that it still vectorises; every other loop polls on its back edges. The polls of a
+function share a counter, which stays from call to call, and cost a subtraction until it runs out.
 Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump header(i+1, left-1)
 After:   strip(i, left): take = min(left, STRIP); poll; jump header(i, take)
          header(i, take): branch take > 0 -> body, rest         body: ... jump header(i+1, take-1)
          rest: more = left - take; branch more > 0 -> strip(i, more), exit
-Where LLVM will not vectorise, and nothing enters the loop often, one loop is enough and costs LLVM half the time: it stops every `STRIP` iterations to poll.
+Where LLVM will not vectorise, and nothing enters the loop often, one loop is enough and costs LLVM half the time: it stops
+every `STRIP` iterations to poll.
 After:   header(i, stop): branch i != stop -> go(stop), pause
          pause: rest = end - i; take = min(rest, STRIP); poll; branch rest > 0 -> go(i + take), exit
          go(stop): body: ... jump header(i+1, stop)
@@ -67,7 +68,7 @@ def run(fn: ir.Function, options=Options()) -> None:
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
                 unroll = len(nest.loops) <= _FEW and _worth_unrolling(counted)
                 if loop.parent is None and not unroll and _in_order(loop, options):
-                    _pause(fn, counted, edges, defs, readers)
+                    _pause(fn, counted, edges, readers)
                 else:
                     _strip(fn, counted, edges, defs, readers, unroll)
                 polled.append(loop.header)
@@ -288,14 +289,13 @@ def _made_of(value, parts) -> set[ir.Value]:
     return seen
 
 
-def _pause(fn, counted, edges, defs, readers):
+def _pause(fn, counted, edges, readers):
     loop, header = counted.loop, counted.loop.header
     branch = header.terminator
     loc = branch.loc
     at = header.params.index(counted.left)
-    index = next((p for p, step in counted.steps.items() if step == 1), None)
-    if index is None or not _only_counts(counted, readers):
-        index = None
+    # An index that goes up by one counts in place of `left`, where that is read nowhere else.
+    index = next((p for p, step in counted.steps.items() if step == 1), None) if _only_counts(counted, readers) else None
     insts = []
 
     def do(op, *args, type=Int, **attrs):
