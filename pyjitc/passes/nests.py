@@ -591,35 +591,65 @@ class _Expansion:
         for k, operand in self.arrays.items():
             if _distinct(self.defs, operand.value, target):
                 continue
-            same = []
+            same = None
             dims = [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)]
-            strides = [b.op(m.ARRAY_STRIDE, target, type=Int, axis=j) for j in range(target.type.ndim)]
-            x, y = b.op(m.ARRAY_DATA, target, type=Int), b.op(m.ARRAY_DATA, operand.value, type=Int)
             if operand.type.ndim == target.type.ndim:
-                same.append(b.op(a.IEQ, x, y, type=Bool))
+                same = [] if _start(b, operand.value) is _start(b, target) else [(m.ARRAY_DATA, target, m.ARRAY_DATA, operand.value, {})]
                 for j in range(target.type.ndim):
-                    other = b.op(m.ARRAY_STRIDE, operand.value, type=Int, axis=j)
-                    same.append(b.op(a.IEQ, strides[j], other, type=Bool))
-                    same.append(b.op(a.IEQ, dims[j], operand.dims[j], type=Bool))
-            low, high = _span(b, x, dims, strides, m.item_bytes(target.type.dtype))
-            others = [b.op(m.ARRAY_STRIDE, operand.value, type=Int, axis=j) for j in range(operand.type.ndim)]
-            low2, high2 = _span(b, y, operand.dims, others, m.item_bytes(operand.type.dtype))
+                    if _stride_key(b, target, j) != _stride_key(b, operand.value, j):
+                        same.append((m.ARRAY_STRIDE, target, m.ARRAY_STRIDE, operand.value, {"axis": j}))
+                    if not b.same(dims[j], operand.dims[j]):
+                        same.append((m.ARRAY_DIM, target, m.ARRAY_DIM, operand.value, {"axis": j}))
+                if not same:  # it is the target
+                    continue
+            low, high = _span(b, target, dims)
+            low2, high2 = _span(b, operand.value, operand.dims)
             meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
             if same:
-                meet = b.op(a.BAND, meet, b.op(a.BNOT, b.all(same), type=Bool), type=Bool)
+                equal = b.all(b.op(a.IEQ, b.op(f, x, type=Int, **at), b.op(g, y, type=Int, **at), type=Bool) for f, x, g, y, at in same)
+                meet = b.op(a.BAND, meet, b.op(a.BNOT, equal, type=Bool), type=Bool)
             found = meet if found is None else b.op(a.BOR, found, meet, type=Bool)
         return found if found is not None else b.const(Bool, False)
 
 
-def _span(b, data, dims, strides, size):
-    low, high = data, b.op(a.IADD, data, b.const(Int, size), type=Int)
+def _span(b, array, dims):
+    """Where the elements of an array begin and end; of an empty one, anything."""
+    low = b.op(m.ARRAY_DATA, array, type=Int)
+    high = b.op(a.IADD, low, b.const(Int, m.item_bytes(array.type.dtype)), type=Int)
     zero, one = b.const(Int, 0), b.const(Int, 1)
-    for n, stride in zip(dims, strides):
+    for axis, n in enumerate(dims):
+        stride = b.op(m.ARRAY_STRIDE, array, type=Int, axis=axis)
         reach = b.op(a.IMUL, b.op(a.ISUB, n, one, type=Int), stride, type=Int)
+        if array.type.layout == "C" or isinstance(_stride_key(b, array, axis), int):  # elements in the order of their addresses
+            high = b.op(a.IADD, high, reach, type=Int)
+            continue
         negative = b.op(a.ILT, reach, zero, type=Bool)
         low = b.op(a.IADD, low, b.op(s.SELECT, negative, reach, zero, type=Int), type=Int)
         high = b.op(a.IADD, high, b.op(s.SELECT, negative, zero, reach, type=Int), type=Int)
     return low, high
+
+
+def _start(b, v: Value) -> Value:
+    """An array that begins where `v` does."""
+    while (made := b.defs.get(v)) is not None and (made.op is s.RETYPE or made.op is m.ARRAY_VIEW and b.is_const(made.args[1], 0)):
+        v = made.args[0]
+    return v
+
+
+def _stride_key(b, v: Value, axis: int):
+    """The stride as an int, positive, or what it is the same as."""
+    made = b.defs.get(v)
+    if v.type.layout == "C" and axis == v.type.ndim - 1:
+        return m.item_bytes(v.type.dtype)
+    if made is not None and made.op is m.ARRAY_VIEW:
+        stride = made.args[2 + v.type.ndim + axis]
+        known = b.defs.get(stride)
+        if known is not None and known.op is m.ARRAY_STRIDE:
+            return _stride_key(b, known.args[0], known.attrs["axis"])
+        if known is not None and known.op is CONST and known.attrs["value"] > 0:
+            return known.attrs["value"]
+        return stride
+    return v, axis
 
 
 def _distinct(defs, x: Value, y: Value) -> bool:
