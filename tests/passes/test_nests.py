@@ -210,3 +210,26 @@ def test_two_products_with_one_matrix_read_it_once():
         assert names.count("matvec_pair") == (f in (both, turned, chained))
     agree(both, np.ones((2, 3)), np.ones(3), np.ones(3))
     agree(both, np.ones((2, 3)), np.ones(4), np.ones(2))
+
+
+def test_what_is_not_needed_is_not_compiled():
+    def itself(a, b):
+        a[:] = a * 2.0 + 1.0
+
+    def shifted(a, b):
+        a[1:] = a[:-1] * 2.0
+
+    def product(a, b):
+        return a @ b @ a
+
+    a = np.arange(20.0).reshape(4, 5)
+    assert "room" not in calls_of(itself, (a.copy(), a))  # the operand is the target: nothing to compare, no copy to make
+    assert "room" in calls_of(shifted, (a.copy(), a))
+    square = np.ones((4, 4))
+    assert [name.partition(".")[0] for name in calls_of(product, (square, square))].count("matmat") == 2
+    compiled = njit(product)
+    compiled(square, square)
+    text = compiled.inspect_llvm(compiled.signatures[0])
+    packed = next(line for line in text.splitlines() if line.startswith("define internal") and ".packed(" in line)
+    attributes = next(line for line in text.splitlines() if line.startswith(f"attributes {packed.split('unnamed_addr ')[1].split(' ')[0]} "))
+    assert "optnone" in attributes  # it hardly ever runs
