@@ -12,6 +12,7 @@ every `STRIP` iterations to poll.
 After:   header(i, stop): branch i != stop -> go(stop), pause
          pause: rest = end - i; take = min(rest, STRIP); poll; branch rest > 0 -> go(i + take), exit
          go(stop): body: ... jump header(i+1, stop)
+A few scalar operations that go round are written twice, with one poll for both.
 A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects whose
 values nobody reads is not entered at all.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
@@ -28,12 +29,14 @@ from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
 from .counted import Definitions, counts_down, find, step_of
-from .rewrite import split_edge
+from .repair import repair
+from .rewrite import clone_blocks, read_outside, split_edge
 
 __all__ = ["run"]
 
 STRIP = 1 << 14
 _TIGHT = 16  # instructions of a loop with index checks that is unrolled
+_BRIEF = 20  # operations of a loop that is written twice
 _SMALL = 45  # operations of a loop that takes four vectors at once, where another takes two
 _TINY = 16  # and of one in which its own counting shows
 _FEW = 16  # loops of a function that may be unrolled: of hundreds, compiling would take longer than any of them
@@ -77,12 +80,17 @@ def run(fn: ir.Function, options=Options()) -> None:
             if source in loop.blocks and not any(h in loop.blocks and h is not loop.header and nest.dom.dominates(h, source)
                                                  for h in polled):
                 _poll(fn, source, inst, edge)
+    tiny = [loop.header for loop in nest.loops if not loop.inner and loop.header not in short and loop.header not in polled and _scalar(loop)]
     for block in nest.irreducible:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:
         if not loop.inner:
             _independent(loop, loop.header in short)
     fn.blocks = reverse_postorder(fn)
+    if tiny:
+        for loop in LoopNest(fn).loops:
+            if loop.header in tiny and len(loop.latches) == 1:
+                _twice(fn, loop)
 
 
 def _cross(loop, edges, defs) -> None:
@@ -190,6 +198,36 @@ def _poll(fn, source, inst, edge):
         middle.insts.insert(0, poll)
         middle.insts[-1].loc = inst.loc
         fn.blocks.append(middle)
+
+
+def _scalar(loop) -> bool:
+    """A few operations on numbers, in which counting for the poll shows."""
+    insts = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
+    return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE and not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST)
+                                        for i in insts)
+
+
+def _twice(fn, loop) -> None:
+    """Two iterations for one poll: the body, and a copy of it that goes back.
+    Before:  header: ... branch -> latch, out              latch: poll; jump header
+    After:   header: ... branch -> latch, out              latch: jump header'
+             header': ... branch -> latch', out            latch': poll; jump header"""
+    latch = loop.latches[0]
+    blocks = [b for b in fn.blocks if b in loop.blocks]
+    values: dict[ir.Value, ir.Value] = {}
+    outside = read_outside(fn, loop.blocks)
+    copies = clone_blocks(blocks, values)
+    for edge in latch.edges():
+        if edge.block is loop.header:
+            edge.block = copies[loop.header]
+    for edge in copies[latch].edges():
+        if edge.block is copies[loop.header]:
+            edge.block = loop.header
+    for block in blocks:
+        block.insts = [i for i in block.insts if i.op is not POLL]
+    fn.blocks = reverse_postorder(fn)
+    repair(fn, {v: {block: v, copies[block]: values[v]} for block in blocks
+                for v in (*block.params, *(i.result for i in block.insts)) if v in outside})
 
 
 def _plain(loop) -> bool:

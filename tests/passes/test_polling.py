@@ -1,5 +1,6 @@
 """Loops that do nothing are not entered; those whose values are read, or that have effects, are."""
 import numpy as np
+import pytest
 
 from pyjitc import njit
 from tests.oracle import agree
@@ -58,3 +59,75 @@ def test_loops_that_are_read_run():
         agree(total, n, 0.1)
         agree(stops, n, 9)
         agree(nothing, n, n)
+
+
+def collatz(limit):
+    longest = 0
+    for i in range(1, limit):
+        n, steps = i, 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        longest = max(longest, steps)
+    return longest
+
+
+def gcd(a, b):
+    turns = 0
+    while b:
+        a, b = b, a % b
+        turns += 1
+    return a, b, turns
+
+
+def found(a, x):
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low, high
+
+
+def newton(x):
+    y = last = x
+    while True:
+        y, last = 0.5 * (y + x / y), y
+        if y == last or y != y:
+            return y, last
+
+
+def overflows(n):
+    steps = 0
+    while n > 0:
+        n = n * 3
+        steps += 1
+    return n, steps
+
+
+def test_small_loops_that_are_written_twice():
+    for n in (1, 2, 3, 27, 100):
+        agree(collatz, n)
+    for pair in ((0, 0), (12, 18), (18, 12), (1, 1), (89, 55), (55, 89), (-7, 3)):
+        agree(gcd, *pair)
+    a = np.arange(0.0, 40.0, 2.0)
+    for x in (-1.0, 0.0, 1.0, 17.0, 38.0, 39.0, np.nan):
+        agree(found, a, x)
+        agree(found, a[:0], x)
+    for x in (2.0, 9.0, 1e300, np.nan):
+        agree(newton, x)
+    for n in (0, -1):
+        agree(overflows, n)
+    for n in (1, 3):  # the first of the two and the second raise
+        with pytest.raises(OverflowError, match="4052555153018976267 \\* 3"):
+            njit(overflows)(n)
+
+
+def test_two_iterations_share_a_poll():
+    compiled = njit(collatz)
+    compiled(10)
+    text = compiled.inspect_llvm(compiled.signatures[0])
+    body = text[text.index("define internal fastcc"):]
+    assert body.count("ashr") == 2 and body.count("call preserve_mostcc i32 @pyj_signals") == 2  # one of them is of the loop around it
