@@ -1,4 +1,6 @@
 """Fusion of loop nests where other things stand between them: what is left of temporaries and loops, and that it is right."""
+import re
+
 import numpy as np
 import pytest
 from tests.ir.stages import optimised
@@ -230,6 +232,5 @@ def test_what_is_not_needed_is_not_compiled():
     compiled = njit(product)
     compiled(square, square)
     text = compiled.inspect_llvm(compiled.signatures[0])
-    packed = next(line for line in text.splitlines() if line.startswith("define internal") and ".packed(" in line)
-    attributes = next(line for line in text.splitlines() if line.startswith(f"attributes {packed.split('unnamed_addr ')[1].split(' ')[0]} "))
-    assert "optnone" in attributes  # it hardly ever runs
+    group = re.search(r"^define internal .*\.packed(?:\.\d+)?\(.*(#\d+) \{$", text, re.M).group(1)
+    assert "optnone" in re.search(rf"^attributes {group} = .*$", text, re.M).group()  # it hardly ever runs
