@@ -178,8 +178,8 @@ def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
         if name in code.co_varnames[:nparams]:
             if not places:
                 plain.add(name)
-        elif len(places) == 1 and not any(a <= places[0] <= b for a, b in loops):
-            if places[0] < min(takes.get(name, (1 << 60,))):
+        elif places and not any(a <= place <= b for place in places for a, b in loops):
+            if len(places) == 1 and places[0] < min(takes.get(name, (1 << 60,))):
                 plain.add(name)
             else:
                 single.add(name)

@@ -481,6 +481,20 @@ def pairs_of_unions(a, b, x):
     return w
 
 
+@case((0,), (1,), (2,), (3,))
+def a_function_that_calls_itself_made_in_finally(k):
+    try:
+        if k == 2:
+            return k
+        if k == 3:
+            raise KeyError(k)
+    finally:
+        def h(n, v):
+            return h(n - 1, v + 1) if n else v
+        k = h(k, k)
+    return k, h(2, 0)
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)
