@@ -108,7 +108,11 @@ def leave(value, t: k.Type):
 
 
 def _convert(value, source: k.Type, target: k.Type):
-    """RETYPE: the same components as another type."""
+    """RETYPE: the same components as another type; UNION_CAST: the same value in a union, or in what holds one."""
+    if isinstance(target, k.Union):
+        value, source = (value.value, value.type) if isinstance(source, k.Union) else (value, source)
+        member = _member(target, source)
+        return Tagged(member, _convert(value, source, member))
     if isinstance(target, k.Tuple):
         items = [_convert(x, s, t) for x, s, t in zip(value, source.elements, target.elements)]
         return tuple(items) if target.cls is None else target.cls(*items)
@@ -347,8 +351,7 @@ class _Machine:
         return x.value if x.type is inst.attrs["type"] else _undefined(inst.attrs["type"])
 
     def do_union_cast(self, inst, x):
-        member = _member(inst.attrs["type"], x.type)
-        return Tagged(member, _convert(x.value, x.type, member))
+        return _convert(x, inst.args[0].type, inst.attrs["type"])
 
     def do_function_make(self, inst, *captures):
         return Closure(inst.attrs["type"], captures)
