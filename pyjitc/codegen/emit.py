@@ -568,7 +568,7 @@ class FunctionEmitter(Emitter):
     def attributes(self) -> str:
         if self.fn.attrs.get("recursive"):
             return "nounwind"
-        if self.fn.attrs.get("outlined") is False or _only_raises(self.fn):
+        if self.fn.attrs.get("outlined") is False or _only_raises(self.names):
             return "nounwind noinline optnone cold"
         if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
             return "nounwind noinline"
@@ -745,9 +745,8 @@ class FunctionEmitter(Emitter):
                 f"  br i1 %enough, label %{body}, label %exhausted", "exhausted:", "  " + self.failed()]
 
 
-def _only_raises(fn: ir.Function) -> bool:
-    """Whether a function never returns, nor goes round: it writes a message."""
-    blocks = reverse_postorder(fn)
+def _only_raises(blocks) -> bool:
+    """Whether a function of these blocks, in reverse post-order, never returns, nor goes round: it writes a message."""
     at = {block: n for n, block in enumerate(blocks)}
     return not any(b.terminator.op is control.RETURN or any(at[edge.block] <= at[b] for edge in b.edges()) for b in blocks)
 
