@@ -523,10 +523,7 @@ class FunctionEmitter(Emitter):
         out = [f"define internal {self.returned} {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{", "start:"]
         out += self.entry
         body = "enter" if looped else self.names[first]
-        if fn.attrs.get("recursive"):
-            out += self.stack_check(body)
-        else:
-            out.append(f"  br label %{body}")
+        out.append(f"  br label %{body}")
         if looped:
             out += ["enter:", f"  br label %{self.names[first]}"]
         for block, body in zip(blocks, bodies):
@@ -677,7 +674,8 @@ class FunctionEmitter(Emitter):
         for p, a in zip(callee.params, inst.args, strict=True):
             args += [f"{c} {v}" for c, v in zip(components(p.type), self.values[a], strict=True)]
         if callee.attrs.get("recursive") and self.fn.attrs.get("recursive") and not self.polled:
-            self.polled = True  # one for all calls of a block: a recursion takes as long as a loop
+            self.polled = True  # once for all calls of a block; a recursion takes as long as a loop
+            self.stack_check(inst)
             POLL.lower(self, inst)
         status, result = self.native_call(callee, args)
         if callee.attrs.get("raises", True):
@@ -734,15 +732,19 @@ class FunctionEmitter(Emitter):
                   f"i64 {int.from_bytes(table, 'little')}, i64 {len(table)}) cold")
         self.unlock(state)
 
-    def stack_check(self, body: str) -> list[str]:
-        """What a recursive function does first: RecursionError where the stack of this thread is nearly used up."""
+    def stack_check(self, inst) -> None:
+        """RecursionError where the stack of this thread is nearly used up."""
         for word in ("low", "span"):  # the stack seen last; another thread's looks like none
             self.declare(f"@pyjitc_stack_{word} = internal global i64 0")
-        return ["  %probe = alloca i8", "  %at = ptrtoint ptr %probe to i64", "  %low = load i64, ptr @pyjitc_stack_low",
-                "  %span = load i64, ptr @pyjitc_stack_span", "  %above = sub i64 %at, %low", "  %room = icmp ult i64 %above, %span",
-                f"  br i1 %room, label %{body}, label %deep, !prof !0", "deep:",
-                f"  %checked = call i32 {self.helper('pyj_stack')}(i64 %at)", "  %enough = icmp eq i32 %checked, 0",
-                f"  br i1 %enough, label %{body}, label %exhausted", "exhausted:", "  " + self.failed()]
+        at = self.assign(f"ptrtoint ptr {self.alloca('i8')} to i64")
+        low, span = (self.assign(f"load i64, ptr @pyjitc_stack_{word}") for word in ("low", "span"))
+        room = self.assign(f"icmp ult i64 {self.assign(f'sub i64 {at}, {low}')}, {span}")
+        deep, enough = self.label("deep"), self.label("room")
+        self.branch(room, enough, deep, likely=True)
+        self.start(deep)
+        self.check_status(self.assign(f"call i32 {self.helper('pyj_stack')}(i64 {at})"), inst)
+        self.jump(enough)
+        self.start(enough)
 
 
 def _only_raises(blocks) -> bool:
