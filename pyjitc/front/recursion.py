@@ -48,14 +48,17 @@ def find(code, instrs, stores, takes, fixed, cell_name):
 
     stores, takes: offsets per cell variable; fixed: cell variables that are not rebound by inner functions, not
     assigned in a loop and no parameters, in one place or in the copies that the compiler makes of a `finally`; cell_name: argument -> name."""
+    places: dict[str, list] = {}
+    for i, x in enumerate(instrs):
+        if x.name == "STORE_DEREF" and (name := cell_name(code, x.arg)) in fixed:
+            places.setdefault(name, []).append(_making(code, instrs, i, name))
     made = {}
-    for name in fixed:
-        places = [_making(code, instrs, i, name) for i, x in enumerate(instrs) if x.name == "STORE_DEREF" and cell_name(code, x.arg) == name]
-        if not places or None in places or any(m.code is not places[0].code for m in places):
+    for name, sites in places.items():
+        if None in sites or any(m.code is not sites[0].code for m in sites):
             continue
-        if len(places) > 1 and not all(any(m.first <= at < m.store for m in places) for at in takes.get(name, ())):
+        if len(sites) > 1 and not all(any(m.first <= at < m.store for m in sites) for at in takes.get(name, ())):
             continue  # copies of a `finally`: each makes the function for itself
-        made[name] = places[0]
+        made[name] = sites[0]
     for m in list(made.values()):
         for at in takes.get(m.name, ()):
             if at < m.store and not any(o.first <= at < o.store for o in made.values()):

@@ -17,7 +17,7 @@ from ..types.lattice import type_of_dtype
 from ..types.typeof import instance_type, record_type
 from .meaning import Apply, Const, Expr, Mismatch
 
-__all__ = ["constant", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type", "FIXED_MODULES"]
+__all__ = ["constant", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type", "FIXED_MODULES"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite"}
@@ -38,6 +38,11 @@ def array_type(value: np.ndarray) -> Array | None:
     flags = value.flags
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
     return Array(element, value.ndim, layout, flags.writeable, flags.aligned)
+
+
+def is_wide(x: Expr) -> bool:
+    """Whether `x` is an int constant from 2**63 to 2**64, which has no type of its own."""
+    return isinstance(x.type, Singleton) and type(x.type.value) is int
 
 
 def too_wide(value: int) -> Mismatch:

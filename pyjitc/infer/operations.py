@@ -11,7 +11,7 @@ from ..types.kinds import (
     Bool, Cell, DType, Exception_, Function, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
     Unbound, Union,
 )
-from .constants import FIXED_MODULES, constant, plain_int, plain_ints, too_wide
+from .constants import FIXED_MODULES, constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, meaning_av
 from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
@@ -227,7 +227,7 @@ class Operations:
             return self.call(callee, args, kwargs)
         except Mismatch as error:
             for x in [*args, *kwargs.values()]:
-                if isinstance(x.type, Singleton) and type(x.type.value) is int:  # whatever else it said
+                if is_wide(x):  # whatever else it said
                     raise too_wide(x.type.value) from error
             raise
 

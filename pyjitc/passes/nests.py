@@ -594,19 +594,19 @@ class _Expansion:
             same = None
             dims = [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)]
             if operand.type.ndim == target.type.ndim:
-                same = [] if _start(b, operand.value) is _start(b, target) else [(m.ARRAY_DATA, target, m.ARRAY_DATA, operand.value, {})]
+                same = [] if _start(b, operand.value) is _start(b, target) else [(m.ARRAY_DATA, {})]  # what is to be compared
                 for j in range(target.type.ndim):
                     if _stride_key(b, target, j) != _stride_key(b, operand.value, j):
-                        same.append((m.ARRAY_STRIDE, target, m.ARRAY_STRIDE, operand.value, {"axis": j}))
+                        same.append((m.ARRAY_STRIDE, {"axis": j}))
                     if not b.same(dims[j], operand.dims[j]):
-                        same.append((m.ARRAY_DIM, target, m.ARRAY_DIM, operand.value, {"axis": j}))
+                        same.append((m.ARRAY_DIM, {"axis": j}))
                 if not same:  # it is the target
                     continue
             low, high = _span(b, target, dims)
             low2, high2 = _span(b, operand.value, operand.dims)
             meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
             if same:
-                equal = b.all(b.op(a.IEQ, b.op(f, x, type=Int, **at), b.op(g, y, type=Int, **at), type=Bool) for f, x, g, y, at in same)
+                equal = b.all(b.op(a.IEQ, *(b.op(op, v, type=Int, **at) for v in (target, operand.value)), type=Bool) for op, at in same)
                 meet = b.op(a.BAND, meet, b.op(a.BNOT, equal, type=Bool), type=Bool)
             found = meet if found is None else b.op(a.BOR, found, meet, type=Bool)
         return found if found is not None else b.const(Bool, False)

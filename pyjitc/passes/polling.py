@@ -201,7 +201,8 @@ def _poll(fn, source, inst, edge):
 
 
 def _scalar(loop) -> bool:
-    """A few operations on numbers, in which counting for the poll shows."""
+    """A few operations on numbers, in which counting for the poll shows: of a loop with its test at the end. One that jumps back has the
+    poll among its own blocks, and gains nothing."""
     insts = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
     return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE and not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST)
                                         for i in insts)

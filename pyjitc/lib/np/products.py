@@ -153,7 +153,7 @@ def accumulate(total, x, y):
 
 
 def plain_small(c, a, b, most):
-    """most: what no row of `a` is longer than where there is something to multiply; such a loop needs no poll."""
+    """most: what no row of `a` is longer than where there is something to multiply. A loop known to be short needs no poll."""
     m, n = c.shape
     inner = a.shape[1]
     for i in range(m):

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from ...base.lazy import lazy
-from ...infer.constants import too_wide
+from ...infer.constants import is_wide, too_wide
 from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import COMPLEX_MAKE, FADD, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...types import kinds as k
@@ -94,11 +94,6 @@ def to_index(x: Expr) -> Expr:
     if t is Bool or isinstance(t, NpInt) or t is k.bool_ and _BOOL_INDEX:
         return to_int(x)
     raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer", whole_number(t))
-
-
-def is_wide(x: Expr) -> bool:
-    """Whether `x` is an int constant from 2**63 to 2**64, which has no type of its own."""
-    return isinstance(x.type, k.Singleton) and type(x.type.value) is int
 
 
 def wide_as(x: Expr, t: k.Type) -> Expr:
