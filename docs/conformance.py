@@ -1,13 +1,12 @@
-"""Compares every NumPy callable with its compiled form and writes the table docs/conformance.md.
+"""Compares every NumPy callable with its compiled form and writes docs/conformance.json and the table docs/conformance.md of it.
 
 python docs/conformance.py [--group numpy] [--names sum,mean] [--jobs 2] [--results FILE]
-What is called: tests/lib/np/conformance/calls.py. Where only some names are asked for, the table is printed, not written.
+What is called: tests/lib/np/conformance/calls.py. Where only some names are asked for, the table is printed, not written. With
+--results a run that was broken off goes on where it stopped, at the same commit: a table is of one.
 """
 import argparse
-import datetime
 import json
 import os
-import platform
 import queue
 import re
 import subprocess
@@ -16,15 +15,15 @@ import threading
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import numpy as np
-
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.machine import describe  # noqa: E402
 from tests.lib.np.conformance import calls, run  # noqa: E402
 
 GROUPS = {"numpy": "numpy", "linalg": "numpy.linalg", "fft": "numpy.fft", "random": "numpy.random", "Generator": "numpy.random.Generator",
           "ndarray": "numpy.ndarray", "ufunc methods": "methods of ufuncs"}
+DATA, PAGE = ROOT / "docs" / "conformance.json", ROOT / "docs" / "conformance.md"
 BUGS = ("DIFFERS", "CRASH", "HANG")
 
 
@@ -113,63 +112,79 @@ def verdict(rows):
     return "partly", "; ".join(parts) + f" ({refused[0][1]})"
 
 
-def table(results):
+def summary(machine, wanted, results):
+    """What the page says of the wanted names, as plain data: the machine, and of each group its counts and its names."""
     by_name = defaultdict(list)
     for row in results:
         by_name[row[0].group, row[0].name].append(row)
-    seen = {group for group, _ in by_name}
-    order = [(group, name) for group in GROUPS if group in seen for name in run.names(group)]
-    verdicts = {key: verdict(by_name[key]) if key in by_name else ("not", calls.NOT_CALLED[key[1]]) for key in order
-                if key in by_name or key[1] in calls.NOT_CALLED}
-    groups = list(dict.fromkeys(group for group, _ in verdicts))
+    groups = {}
+    for group in GROUPS:
+        names = {}
+        for name in [name for one, name in wanted if one == group]:
+            rows = by_name.get((group, name), [])
+            if rows or name in calls.NOT_CALLED:
+                state, missing = verdict(rows) if rows else ("not", calls.NOT_CALLED[name])
+                bugs = dict.fromkeys(case.call for case, status, _ in rows if status in BUGS)
+                note = f" **differs**: {', '.join(f'`{call}`' for call in bugs)}" if bugs else ""
+                names[name] = [state, (re.sub(r" \(/[^)]*\)", "", missing) + note)[:400]]  # without paths of files
+        ended = Counter(status for case, status, _ in results if case.group == group)
+        if ended:
+            groups[group] = {"calls": sum(ended.values()), "same": ended["same"] + ended["raises"], "refused": ended["error"],
+                             "text": ended["message"], "bugs": sum(ended[bug] for bug in BUGS), "names": names}
+    return {"machine": machine, "groups": groups}
+
+
+def page(found):
+    """The table, of what `summary` found."""
+    machine = found["machine"]
     lines = ["# NumPy, name by name", "",
              "Written by `python docs/conformance.py`, which calls every name compiled and in the interpreter, over dtypes, layouts, axes and edge",
              "shapes (`tests/lib/np/conformance/calls.py` has the calls), and compares values, dtypes, shapes, exceptions and what is written to.",
              "*partly*: some dtypes or calls are refused with an error when the function is compiled; the first such error stands in parentheses.", "",
-             f"Of {datetime.date.today()}, with NumPy {np.__version__} and Python {platform.python_version()}.", "",
+             f"{machine['date']}, NumPy {machine['numpy']}, Python {machine['Python']}, {machine['processor']}, {machine['pyjitc']}: "
+             "[conformance.json](conformance.json).", "",
              "| | callables | supported | partly | not | calls | same | refused | other exception text | differ or crash |", "|---|---|---|---|---|---|---|---|---|---|"]
-    for group in groups:
-        states = Counter(v[0] for (g, _), v in verdicts.items() if g == group)
-        cases = Counter(status for case, status, _ in results if case.group == group)
-        lines.append(f"| {GROUPS[group]} | {sum(states.values())} | {states['supported']} | {states['partly']} | {states['not']} | {sum(cases.values())} | "
-                     f"{cases['same'] + cases['raises']} | {cases['error']} | {cases['message']} | {sum(cases[b] for b in BUGS)} |")
-    for group in groups:
+    for group, counts in found["groups"].items():
+        states = Counter(state for state, _ in counts["names"].values())
+        lines.append(f"| {GROUPS[group]} | {sum(states.values())} | {states['supported']} | {states['partly']} | {states['not']} | "
+                     + " | ".join(str(counts[key]) for key in ("calls", "same", "refused", "text", "bugs")) + " |")
+    for group, counts in found["groups"].items():
         lines += ["", f"## {GROUPS[group]}", "", "| name | | what is missing |", "|---|---|---|"]
-        for (g, name), (state, missing) in verdicts.items():
-            if g == group:
-                bugs = [case.call for case, status, _ in by_name[g, name] if status in BUGS]
-                note = f" **differs**: {', '.join(f'`{c}`' for c in dict.fromkeys(bugs))}" if bugs else ""
-                missing = re.sub(r" \(/[^)]*\)", "", missing)  # paths of files
-                lines.append(f"| {name} | {state} | {(missing + note).replace('|', chr(92) + '|')[:400]} |")
+        lines += [f"| {name} | {state} | {missing.replace('|', chr(92) + '|')} |" for name, (state, missing) in counts["names"].items()]
     return "\n".join(lines) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--group")
+    parser.add_argument("--group", choices=list(GROUPS))
     parser.add_argument("--names")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--results", help="keep all results in this file, and take those of other names from it")
+    parser.add_argument("--results", type=Path, help="keep all results in this file, and take those that it has from it")
     options = parser.parse_args()
+    whole = options.group is None and options.names is None
+    machine = describe([])
+    if whole and "+" in machine["pyjitc"]:
+        parser.error("files differ from the commit that is checked out: the table names a commit, and is of it")
     names = [(group, name) for group in GROUPS if options.group in (None, group) for name in run.names(group)
              if options.names is None or name in options.names.split(",")]
-    path = options.results and Path(options.results)
-    if path and path.exists():
-        kept = [json.loads(line) for line in path.read_text().splitlines() if line]
-        results = {run.Case(*case): (run.Case(*case), status, detail) for case, status, detail in kept}  # the latest of each
+    results = []
+    if options.results and options.results.exists():
+        first, *kept = [json.loads(line) for line in options.results.read_text().splitlines()]
+        if first != machine["pyjitc"]:
+            parser.error(f"{options.results} has results of {first}, this is {machine['pyjitc']}: begin a new file")
+        results = [(run.Case(*case), status, detail) for case, status, detail in kept]
+    elif options.results:
+        options.results.write_text(json.dumps(machine["pyjitc"]) + "\n")
+    done = {(case.group, case.name) for case, _, _ in results}
+    with open(options.results or os.devnull, "a") as file:
+        results += measure([name for name in names if name not in done], options.jobs,
+                           lambda rows: print("\n".join(map(json.dumps, rows)), file=file, flush=True))
+    found = summary(machine, names, [row for row in results if (row[0].group, row[0].name) in names])
+    if whole:
+        DATA.write_text(json.dumps(found, indent=1) + "\n")
+        PAGE.write_text(page(found))
     else:
-        results = {}
-    with open(path or os.devnull, "a") as file:
-        fresh = measure(names, options.jobs, lambda rows: print("\n".join(map(json.dumps, rows)), file=file, flush=True))
-    results.update((row[0], row) for row in fresh)
-    wanted = {case for group in GROUPS for name in run.names(group) for case in run.cases(group, name)}
-    results = [row for case, row in results.items() if case in wanted]
-    whole = options.group is None and options.names is None
-    text = table(results)
-    if whole or options.results:
-        (Path(__file__).parent / "conformance.md").write_text(text)
-    else:
-        print(text)
+        print(page(found))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """What scripts write into the documents is what they write today."""
 import importlib.util
+import json
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -34,6 +36,27 @@ def test_errors_of_the_language_table_are_located(language):
             text = str(found)
             assert found.diagnostic.line and len(text.splitlines()) <= 8, text
             assert "Error" not in found.diagnostic.message, text
+
+
+@pytest.mark.skipif(not (DOCS / "conformance.json").exists(), reason="python docs/conformance.py has not run since it writes its data")
+def test_numpy_table_is_of_its_data():
+    found = json.loads((DOCS / "conformance.json").read_text())
+    assert (DOCS / "conformance.md").read_text() == script("conformance").page(found)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", found["machine"]["date"])
+    assert re.search(r"commit \w+$", found["machine"]["pyjitc"]), "of one commit, with no file changed"
+    for counts in found["groups"].values():
+        assert counts["calls"] == sum(counts[key] for key in ("same", "refused", "text", "bugs"))
+
+
+def test_numpy_table_is_written_of_what_was_found():
+    module = script("conformance")
+    same, refused = module.run.Case("numpy", "sin", "np.sin(a)", "float64", "C"), module.run.Case("numpy", "cos", "np.cos(a)", "int8", "C")
+    machine = {"date": "today", "numpy": "2", "Python": "3", "processor": "one", "pyjitc": "commit 1"}
+    found = module.summary(machine, [("numpy", "sin"), ("numpy", "cos"), ("numpy", "info")],
+                           [(same, "same", ""), (refused, "error", "an | in (/a/path/file.py:3) it")])
+    page = module.page(json.loads(json.dumps(found)))
+    assert "| numpy | 3 | 1 | 0 | 2 | 2 | 1 | 1 | 0 | 0 |" in page
+    assert "| sin | supported |  |" in page and "| cos | not | an \\| in it |" in page and "| info | not | prints |" in page
 
 
 def test_stages(tmp_path):
