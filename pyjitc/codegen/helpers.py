@@ -8,6 +8,7 @@ import sys
 
 from ..ops.memory import MOST_SIZED
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
+from . import dot
 
 __all__ = ["NEEDS", "text"]
 
@@ -675,6 +676,10 @@ done:
 
 for _type in ("float", "double"):
     _TEXT[f"pyj_eights_{_type}"] = _eights(_type)
+    _TEXT[f"pyj_dot_{_type}"] = dot.text(_type)
+
+
+_OFTEN = frozenset(f"pyj_dot_{_type}" for _type in ("float", "double"))
 
 
 def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = ()) -> str:
@@ -691,7 +696,7 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
                     locked.add(symbol)
                     body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
-        parts.append(body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
+        parts.append(body if name in _OFTEN else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):
         result, args = _LOCKED[symbol]
         parts.append(f"""

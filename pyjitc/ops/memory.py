@@ -135,6 +135,17 @@ def _row_copy_lower(e, inst, a, b, *rest):
     return []
 
 
+def _dot_lower(e, inst, a, b):
+    t = e.scalar(inst.args[0].type.dtype)
+    bits = 8 * item_bytes(inst.args[0].type.dtype)
+    scalar, vector, lanes = f"f{bits}", f"<{256 // bits} x {t}>", f"v{256 // bits}f{bits}"
+    e.declare(f"declare {t} @llvm.fmuladd.{scalar}({t}, {t}, {t})")
+    e.declare(f"declare {vector} @llvm.fmuladd.{lanes}({vector}, {vector}, {vector})")
+    e.declare(f"declare {t} @llvm.vector.reduce.fadd.{lanes}({t}, {vector})")
+    parts = ", ".join(f"ptr {x[0]}, i64 {bits // 8 if v.type.layout == 'C' else x[3]}" for v, x in zip(inst.args, (a, b)))
+    return [e.assign(f"call {t} {e.helper(f'pyj_dot_{t}')}({parts}, i64 {a[2]})")]
+
+
 def _hidden_lower(e, inst, x):
     t = e.scalar(inst.args[0].type)
     slot = e.alloca(t)
@@ -428,6 +439,8 @@ SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partia
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
                 doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 in eight running sums, "
                 "which are then added in pairs")
+DOT = Op("dot", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE, lower=_dot_lower,
+         doc="the dot product of two vectors of one length, of float32 or float64, in any order")
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE, lower=_hidden_lower,
             doc="the same number, of which neither the passes nor LLVM know anything")
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]], partials=NONDIFF,

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Call, CallValue, Const, Expr, Mismatch, Nest, Throw
-from ...ops.arith import FADD, IADD, IMUL, ISUB
+from ...ops.arith import IADD, IMUL
 from ...ops.blas import BLAS
-from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE
+from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT
 from ...runtime import blas
 from ...types import kinds as k
 from ...types.kinds import Array, DType, NoneType, is_number
@@ -25,36 +25,41 @@ __all__ = ["CALLS", "METHODS", "again", "as_array", "retyped"]
 
 FOUND = blas.found("dgemm")
 AT_ONCE = 1 << 19  # bytes of a matrix that two products read one after the other
+LONG = 10000  # elements of vectors from which BLAS may take several threads
 SMALL = 250  # multiplications below which loops beat the call
 PANEL = 128  # rows and columns of the packed part of the second matrix
 
 
 # -- two vectors
 
-def backwards(a, b, n):
-    """The first one from its end."""
-    a, b = views.view_as(a[::-1], (n,)), views.view_as(b, (n,))
-    total = a.dtype.type(0)
-    for i in range(n):
-        total = FADD(total, ARRAY_LOAD(a, ISUB(ISUB(n, 1), i)) * ARRAY_LOAD(b, i), loose=True)
-    return total
-
-
 def plain_dot(a, b, n):
-    """The order of a sum of floats is free, so that it is vectorised."""
     total = a.dtype.type(0)
     for i in range(n):
-        term = ARRAY_LOAD(a, i) * ARRAY_LOAD(b, i)
-        total = FADD(total, term, loose=True) if a.dtype.kind == "f" else total + term
+        total = total + ARRAY_LOAD(a, i) * ARRAY_LOAD(b, i)
     return total
 
 
-def side_by_side(a, sign):
-    return a.strides[0] == sign * a.itemsize
+def side_by_side(a):
+    return a.strides[0] == a.itemsize
+
+
+def vector_dot(a, b):
+    if a.dtype.kind == "f" and a.dtype.itemsize > 2:
+        if FOUND and len(a) >= LONG:
+            return long_dot(a, b)
+        return DOT(a, b)
+    return other_dot(a, b)
+
+
+@unhurried
+def long_dot(a, b):
+    if a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % b.itemsize == 0:
+        return BLAS(len(a), a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
+    return DOT(a, b)
 
 
 @outlined
-def vector_dot(a, b):
+def other_dot(a, b):
     n = len(a)
     if a.dtype == np.bool_:
         for i in range(n):
@@ -66,17 +71,8 @@ def vector_dot(a, b):
         for i in range(n):
             total += np.float32(a[i]) * np.float32(b[i])
         return np.float16(total)
-    elif FOUND and a.dtype.kind == "f":
-        if n >= 16 and a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % a.itemsize == 0:
-            return BLAS(n, a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
-        a, b = strided(a), strided(b)
-        if side_by_side(a, 1):
-            a, b = b, a
-        if n >= 16 and side_by_side(a, -1) and side_by_side(b, 1):
-            return backwards(a, b, n)
-        return plain_dot(a, b, n)
     elif FOUND and a.dtype.kind == "c":
-        if n >= 64 and side_by_side(a, 1) and side_by_side(b, 1):
+        if n >= 64 and side_by_side(a) and side_by_side(b):
             y = np.empty(1, a.dtype)  # a product with one row: functions with complex results have no common interface
             BLAS(True, n, 1, 1.0, a, n, b, 1, 0.0, y, 1, name="gemv")
             return y[0]

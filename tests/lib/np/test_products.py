@@ -205,3 +205,45 @@ def test_vector_products_and_keywords():
         x = a.astype(dtype) * (1j if dtype[0] == "c" else 1)
         found = outcome(f, (x, x[::-1], x[1]))
         assert not difference(found, outcome(njit(f), (x, x[::-1], x[1])))
+
+
+def dotted(a, b):
+    return np.dot(a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_dots_of_all_lengths_and_steps_read_their_elements_alone(dtype):
+    """Sums of small whole numbers are exact in any order; nan lies between and behind."""
+    for n in [*range(40), 63, 64, 65, 127, 131, 10007]:
+        for step in (1, -1, 2, -3, 0):
+            for other in (1, -1, 3):
+                vectors = []
+                for k, s in enumerate((step, other)):
+                    place = np.full((max(n, 1), max(abs(s), 1)), np.nan, dtype)
+                    place[:, 0] = np.arange(len(place)) % 7 - 2 * k
+                    whole = np.concatenate([np.full(3, np.nan, dtype), place.ravel(), np.full(3, np.nan, dtype)])[3:-3]
+                    vectors.append(np.broadcast_to(whole[:1], (n,)) if s == 0 else whole[::abs(s)][:n][::1 if s > 0 else -1])
+                got = compiled(dotted)(*vectors)
+                expected = vectors[0].astype("float64") @ vectors[1].astype("float64")
+                assert type(got) is np.dtype(dtype).type and got == expected, (n, step, other)
+
+
+def test_dots_of_what_is_not_a_number():
+    check(dotted, np.array([1.0, np.inf, 2.0]), np.array([0.0, 0.0, 1.0]))
+    check(dotted, np.array([-0.0]), np.array([1.0]))
+    check(dotted, np.array([np.inf] * 20), np.array([1.0] * 20))
+    check(dotted, np.zeros(3), np.zeros(4))
+
+
+def test_dots_of_columns_are_calls_without_blas():
+    """Structural: rows and columns of matrices, and their reverse, are one small function of the object."""
+    def f(a, n):
+        return a[0, :n] @ a[:n, 1] + a[::-1, 0] @ a[:, 1]
+
+    g = njit(f)
+    a = array("float64", (30, 30))
+    close(f(a, 25), g(a, 25))
+    text = g.inspect_llvm()
+    text = text if isinstance(text, str) else "\n".join(text.values())
+    lines = [line for line in text.splitlines() if "double @pyj_dot_double(" in line]
+    assert sum(line.startswith("define ") for line in lines) == 1 and len(lines) > 2

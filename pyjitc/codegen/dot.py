@@ -1,0 +1,120 @@
+"""The dot product of two vectors of float32 or float64 as a function in LLVM text: most are short, so that a call of BLAS, which wants
+everything by address and has its own tests, costs more than the product. Written with vectors: LLVM need not find out how, which takes it longer.
+"""
+from __future__ import annotations
+
+__all__ = ["text"]
+
+
+def text(t: str) -> str:
+    """The dot product of vectors with steps in bytes. Elements that follow each other, backwards in the first one too, are taken as vectors
+    with four running sums; others one by one, with four sums as well: an addition waits for the one before. What is left is added last."""
+    size = 4 if t == "float" else 8
+    lanes = 32 // size
+    v = f"<{lanes} x {t}>"
+    mask = ", ".join(f"i32 {k}" for k in reversed(range(lanes)))
+
+    def chunk(name, at, total, backwards):
+        """The product of `lanes` elements from index %at on, added to a sum."""
+        index = at if not backwards else f"%{name}.place"
+        back = f"  %{name}.place = sub i64 {1 - lanes}, {at}\n" if backwards else ""
+        turned = f"%{name}.turned" if backwards else f"%{name}.x"
+        turn = f"  %{name}.turned = shufflevector {v} %{name}.x, {v} poison, <{lanes} x i32> <{mask}>\n" if backwards else ""
+        return f"""{back}  %{name}.a = getelementptr {t}, ptr %p, i64 {index}
+  %{name}.b = getelementptr {t}, ptr %q, i64 {at}
+  %{name}.x = load {v}, ptr %{name}.a, align {size}
+{turn}  %{name}.y = load {v}, ptr %{name}.b, align {size}
+  %{name} = call {v} @llvm.fmuladd.v{lanes}f{8 * size}({v} {turned}, {v} %{name}.y, {v} {total})
+"""
+
+    def wide(way, backwards):
+        phis = "".join(f"  %{way}.s{j} = phi {v} [ zeroinitializer, %{way} ], [ %{way}.t{j}, %{way}.more ]\n" for j in range(4))
+        ats = "".join(f"  %{way}.k{j} = add i64 %{way}.k0, {j * lanes}\n" for j in range(1, 4))
+        return f"""{way}:
+  br label %{way}.loop
+{way}.loop:
+  %{way}.k0 = phi i64 [ 0, %{way} ], [ %{way}.next, %{way}.more ]
+{phis}  %{way}.left = icmp ult i64 %{way}.k0, %most
+  br i1 %{way}.left, label %{way}.more, label %{way}.few
+{way}.more:
+{ats}{"".join(chunk(f"{way}.t{j}", f"%{way}.k{j}", f"%{way}.s{j}", backwards) for j in range(4))}  %{way}.next = add i64 %{way}.k0, {4 * lanes}
+  br label %{way}.loop
+{way}.few:
+  %{way}.u = fadd {v} %{way}.s0, %{way}.s1
+  %{way}.w = fadd {v} %{way}.s2, %{way}.s3
+  %{way}.sum = fadd {v} %{way}.u, %{way}.w
+  br label %{way}.one
+{way}.one:
+  %{way}.i = phi i64 [ %{way}.k0, %{way}.few ], [ %{way}.after, %{way}.again ]
+  %{way}.r = phi {v} [ %{way}.sum, %{way}.few ], [ %{way}.z, %{way}.again ]
+  %{way}.rest = icmp ult i64 %{way}.i, %some
+  br i1 %{way}.rest, label %{way}.again, label %{way}.done
+{way}.again:
+{chunk(f"{way}.z", f"%{way}.i", f"%{way}.r", backwards)}  %{way}.after = add i64 %{way}.i, {lanes}
+  br label %{way}.one
+{way}.done:
+  %{way}.total = call reassoc {t} @llvm.vector.reduce.fadd.v{lanes}f{8 * size}({t} -0.0, {v} %{way}.r)
+  br label %last
+"""
+
+    steps = "".join(f"""  %x{j}.a = getelementptr i8, ptr %u, i64 {f"%dp{j}" if j else 0}
+  %y{j}.a = getelementptr i8, ptr %w, i64 {f"%dq{j}" if j else 0}
+  %x{j} = load {t}, ptr %x{j}.a, align {size}
+  %y{j} = load {t}, ptr %y{j}.a, align {size}
+  %e{j} = call {t} @llvm.fmuladd.f{8 * size}({t} %x{j}, {t} %y{j}, {t} %c{j})
+""" for j in range(4))
+    reach = "".join(f"  %d{v}{j} = mul i64 %d{v}, {j}\n" for v in "pq" for j in (1, 2, 3, 4))
+    return f"""
+define internal {t} @pyj_dot_{t}(ptr %a, i64 %da, ptr %b, i64 %db, i64 %n) nounwind willreturn memory(argmem: read) noinline {{
+  %swap = icmp eq i64 %db, -{size}
+  %p = select i1 %swap, ptr %b, ptr %a
+  %q = select i1 %swap, ptr %a, ptr %b
+  %dp = select i1 %swap, i64 %db, i64 %da
+  %dq = select i1 %swap, i64 %da, i64 %db
+  %most = and i64 %n, -{4 * lanes}
+  %some = and i64 %n, -{lanes}
+  %fours = and i64 %n, -4
+  %side = icmp eq i64 %dq, {size}
+  br i1 %side, label %beside, label %apart
+beside:
+  %along = icmp eq i64 %dp, {size}
+  br i1 %along, label %on, label %other
+other:
+  %against = icmp eq i64 %dp, -{size}
+  br i1 %against, label %back, label %apart
+{wide("on", False)}{wide("back", True)}apart:
+{reach}  br label %four
+four:
+  %k = phi i64 [ 0, %apart ], [ %next, %more ]
+  %u = phi ptr [ %p, %apart ], [ %u.next, %more ]
+  %w = phi ptr [ %q, %apart ], [ %w.next, %more ]
+{"".join(f"  %c{j} = phi {t} [ 0.0, %apart ], [ %e{j}, %more ]" + chr(10) for j in range(4))}  %left = icmp ult i64 %k, %fours
+  br i1 %left, label %more, label %end
+more:
+{steps}  %u.next = getelementptr i8, ptr %u, i64 %dp4
+  %w.next = getelementptr i8, ptr %w, i64 %dq4
+  %next = add i64 %k, 4
+  br label %four
+end:
+  %f0 = fadd {t} %c0, %c1
+  %f1 = fadd {t} %c2, %c3
+  %f2 = fadd {t} %f0, %f1
+  br label %last
+last:
+  %i = phi i64 [ %on.i, %on.done ], [ %back.i, %back.done ], [ %k, %end ], [ %i.next, %each ]
+  %r = phi {t} [ %on.total, %on.done ], [ %back.total, %back.done ], [ %f2, %end ], [ %r.next, %each ]
+  %rest = icmp ult i64 %i, %n
+  br i1 %rest, label %each, label %done
+each:
+  %x.o = mul i64 %i, %dp
+  %y.o = mul i64 %i, %dq
+  %x.a = getelementptr i8, ptr %p, i64 %x.o
+  %y.a = getelementptr i8, ptr %q, i64 %y.o
+  %x = load {t}, ptr %x.a, align {size}
+  %y = load {t}, ptr %y.a, align {size}
+  %r.next = call {t} @llvm.fmuladd.f{8 * size}({t} %x, {t} %y, {t} %r)
+  %i.next = add i64 %i, 1
+  br label %last
+done:
+  ret {t} %r
+}}"""
