@@ -35,7 +35,8 @@ ROWS = {
         ("str methods, indexing, *", "return 'text'.upper()"),
         ("bytes constants", "return b'text'[0]"),
         ("tuples: indexing, slices, +, *, comparison, `in`", "t = (a, b, 2.5)\nreturn t[0], t[1:], t + (1,), (a,) * 3, t == (7, 3, 2.5), a in t"),
-        ("named tuples", "p = Point(a, y=b)\nreturn p.x + p.y, p"),
+        ("named tuples", "p = Point(a, y=b)\nreturn p.x + p.y, p, p._replace(x=b)"),
+        ("methods, properties and operators of classes of named tuples", "v = Vector(a, b)\nreturn v.norm(), v.size, v + v"),
         ("tuple of run-time length", "return tuple(range(a))"),
         ("list displays", "return [a, b]"),
         ("list.append", "items = []\nitems.append(a)\nreturn items[0]"),
@@ -48,7 +49,8 @@ ROWS = {
         ("global lists", "return ITEMS[0] + a"),
         ("instances of classes with attributes", "return Thing().value"),
         ("attributes of global objects", "return thing.value + a"),
-        ("enum members", "return Colour.RED.value + a"),
+        ("enum members, their attributes and methods", "return Colour.RED.value + a, Colour.RED.twice()"),
+        ("attributes, static and class methods of classes", "return Limits.most + a, Limits.twice(b), Limits.above(a)"),
     ],
     "Statements": [
         ("if, elif, else, conditional expressions", "if a > 3:\n    x = 1\nelif a > 0:\n    x = 2\nelse:\n    x = 3\nreturn x if b else -x"),
@@ -111,6 +113,7 @@ PRELUDE = """
 import cmath, enum, math, random, time
 from collections import namedtuple
 from functools import partial
+from typing import NamedTuple
 import numpy as np
 from pyjitc import njit
 Point = namedtuple("Point", "x y")
@@ -118,7 +121,22 @@ LIMIT = 10
 class Wrong(Exception): pass
 class Thing: value = 3
 thing, ITEMS, TABLE = Thing(), [1, 2], {"a": 1}
-class Colour(enum.Enum): RED = 1
+class Colour(enum.Enum):
+    RED = 1
+    def twice(self): return self.value * 2
+class Limits:
+    most = 9
+    @staticmethod
+    def twice(x): return x * 2
+    @classmethod
+    def above(cls, x): return x > cls.most
+class Vector(NamedTuple):
+    x: float
+    y: float
+    def norm(self): return math.hypot(self.x, self.y)
+    @property
+    def size(self): return abs(self.x) + abs(self.y)
+    def __add__(self, other): return Vector(self.x + other.x, self.y + other.y)
 class Manager:
     def __enter__(self): return self
     def __exit__(self, *rest): return False

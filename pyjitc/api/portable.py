@@ -20,6 +20,7 @@ import numpy as np
 from ..base.lazy import lazy
 from ..runtime.dispatcher import Callable_
 from ..types import kinds
+from ..types.classes import FIXED_MODULES, is_fixed, namespace
 from .compiled import ABSENT, Guard
 
 __all__ = ["fingerprint", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup", "portable", "plain_function"]
@@ -28,7 +29,6 @@ _blake2 = lazy("_blake2")  # see cache.py
 LITERAL = "literal"
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
 _NAMED = (type, BuiltinFunctionType, np.ufunc, type(np.sum), type(np.ndarray.sum), type(str.join))
-FIXED = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
 
 
 class Literal:
@@ -87,12 +87,14 @@ def fingerprint(value) -> tuple:
         return ("module", value.__name__) if sys.modules.get(value.__name__) is value else (LITERAL, Literal(value))
     if isinstance(value, np.dtype):
         return "dtype", value.str if value.names is None else repr(value.descr)
+    if cls in (staticmethod, classmethod, property):
+        return cls.__name__, fingerprint(value.fget if cls is property else value.__func__)
     if cls is dict:
         return ("dict",)  # what was read from it is guarded item by item
     function = plain_function(value)
     if function is not None:
         name = _name(function)
-        if name is not None and name[0].partition(".")[0] in FIXED:
+        if name is not None and name[0].partition(".")[0] in FIXED_MODULES:
             return ("name", *name)
         kwdefaults = function.__kwdefaults__ or {}
         return ("function", code_hash(function.__code__), fingerprint(function.__defaults__ or ()),
@@ -101,7 +103,7 @@ def fingerprint(value) -> tuple:
     if isinstance(value, _NAMED):
         name = _name(value)
         if name is not None:
-            if not isinstance(value, type) or name[0].partition(".")[0] in FIXED:
+            if not isinstance(value, type) or name[0].partition(".")[0] in FIXED_MODULES:
                 return ("name", *name)
             return ("class", *name, *_class_parts(value))
     return LITERAL, Literal(value)
@@ -111,8 +113,8 @@ def _class_parts(cls: type) -> list:
     """What compiled code may have taken from a class of the program: fields, members, code of methods, constants."""
     parts: list = [tuple(fingerprint(base) for base in cls.__bases__)]
     for name, value in sorted(cls.__dict__.items()):
-        if isinstance(value, (staticmethod, classmethod)):
-            value = value.__func__
+        if isinstance(value, (staticmethod, classmethod, property)):
+            value = value.fget if isinstance(value, property) else value.__func__
         if type(value) in _SCALARS and not (name.startswith("__") and name.endswith("__")):
             parts += (name, fingerprint(value))
         elif type(value) is FunctionType:
@@ -214,7 +216,7 @@ class Paths:
     """Paths to what one compile read, from `roots` = (function, arguments...).
 
     A path is (root number, step, ...); a step is a name, or a name and a key: globals, cell n, value key, contents,
-    vars, item n. A container that no path leads to stands for itself."""
+    vars, item n, type, class n (the dict of a class in the order of resolution). A container that no path leads to stands for itself."""
 
     def __init__(self, roots, guards: tuple[Guard, ...]):
         self.known: dict[int, tuple] = {}
@@ -246,9 +248,17 @@ class Paths:
                 self.known.setdefault(id(cell), (*path, ("cell", n)))
         elif type(value) is ModuleType:
             self.known.setdefault(id(vars(value)), (*path, "vars"))
-        elif type(value) is tuple:
+        elif isinstance(value, type):
+            for n, base in enumerate(value.__mro__):
+                if not is_fixed(base):
+                    self.known.setdefault(id(namespace(base)), (*path, ("class", n)))
+        elif isinstance(value, enum.Enum):
+            self.known.setdefault(id(vars(value)), (*path, "vars"))
+            self.add(type(value), (*path, "type"))
+        elif isinstance(value, tuple):
             for n, item in enumerate(value):
                 self.add(item, (*path, ("item", n)))
+            self.add(type(value), (*path, "type"))
 
     def of(self, value) -> tuple:
         path = self.known.get(id(value))
@@ -268,8 +278,12 @@ def follow(path: tuple, roots):
             found = found.cell_contents
         elif step == "vars":
             found = vars(found)
+        elif step == "type":
+            found = type(found)
         elif step[0] == "cell":
             found = _function(found).__closure__[step[1]]
+        elif step[0] == "class":
+            found = namespace(found.__mro__[step[1]])
         else:  # value, item
             found = found[step[1]]
     return found

@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import enum
-import sys
 
 import numpy as np
 
 from ..ops import pyobject
 from ..ops.control import UNBOUND
 from ..types import kinds
+from ..types.classes import plain_integers, refused_method
 from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, Singleton, Slice, Str,
     Tuple, Unbound,
@@ -17,10 +17,7 @@ from ..types.lattice import type_of_dtype
 from ..types.typeof import instance_type, record_type
 from .meaning import Apply, Const, Expr, Mismatch
 
-__all__ = ["constant", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type", "FIXED_MODULES"]
-
-# Modules whose attributes are taken as fixed: their values are not guarded.
-FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite"}
+__all__ = ["constant", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type"]
 
 _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType, type(...): Ellipsis_}
 
@@ -66,7 +63,7 @@ def constant(value) -> Expr:
     if kind is slice:
         parts = [constant(x) for x in (value.start, value.stop, value.step)]
         return Const(Slice(*(p.type for p in parts)), value)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not (kind is not tuple and refused_method(kind)):
         parts = [constant(x) for x in value]
         if all(p.known for p in parts):
             return Const(Tuple(tuple(p.type for p in parts), None if kind is tuple else kind), value)
@@ -98,7 +95,7 @@ def constant(value) -> Expr:
 def plain_int(x: Expr) -> Expr:
     """A member of an IntEnum as the int that operators see; anything else as it is."""
     if type(x.type) is Singleton and isinstance(x.type.value, int) and isinstance(x.type.value, enum.Enum) and not isinstance(
-            x.type.value, enum.Flag):
+            x.type.value, enum.Flag) and plain_integers(type(x.type.value)):
         return Const(Int, int(x.type.value))
     return x
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from types import MethodType
 
 from ..front.generators import acts_on_close, returns_value, step_of
 from ..ir import core as ir
@@ -302,6 +303,8 @@ class Evaluator(Operations):
             if type(target) is functools.partial:
                 fixed = {k: constant(v) for k, v in target.keywords.items()}
                 return self.call(constant(target.func), [*map(constant, target.args), *args], {**fixed, **kwargs})
+            if type(target) is MethodType and self.session.function_of(target.__func__) is not None:
+                return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
             function = self.session.function_of(target)
             if function is not None:
                 proto = self.session.prototype(function)

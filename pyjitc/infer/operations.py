@@ -1,17 +1,19 @@
 """What each generic operation means: one method an operation, mixed into the evaluator of evaluate.py."""
 from __future__ import annotations
 
+import enum
 import types as pytypes
 from collections.abc import Mapping
 
 from ..base.errors import suggest
 from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
+from ..types.classes import FIXED_MODULES, is_fixed, namespace, own
 from ..types.kinds import (
     Bool, Cell, DType, Exception_, Function, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
     Unbound, Union,
 )
-from .constants import FIXED_MODULES, constant, is_wide, plain_int, plain_ints, too_wide
+from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, meaning_av
 from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
@@ -164,17 +166,32 @@ class Operations:
                     self.session.depend(vars(holder), name, value)
                 return constant(value)
             if isinstance(holder, type):
-                value = holder.__dict__.get(name, UNKNOWN)
-                for base in holder.__mro__:
-                    if name in base.__dict__:
-                        value = base.__dict__[name]
-                        break
+                value = self.class_attribute(holder, name)
                 if value is UNKNOWN:
                     raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
+                if type(value) is classmethod and own(holder, name) is value:
+                    return Apply(structure.METHOD_MAKE, x, name=name)
                 if isinstance(value, (staticmethod, classmethod, property)) or hasattr(type(value), "__set__"):
                     value = getattr(holder, name)
                 return constant(value)
+            if isinstance(holder, enum.Enum) and name in vars(holder) and name[0] != "_":
+                self.session.depend(vars(holder), name, vars(holder)[name])
+                return constant(vars(holder)[name])
+            if isinstance(holder, enum.Enum):
+                self.class_attribute(type(holder), name)
+        elif isinstance(x.type, Tuple) and x.type.cls is not None and name not in x.type.cls._fields:
+            self.class_attribute(x.type.cls, name)
         return self.library.getattr(x, name)
+
+    def class_attribute(self, cls, name):
+        """What `cls.name` finds before it is bound; what the program may change about that is guarded."""
+        for base in cls.__mro__:
+            value = vars(base).get(name, UNKNOWN)
+            if not is_fixed(base):
+                self.session.depend(namespace(base), name, value)
+            if value is not UNKNOWN:
+                return value
+        return UNKNOWN
 
     def setattr_(self, inst, operands):
         return self.library.setattr(operands[0], inst.attrs["name"], operands[1])

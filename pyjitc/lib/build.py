@@ -1,6 +1,7 @@
 """Building blocks of rules: folded applications, constants, conversions between number types, error texts."""
 from __future__ import annotations
 
+import enum
 import operator
 
 import numpy as np
@@ -144,14 +145,16 @@ def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
         except TypeError as error:
             return Mismatch(str(error))
     names = [type_name(t) for t in types]
+    hint = "write .value for the number of an enum member" if any(
+        isinstance(t, k.Singleton) and isinstance(t.value, enum.Enum) and isinstance(t.value.value, (int, float)) for t in types) else ""
     if op == "+" and types[0] is k.Str and not k.is_numpy_scalar(types[-1]) and not isinstance(types[-1], k.Array):
         return Mismatch(f'can only concatenate str (not "{names[1]}") to str', "write an f-string, as in f'{x}'")
     if len(names) == 1:
-        return Mismatch(f"bad operand type for unary {op}: '{names[0]}'")
+        return Mismatch(f"bad operand type for unary {op}: '{names[0]}'", hint)
     if op in _RELATIONS:
-        return Mismatch(f"'{op}' not supported between instances of '{names[0]}' and '{names[1]}'")
+        return Mismatch(f"'{op}' not supported between instances of '{names[0]}' and '{names[1]}'", hint)
     shown = f"{op}=" if inplace else "** or pow()" if op == "**" else op
-    return Mismatch(f"unsupported operand type(s) for {shown}: '{names[0]}' and '{names[1]}'")
+    return Mismatch(f"unsupported operand type(s) for {shown}: '{names[0]}' and '{names[1]}'", hint)
 
 
 _UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs}

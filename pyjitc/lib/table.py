@@ -6,6 +6,7 @@ and nowhere else.
 from __future__ import annotations
 
 import builtins
+import enum
 import operator
 import types as pytypes
 
@@ -29,7 +30,7 @@ from .build import OUTLINED, whole_number
 from .np import creation, index, views
 from .np import scalars as np_scalars
 from .py import builtins as py_builtins
-from .py import conversions, iteration, operators, tuples
+from .py import classes, conversions, iteration, operators, tuples
 
 __all__ = ["Library"]
 
@@ -244,6 +245,10 @@ class Library:
             x, y = conversions.fitted(x, y)
         if x.type is Object or y.type is Object:
             return _python(operators.SYMBOLS[op], x, y)
+        if _has_class(x.type) or _has_class(y.type) and not isinstance(x.type, Array):
+            found = classes.binary(op, x, y, inplace)
+            if found is not None:
+                return found
         if isinstance(x.type, Array) or isinstance(y.type, Array):
             if op == "@":
                 product = index.module_of(np.matmul).operator
@@ -275,6 +280,10 @@ class Library:
         _no_records(op, x)
         if isinstance(x.type, Array):
             return elementwise.unary(op, x)
+        if _has_class(x.type):
+            found = classes.unary(op, x)
+            if found is not None:
+                return found
         return operators.unary(op, x)
 
     def compare(self, op, x, y):
@@ -438,8 +447,10 @@ class Library:
             raise _no_with(x)
         if t is Object or isinstance(t, Exception_):
             return Apply(pyobject.PY_GETATTR, _boxed(x), name=name)
-        if isinstance(t, Tuple) and t.cls is not None and name in t.cls._fields:
-            return Apply(structure.TUPLE_GET, x, index=t.cls._fields.index(name))
+        if _has_class(t) or isinstance(t, Singleton):
+            found = classes.attribute(x, name)
+            if found is not None:
+                return found
         if isinstance(t, Instance):
             return index.generators.attribute(x, name)
         if isinstance(t, Array):
@@ -486,9 +497,9 @@ class Library:
         if isinstance(t, (Generator, Iterator)) and hasattr(pytypes.GeneratorType, name):
             raise Mismatch(f"{name} of a generator is not compiled yet", "generators run by `for` and next(): pass what they need as arguments",
                            AttributeError)
-        if isinstance(t, Singleton) and hasattr(t.value, name):
-            raise Mismatch(f"attributes of {describe(t)} objects are not compiled yet",
-                           "read them outside the compiled function, and pass the values", AttributeError)
+        if isinstance(t, Singleton) and hasattr(t.value, name) or _has_class(t) and hasattr(t.cls, name):
+            raise Mismatch(f"the attribute '{name}' of {describe(t)} is not compiled yet" if _has_class(t) else
+                           f"attributes of {describe(t)} objects are not compiled yet", "read them outside the compiled function, and pass the values", AttributeError)
         known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()] if isinstance(t, Array) else []
         near = difflib.get_close_matches(name, known, 1)
         raise Mismatch(f"{describe(t)} object has no attribute '{name}'" if not (isinstance(t, Array) and hasattr(np.ndarray, name))
@@ -647,6 +658,8 @@ class Library:
             raise _not_yet(t)
         if _is_of_the_program(t):
             raise _of_the_program(t, "iteration")
+        if isinstance(t, Singleton) and isinstance(t.value, enum.EnumMeta):
+            raise Mismatch("iteration over an enum class is not compiled yet", "make a tuple of its members outside the function")
         raise Mismatch(f"{describe(t)} object is not iterable")
 
     def next(self, state):
@@ -681,7 +694,7 @@ class Library:
     def call(self, target, args, kwargs):
         """A call of something that is neither a Python function nor has a rule."""
         if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
-            return _named_tuple(target, args, kwargs)
+            return classes.named_tuple(target, args, kwargs)
         if isinstance(target, np.vectorize):
             return index.applying.call_vectorized(Const(Singleton(target), target), args, kwargs)
         converts_to = getattr(target, "type", None)
@@ -704,6 +717,8 @@ class Library:
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
         near = (near[0] if family == "builtins" else f"{family}.{near[0]}") if near else ""
         instead = _INSTEAD.get(name if family == "builtins" else family)
+        if isinstance(target, enum.EnumMeta):
+            raise Mismatch(f"{full}(x) is not compiled yet", "pass the member, or compare x with the members' .value")
         if instead is None and isinstance(target, type) and family != "builtins" and not near:
             instead = "make the object outside, and pass what is in it as numbers, arrays or a named tuple"
         raise Mismatch(f"{full} is not compiled yet", instead or (
@@ -713,6 +728,10 @@ class Library:
         t = receiver.type
         if isinstance(t, Instance):
             return index.generators.method(receiver, name, args, kwargs)
+        if _has_class(t) or isinstance(t, Singleton):
+            found = classes.method(receiver, name, args, kwargs)
+            if found is not None:
+                return found
         if isinstance(t, Array):
             rule = views.METHODS.get(name) or index.taken(name, index.method_module(name).METHODS[name])
             return rule([receiver, *args], kwargs)
@@ -772,6 +791,11 @@ def _family(target, module=None) -> str:
     if isinstance(target, np.ufunc):
         return "numpy"
     return (module or getattr(target, "__module__", None) or "builtins").split(".")[0]
+
+
+def _has_class(t):
+    """A named tuple, whose class may say what it does."""
+    return isinstance(t, Tuple) and t.cls is not None
 
 
 def _is_text(t):
@@ -853,13 +877,3 @@ def _tuple_binary(op, x, y):
     if op == "+" and isinstance(x.type, Tuple):
         raise Mismatch(f"can only concatenate tuple (not \"{describe(y.type).strip(chr(39))}\") to tuple")
     return None
-
-
-def _named_tuple(cls, args, kwargs):
-    slots = dict(zip(cls._fields, args))
-    slots.update(kwargs)
-    for name, value in cls._field_defaults.items():
-        slots.setdefault(name, Const(*_pair(value)))
-    if len(args) > len(cls._fields) or set(slots) != set(cls._fields):
-        raise Mismatch(f"{cls.__name__}.__new__() takes the fields {', '.join(cls._fields)}")
-    return Apply(structure.TUPLE_MAKE, *(slots[n] for n in cls._fields), cls=cls)

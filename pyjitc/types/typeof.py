@@ -13,6 +13,7 @@ from typing import Callable
 import numpy as np
 
 from . import kinds
+from .classes import refused_method
 from .kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Range, Singleton, Slice, Str, Tuple, Type,
 )
@@ -85,6 +86,9 @@ def typeof(value, other: Callable | None = None) -> Type:
         return Tuple([typeof(x, other) for x in value])
     if issubclass(cls, tuple):
         if hasattr(cls, "_fields") and hasattr(cls, "_make"):
+            method = refused_method(cls)
+            if method:
+                raise TypeError(f"is a {cls.__qualname__} with its own {method}, which compiled code does not ask; pass tuple(x)")
             return Tuple([typeof(x, other) for x in value], cls)
         raise TypeError(f"is a {cls.__qualname__}, a subclass of tuple; pass tuple(x)")
     if cls is slice:

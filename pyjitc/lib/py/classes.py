@@ -1,0 +1,127 @@
+"""Named tuples, and what named tuples and enum members have from classes of the program: methods, properties, operators."""
+from __future__ import annotations
+
+from types import FunctionType
+
+from ...infer.constants import constant
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch
+from ...ops import structure
+from ...runtime.dispatcher import Callable_
+from ...types.classes import ABSENT, OPERATORS, own, refused_method
+from ...types.kinds import Singleton, Tuple
+from ..build import mismatch
+
+__all__ = ["named_tuple", "attribute", "method", "binary", "unary"]
+
+_REFLECTED = {f"__{name}__": f"__r{name}__" for name in OPERATORS.values()}
+_UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+
+def _class_of(x: Expr) -> type | None:
+    """The class that says what `x` can do: of a named tuple, or of an enum member."""
+    t = x.type
+    return t.cls if isinstance(t, Tuple) else type(t.value) if isinstance(t, Singleton) and hasattr(type(t.value), "_member_map_") else None
+
+
+def named_tuple(cls: type, args, kwargs) -> Expr:
+    name = refused_method(cls)
+    if name:
+        raise Mismatch(f"'{cls.__qualname__}' has its own {name}, which compiled code does not ask", "use a tuple, or a function for it")
+    slots = dict(zip(cls._fields, args))
+    slots.update(kwargs)
+    for field, value in cls._field_defaults.items():
+        slots.setdefault(field, constant(value))
+    if len(args) > len(cls._fields) or set(slots) != set(cls._fields) or not set(cls._fields[:len(args)]).isdisjoint(kwargs):
+        raise Mismatch(f"{cls.__name__}.__new__() takes the fields {', '.join(cls._fields)}")
+    return Apply(structure.TUPLE_MAKE, *(slots[n] for n in cls._fields), cls=cls)
+
+
+def _replace(x: Expr, args, kwargs) -> Expr:
+    fields = x.type.cls._fields
+    if args:
+        raise Mismatch(f"{x.type.cls.__name__}._replace() takes the fields by name")
+    unknown = [name for name in kwargs if name not in fields]
+    if unknown:
+        raise Mismatch(f"Got unexpected field names: {unknown!r}", "", ValueError)
+    return Apply(structure.TUPLE_MAKE, *(kwargs.get(n) or Apply(structure.TUPLE_GET, x, index=i) for i, n in enumerate(fields)), cls=x.type.cls)
+
+
+def attribute(x: Expr, name: str) -> Expr | None:
+    """What the class of `x` says under `name`; None where it says nothing."""
+    cls = _class_of(x)
+    if cls is None:
+        return None
+    value = own(cls, name)
+    if isinstance(x.type, Tuple):
+        if value is ABSENT and name in cls._fields:
+            return Apply(structure.TUPLE_GET, x, index=cls._fields.index(name))
+        if value is ABSENT and name == "_replace":
+            return Apply(structure.METHOD_MAKE, x, name=name)
+        if name == "_fields":
+            return constant(cls._fields)
+    if value is ABSENT:
+        return None
+    if type(value) is property and value.fget is not None:
+        return _called(value.fget, x)
+    if type(value) is FunctionType or isinstance(value, Callable_) or type(value) is classmethod:
+        return Apply(structure.METHOD_MAKE, x, name=name)
+    if type(value) is staticmethod:
+        return constant(value.__func__)
+    return None if hasattr(type(value), "__get__") else constant(value)
+
+
+def method(x: Expr, name: str, args, kwargs) -> Expr | None:
+    """A call of a method that the class of `x` has itself."""
+    cls = x.type.value if isinstance(x.type, Singleton) and isinstance(x.type.value, type) else _class_of(x)
+    value = ABSENT if cls is None else own(cls, name)
+    if value is ABSENT:
+        return _replace(x, args, kwargs) if isinstance(x.type, Tuple) and name == "_replace" else None
+    if type(value) is classmethod:
+        return _called(value.__func__, Const(Singleton(cls), cls), *args, keywords=kwargs)
+    return _called(value, x, *args, keywords=kwargs)
+
+
+def binary(op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
+    """The operator as a class of named tuples says it; None where none does."""
+    name = f"__{OPERATORS[op]}__"
+    first, second = _own(x, name), _own(y, _REFLECTED[name])
+    if inplace:
+        first = _own(x, f"__i{OPERATORS[op]}__") or first
+    if first is None and second is None:
+        return None
+    swap = second is not None and (first is None or y.type.cls is not x.type.cls and issubclass(y.type.cls, x.type.cls))
+    one, other = ((second, y, x), (first, x, y)) if swap else ((first, x, y), (second, y, x))
+    if first is not None and second is not None and x.type.cls is y.type.cls:
+        other = (None,)  # Python asks a class once
+    text = mismatch(op, x, y, inplace=inplace).message
+    return Call(asked_twice, *map(constant, (one[0], other[0])), one[1], one[2], constant(text)) if other[0] is not None else Call(
+        asked, constant(one[0]), one[1], one[2], constant(text))
+
+
+def unary(op: str, x: Expr) -> Expr | None:
+    function = _own(x, _UNARY.get(op, ""))
+    return None if function is None else _called(function, x)
+
+
+def _own(x: Expr, name: str):
+    cls = x.type.cls if isinstance(x.type, Tuple) else None
+    value = ABSENT if cls is None else own(cls, name)
+    return None if value is ABSENT else value
+
+
+def _called(function, *args, keywords=None) -> CallValue:
+    return CallValue(constant(function), *args, keywords=keywords)
+
+
+def asked(function, x, y, message):
+    result = function(x, y)
+    if result is NotImplemented:
+        raise TypeError(message)
+    return result
+
+
+def asked_twice(function, other, x, y, message):
+    result = function(x, y)
+    if result is NotImplemented:
+        return asked(other, y, x, message)
+    return result

@@ -1,0 +1,71 @@
+"""What a class of the program says itself, beside what it has from tuple, namedtuple(), int and enum.
+
+Compiled code does with named tuples and enum members what those do; a class that says something else about it is asked,
+or its instances are refused.
+"""
+from __future__ import annotations
+
+import gc
+import sys
+from types import FunctionType
+
+__all__ = ["FIXED_MODULES", "ABSENT", "OPERATORS", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
+
+# Modules whose attributes are taken as fixed: their values are not guarded.
+FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
+
+ABSENT = object()
+
+# Operators that compiled code asks the class of a named tuple for.
+OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul", "<<": "lshift",
+             ">>": "rshift", "&": "and", "|": "or", "^": "xor"}
+_ASKED = frozenset(f"__{kind}{name}__" for name in OPERATORS.values() for kind in ("", "r", "i")) | {"__neg__", "__pos__", "__invert__"}
+# Those that are no part of what compiled code does: texts are made by the interpreter.
+_HARMLESS = frozenset(f"__{name}__" for name in (
+    "repr str format doc module qualname slots annotations annotate annotate_func annotations_cache match_args orig_bases dict weakref "
+    "getnewargs getnewargs_ex getstate setstate reduce reduce_ex copy deepcopy replace init_subclass class_getitem sizeof dir parameters "
+    "type_params firstlineno static_attributes abstractmethods slotnames").split())
+_COMPARED = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "invert", "index", "int", "float", "round", "divmod")
+
+
+def is_fixed(cls: type) -> bool:
+    return str(cls.__module__).partition(".")[0] in FIXED_MODULES
+
+
+def namespace(cls: type) -> dict:
+    """The dict behind `cls.__dict__`, in which a change of the class can be seen."""
+    return gc.get_referents(vars(cls))[0]
+
+
+def own(cls: type, name: str):
+    """What the program wrote under `name` into the class, or one that it is made from; else ABSENT."""
+    for base in cls.__mro__:
+        if not is_fixed(base) and name in vars(base):
+            value = vars(base)[name]
+            return ABSENT if _generated(value) else value
+    return ABSENT
+
+
+def _generated(value) -> bool:
+    """Whether collections.namedtuple made it."""
+    function = getattr(value, "__func__", value)
+    if type(function) is not FunctionType:
+        return type(value).__name__ == "_tuplegetter"
+    module = str(function.__globals__.get("__name__"))
+    return module.startswith("namedtuple_") or module == "collections"
+
+
+def refused_method(cls: type) -> str:
+    """A special method of a class of named tuples that compiled code would have to ask and does not; or ''."""
+    for base in cls.__mro__:
+        if not is_fixed(base):
+            for name in vars(base):
+                if name[:2] == name[-2:] == "__" and name not in _ASKED and name not in _HARMLESS and own(cls, name) is not ABSENT:
+                    return name
+    return ""
+
+
+def plain_integers(cls: type) -> bool:
+    """Whether operators see a member of this IntEnum as its int."""
+    return all(own(cls, f"__{kind}{name}__") is ABSENT for name in OPERATORS.values() for kind in ("", "r")) and all(
+        own(cls, f"__{name}__") is ABSENT for name in _COMPARED)
