@@ -674,12 +674,67 @@ done:
 }}"""
 
 
+def _copy(t: str, size: int) -> str:
+    """A header with a copy, in C order, of the n0 * n1 * n2 elements at these steps in bytes."""
+    return f"""
+define internal ptr @pyj_copy_{t}(ptr %a, i64 %n0, i64 %s0, i64 %n1, i64 %s1, i64 %n2, i64 %s2) nounwind noinline optsize minsize {{
+  %rows = mul i64 %n0, %n1
+  %count = mul i64 %rows, %n2
+  %bytes = mul i64 %count, {size}
+  %header = call ptr @pyj_new(i64 %bytes, i1 false)
+  %none = icmp eq ptr %header, null
+  %empty = icmp eq i64 %count, 0
+  %nothing = or i1 %none, %empty
+  br i1 %nothing, label %done, label %begin
+begin:
+  %where = getelementptr i8, ptr %header, i64 8
+  %data = load ptr, ptr %where
+  br label %one
+one:
+  %i = phi i64 [ 0, %begin ], [ %i.next, %one.next ]
+  %p = phi ptr [ %a, %begin ], [ %p.next, %one.next ]
+  %t = phi ptr [ %data, %begin ], [ %t2.next, %one.next ]
+  br label %two
+two:
+  %j = phi i64 [ 0, %one ], [ %j.next, %two.next ]
+  %q = phi ptr [ %p, %one ], [ %q.next, %two.next ]
+  %t1 = phi ptr [ %t, %one ], [ %t2.next, %two.next ]
+  br label %three
+three:
+  %k = phi i64 [ 0, %two ], [ %k.next, %three ]
+  %r = phi ptr [ %q, %two ], [ %r.next, %three ]
+  %t2 = phi ptr [ %t1, %two ], [ %t2.next, %three ]
+  %x = load {t}, ptr %r, align 1
+  store {t} %x, ptr %t2, align 1
+  %k.next = add i64 %k, 1
+  %r.next = getelementptr i8, ptr %r, i64 %s2
+  %t2.next = getelementptr i8, ptr %t2, i64 {size}
+  %k.more = icmp ult i64 %k.next, %n2
+  br i1 %k.more, label %three, label %two.next
+two.next:
+  %j.next = add i64 %j, 1
+  %q.next = getelementptr i8, ptr %q, i64 %s1
+  %j.more = icmp ult i64 %j.next, %n1
+  br i1 %j.more, label %two, label %one.next
+one.next:
+  %i.next = add i64 %i, 1
+  %p.next = getelementptr i8, ptr %p, i64 %s0
+  %i.more = icmp ult i64 %i.next, %n0
+  br i1 %i.more, label %one, label %done
+done:
+  ret ptr %header
+}}"""
+
+
+for _size in (1, 2, 4, 8, 16):
+    _TEXT[f"pyj_copy_i{8 * _size}"] = _copy(f"i{8 * _size}", _size)
+    NEEDS[f"pyj_copy_i{8 * _size}"] = ("pyj_new",)
 for _type in ("float", "double"):
     _TEXT[f"pyj_eights_{_type}"] = _eights(_type)
     _TEXT[f"pyj_dot_{_type}"] = dot.text(_type)
 
 
-_OFTEN = frozenset(f"pyj_dot_{_type}" for _type in ("float", "double"))
+_OFTEN = frozenset(name for name in _TEXT if name.startswith(("pyj_dot_", "pyj_copy_")))
 
 
 def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = ()) -> str:

@@ -135,6 +135,28 @@ def _row_copy_lower(e, inst, a, b, *rest):
     return []
 
 
+def _copy_lower(e, inst, wanted, a):
+    t, size = inst.args[1].type, item_bytes(inst.args[1].type.dtype)
+    dims = a[2:2 + t.ndim]
+    strides, own, step = a[2 + t.ndim:], [""] * t.ndim, str(size)
+    for k in range(t.ndim - 1, -1, -1):
+        own[k] = step
+        step = e.assign(f"mul i64 {step}, {dims[k]}")
+    if t.layout == "C":
+        strides = own
+    axes = ["i64 1, i64 0"] * (3 - t.ndim) + [f"i64 {n}, i64 {stride}" for n, stride in zip(dims, strides)]
+    copy, done, before = e.label("copy"), e.label("copied"), e.current
+    e.branch(wanted[0], copy, done, likely=False)
+    e.start(copy)
+    owner = e.assign(f"call ptr {e.helper(f'pyj_copy_i{8 * size}')}(ptr {a[0]}, {', '.join(axes)})")
+    e.check_null(owner, inst)
+    data = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {owner}, i64 8')}, align 8")
+    after = e.current
+    e.jump(done)
+    e.start(done)
+    return [*(e.phi("ptr", [("null", before), (x, after)]) for x in (data, owner)), *dims, *own]
+
+
 def _dot_lower(e, inst, a, b):
     t = e.scalar(inst.args[0].type.dtype)
     bits = 8 * item_bytes(inst.args[0].type.dtype)
@@ -439,6 +461,8 @@ SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partia
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
                 doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 in eight running sums, "
                 "which are then added in pairs")
+ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim), RAISES | READS | ALLOCATES, lower=_copy_lower,
+                partials=STRUCTURAL, doc="where the condition holds, a copy of an array of 3 axes or fewer; else one without elements in memory")
 DOT = Op("dot", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE, lower=_dot_lower,
          doc="the dot product of two vectors of one length, of float32 or float64, in any order")
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE, lower=_hidden_lower,

@@ -10,7 +10,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -160,6 +160,8 @@ PLAIN = _hole("plain", Bool, PURE, "whether the tree is an array of {type} and n
 ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1), PURE, lower=_never, partials=STRUCTURAL,
          doc="these elements of {type} as an array, of which the length is not true")
 OVERLAPS = _hole("overlaps", Bool, PURE, "whether writing into the array could change elements of operands before they are read")
+SAVE = Op("save", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
+          doc="(target): operands of fewer elements that share memory with it are copied before they are read")
 PUT = Op("put", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
          doc="(target, fresh, apart, index..., value): write into the array, `fresh` where `apart`, at an index of a nest; no other "
          "iteration reads or writes there")

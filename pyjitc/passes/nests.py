@@ -15,7 +15,7 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
-from ..ops.nest import BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, STRETCHED, UNIT, Leaf, Node
+from ..ops.nest import BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, SAVE, STRETCHED, UNIT, Leaf, Node
 from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
 from .rewrite import resolve, substitute
@@ -23,7 +23,7 @@ from .rewrite import resolve, substitute
 __all__ = ["run", "functions_of"]
 
 _NESTS = frozenset((NEST, NEST_INTO))
-_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, PLAIN, ROW, OVERLAPS, PUT, PUT_UNIT))
+_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, PLAIN, ROW, OVERLAPS, SAVE, PUT, PUT_UNIT))
 MOST = 24  # operands of a fused nest
 
 
@@ -392,9 +392,35 @@ class _Expansion:
         self.operands = [_settled(self.before, v) for v in inst.args[count:]]
         if inst.op is NEST_INTO:
             inst.args[1] = _settled(self.before, inst.args[1], always=True)
+        self.saved = self.save(inst.args[1]) if any(x.op is SAVE for block in inst.attrs["template"].blocks for x in block.insts) else set()
         self.arrays = {k: _Operand(self.before, v) for k, v in enumerate(self.operands) if isinstance(v.type, Array)}
         self.views: dict = {}
         self.lengths: tuple | None = None
+
+    def save(self, target) -> set[int]:
+        """Copy operands of fewer elements than the target where they share memory with it; which these are. Without them the whole result
+        would go through a copy."""
+        b, found = self.before, set()
+        for k, v in enumerate(self.operands):
+            t = v.type
+            if not isinstance(t, Array) or not 0 < t.ndim <= 3 or _distinct(self.defs, v, target):
+                continue
+            operand = _Operand(b, v)
+            if t.ndim == target.type.ndim and not any(b.is_const(n, 1) for n in operand.dims):
+                continue
+            low, high = _span(b, target, [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)])
+            low2, high2 = _span(b, v, operand.dims)
+            meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
+            made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
+            copy = b.op(m.ARRAY_COPY, meet, v, type=Array(t.dtype, t.ndim))
+            chosen = b.op(s.SELECT, meet, _retyped(b, copy, made), _retyped(b, v, made), type=made)
+            strides = [b.op(m.ARRAY_STRIDE, chosen, type=Int, axis=j) for j in range(t.ndim)]
+            if _is_settled(b, v):
+                strides[-1] = b.const(Int, m.item_bytes(t.dtype))
+            self.operands[k] = b.op(m.ARRAY_VIEW, chosen, b.const(Int, 0), *operand.dims, *strides, type=made)
+            b.insts[-1].attrs["type"] = made
+            found.add(k)
+        return found
 
     def space(self):
         """The lengths of the index space, where the first argument of the template is their tuple."""
@@ -483,6 +509,8 @@ class _Expansion:
             return b.all(self.is_stretched(b, len(args)))
         if op is PUT or op is PUT_UNIT:
             return self.put(b, args, op is PUT_UNIT)
+        if op is SAVE:
+            return None
         if op is UNIT:
             return b.all(self.unit(b, args))
         if op is FLAT:
@@ -589,7 +617,7 @@ class _Expansion:
         """Spans of memory meet, and the operand is not the target itself, element by element."""
         found = None
         for k, operand in self.arrays.items():
-            if _distinct(self.defs, operand.value, target):
+            if k in self.saved or _distinct(self.defs, operand.value, target):
                 continue
             same = None
             dims = [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)]

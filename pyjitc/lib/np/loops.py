@@ -9,13 +9,13 @@ import numpy as np
 from ...infer.meaning import Apply
 from ...ops.arith import IMUL
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
-from ...ops.nest import ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, STRETCHED, UNIT
+from ...ops.nest import ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, SAVE, STRETCHED, UNIT
 from ...ops.structure import UNDEF
 from ...types.kinds import Array
 from ..build import meaning, unhurried
 from ..intrinsics import as_type, chosen, identity
 
-__all__ = ["mapped", "stored", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
+__all__ = ["mapped", "stored", "save", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
            "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different", "never_equal", "put_pair", "after", "as_row", "truth", "pick", "select"]
 
 
@@ -188,6 +188,7 @@ def stored(shape, target, t):
     if len(shape) == 0:
         PUT(target, target, False, ELEMENT(type=t))
     else:
+        save(target)
         apart = OVERLAPS(target)
         fresh = room(shape, t) if apart else no_array(shape, t)
         if UNIT(*shape):
@@ -207,6 +208,10 @@ def _no_array(args, kwargs):
 def no_array(shape, t):
     """An array that nobody touches, of the type that np.empty(shape, t) has."""
     raise NotImplementedError
+
+
+def save(target):
+    SAVE(target)
 
 
 @unhurried
