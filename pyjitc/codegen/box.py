@@ -271,7 +271,14 @@ def _int(e, pointer, wrong):
 
 
 def _open_scalar(e, t, pointer, wrong):
-    _exact(e, pointer, e.object(dtype_of(t).type), wrong)
+    dtype = dtype_of(t)
+    other = next((np.dtype(c).type for c in "lqLQ" if np.dtype(c) == dtype and np.dtype(c).type is not dtype.type), None)
+    if other is None:
+        _exact(e, pointer, e.object(dtype.type), wrong)
+    else:
+        found = _load(e, "ptr", pointer, platform.OB_TYPE)
+        one, two = (e.assign(f"icmp eq ptr {found}, {e.object(cls)}") for cls in (dtype.type, other))
+        _require(e, e.assign(f"or i1 {one}, {two}"), wrong)
     if t is NpBool:
         return [e.assign(f"icmp ne i8 {_load(e, 'i8', pointer, platform.SCALAR_VALUE, 1)}, 0")]
     if isinstance(t, NpTime):

@@ -5,7 +5,7 @@ import enum
 
 import numpy as np
 
-from ..ops import pyobject
+from ..ops import pyobject, structure
 from ..ops.control import UNBOUND
 from ..types import kinds
 from ..types.classes import plain_integers, refused_method
@@ -60,6 +60,8 @@ def constant(value) -> Expr:
         raise too_wide(value)
     if value is UNBOUND:
         return Const(Unbound, UNBOUND)
+    if kind is range:
+        return Apply(structure.RANGE_MAKE, *map(constant, (value.start, value.stop, value.step)))
     if kind is slice:
         parts = [constant(x) for x in (value.start, value.stop, value.step)]
         return Const(Slice(*(p.type for p in parts)), value)

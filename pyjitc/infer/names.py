@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from ..types.kinds import Exception_, Function, Generator, Instance, Iterator, Method, NoneType, Singleton, Str, Struct, Tuple, Type, Union
+from .meaning import Expr, Mismatch
 
-__all__ = ["describe", "has_generator"]
+__all__ = ["describe", "has_generator", "with_object"]
 
 
 def describe(t: Type) -> str:
@@ -39,6 +40,13 @@ def _class_name(t):
     if type(t).__name__ == "NpTime":
         return f"numpy.{text.partition('[')[0]}"
     return f"numpy.{text}" if type(t).__name__.startswith("Np") else text
+
+
+def with_object(x: Expr) -> Expr:
+    """`x`, where the interpreter can be given an object for it."""
+    if isinstance(x.type, (Function, Method, Generator, Iterator)):
+        raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code cannot be handed to the interpreter", "pass numbers, arrays, tuples or strings")
+    return x
 
 
 def has_generator(t: Type) -> bool:

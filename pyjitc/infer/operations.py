@@ -17,7 +17,7 @@ from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, meaning_av
 from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
-from .names import describe
+from .names import describe, with_object
 from .session import only_value
 
 __all__ = ["HANDLERS", "Operations", "defaults_of", "elements_of", "members_of", "static_value"]
@@ -312,7 +312,7 @@ class Operations:
         value, spec = operands
         if value.type is Str and spec.type is NoneType and inst.attrs.get("conversion", "") in ("", "s"):
             return value
-        boxed = value if value.type is Object else Apply(pyobject.PY_BOX, value)
+        boxed = value if value.type is Object else Apply(pyobject.PY_BOX, with_object(value))
         return Apply(pyobject.PY_FORMAT, boxed, spec if spec.type is NoneType else Apply(pyobject.PY_BOX, spec),
                      conversion=inst.attrs.get("conversion", ""))
 

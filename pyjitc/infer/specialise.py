@@ -4,10 +4,11 @@ from __future__ import annotations
 from ..base.errors import Diagnostic, TypingError
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..types.kinds import Function, Method, NoneType, Singleton, Struct
+from ..types.kinds import Function, Generator, Iterator, Method, NoneType, Singleton, Struct
 from .analysis import Analysis
 from .emit import emit
 from .meaning import UNKNOWN, Mismatch
+from .names import describe
 from .session import Session, only_value
 
 __all__ = ["specialise"]
@@ -61,7 +62,10 @@ def _written(analysis, value) -> str:
 
 
 def _shown(t) -> str:
-    return t.name if isinstance(t, Struct) and t.name in ("list", "dict") else str(t)  # their items say nothing to a reader
+    """What it is; of lists and iterators what is in them says nothing to a reader."""
+    if isinstance(t, Struct) and t.name in ("list", "dict"):
+        return t.name
+    return describe(t)[1:-1] if isinstance(t, (Iterator, Generator)) else str(t)
 
 
 def _calls(spec, entry, line: int) -> tuple[str, ...]:

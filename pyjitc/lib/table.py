@@ -16,7 +16,7 @@ from ..base.lazy import lazy
 from ..infer.constants import constant
 from ..infer.made import key_error
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, Step, Throw
-from ..infer.names import describe
+from ..infer.names import describe, with_object
 from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
@@ -51,7 +51,7 @@ def _print(args, kwargs):
 
 
 def _boxed(x: Expr) -> Expr:
-    return x if x.type is Object else Apply(pyobject.PY_BOX, x)
+    return x if x.type is Object else Apply(pyobject.PY_BOX, with_object(x))
 
 
 def _python(function, *operands):
@@ -245,6 +245,8 @@ class Library:
             x, y = conversions.fitted(x, y)
         if x.type is Object or y.type is Object:
             return _python(operators.SYMBOLS[op], x, y)
+        if op == "%" and x.type is Str:
+            return Apply(pyobject.PY_UNBOX, _python(operator.mod, x, y), type=Str)
         if _has_class(x.type) or _has_class(y.type) and not isinstance(x.type, Array):
             found = classes.binary(op, x, y, inplace)
             if found is not None:
@@ -261,8 +263,6 @@ class Library:
         if x.type is Str and y.type is Str and op == "+":
             return Apply(pyobject.PY_JOIN, x, y)
         for t, other in ((x.type, y.type), (y.type, x.type)):
-            if op == "%" and t is x.type is Str:
-                raise Mismatch("formatting by % is not compiled yet", "write an f-string")
             if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or t is other):
                 raise _not_yet(t)
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
@@ -310,15 +310,17 @@ class Library:
         if x.type is Range and y.type is Range and op in ("==", "!="):
             same = Call(iteration.range_equal, x, y)
             return same if op == "==" else Apply(BNOT, same)
-        if x.type is Str and y.type is Str and x.known and y.known:
-            return Const(Bool, bool(operators.SYMBOLS[op](x.value, y.value)))
+        if _is_text(x.type) and x.type is y.type:
+            if x.known and y.known:
+                return Const(Bool, bool(operators.SYMBOLS[op](x.value, y.value)))
+            return Apply(pyobject.PY_UNBOX, _python(operators.SYMBOLS[op], x, y), type=Bool)
         if op in ("==", "!=") and not (is_scalar(x.type) and is_scalar(y.type)):
             return self._plain_equality(op, x, y)
         return operators.compare(op, x, y)
 
     def _same_item(self, args, kwargs):
         x, y = args
-        if is_scalar(x.type) and is_scalar(y.type):
+        if is_scalar(x.type) and is_scalar(y.type) or _is_text(x.type) and x.type is y.type:
             return self.compare("==", x, y)
         same = self._identity("is", x, y) if not (is_number(x.type) or is_number(y.type)) else Const(Bool, False)
         if same.known and same.value:
@@ -371,8 +373,9 @@ class Library:
         raise Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code", "compare with == instead")
 
     def _contains(self, x, y):
-        if x.type is Str and y.type is Str and x.known and y.known:
-            return Const(Bool, x.value in y.value)
+        if x.type is Str and y.type is Str:
+            return Const(Bool, x.value in y.value) if x.known and y.known else Apply(
+                pyobject.PY_UNBOX, _python(operator.contains, y, x), type=Bool)
         if isinstance(y.type, Tuple):
             return Call(tuples.contains, y, x)
         if y.type is Range:
@@ -392,13 +395,13 @@ class Library:
 
     def truth(self, x):
         t = x.type
-        if t is Object:
-            return Apply(pyobject.PY_UNBOX, _python(bool, x), type=Bool)
-        if x.known:
+        if x.known and t is not Object:
             try:
                 return Const(Bool, bool(x.value))
             except Exception:
                 pass
+        if t is Object or _is_text(t):
+            return Apply(pyobject.PY_UNBOX, _python(bool, x), type=Bool)
         if isinstance(t, Tuple):
             return Const(Bool, bool(t.elements))
         if t is Range:
@@ -489,8 +492,10 @@ class Library:
             raise Mismatch(f"methods of a {t.name} are not compiled yet", "use an array (np.empty, np.zeros) or a tuple", AttributeError)
         if _is_of_the_program(t) and hasattr(t.value, name):
             raise _of_the_program(t, f".{name}()", True)
-        if t is Str and name in ("format", "join"):
-            raise Mismatch(f"{name} of a str is not compiled yet", "write an f-string", AttributeError)
+        if t is Str and name == "format":
+            return Apply(structure.METHOD_MAKE, x, name=name)
+        if t is Str and name == "join":
+            raise Mismatch("join of a str is not compiled yet", "write an f-string", AttributeError)
         if t is Str or t is Bytes:
             raise Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array",
                            AttributeError)
@@ -603,9 +608,9 @@ class Library:
             return index.attributes.length(x)
         if _is_record(t):
             return Const(Int, len(index.records.values(x)))
-        if t is Str and x.known:
+        if _is_text(t) and x.known:
             return Const(Int, len(x.value))
-        if t is Object or t is Str:
+        if t is Object or _is_text(t):
             return Apply(pyobject.PY_UNBOX, _python(len, x), type=Int)
         if _is_of_the_program(t):
             raise _of_the_program(t, "len()")
@@ -739,6 +744,9 @@ class Library:
             return index.applying.call_vectorized(receiver, args, kwargs)
         if isinstance(t, Singleton):
             return index.ufunc_methods.method(receiver, name, args, kwargs)
+        if t is Str:
+            return Apply(pyobject.PY_UNBOX, Apply(pyobject.PY_CALL, Const(Object, str.format), *(_boxed(x) for x in [receiver, *args, *kwargs.values()]),
+                                                  kwnames=tuple(kwargs)), type=Str)
         if isinstance(t, Tuple):
             return Call(tuples.count if name == "count" else tuples.index, receiver, *args)
         found = (np_scalars.method if is_numpy_scalar(t) else py_builtins.method)(receiver, name, args, kwargs)

@@ -21,7 +21,7 @@ from .kinds import (
 __all__ = ["typeof", "element_type", "record_type", "instance_type"]
 
 _EXACT: dict[type, Type] = {
-    float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_, range: Range,
+    float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_,
     np.bool_: NpBool, np.int8: kinds.int8, np.int16: kinds.int16, np.int32: kinds.int32, np.int64: kinds.int64,
     np.uint8: kinds.uint8, np.uint16: kinds.uint16, np.uint32: kinds.uint32, np.uint64: kinds.uint64,
     np.float16: kinds.float16, np.float32: kinds.float32, np.float64: kinds.float64,
@@ -91,6 +91,10 @@ def typeof(value, other: Callable | None = None) -> Type:
                 raise TypeError(f"is a {cls.__qualname__} with its own {method}, which compiled code does not ask; pass tuple(x)")
             return Tuple([typeof(x, other) for x in value], cls)
         raise TypeError(f"is a {cls.__qualname__}, a subclass of tuple; pass tuple(x)")
+    if cls is range:
+        for x in (value.start, value.stop, value.step):
+            typeof(x)
+        return Range
     if cls is slice:
         return Slice(*(typeof(x, other) for x in (value.start, value.stop, value.step)))
     if cls is np.datetime64 or cls is np.timedelta64:

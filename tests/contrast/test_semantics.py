@@ -124,6 +124,15 @@ def test_recursion_goes_deeper():
         njit(depth)(10 ** 12)
 
 
+def test_long_long_is_int64(recwarn):
+    doubled = njit(lambda x: x * 2)
+    for value in (np.longlong(3), np.ulonglong(3), np.arange(3, dtype="q")):
+        found = doubled(value)
+        assert np.all(found == value * 2) and found.dtype == value.dtype
+        assert isinstance(found, np.ndarray) or type(found) in (np.int64, np.uint64)
+    assert not [w for w in recwarn if "native code" in str(w.message)]
+
+
 def test_memory_that_is_not_there():
     def zeros(n):
         return np.zeros(n)

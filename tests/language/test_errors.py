@@ -451,7 +451,7 @@ def test_advice(function, advice):
 
 
 @pytest.mark.parametrize("function, args, advice", [
-    (lambda n: "%d" % n, (3,), "f-string"), (lambda n: "{}".format(n), (3,), "f-string"), (lambda s: s == "a", ("b",), "outside"),
+    (lambda s: s.upper(), ("b",), "outside"), (lambda s: int(s), ("3",), "outside"), (lambda n: f"{(lambda: n)}", (3,), "strings"),
     (lambda n: np.zeros(n, "int33"), (3,), "np.float64"), (lambda n: [k for k in {"a": n}], (3,), "array"),
     (lambda n: Manager(), (3,), "named tuple"), (lambda n: eval("n"), (3,), "expression"),
 ])

@@ -1,4 +1,4 @@
-"""print and f-strings: the only places where text is made."""
+"""Text: print, formatting by f-strings, % and format(), comparison."""
 import contextlib
 import io
 import sys
@@ -86,6 +86,56 @@ def text_builtins(n):
 def text_equality(n):
     s = "odd"
     return s == "odd", s != "even", "a" < "b", len("abc")
+
+
+@case((3, 2.5), (-1, np.float32(0.5)))
+def percent(a, b):
+    return "%d %5.2f %s %r %%" % (a, b, (a, b), "q"), "%s" % a, "%x" % abs(a), "{0:>5}|{x!r}|{0}".format(a, x=b), "%s" % np.arange(a)
+
+
+@case((3,))
+def percent_too_few(a):
+    return "%d %d" % a
+
+
+@case((3,))
+def percent_of_another(a):
+    raise ValueError("bad %s" % "x", "%d" % "text")
+
+
+@case((3,))
+def format_too_few(a):
+    return "{} {}".format(a)
+
+
+@case(("lin", "x"), ("x", "lin"), ("", ""), ("\xe9\ud800", "\xe9\ud800"), ("linear", "lin"), (b"lin", b"linear"), (b"", b""))
+def comparison(a, b):
+    return a == b, a != b, a < b, a <= b, a > b, a >= b, 1 if a else 0, not a, a is None, a == 1, bool(a), len(a), (a, 1) == (b, 1), a in (b, 2)
+
+
+@case(("lin", "x"), ("linear", "lin"))
+def contained(a, b):
+    return b in a, a not in b, a or "z", a and b, max(a, b), (1, a).index(a), (a, b).count(b)
+
+
+@case(("linear", 1.5), ("nearest", 1.5), ("zero", 2.5), ("cubic", 1.0), (None, 3.0))
+def chosen_by_name(mode, x):
+    if mode is None:
+        return -1.0
+    if mode == "linear":
+        return x
+    match mode:
+        case "nearest" | "zero":
+            return x + 1
+    raise ValueError(f"unknown mode {mode!r}")
+
+
+@case((0,), (3,))
+def built(n):
+    s = ""
+    for i in range(n):
+        s += f"{i},"
+    return (s, len(s)) if s else "nothing"
 
 
 @each(CASES)

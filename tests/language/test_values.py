@@ -227,6 +227,17 @@ def range_attribute(n):
     return range(n).start + range(2, n).start + range(n, 0, -1).step
 
 
+ROUNDS = range(2, 11, 3)
+
+
+@case((4,))
+def range_outside(n):
+    s = 0
+    for i in ROUNDS:
+        s = s * 10 + i
+    return s, ROUNDS, len(ROUNDS), n in ROUNDS, ROUNDS[-1]
+
+
 @case((1, 4), (-3, 2))
 def slice_values(a, b):
     s = slice(a, b)

@@ -58,7 +58,7 @@ def test_refusals(value, text):
 
 
 def test_big_int():
-    for value in (2**63, -2**63 - 1, 10**200):
+    for value in (2**63, -2**63 - 1, 10**200, range(2**63), slice(2**63), (1, range(0, 1, 2**70))):
         with pytest.raises(OverflowError, match="does not fit in 64 bits"):
             typeof(value)
 

@@ -40,8 +40,8 @@ def to_int(x: Expr) -> Expr:
         return apply(TRUNCATE, x)
     if isinstance(t, NpComplex):
         return apply(TRUNCATE, apply(REAL, x))
-    if t is k.Str and x.known:
-        return _parsed(int, Int, x.value)
+    if t is k.Str:
+        return _parsed(int, Int, x)
     raise Mismatch(_INT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 
@@ -49,13 +49,15 @@ def _small(x: Expr) -> bool:
     return x.known and int(x.value) < 1 << 63
 
 
-def _parsed(cls, t: k.Type, text: str) -> Expr:
+def _parsed(cls, t: k.Type, x: Expr) -> Expr:
+    if not x.known:
+        raise Mismatch(f"{cls.__name__}() of a str is not compiled yet", "convert it outside, and pass the number")
     try:
-        value = cls(text)
+        value = cls(x.value)
     except ValueError as error:
         return Throw(ValueError, str(error))
     if cls is int and not -(1 << 63) <= value < 1 << 63:
-        raise Mismatch(f"the int {text[:30]} does not fit in 64 bits", "", OverflowError)
+        raise Mismatch(f"the int {x.value[:30]} does not fit in 64 bits", "", OverflowError)
     return Const(t, value)
 
 
@@ -68,8 +70,8 @@ def to_float(x: Expr) -> Expr:
         return cast(apply(REAL, x), Float)
     if is_number(t) and t is not Complex:
         return cast(x, Float)
-    if t is k.Str and x.known:
-        return _parsed(float, Float, x.value)
+    if t is k.Str:
+        return _parsed(float, Float, x)
     raise Mismatch(_FLOAT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 
@@ -81,8 +83,8 @@ def to_complex(x: Expr) -> Expr:
     t = x.type
     if is_number(t):
         return cast(x, Complex)
-    if t is k.Str and x.known:
-        return _parsed(complex, Complex, x.value)
+    if t is k.Str:
+        return _parsed(complex, Complex, x)
     raise Mismatch(_COMPLEX_ARGUMENT % type_name(t))
 
 
