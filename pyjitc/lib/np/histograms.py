@@ -6,10 +6,11 @@ import numpy as np
 from ...infer.meaning import CallValue, Const, Mismatch, Throw
 from ...ops.arith import CAST, IADD, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...ops.structure import CHOOSE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, DType, Int, NoneType, Singleton, Tuple, is_integer, is_number
 from ...types.lattice import dtype_of, kind_of, promote
-from ..build import type_name
+from ..build import outlined, type_name
 from ..intrinsics import as_type
 from .bin_widths import ESTIMATORS, bins_for
 from .searching import place
@@ -18,6 +19,7 @@ from .sorting import flat_copy, with_arrays
 __all__ = ["CALLS"]
 
 BLOCK = 65536  # weights are summed by blocks, as in NumPy
+AT_ONCE = 1024  # elements whose bins are found before they are counted; divides BLOCK
 
 
 def flat(a):
@@ -74,7 +76,8 @@ def spaced(first, last, n, t):
 def bin_of(x, first, span, scale, starts, n):
     """The bin of x: near it by arithmetic, then by the edges, of which the last is infinite here."""
     y = as_type(x, starts.dtype)
-    i = CAST(((y - first) / span) * n if scale is None else (y - first) * scale, type=Int)
+    by_scale = starts.dtype == np.float64 and n < 1000000 and bool(np.isfinite(scale))
+    i = CAST((y - first) * scale if by_scale else ((y - first) / span) * n, type=Int)
     if i < 0 or i > n:  # the width of the range is not finite
         i = 0
     i = ISUB(i, CAST(bool(y < ARRAY_LOAD(starts, i)), type=Int))
@@ -82,20 +85,32 @@ def bin_of(x, first, span, scale, starts, n):
     return i if i > 0 else 0
 
 
-def count(counts, a, first, last, span, scale, starts, n):
-    for i in range(len(a)):
-        x = ARRAY_LOAD(a, i)
-        if x >= first and x <= last:
-            j = bin_of(x, first, span, scale, starts, n)
-            ARRAY_STORE(counts, j, IADD(ARRAY_LOAD(counts, j), np.int64(1)))
-
-
-def weigh(part, a, weights, start, first, last, span, scale, starts, n):
-    for i in range(start, min(start + BLOCK, len(a))):
-        x = ARRAY_LOAD(a, i)
-        if x >= first and x <= last:
-            j = bin_of(x, first, span, scale, starts, n)
-            ARRAY_STORE(part, j, ARRAY_LOAD(part, j) + as_type(ARRAY_LOAD(weights, i), part.dtype))
+@outlined
+def find_bins(places, a, start, count, first, last, span, scale, starts, n):
+    """The bins of `count` elements from `start` on; n for what is in none. With `scale` the arithmetic is a loop without branches, which says
+    where it is too near an edge to be sure: it and the edges are wrong by some units in the last place of the larger bound."""
+    doubt = (abs(first) + abs(last)) * scale * 2.0**-46
+    sure = starts.dtype == np.float64 and n < 1000000 and bool(doubt < 0.25)
+    least = 0
+    if sure:
+        for i in range(count):
+            x = ARRAY_LOAD(a, IADD(start, i))
+            inside = (x >= first) & (x <= last)
+            y = CHOOSE(bool(inside), (as_type(x, starts.dtype) - first) * scale, as_type(0.5, starts.dtype))
+            bin = CAST(y, type=k.int32)
+            part = y - CAST(bin, type=k.float64)
+            near = (part < doubt) | (part > 1 - doubt)
+            found = CHOOSE(bool(near), -1, CHOOSE(bool(inside), CAST(bin, type=Int), n))
+            ARRAY_STORE(places, i, np.int64(found))
+            least = min(least, found)
+    if least < 0 or not sure:
+        for i in range(count):
+            if not sure or ARRAY_LOAD(places, i) < 0:
+                x = ARRAY_LOAD(a, IADD(start, i))
+                if x >= first and x <= last:
+                    ARRAY_STORE(places, i, np.int64(bin_of(x, first, span, scale, starts, n)))
+                else:
+                    ARRAY_STORE(places, i, np.int64(n))
 
 
 def even(a, n, limits, weights, t, result):
@@ -104,30 +119,33 @@ def even(a, n, limits, weights, t, result):
         raise ValueError("`bins` must be positive, when an integer")
     first, last = outer(a, limits, t)
     edges = spaced(first, last, n, t)
-    counts = np.zeros(n, result)
     starts = edges.copy()
     starts[n] = as_type(np.inf, t)
     span = last - first
+    scale = n / span
+    places = np.empty(AT_ONCE, np.int64)
+    counts = np.zeros(n + 1, result)  # the last one for what is in no bin
     if weights is None:
-        scale = n / span
-        if t == np.float64 and n < 1000000 and np.isfinite(scale):
-            count(counts, a, first, last, span, scale, starts, n)
-        else:
-            count(counts, a, first, last, span, None, starts, n)
+        for start in range(0, len(a), AT_ONCE):
+            some = min(AT_ONCE, len(a) - start)
+            find_bins(places, a, start, some, first, last, span, scale, starts, n)
+            for i in range(some):
+                j = int(ARRAY_LOAD(places, i))
+                ARRAY_STORE(counts, j, IADD(ARRAY_LOAD(counts, j), np.int64(1)))
     else:
-        part = np.empty(n, np.float64)
-        scale = n / span
-        by_scale = t == np.float64 and n < 1000000 and np.isfinite(scale)
-        for start in range(0, len(a), BLOCK):
-            for j in range(n):
+        part = np.empty(n + 1, np.float64)
+        for block in range(0, len(a), BLOCK):
+            for j in range(n + 1):
                 part[j] = 0.0
-            if by_scale:
-                weigh(part, a, weights, start, first, last, span, scale, starts, n)
-            else:
-                weigh(part, a, weights, start, first, last, span, None, starts, n)
+            for start in range(block, min(block + BLOCK, len(a)), AT_ONCE):
+                some = min(AT_ONCE, len(a) - start)
+                find_bins(places, a, start, some, first, last, span, scale, starts, n)
+                for i in range(some):
+                    j = int(ARRAY_LOAD(places, i))
+                    ARRAY_STORE(part, j, ARRAY_LOAD(part, j) + as_type(ARRAY_LOAD(weights, IADD(start, i)), part.dtype))
             for j in range(n):
                 counts[j] += as_type(part[j], counts.dtype)
-    return counts, edges
+    return counts[:n], edges
 
 
 def given(a, edges, weights, t, result):

@@ -84,3 +84,20 @@ def test_given_edges():
     agrees(edged, njit(edged), finite(np.int64, 60), np.arange(0, 100, 10))
     agrees(edged, njit(edged), finite(np.float32, 60), np.arange(0, 100, 10))
     agrees(edged_dense, njit(edged_dense), a.reshape(10, 20), np.array([0.0, 1.5, 4.0]), np.arange(200).reshape(10, 20))
+
+
+def test_elements_on_and_beside_the_edges():
+    """Where the arithmetic alone is not sure the edges decide; many elements, so that there are several blocks of them."""
+    def plain(a, n, limits, w):
+        return np.histogram(a, n, limits), np.histogram(a, n, limits, weights=w)
+
+    both = njit(plain)
+    random = np.random.default_rng(3)
+    for first, last, n in ((0.0, 1.0, 10), (-3.7, 11.1, 97), (1e9, 1e9 + 1e-3, 31), (1e15, 1e15 + 64, 50), (-1e-300, 1e-300, 7), (0.1, 0.7, 1)):
+        edges = np.linspace(first, last, n + 1)
+        a = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), random.uniform(first, last, 3000),
+                            [np.nan, np.inf, -np.inf, first - 1, last + 1]])
+        random.shuffle(a)
+        agrees(plain, both, a, n, (first, last), random.random(len(a)))
+    a = random.integers(0, 12, 70000).astype(float)
+    agrees(plain, both, a, 12, (0.0, 12.0), random.random(len(a)))
