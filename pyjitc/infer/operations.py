@@ -167,6 +167,10 @@ class Operations:
                 return constant(value)
             if isinstance(holder, type):
                 value = self.class_attribute(holder, name)
+                if value is UNKNOWN and hasattr(holder, name):
+                    if is_fixed(holder) and isinstance(getattr(holder, name), str):  # __name__
+                        return constant(getattr(holder, name))
+                    raise Mismatch(f"attribute '{name}' of a class is not compiled", "read it outside the compiled function", AttributeError)
                 if value is UNKNOWN:
                     raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
                 if type(value) is classmethod and own(holder, name) is value:

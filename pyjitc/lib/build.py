@@ -147,6 +147,8 @@ def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
     names = [type_name(t) for t in types]
     hint = "write .value for the number of an enum member" if any(
         isinstance(t, k.Singleton) and isinstance(t.value, enum.Enum) and isinstance(t.value.value, (int, float)) for t in types) else ""
+    if any(map(k.is_numpy_scalar, types)) and any(isinstance(t, k.Tuple) for t in types):
+        hint = "make an array of the tuple: np.array(x)"
     if op == "+" and types[0] is k.Str and not k.is_numpy_scalar(types[-1]) and not isinstance(types[-1], k.Array):
         return Mismatch(f'can only concatenate str (not "{names[1]}") to str', "write an f-string, as in f'{x}'")
     if len(names) == 1:

@@ -61,8 +61,8 @@ def _python(function, *operands):
 
 def _text(of):
     def rule(args, kwargs):
-        if len(args) == 1 and not kwargs and (args[0].type is Object or isinstance(args[0].type, (Exception_,)) or args[0].type is Str
-                                              or is_scalar(args[0].type)):
+        if len(args) == 1 and not kwargs and (args[0].type in (Object, Str, NoneType, Range) or is_scalar(args[0].type)
+                                              or isinstance(args[0].type, (Exception_, Array, Tuple))):
             return Apply(pyobject.PY_UNBOX, _python(of, args[0]), type=Str)
         raise Mismatch(f"{of.__name__}() of this value is not compiled yet", "use an f-string in print or in an exception")
 
@@ -329,6 +329,12 @@ class Library:
         return equal if same.known else Call(either, same, equal)
 
     def _plain_equality(self, op, x, y):
+        if is_numpy_scalar(x.type) or is_numpy_scalar(y.type):
+            other = y if is_numpy_scalar(x.type) else x
+            if _is_text(other.type):
+                return constant(np.bool_(op == "!="))
+            if isinstance(other.type, Tuple) or other.type is Range:
+                raise Mismatch(f"{op} between a NumPy scalar and a {'range' if other.type is Range else 'tuple'} is not compiled", "make an array of it: np.array(x)")
         a, b = _fixed(x), _fixed(y)
         if a is not UNKNOWN and b is not UNKNOWN:
             try:

@@ -82,6 +82,16 @@ def text_builtins(n):
     return str(n), repr(n * 0.5), str(True)
 
 
+@case((3,), (None,), ((1, np.float32(2)),), (np.arange(3.0),), (range(4),))
+def text_of_values(x):
+    return str(x), repr(x), f"{x!s} {x!r}", type(x).__name__
+
+
+@case((3,), (np.float32(3),), (np.int8(1),), (np.True_,), (np.datetime64("2024-03-01"),))
+def never_equal_to_text(x):
+    return x == "a", "a" != x, x == b"a"
+
+
 @case((3,))
 def text_equality(n):
     s = "odd"

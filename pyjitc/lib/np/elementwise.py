@@ -185,7 +185,7 @@ def _check_out(function, outs, outputs, casting):
     for x, t in zip(outs, outputs):
         if not np.can_cast(dtype_of(t), dtype_of(x.type.dtype), casting):
             raise Mismatch(f"Cannot cast ufunc '{function.__name__}' output from {dtype_of(t)!r} to {dtype_of(x.type.dtype)!r} "
-                           f"with casting rule '{casting}'")
+                           f"with casting rule '{casting}'", f"use an array of {dtype_of(t)} for the result")
 
 
 def _of_sequences(function, args, kwargs):
@@ -246,6 +246,10 @@ def _stored(target, args, kernel, fixed, check) -> Nest:
                 dtype=target.type.dtype)
 
 
+def _is_sequence(x):
+    return isinstance(x.type, k.Tuple) or isinstance(x.type, k.Struct) and x.type.name == "list"
+
+
 def _same(x, y):
     return x is y or type(x) is Operand and type(y) is Operand and x.index == y.index
 
@@ -258,6 +262,10 @@ def assign(target: Expr, value: Expr) -> Expr:
 
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
+    if _is_sequence(x) or _is_sequence(y):
+        if inplace and is_array(x):
+            raise Mismatch(f"{op}= of an array and a {type_name(y.type)} is not compiled", "make an array of it: np.array(x)")
+        return ufunc(_OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and '{type_name(y.type)}'")
@@ -318,9 +326,11 @@ def unary(op: str, x: Expr) -> Expr:
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
+    if _is_sequence(x) or _is_sequence(y):
+        return ufunc(_OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
-            raise Mismatch(f"{op} between an array and a {type_name((y if z is y else x).type)} is not compiled")
+            raise Mismatch(f"{op} between an array and a {type_name(z.type)} is not compiled")
     if any(k.is_time(element_type(z)) for z in (x, y)) and (answer := times.unlike(op, *map(element_type, (x, y)))) is not None:
         return lift(loops.different if answer else loops.never_equal, [x, y])
     return ufunc(_OPERATORS[op], [x, y])

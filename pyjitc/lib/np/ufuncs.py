@@ -71,7 +71,8 @@ def _find(ufunc, types, dtype, casting, outs):
     try:
         resolved = ufunc.resolve_dtypes(tuple(asked), **asks)
     except (TypeError, ValueError) as error:
-        hint = "a duration is np.timedelta64(n, 'D'), with its unit" if any(map(k.is_time, types)) else ""
+        hint = "a duration is np.timedelta64(n, 'D'), with its unit" if any(map(k.is_time, types)) else (
+            "write x = x + y for x += y, or use an array of the type of the result" if any(outs) and "output" in str(error) else "")
         raise Mismatch(str(error), hint, exception=ValueError if type(error) is ValueError else TypeError) from None
     return _loop_of(ufunc, resolved, types)
 

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import njit
 from pyjitc.lib.np.ufuncs import RULES
@@ -224,6 +224,18 @@ def test_python_int_that_does_not_fit():
 
     same(f, np.ones(3, np.uint8), 300)
     same(f, np.ones(3, np.uint8), 3)
+
+
+def beside_tuples(a):
+    t = (1, 2)
+    t += a
+    return a + (1, 2), [1.5, 2] * a, a == (0, 1), (1, 2) != a, a < [[1, 2], [-1, 2]], a - (3,), t
+
+
+def test_tuples_and_lists_beside_arrays_are_arrays():
+    compiled = njit(beside_tuples)
+    for a in np.arange(2.0), np.arange(2, dtype=np.int8), np.zeros(3):
+        agree(beside_tuples, a, compiled=compiled)
 
 
 def test_order_of_results():
