@@ -7,14 +7,17 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Const
-from ...ops.arith import CAST, IADD, IAND, ISUB
+from ...ops.arith import CAST, IADD, IAND, IMUL, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...types import kinds as k
 from ...types.kinds import Bool, Int
-from ..build import meaning
+from ..build import meaning, outlined
 from .views import apart, view_as
 
 __all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "find_true", "positions", "truths"]
+
+
+FEW = 64  # elements for each true one from which a mask has few
 
 
 def _in_order(args, kwargs):
@@ -39,6 +42,7 @@ def sum_of_bytes(mask, start, count):
     return CAST(some, type=Int)
 
 
+@outlined
 def count_true(mask):
     if in_order(mask):
         return count_true(one_axis(mask))
@@ -62,8 +66,20 @@ def masked(a, mask):
         return masked(one_axis(a), one_axis(mask))
     n = count_true(mask)
     out = np.empty(IADD(n, 1), a.dtype)[:n]  # copy_masked writes one beyond the last
-    copy_masked(out, a, mask, 0)
+    copy_true(out, a, mask, n)
     return out
+
+
+@outlined
+def copy_true(out, a, mask, n):
+    if mask.ndim == 1 and a.dtype.itemsize == 8 and a.dtype.kind in "fiu" and IMUL(n, FEW) < len(mask):
+        # First the places, which `out` has room for: the processor waits for many elements at once, and not for each before it looks for the next.
+        places = out.view(np.int64)
+        find_true((places,), mask, (), 0)
+        for i in range(n):
+            ARRAY_STORE(out, i, ARRAY_LOAD(a, int(ARRAY_LOAD(places, i))))
+    else:
+        copy_masked(out, a, mask, 0)
 
 
 def any_of_eight(mask, i):

@@ -1,7 +1,7 @@
 """Indexing with arrays and masks against NumPy: reads, writes, errors; overlap; functions made of it."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import njit
 
@@ -106,3 +106,22 @@ def test_functions_that_write():
 
     found = difference(outcome(f, (A1, I1, np.array([8.0, 9.0]))), outcome(njit(f), (A1, I1, np.array([8.0, 9.0]))))
     assert not found, found
+
+
+def test_masks_with_few_true_elements():
+    """They are looked for before the elements are copied."""
+    def f(a, mask):
+        return a[mask], a[mask] + a[mask]
+
+    random = np.random.default_rng(5)
+    for dtype in (np.float64, np.int64, np.float32, np.complex128):
+        compiled = njit(f)
+        for n in (0, 1, 63, 64, 65, 200, 1000, 5000):
+            for share in (0, 0.001, 0.01, 0.1, 1):
+                mask = random.random(n) < share
+                a = random.integers(0, 1000, n).astype(dtype)
+                agree(f, a, mask, compiled=compiled)
+        mask[:] = False
+        mask[[0, 63, 64, -1]] = True
+        agree(f, a, mask, compiled=compiled)
+    agree(f, np.arange(10000.0)[::2], mask)
