@@ -130,7 +130,7 @@ def _agrees(side: Side, expected, raised) -> str:
     if side.error is not None or raised is not None:
         if isinstance(side.error, CompileError):
             return "not compiled"
-        return "yes" if type(side.error) is type(raised) else f"no: {side.error!r}"
+        return "yes" if type(side.error) is type(raised) else f"no: {type(side.error or side.result).__name__}"
     return "yes" if same(side.result, expected) else "no"
 
 

@@ -77,6 +77,7 @@ class Recorder:
         self.originals: list[np.ndarray] = []
         self.of_array: dict[int, ir.Value] = {}
         self.open = True
+        self.refused: TracingError | None = None  # the last time a tracer was asked for its value
 
     def parameter(self, name: str, kind: Kind) -> Tracer:
         value = ir.Value(None, name)
@@ -244,21 +245,31 @@ class Tracer:
 
     # what needs the value
 
+    def _refused(self, what, instead):
+        """Kept, because NumPy replaces a TypeError that it meets, such as of a length, by its own."""
+        self._recorder.refused = mistake(what, instead)
+        return self._recorder.refused
+
     def __bool__(self):
-        raise mistake(f"a branch on the value of {self!r}: it is known only when the program runs",
-                      "njit compiles both ways and branches at run time")
+        raise self._refused(f"a branch on the value of {self!r}: it is known only when the program runs",
+                            "njit compiles both ways and branches at run time")
 
     def __index__(self):
-        raise mistake(f"{self!r} is asked for its value, as a count or an index of Python's",
-                      "njit loops, indexes and makes arrays by values of run time, with one compile for all of them")
+        raise self._refused(f"{self!r} is asked for its value, as a count or an index of Python's",
+                            "njit loops, indexes and makes arrays by values of run time, with one compile for all of them")
 
     def _number(self, *_):
-        raise mistake(f"{self!r} is asked for its value, as a number of Python's", "njit converts and goes on")
+        raise self._refused(f"{self!r} is asked for its value, as a number of Python's", "njit converts and goes on")
 
     __int__ = __float__ = __complex__ = __trunc__ = __floor__ = __ceil__ = _number
 
     def __array__(self, dtype=None, copy=None):
-        raise mistake(f"{self!r} is asked for its values, as an array", "njit has the array itself")
+        raise self._refused(f"{self!r} is asked for its values, as an array", "njit has the array itself")
+
+    def __format__(self, spec):
+        if not spec:
+            return repr(self)
+        raise self._refused(f"{self!r} is asked for its value, as text", "njit writes the value, at every call")
 
     def __contains__(self, item):
         raise mistake(f"whether something is in {self!r} depends on its values", "njit looks when the program runs")
@@ -494,6 +505,10 @@ class Traced:
         try:
             result = self.py_func(*given, *rest)
             program = Program(recorder, recorder.operand(_checked(result)), self.options)
+        except Exception as error:
+            if recorder.refused is None or error is recorder.refused:
+                raise
+            raise recorder.refused from error
         finally:
             recorder.open = False
         return program

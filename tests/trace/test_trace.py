@@ -205,6 +205,14 @@ def full(n):
     return np.full((n,), 2.5)
 
 
+def zeros(n):
+    return np.zeros(n)  # NumPy puts its own TypeError in the place of the tracer's
+
+
+def formatted(a, x):
+    return f"{x:.2f}", a
+
+
 def positives(a):
     return a[a > 0]
 
@@ -259,6 +267,8 @@ a, n = np.array([3.0, -1.0, 0.5, 3.0]), 3
     (count, (1.0, 3), "as a count or an index", "one compile for all of them"),
     (item, (1,), "as a count or an index", "one compile for all of them"),
     (full, (n,), "as a count or an index", "one compile for all of them"),
+    (zeros, (n,), "as a count or an index", "one compile for all of them"),
+    (formatted, (a, 0.5), "as text", "the value"),
     (sine, (0.5,), "as a number of Python's", "converts"),
     (positives, (a,), "shape of this result depends on the data", "at run time"),
     (places, (a,), "shape of this result depends on the data", "at run time"),
