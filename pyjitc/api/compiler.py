@@ -17,7 +17,6 @@ from ..codegen.compile import Spec as Wrapper
 from ..codegen.compile import compile_module, module_text
 from ..front import functions
 from ..front.build import build
-from ..front.generators import StepPrototype, build_step
 from ..infer.meaning import UNKNOWN
 from ..infer.names import describe
 from ..infer.specialise import specialise
@@ -30,6 +29,7 @@ from .compiled import ABSENT, Compiled, Guard
 
 __all__ = ["compile_signature", "generic", "inspect", "STAGES"]
 
+generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 disassembly = lazy("dis")  # only inspection needs these
 drawing = lazy("pyjitc.ir.drawing")
 graph = lazy("pyjitc.ir.graph")
@@ -42,7 +42,7 @@ _library = Library()
 
 
 def _build(proto):
-    return build_step(proto, build) if isinstance(proto, StepPrototype) else build(proto)
+    return build(proto) if type(proto) is functions.Prototype else generators.build_step(proto, build)
 
 
 def _typed(function, types, options: Options):

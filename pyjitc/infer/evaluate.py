@@ -9,7 +9,7 @@ import functools
 import operator
 from types import MethodType
 
-from ..front.generators import acts_on_close, returns_value, step_of
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, structure
 from ..types.kinds import (
@@ -25,6 +25,8 @@ from .meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operan
 from .names import describe, has_generator
 from .operations import HANDLERS, Operations, defaults_of, elements_of, members_of, static_value
 from .session import only_value
+
+generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 
 __all__ = ["Evaluator"]
 
@@ -221,13 +223,13 @@ class Evaluator(Operations):
 
     def generator(self, proto, callee, operands):
         """The state before the first step. It is a value: what may be read twice becomes an iterator object."""
-        if acts_on_close(self.session.build(proto)):
+        if generators.acts_on_close(self.session.build(proto)):
             raise Mismatch("a generator that yields inside try/finally is not compiled yet",
                            "do what the `finally` does where the generator is used")
-        state = self.generator_state(step_of(proto, 0), [callee, *operands])
+        state = self.generator_state(generators.step_of(proto, 0), [callee, *operands])
         if self.consumed_once():
             return state
-        if returns_value(self.session.build(proto)):
+        if generators.returns_value(self.session.build(proto)):
             raise Mismatch("a generator that returns a value is not compiled as an object", "iterate over the call itself")
         return Share(state)
 

@@ -43,15 +43,15 @@ class Op:
     name: str, as printed; rule: (operand types, attrs) -> result Type or None for no result, raises TypeError;
     effects: the flags above; eval: the Python meaning, called with operand values (and attrs as keywords when
     `eval_attrs`), for folding and the IR interpreter, None where it has none; lower: see ops/lowering.py;
-    partials: derivative (a lambda, or NONDIFF / STRUCTURAL of ops/effects.py).
+    partials: derivative (a lambda, or NONDIFF / STRUCTURAL of ops/effects.py); bounds: (least, most) of an int result.
     """
 
-    __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs")
+    __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds")
 
     def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None, lower: Any = None,
-                 partials: Any = None, doc: str = "", eval_attrs: bool = False):
+                 partials: Any = None, doc: str = "", eval_attrs: bool = False, bounds: tuple[int, int] | None = None):
         for key, value in dict(name=name, rule=rule, effects=effects, eval=eval, lower=lower, partials=partials,
-                               doc=doc, eval_attrs=eval_attrs).items():
+                               doc=doc, eval_attrs=eval_attrs, bounds=bounds).items():
             object.__setattr__(self, key, value)
 
     def __setattr__(self, name, value):

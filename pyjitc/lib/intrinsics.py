@@ -4,7 +4,7 @@
 """
 from ..types.kinds import Undefined
 
-__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "fail", "put_state", "as_type", "store_all", "fold",
+__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "same", "fail", "put_state", "as_type", "store_all", "fold",
            "identity", "combine_with", "mean_type", "insert_axes", "nan_identity", "chosen", "strided"]
 
 
@@ -20,6 +20,11 @@ def advance(state):
 
 def put_state(it, state):
     """The next state of an iterator object whose states have several types."""
+    raise NotImplementedError
+
+
+def same(x, y):
+    """What tuples ask of their items: `x is y or x == y`. Numbers have no identity here."""
     raise NotImplementedError
 
 

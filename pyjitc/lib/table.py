@@ -13,7 +13,7 @@ import types as pytypes
 import numpy as np
 
 from ..base.lazy import lazy
-from ..infer.constants import constant
+from ..infer.constants import constant, is_wide
 from ..infer.made import key_error
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, Step, Throw
 from ..infer.names import describe, with_object
@@ -21,27 +21,27 @@ from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
-    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, NpInt,
-    Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar, is_time,
+    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar,
 )
 from ..types.lattice import dtype_of
 from . import intrinsics
-from .build import OUTLINED, whole_number
-from .np import creation, index, views
-from .np import scalars as np_scalars
-from .py import builtins as py_builtins
-from .py import classes, conversions, iteration, operators, tuples
+from .build import OUTLINED
+from .np import index
+from .py import index as py_index
+from .py import operators
 
 __all__ = ["Library"]
 
-# functions without array expressions do not load these
+# A third of a small function's first call was reading modules that it has no use for (docs/performance.md).
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
-indexing = lazy(f"{__package__}.np.indexing")
+creation, indexing, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "views"))
+np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
+classes, conversions, iteration, sequences, tuples = (
+    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "sequences", "tuples"))
 difflib = lazy("difflib")
 cuda_rules = lazy(f"{__package__}.cuda.rules")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _VECTORS = f"{__package__}.cuda.vectors"
-_MODULES = {"math": lazy(f"{__package__}.py.mathmod"), "cmath": lazy(f"{__package__}.py.cmathmod")}  # those that call them do
 
 
 def _print(args, kwargs):
@@ -69,104 +69,16 @@ def _text(of):
     return rule
 
 
-def _range(args, kwargs):
-    if kwargs:
-        raise Mismatch("range() takes no keyword arguments")
-    if not 1 <= len(args) <= 3:
-        raise Mismatch("range expected at least 1 argument, got 0" if not args else
-                       f"range expected at most 3 arguments, got {len(args)}")
-    parts = [_index(x) for x in args]
-    if len(parts) == 1:
-        parts = [views.ZERO, parts[0]]
-    if len(parts) == 2:
-        parts.append(views.ONE)
-    if parts[2].known and parts[2].value != 0:
-        return Apply(structure.RANGE_MAKE, *parts)
-    return Call(iteration.make_range, *parts)
-
-
-def _index(x: Expr) -> Expr:
-    """`x` as an int, as `operator.index` gives it."""
-    if x.type is Int:
-        return x
-    if x.type is Bool or isinstance(x.type, NpInt):
-        return conversions.to_int(x)
-    raise Mismatch(f"{describe(x.type)} object cannot be interpreted as an integer", whole_number(x.type))
-
-
-def _enumerate(args, kwargs):
-    start = kwargs.get("start") or (args[1] if len(args) > 1 else views.ZERO)
-    return Call(iteration.enumerate_iterate, args[0] if args else kwargs["iterable"], start)
-
-
-def _zip(args, kwargs):
-    strict = kwargs.get("strict")
-    if strict is not None and not strict.known:
-        raise Mismatch("zip(strict=) must be a constant")
-    return Call(iteration.zip_strict_iterate if strict is not None and strict.value else iteration.zip_iterate, *args)
-
-
-def _reversed(args, kwargs):
-    (x,) = args
-    if x.type is Range:
-        return Call(iteration.range_reversed, x)
-    if isinstance(x.type, Tuple):
-        return Call(iteration.tuple_reversed, x)
-    if isinstance(x.type, Array):
-        return Call(iteration.array_reversed, x)
-    raise Mismatch(f"{describe(x.type)} object is not reversible")
-
-
-def _extreme(name, of):
-    def rule(args, kwargs):
-        if len(args) == 1 and not kwargs:
-            return Call(of, args[0])
-        return py_builtins.CALLS[getattr(builtins, name)](args, kwargs)
-
-    return rule
-
-
-def _sum(args, kwargs):
-    start = kwargs.get("start") or (args[1] if len(args) > 1 else views.ZERO)
-    return Call(iteration.sum_, args[0], start)
-
-
-def _tuple(args, kwargs):
-    if not args:
-        return Apply(structure.TUPLE_MAKE, cls=None)
-    (x,) = args
-    if isinstance(x.type, Tuple):
-        return x if x.type.cls is None else Apply(
-            structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))), cls=None)
-    if isinstance(x.type, Struct) and x.type.name == "list":
-        return Apply(structure.TUPLE_MAKE, *(Apply(structure.STRUCT_GET, x, field=n) for n, _ in x.type.members), cls=None)
-    raise Mismatch("tuple() of a value whose length is only known at run time", "use an array (np.empty) for it")
-
-
-def _slice(args, kwargs):
-    none = Const(NoneType, None)
-    parts = [none, args[0], none] if len(args) == 1 else [*args, none][:3]
-    return Apply(structure.SLICE_MAKE, *parts)
-
-
 def _fail(args, kwargs):
     return Throw(args[0].type.value, args[1].value)
 
 
-# Python callable -> rule (args, kwargs) -> Expr. Library functions stand for themselves.
-CALLS = {
-    **py_builtins.CALLS, **conversions.CALLS, **np_scalars.CALLS, **creation.CALLS,
-    str: _text(str), repr: _text(repr), print: _print, range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed, sum: _sum, tuple: _tuple, slice: _slice,
-    max: _extreme("max", iteration.max_of), min: _extreme("min", iteration.min_of),
-    any: lambda args, kwargs: Call(iteration.any_, *args), all: lambda args, kwargs: Call(iteration.all_, *args),
-    map: lambda args, kwargs: Call(iteration.map_iterate, *args), filter: lambda args, kwargs: Call(iteration.filter_iterate, *args),
-}
-# Functions of this package whose calls have a rule instead of a body.
+# Callable -> rule (args, kwargs) -> Expr: what the interpreter does itself, and functions of this package that have no body.
+# The other rules are where py/index.py and np/index.py say. Library functions stand for themselves.
 RULES = {
-    views.new_like: views.new_like_rule, intrinsics.fail: _fail,
+    str: _text(str), repr: _text(repr), print: _print, intrinsics.fail: _fail,
     intrinsics.put_state: lambda args, kwargs: Apply(memory.CELL_STORE, args[0], Apply(
         structure.UNION_MAKE, args[1], type=args[0].type.state)),
-    tuples.same: lambda args, kwargs: None,  # see Library
     **{name: (lambda args, kwargs, name=name: reductions.RULES[name](args, kwargs)) for name in (
         intrinsics.fold, intrinsics.combine_with, intrinsics.mean_type, intrinsics.insert_axes, intrinsics.nan_identity,
         intrinsics.identity)},
@@ -202,14 +114,12 @@ class Library:
 
     def __init__(self):
         self.memo: dict = {}
-        self.calls = {id(f): rule for f, rule in [*CALLS.items(), *RULES.items()]}
+        self.calls = {id(f): rule for f, rule in RULES.items()}
         self.calls[id(intrinsics.iterate)] = lambda args, kwargs: self.iter(args[0])
         self.calls[id(intrinsics.advance)] = lambda args, kwargs: self.next(args[0])
         self.calls[id(iter)] = self._explicit_iter
         self.calls[id(next)] = self._explicit_next
-        self.calls[id(tuples.same)] = self._same_item
-        for python, ufunc in ((abs, np.absolute), (divmod, np.divmod)):
-            self.calls[id(python)] = _whole_or(ufunc, CALLS[python])
+        self.calls[id(intrinsics.same)] = self._same_item
         self.calls[id(bool)] = lambda args, kwargs: self.truth(*conversions.take("bool", args, kwargs, 1, 1)) if args else Const(Bool, False)
         self.calls[id(len)] = lambda args, kwargs: self.length(args[0])
 
@@ -220,12 +130,12 @@ class Library:
     def rule_for(self, target):
         """The rule that gives a call of `target` its meaning, or None."""
         rule = self.calls.get(id(target))
-        if rule is None and type(target) is pytypes.BuiltinFunctionType and target.__module__ in _MODULES:
-            rule = _MODULES[target.__module__].CALLS.get(target)
+        if rule is None and (module := py_index.module_of(target)) is not None:
+            rule = module.CALLS.get(target)
             if rule is not None:
                 self.calls[id(target)] = rule
-        if rule is None and type(target) is not pytypes.ModuleType and (module := index.module_of(target)) is not None:
-            rule = self.calls[id(target)] = index.taken(target, module.CALLS[target])
+        if rule is None and type(target) is not pytypes.ModuleType and (rule := index.rule_of(target)) is not None:
+            self.calls[id(target)] = rule
         if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(__package__):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
         elif rule is None and type(target) is type and target.__module__ == _VECTORS:
@@ -241,7 +151,7 @@ class Library:
 
     def binary(self, op, x, y, inplace=False):
         _no_records(op, x, y)
-        if conversions.is_wide(x) or conversions.is_wide(y):
+        if is_wide(x) or is_wide(y):
             x, y = conversions.fitted(x, y)
         if x.type is Object or y.type is Object:
             return _python(operators.SYMBOLS[op], x, y)
@@ -290,7 +200,7 @@ class Library:
         if op in ("is", "is not"):
             return self._identity(op, x, y)
         _no_records(op, x, y)
-        if conversions.is_wide(x) or conversions.is_wide(y):
+        if is_wide(x) or is_wide(y):
             x, y = conversions.fitted(x, y)
         if op in ("in", "not in"):
             found = self._contains(x, y)
@@ -387,7 +297,7 @@ class Library:
         if y.type is Range:
             return Call(iteration.range_contains, y, x)
         if isinstance(y.type, Struct) and y.type.name == "list":
-            return Call(tuples.contains, _tuple([y], {}), x)
+            return Call(tuples.contains, sequences.tuple_of([y], {}), x)
         if isinstance(y.type, Singleton) and isinstance(y.type.value, (dict, frozenset, set)) and x.known:
             return Const(Bool, x.value in y.type.value)
         if isinstance(y.type, Singleton) and isinstance(y.type.value, frozenset):
@@ -527,7 +437,7 @@ class Library:
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
 
     def is_power(self, t):
-        return views.is_power(t)
+        return isinstance(t, Union) and views.is_power(t)
 
     def slice_bound(self, x):
         """A power of integers as a bound of a slice: an int, or the error that indexing with the slice would be."""
@@ -546,7 +456,7 @@ class Library:
         if isinstance(t, Tuple):
             return self._tuple_item(x, i)
         if isinstance(t, Struct) and t.name == "list":
-            return self._tuple_item(_tuple([x], {}), i)
+            return self._tuple_item(sequences.tuple_of([x], {}), i)
         if isinstance(t, Struct) and t.name == "dict" and i.known:
             if i.value in dict(t.members):
                 return Apply(structure.STRUCT_GET, x, field=i.value)
@@ -556,7 +466,7 @@ class Library:
         if t is Range:
             if isinstance(i.type, Slice):
                 raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
-            return Call(iteration.range_item, x, _index(i))
+            return Call(iteration.range_item, x, sequences.index(i))
         if _is_text(t) or _is_container(t):
             raise _not_yet(t)
         if isinstance(t, Singleton) and (t.value is np.mgrid or t.value is np.ogrid):
@@ -574,7 +484,7 @@ class Library:
                 raise Mismatch("the slice of a tuple must be constant", "index with integers, or use an array")
             picked = range(len(elements))[i.value]
             return Apply(structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=k) for k in picked), cls=None)
-        i = _index(i)
+        i = sequences.index(i)
         if i.known:
             k = i.value + len(elements) if i.value < 0 else i.value
             if not 0 <= k < len(elements):
@@ -628,7 +538,7 @@ class Library:
             x = Apply(structure.TUPLE_MAKE, *index.records.values(x), cls=None)
             t = x.type
         if isinstance(t, Struct) and t.name == "list":
-            x = _tuple([x], {})
+            x = sequences.tuple_of([x], {})
             t = x.type
         if isinstance(t, Tuple):
             n = len(t.elements)
@@ -656,7 +566,7 @@ class Library:
                 return Throw(TypeError, "iteration over a 0-d array")
             return Call(iteration.array_iterate, x)
         if isinstance(t, Struct) and t.name == "list":
-            return self.iter(_tuple([x], {}))
+            return self.iter(sequences.tuple_of([x], {}))
         if _is_part(t):
             return index.attributes.iterate(x)
         if _is_record(t):
@@ -721,12 +631,10 @@ class Library:
             module = "builtins"
         full = f"{module}.{name}" if module and module != "builtins" else name
         family = _family(target, module)
-        near = difflib.get_close_matches(name, [
-            f.__name__ for calls in (CALLS, *(m.CALLS for m in _MODULES.values())) for f in calls
-            if hasattr(f, "__name__") and _family(f) == family], 1, 0.7)
+        near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
         if not callable(target):
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
-        near = (near[0] if family == "builtins" else f"{family}.{near[0]}") if near else ""
+        near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
         instead = _INSTEAD.get(name if family == "builtins" else family)
         if isinstance(target, enum.EnumMeta):
             raise Mismatch(f"{full}(x) is not compiled yet", "pass the member, or compare x with the members' .value")
@@ -787,17 +695,6 @@ def _advanced(i) -> bool:
     """Whether an index has arrays, masks or lists in it."""
     return any(isinstance(t, Array) or t is Bool or t is NpBool or isinstance(t, Struct) and t.name == "list"
                for t in (i.type.elements if isinstance(i.type, Tuple) else (i.type,)))
-
-
-def _whole_or(ufunc, scalars):
-    """A builtin on arrays is the ufunc."""
-
-    def rule(args, kwargs):
-        if any(isinstance(x.type, Array) or is_time(x.type) for x in args):
-            return elementwise.ufunc(ufunc, args, kwargs)
-        return scalars(args, kwargs)
-
-    return rule
 
 
 def _family(target, module=None) -> str:

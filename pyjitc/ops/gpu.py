@@ -28,6 +28,7 @@ SHUFFLES = ("idx", "up", "down", "xor")
 VOTES = ("all", "any", "eq")
 REDUCTIONS = ("add", "min", "max", "and", "or", "xor")
 _EFFECT = READS | WRITES
+_MOST_BLOCKS = (1 << 31) - 1
 
 # how -> the element types it takes
 ATOMICS = {
@@ -45,9 +46,9 @@ def _only_in_kernels(e, inst, *operands):
         fn.qualname, hint="compile the function with cuda.jit"))
 
 
-def _op(name, rule, effects, doc, *, partials=NONDIFF, eval=None, attrs=False):
+def _op(name, rule, effects, doc, *, partials=NONDIFF, eval=None, attrs=False, bounds=None):
     return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, lower=_only_in_kernels, partials=partials, doc=doc, eval=eval,
-              eval_attrs=attrs)
+              eval_attrs=attrs, bounds=bounds)
 
 
 def _int(types, attrs):
@@ -94,12 +95,11 @@ def alignment(t: Array) -> int:
 
 # ---------------------------------------------------------------- where a thread is
 
-THREAD_ID = _op("thread_id", _int, PURE, "index of the thread in its block on {axis}: 0 is x")
-BLOCK_ID = _op("block_id", _int, PURE, "index of the block in the grid on {axis}")
-BLOCK_DIM = _op("block_dim", _int, PURE, "threads of a block on {axis}")
-GRID_DIM = _op("grid_dim", _int, PURE, "blocks of the grid on {axis}")
-LANE_ID = _op("lane_id", _int, PURE, "index of the thread in its warp, 0 to 31")
-GEOMETRY = frozenset((THREAD_ID, BLOCK_ID, BLOCK_DIM, GRID_DIM, LANE_ID))
+THREAD_ID = _op("thread_id", _int, PURE, "index of the thread in its block on {axis}: 0 is x", bounds=(0, 1023))
+BLOCK_ID = _op("block_id", _int, PURE, "index of the block in the grid on {axis}", bounds=(0, _MOST_BLOCKS - 1))
+BLOCK_DIM = _op("block_dim", _int, PURE, "threads of a block on {axis}", bounds=(1, 1024))
+GRID_DIM = _op("grid_dim", _int, PURE, "blocks of the grid on {axis}", bounds=(1, _MOST_BLOCKS))
+LANE_ID = _op("lane_id", _int, PURE, "index of the thread in its warp, 0 to 31", bounds=(0, WARP_SIZE - 1))
 
 # ---------------------------------------------------------------- waiting for each other
 
@@ -145,7 +145,7 @@ PRINT = _op("print", lambda types, attrs: NoneType, _EFFECT, "write a line: {tex
 SHUFFLE = _op("shuffle", _second, _EFFECT, "(mask, value, lane): the value of another lane, {how}: 'idx' lane, 'up' own - lane, 'down' own + lane, "
               "'xor' own ^ lane; the own value where that is outside of the group of {width} lanes")
 VOTE = _op("vote", "mask: int, p: bool -> bool", _EFFECT, "whether 'all', 'any' lanes have p, or all the same ('eq'): {how}")
-BALLOT = _op("ballot", "mask: int, p: bool -> int", _EFFECT, "mask of the lanes with p")
+BALLOT = _op("ballot", "mask: int, p: bool -> int", _EFFECT, "mask of the lanes with p", bounds=(0, FULL_MASK))
 MATCH_ANY = _op("match_any", lambda types, attrs: _second(types, attrs) and Int, _EFFECT, "(mask, value): mask of the lanes with the same bits")
 MATCH_ALL = _op("match_all", lambda types, attrs: _second(types, attrs) and Int, _EFFECT, "(mask, value): the mask if all have the same bits, else 0")
 WARP_REDUCE = _op("warp_reduce", _second, _EFFECT, "(mask, value): {how} of the values of all lanes in the mask")
@@ -190,9 +190,9 @@ def _rsqrt(x):
     return float(result) if type(x) is float else result
 
 
-POPC = _op("popc", "x: I -> int", PURE, "number of bits that are set", eval=_popc)
-CLZ = _op("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz)
-FFS = _op("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none", eval=_ffs)
+POPC = _op("popc", "x: I -> int", PURE, "number of bits that are set", eval=_popc, bounds=(0, 64))
+CLZ = _op("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz, bounds=(0, 64))
+FFS = _op("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none", eval=_ffs, bounds=(0, 64))
 BREV = _op("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)
 
 

@@ -468,7 +468,7 @@ DOT = Op("dot", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE, lo
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE, lower=_hidden_lower,
             doc="the same number, of which neither the passes nor LLVM know anything")
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]], partials=NONDIFF,
-               doc="length of {axis}")
+               bounds=(0, MAX_BYTES), doc="length of {axis}")
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,
                   lower=lambda e, inst, a: [a[2 + inst.args[0].type.ndim + inst.attrs["axis"]]], doc="byte stride of {axis}")
 ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, space, stride, *, size: stride // size if n == space else 0,

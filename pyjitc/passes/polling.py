@@ -24,7 +24,6 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IGT, ILT, INE, ISHR, ISUB
-from ..ops.math import POLYNOMIAL
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
@@ -181,7 +180,7 @@ def _interleave(loop, short) -> int:
     """How many vectors an iteration should take. The steps of an elementary function wait for each other; a machine looks
     ahead 100 or 200 of them, which is not far enough to find others. Elsewhere it is: more vectors only leave more elements over."""
     insts = [inst for block in loop.blocks for inst in block.insts]
-    polynomials = [inst for inst in insts if inst.op is POLYNOMIAL]
+    polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
     if polynomials:
         return 4 if size <= _SMALL else 2

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
-from ..ops import control, gpu, memory, structure
+from ..ops import control, memory, structure
 from ..types.kinds import Bool, Int, NpBool, NpInt
 from .counted import Definitions, affine, find
 from .rewrite import substitute
@@ -26,14 +26,11 @@ _COMPARISONS = {a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE}
 _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
 _TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
 _ROUNDS = 3
-_MOST = (1 << 31) - 1  # blocks of a grid
-_KNOWN = {memory.ARRAY_DIM: (0, memory.MAX_BYTES), gpu.THREAD_ID: (0, 1023), gpu.BLOCK_DIM: (1, 1024), gpu.BLOCK_ID: (0, _MOST - 1),
-          gpu.GRID_DIM: (1, _MOST), gpu.LANE_ID: (0, 31), gpu.POPC: (0, 64), gpu.CLZ: (0, 64), gpu.FFS: (0, 64), gpu.BALLOT: (0, gpu.FULL_MASK)}
 _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op in _TARGETS or i.op in gpu.GEOMETRY for b in fn.blocks for i in b.insts):
+    if not any(i.op in _TARGETS or i.op.bounds and i.op is not memory.ARRAY_DIM for b in fn.blocks for i in b.insts):
         return
     _Ranges(fn, options is not None and options.overflow == "wrap").run()
 
@@ -217,8 +214,8 @@ class _Ranges:
         if op is control.CONST:
             value = inst.attrs["value"]
             return (int(value), int(value))
-        if op in _KNOWN:
-            return _KNOWN[op]
+        if op.bounds:
+            return op.bounds
         if op is memory.CHECK_INDEX:
             return (0, max(self.get(args[1], block)[1] - 1, 0))
         exact = self.exact(inst, block)

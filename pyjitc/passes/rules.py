@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from ..base.lazy import lazy
 from ..ir.core import NOWHERE, PURE, RAISES, Function, Inst, Op, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, UNBOUND
-from ..ops.gpu import MEMORIES
 from ..ops.nest import BROADCAST, NEST, aligned
 from ..types import kinds as k
+
+gpu = lazy("pyjitc.ops.gpu")  # kernels load it
 
 __all__ = ["Facts", "RULES", "simplify_inst", "const_key"]
 
@@ -418,7 +420,7 @@ def _array_dim(facts, inst):
     if made is None:
         return None
     axis = inst.attrs["axis"]
-    if made.op in MEMORIES and "shape" in made.attrs:
+    if "shape" in made.attrs and made.op in gpu.MEMORIES:
         return facts.constant(k.Int, made.attrs["shape"][axis])
     if made.op is m.ARRAY_NEW:
         return made.args[axis]

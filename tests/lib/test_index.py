@@ -1,10 +1,13 @@
-"""The list of NumPy functions by module says what the modules say."""
+"""The lists of functions by module say what the modules say."""
+import builtins
 import importlib
+import operator
 
 import numpy as np
 import pytest
 
 from pyjitc.lib.np import index
+from pyjitc.lib.py import index as py_index
 
 MODULES = sorted({*index.FUNCTIONS, *index.METHODS})
 
@@ -40,3 +43,19 @@ def test_a_name_is_in_one_module():
     for table in (index.FUNCTIONS, index.METHODS):
         names = " ".join(table.values()).split()
         assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", py_index.FUNCTIONS)
+def test_index_of_builtins_is_complete(name):
+    module = importlib.import_module(f"pyjitc.lib.py.{name}")
+    listed = [getattr(operator, p.removeprefix("operator."), None) if "." in p else getattr(builtins, p) for p in py_index.FUNCTIONS[name].split()]
+    own = {f for f in module.CALLS if not (isinstance(f, type) and issubclass(f, np.generic))}
+    assert own == set(listed)
+    assert all(py_index.module_of(f).CALLS is module.CALLS for f in module.CALLS)
+
+
+def test_names_of_others_are_not_builtins():
+    """A class that somebody calls int is not `int`."""
+    impostor = type("int", (), {"__module__": "builtins"})
+    assert py_index.module_of(impostor) is None
+    assert py_index.module_of(len.__class__) is None

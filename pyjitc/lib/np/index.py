@@ -13,7 +13,7 @@ from ...base.lazy import lazy
 from ...infer.meaning import Mismatch
 from ...types import kinds as k
 
-__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "method_module", "generators", "applying", "attributes", "iterators", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
+__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module", "generators", "applying", "attributes", "iterators", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
@@ -26,6 +26,14 @@ ufunc_methods = lazy(f"{__package__}.ufunc_methods")
 UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 FUNCTIONS: dict[str, str] = {
+    "creation": "empty ndarray zeros ones full full_like empty_like zeros_like ones_like",
+    "scalars": "absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_count bitwise_or bitwise_xor "
+               "cbrt ceil conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs float_power floor "
+               "floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite isinf isnan isnat lcm "
+               "ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or "
+               "logical_xor maximum minimum modf multiply negative nextafter not_equal positive power rad2deg radians reciprocal "
+               "remainder right_shift rint sign signbit sin sinh spacing sqrt square subtract tan tanh trunc where finfo iinfo "
+               "isscalar",
     "products": "matmul dot",
     "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals",
     "eigen": "linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals",
@@ -113,6 +121,7 @@ TIMES = frozenset("""
     datetime64 timedelta64 datetime_data busday_count busday_offset is_busday datetime_as_string
 """.split())
 
+_OF_ITEMS = frozenset(("creation", "scalars"))  # their rules ask for the dtype themselves
 _modules = {name: lazy(f"{__package__}.{name}") for name in {*FUNCTIONS, *METHODS}}
 _methods = {name: module for module, names in METHODS.items() for name in names.split()}
 _found: dict[int, str] = {}
@@ -131,8 +140,7 @@ def _lookup(path: str):
     return found
 
 
-def module_of(target):
-    """The module with the rule for a NumPy callable, or None."""
+def _module_name(target) -> str | None:
     home = getattr(target, "__module__", None)
     if home is not None and not home.startswith("numpy"):
         return None
@@ -145,7 +153,28 @@ def module_of(target):
                     if found is not None:
                         _found[id(found)] = name
         module = _found.get(id(target))
+    return module
+
+
+def module_of(target):
+    """The module with the rule for a NumPy callable, or None."""
+    module = _module_name(target)
     return module and _modules[module]
+
+
+def rule_of(target):
+    """The rule for a NumPy callable, or None."""
+    module = _module_name(target)
+    if module is None:
+        return None
+    rule = _modules[module].CALLS[target]
+    return rule if module in _OF_ITEMS else taken(target, rule)
+
+
+def names(module: str) -> list[str]:
+    """Names of the callables of a module of NumPy that have a rule."""
+    prefix = module.removeprefix("numpy").lstrip(".")
+    return [name for paths in FUNCTIONS.values() for path in paths.split() for parent, _, name in [path.rpartition(".")] if parent == prefix]
 
 
 def method_module(name: str):

@@ -16,8 +16,8 @@ from ...ops.arith import (
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of, promote
 from ..build import apply, cast, convert
-from . import numbers
 
+numbers = lazy(f"{__package__}.numbers")
 vector_power = lazy(f"{__package__}.vector_power")
 
 __all__ = ["find_binary", "find_unary", "find_compare", "rule_for"]
@@ -29,8 +29,8 @@ def _of(op) -> Rule:
     return lambda *operands: apply(op, *operands)
 
 
-def _called(function) -> Rule:
-    return lambda *operands: Call(function, *operands)
+def _called(name: str) -> Rule:
+    return lambda *operands: Call(getattr(numbers, name), *operands)
 
 
 def _parts(op):
@@ -45,8 +45,8 @@ def _in(t: k.Type, op) -> Rule:
     return lambda x, y: apply(op, cast(x, t), cast(y, t))
 
 
-def _half_or(half, full) -> Rule:
-    return lambda x, y: Call(half if x.type is k.float16 else full, x, y)
+def _half_or(half: str, full: str) -> Rule:
+    return lambda x, y: Call(getattr(numbers, half if x.type is k.float16 else full), x, y)
 
 
 def _float_pow(x, y):
@@ -95,10 +95,10 @@ BINARY: dict[str, dict[str, Rule]] = {
     "i": _INTEGER,
     "u": _INTEGER,
     "f": {"+": _of(FADD), "-": _of(FSUB), "*": _of(FMUL), "/": _of(FDIV),
-          "//": _half_or(numbers.half_floordiv, numbers.float_floordiv),
-          "%": _half_or(numbers.half_mod, numbers.float_mod), "**": _float_pow},
-    "c": {"+": _parts(FADD), "-": _parts(FSUB), "*": _called(numbers.complex_mul), "/": _called(numbers.complex_div),
-          "**": _called(numbers.complex_pow)},
+          "//": _half_or("half_floordiv", "float_floordiv"),
+          "%": _half_or("half_mod", "float_mod"), "**": _float_pow},
+    "c": {"+": _parts(FADD), "-": _parts(FSUB), "*": _called("complex_mul"), "/": _called("complex_div"),
+          "**": _called("complex_pow")},
 }
 
 _NEGATED = {"-": lambda x: apply(COMPLEX_MAKE, apply(FNEG, apply(REAL, x)), apply(FNEG, apply(IMAG, x)))}

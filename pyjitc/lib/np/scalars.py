@@ -198,7 +198,7 @@ def attribute(x: Expr, name: str) -> Expr | None:
         return apply(TUPLE_MAKE, cls=None)
     if name in ("ndim", "size", "itemsize", "nbytes"):
         return number({"ndim": 0, "size": 1}.get(name, dtype_of(t).itemsize))
-    if name in METHODS and METHODS[name](t) is not None:
+    if name in SCALAR_METHODS and SCALAR_METHODS[name](t) is not None:
         return None
     cls = dtype_of(t).type
     raise Mismatch(f"'numpy.{cls.__name__}.{name}' is not compiled yet" if hasattr(cls, name) else
@@ -216,7 +216,7 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
     """receiver.name(*args, **kwargs) of a NumPy scalar; None where there is no such method."""
     if k.is_time(receiver.type):
         return times.method(receiver, name, args, kwargs)
-    find = METHODS.get(name)
+    find = SCALAR_METHODS.get(name)
     rule = find and find(receiver.type)
     return rule and rule(receiver, args, kwargs)
 
@@ -280,7 +280,7 @@ def _mean(x):
     return x if is_float(x.type) or is_complex(x.type) else cast(x, k.float64)
 
 
-METHODS = {
+SCALAR_METHODS = {
     "item": _plain(item), "tolist": _plain(item), "conj": _plain(builtins.conjugate),
     "conjugate": _plain(builtins.conjugate),
     "copy": _plain(lambda x: x), "squeeze": _plain(lambda x: x), "min": _plain(lambda x: x), "max": _plain(lambda x: x),

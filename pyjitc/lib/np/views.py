@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ...ops.memory import (
@@ -19,7 +20,8 @@ from ...types.kinds import (
 from ...types.lattice import dtype_of, part_of
 from ..build import compiled, meaning, whole_number
 from ..intrinsics import store_all
-from ..py.numbers import uint64_to_int
+
+numbers = lazy(f"{__package__.rpartition('.')[0]}.py.numbers")
 
 __all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
            "is_power", "has_power", "integral", "integers", "elements", "view_as", "read_only", "overlap", "duplicate", "apart"]
@@ -97,7 +99,7 @@ def _index_items(a: Array, i: Expr):
 def _as_int(x: Expr) -> Expr:
     if x.type is Int:
         return x
-    return Call(uint64_to_int, x) if x.type is uint64 else Apply(CAST, x, type=Int)
+    return Call(numbers.uint64_to_int, x) if x.type is uint64 else Apply(CAST, x, type=Int)
 
 
 def _clamped(x):
@@ -426,15 +428,16 @@ def size_of(a):
     return product(a.shape, 0, 1)
 
 
-def new_like(a):
-    raise NotImplementedError  # its meaning is the rule NEW_LIKE
-
-
-def new_like_rule(args, kwargs):
-    """A fresh uninitialised C array of the shape and dtype of the operand."""
+def _new_like(args, kwargs):
     a = args[0]
     dims = [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
     return Apply(ARRAY_NEW, *dims, type=Array(a.type.dtype, a.type.ndim), zero=False)
+
+
+@meaning(_new_like)
+def new_like(a):
+    """A fresh uninitialised C array of the shape and dtype of the operand."""
+    raise NotImplementedError
 
 
 def length(a: Expr) -> Expr:

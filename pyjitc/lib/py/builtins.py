@@ -6,6 +6,7 @@ import types as pytypes
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...ops.arith import COMPLEX_MAKE, FNEG, IABS, IABS_CK, IMAG, REAL, TRUNCATE
 from ...ops.exceptions import EXC_MATCH
@@ -20,7 +21,9 @@ from ..np import numbers as np_numbers
 from . import numbers, operators
 from .conversions import fitted, take, to_float, to_index
 
-__all__ = ["CALLS", "attribute", "method", "class_of", "absolute"]
+elementwise = lazy(f"{__package__.rpartition('.')[0]}.np.elementwise")
+
+__all__ = ["CALLS", "EXTREMES", "attribute", "method", "class_of", "absolute"]
 
 
 def absolute(x: Expr) -> Expr:
@@ -42,8 +45,18 @@ def absolute(x: Expr) -> Expr:
     raise Mismatch(f"bad operand type for abs(): '{type_name(t)}'")
 
 
-def _abs(args, kwargs):
-    return absolute(*take("abs", args, kwargs, 1, 1))
+def _or_arrays(ufunc, scalars):
+    """A builtin on arrays, and on durations, is the ufunc."""
+
+    def rule(args, kwargs):
+        if any(isinstance(x.type, k.Array) or k.is_time(x.type) for x in args):
+            return elementwise.ufunc(ufunc, args, kwargs)
+        return scalars(args, kwargs)
+
+    return rule
+
+
+_abs = _or_arrays(np.absolute, lambda args, kwargs: absolute(*take("abs", args, kwargs, 1, 1)))
 
 
 # ---------------------------------------------------------------- divmod, pow, round
@@ -171,6 +184,7 @@ def more(x, y):
 
 
 _LESS, _MORE = less, more
+EXTREMES = {"min": _extreme("min", "<"), "max": _extreme("max", ">")}  # of separate arguments
 
 # ---------------------------------------------------------------- hash
 
@@ -293,8 +307,7 @@ def _unary(name, symbol):
 
 
 CALLS = {
-    abs: _abs, divmod: _divmod, pow: _pow, round: _round, min: _extreme("min", "<"), max: _extreme("max", ">"),
-    hash: _hash,
+    abs: _abs, divmod: _or_arrays(np.divmod, _divmod), pow: _pow, round: _round, hash: _hash,
     isinstance: _isinstance, issubclass: _issubclass, type: _type, callable: _callable, id: _id, operator.abs: _abs,
     **{function: _binary(symbol) for symbol, function in SYMBOLS.items()},
     operator.neg: _unary("neg", "-"), operator.pos: _unary("pos", "+"), operator.invert: _unary("invert", "~"),

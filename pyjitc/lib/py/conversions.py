@@ -15,8 +15,9 @@ from ...types.kinds import (
 )
 from ...types.lattice import dtype_of
 from ..build import apply, cast, convert, number, provoked, type_name, whole_number
-from . import numbers, operators
+from . import operators
 
+numbers = lazy(f"{__package__}.numbers")
 times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
 dtypes = lazy(f"{__package__.rpartition('.')[0]}.np.dtypes")
 

@@ -19,9 +19,10 @@ from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_number, is_scalar, is_time
 from ...types.lattice import python_promote
 from ..build import SYMBOLS, apply, cast, mismatch, number
-from ..np import operators as np_operators
-from . import numbers
 
+# what most functions do without
+numbers = lazy(f"{__package__}.numbers")
+np_operators = lazy(f"{__package__.rpartition('.')[0]}.np.operators")
 times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
 
 __all__ = ["binary", "unary", "compare", "truth", "nonzero", "RELATIONS", "SYMBOLS"]
@@ -113,19 +114,19 @@ def _of(op) -> Rule:
     return lambda *operands: apply(op, *operands)
 
 
-def _called(function) -> Rule:
-    return lambda *operands: Call(function, *operands)
+def _called(name: str) -> Rule:
+    return lambda *operands: Call(getattr(numbers, name), *operands)
 
 
 # operator -> common type of the operands -> rule; bools are ints except for & | ^
 BINARY: dict[str, dict[k.Type, Rule]] = {
     "+": {Int: _of(IADD_CK), Float: _of(FADD), Complex: _parts(FADD)},
     "-": {Int: _of(ISUB_CK), Float: _of(FSUB), Complex: _parts(FSUB)},
-    "*": {Int: _of(IMUL_CK), Float: _of(FMUL), Complex: _called(numbers.complex_mul)},
-    "/": {Int: _int_truediv, Float: _float_truediv, Complex: _called(numbers.complex_div)},
+    "*": {Int: _of(IMUL_CK), Float: _of(FMUL), Complex: _called("complex_mul")},
+    "/": {Int: _int_truediv, Float: _float_truediv, Complex: _called("complex_div")},
     "//": {Int: _int_floordiv, Float: _float_floordiv},
     "%": {Int: _int_mod, Float: _float_mod},
-    "**": {Int: _int_pow, Float: _float_pow, Complex: _called(numbers.complex_pow)},
+    "**": {Int: _int_pow, Float: _float_pow, Complex: _called("complex_pow")},
     "<<": {Int: _int_shl},
     ">>": {Int: _int_shr},
     "&": {Bool: _of(BAND), Int: _of(IAND)},

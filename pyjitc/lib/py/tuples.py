@@ -1,5 +1,6 @@
 """Tuples in the compiled subset: run-time indexing, comparison, searching, repetition."""
 from ...ops.structure import TUPLE_AT
+from ..intrinsics import same
 
 __all__ = ["item", "equal", "ordered", "contains", "count", "index", "repeat"]
 
@@ -11,11 +12,6 @@ def item(t, i):
     if i < 0 or i >= n:
         raise IndexError("tuple index out of range")
     return TUPLE_AT(t, i)
-
-
-def same(x, y):
-    """What tuples ask of their items. The table of rules answers it for numbers, which have no identity here."""
-    return x is y or x == y
 
 
 def equal(a, b, k=0):
