@@ -13,6 +13,9 @@ from .target import Target
 
 __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
 
+# What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done: it makes the same
+# loops, and takes a third more time (docs/performance.md).
+LEVEL = 1
 _LOCK = RLock()  # a finaliser that compiles may run inside
 _machines: dict[Target, llvm.Machine] = {}
 _host: list[Target] = []
@@ -53,19 +56,19 @@ def _optimised(text: str, target: Target, level: int, library: bytes | None = No
         module.dispose()
 
 
-def to_object(text: str, target: Target, level: int = 2) -> bytes:
+def to_object(text: str, target: Target, level: int = LEVEL) -> bytes:
     """Optimise and emit a relocatable object. LLVMError (a RuntimeError) with LLVM's message where the text is wrong."""
     with _LOCK, _optimised(text, target, level) as (module, machine):
         return machine.emit(module, True)
 
 
-def to_text(text: str, target: Target, level: int = 2, library: bytes | None = None) -> str:
+def to_text(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """The optimised module as LLVM text."""
     with _LOCK, _optimised(text, target, level, library) as (module, _):
         return str(module)
 
 
-def to_assembly(text: str, target: Target, level: int = 2, library: bytes | None = None) -> str:
+def to_assembly(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """library: bitcode whose functions the text uses."""
     with _LOCK, _optimised(text, target, level, library) as (module, machine):
         return machine.emit(module, False).decode()
