@@ -321,7 +321,7 @@ class Library:
         if isinstance(t, Tuple):
             return Const(Bool, bool(t.elements))
         if t is Range:
-            return Call(_range_truth, x)
+            return Call(iteration.range_truth, x)
         if isinstance(t, Struct) and t.name in ("list", "dict"):
             return Const(Bool, bool(t.members))
         if isinstance(t, (Singleton,)):
@@ -740,10 +740,6 @@ def _not_yet(t):
 
 def either(x, y):
     return x or y
-
-
-def _range_truth(r):
-    return iteration.range_size(r) > 0
 
 
 def unpack_state(state, count, k, done):

@@ -60,6 +60,10 @@ def range_size(r):
     return range_length(RANGE_GET(r, field="start"), RANGE_GET(r, field="stop"), RANGE_GET(r, field="step"))
 
 
+def range_truth(r):
+    return range_size(r) > 0
+
+
 def range_equal(a, b):
     n = range_size(a)
     if n != range_size(b):
