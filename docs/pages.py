@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
+sys.path.insert(0, str(ROOT))  # the package beside it, installed or not
 PAGES = [ROOT / "README.md", *sorted(HERE.glob("*.md"))]
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.S | re.M)
 

@@ -22,6 +22,13 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_files_that_are_named_are_there(page):
+    for code in re.findall(r"`([^`\n]+)`", page.read_text()):
+        for path in re.findall(r"(?:^|\s)((?:tests|docs|lib|codegen|passes|runtime|front|infer|ops|ir|types|base|api)/[\w/.*]+)", code):
+            assert any(list(folder.glob(path.rstrip("/"))) for folder in (ROOT, ROOT / "pyjitc")), path
+
+
 def test_every_deviation_has_a_test():
     rows = [line for line in (ROOT / "docs" / "semantics.md").read_text().splitlines() if line.startswith("| ")][1:]
     assert len(rows) > 5
