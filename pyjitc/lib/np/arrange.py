@@ -174,12 +174,17 @@ def descending(strides, j):
 def ravel(a, order="C"):
     if a.ndim == 1:
         in_fortran_order(a, order)
-        return a
+        return a[...] if is_contiguous(a) else unstrided(a)
     if order == "C":
         return viewed(a, (a.size,))
     if in_fortran_order(a, order):
         return viewed(np.transpose(a), (a.size,))
     return viewed(a, (a.size,))
+
+
+def unstrided(a):
+    """A copy, but for elements that follow each other by chance."""
+    return a[...] if len(a) < 2 or a.strides[0] == a.itemsize else views.duplicate(a)
 
 
 def flatten(a, order="C"):
@@ -463,6 +468,8 @@ def roll(a, shift, axis=None):
     if axis is None:
         flat = np.ravel(a)
         return viewed(rolled(flat, shift), a.shape)
+    if not -a.ndim <= axis < a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim, None)
     moved = np.moveaxis(a, axis, 0)
     return np.moveaxis(rolled(moved, shift), 0, axis)
 
@@ -495,9 +502,11 @@ def repeat(a, repeats, axis=None):
         return repeat(np.ravel(np.atleast_1d(a)), repeats, 0)
     if isinstance(repeats, (tuple, list)):
         return repeat(a, np.asarray(repeats), axis)
+    if a.ndim == 0:
+        return repeat(np.ravel(a), repeats, axis)
     if not isinstance(repeats, np.ndarray):
         if axis < -a.ndim or axis >= a.ndim:
-            raise np.exceptions.AxisError(axis, a.ndim)
+            raise np.exceptions.AxisError(axis, a.ndim, None)
         return all_repeated(a, repeats, axis + a.ndim if axis < 0 else axis)
     if axis == 0:
         return repeated(a, repeats)

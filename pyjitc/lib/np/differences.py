@@ -8,6 +8,7 @@ from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ..build import compiled
 from ..intrinsics import fail
+from .arrange import window
 from .reductions import AxisError
 from .scans import check_axis
 
@@ -43,20 +44,28 @@ def beside(a, value, axis):
 def differences(a, n, axis):
     if n == 0:
         return a
-    moved = np.moveaxis(a, axis, 0)
+    later, earlier = window(a, axis, 1, None), window(a, axis, None, -1)
     if a.dtype == np.bool_:
-        return differences(np.moveaxis(moved[1:] != moved[:-1], 0, axis), n - 1, axis)
-    return differences(np.moveaxis(moved[1:] - moved[:-1], 0, axis), n - 1, axis)
+        return differences(later != earlier, n - 1, axis)
+    return differences(later - earlier, n - 1, axis)
 
 
 def ediff1d(ary, to_end=None, to_begin=None):
     flat = np.ravel(ary)
     found = flat[1:] - flat[:-1]
     if to_begin is not None:
-        found = np.concatenate((np.ravel(np.atleast_1d(to_begin)), found))
+        found = np.concatenate((edge(to_begin, flat.dtype, "to_begin"), found))
     if to_end is not None:
-        found = np.concatenate((found, np.ravel(np.atleast_1d(to_end))))
+        found = np.concatenate((found, edge(to_end, flat.dtype, "to_end")))
     return found
+
+
+def edge(x, dtype, name):
+    """What stands before or behind the differences, in their dtype."""
+    values = np.ravel(np.atleast_1d(x))
+    if not np.can_cast(values.dtype, dtype, "same_kind"):
+        raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+    return values.astype(dtype)
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):

@@ -23,9 +23,10 @@ __all__ = ["CALLS", "METHODS"]
 def insert(arr, obj, values, axis=None):
     if not isinstance(arr, np.ndarray):
         return insert(np.asarray(arr), obj, values, axis)
+    new = values if isinstance(values, np.ndarray) else np.asarray(values, arr.dtype)
     if axis is None:
-        return insert_along(np.ravel(arr), obj, np.asarray(values), 0)
-    return insert_along(arr, obj, np.asarray(values), check_axis(axis, arr.ndim))
+        return insert_along(np.ravel(arr), obj, new, 0)
+    return insert_along(arr, obj, new, check_axis(axis, arr.ndim))
 
 
 def insert_along(a, obj, values, axis):

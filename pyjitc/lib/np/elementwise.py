@@ -274,7 +274,7 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
         function, y = _power(x, y)
         if y is None:
             return ufunc(function, [x], {"out": x} if inplace else None)
-    if inplace and is_array(x) and x.type.ndim:
+    if inplace and is_array(x):
         return ufunc(function, [x, y], {"out": x})
     return ufunc(function, [x, y])
 

@@ -56,8 +56,8 @@ def element(index, j, unit, t):
     return ELEMENT(*index, j, type=t)
 
 
-def simple_row(index, n, how, unit, t):
-    total = identity(how, t)
+def simple_row(total, index, n, how, unit, t):
+    """One after the other, as NumPy: x * 1 * 1 is not x where x is complex and infinite."""
     for j in range(n):
         total = combine(how, total, element(index, j, unit, t))
     return total
@@ -167,14 +167,15 @@ def push(spans, at, start, count):
     ARRAY_STORE(spans, IADD(IMUL(at, 2), 1), np.int64(count))
 
 
-def row(index, n, how, unit, t, room):
+def row(total, index, n, how, unit, t, room):
+    """`total` and what is in the row."""
     if is_pairwise(how, t):
-        return pairwise_row(index, n, how, unit, t, room)
+        return combine(how, total, pairwise_row(index, n, how, unit, t, room))
     if how in ("fmin", "fmax"):
-        return number_row(index, n, how, unit, t)
+        return combine(how, total, number_row(index, n, how, unit, t))
     if how in ("min", "max") and t.kind == "f":
-        return extreme_row(index, n, how, unit, t)
-    return simple_row(index, n, how, unit, t)
+        return combine(how, total, extreme_row(index, n, how, unit, t))
+    return simple_row(total, index, n, how, unit, t)
 
 
 def folded(shape, how, t):
@@ -182,8 +183,8 @@ def folded(shape, how, t):
     room = room_of(shape, how, t)
     if len(shape) == 1:
         if UNIT(*shape):
-            return combine(how, identity(how, t), row((), shape[0], how, True, t, room))
-        return combine(how, identity(how, t), row((), shape[0], how, False, t, room))
+            return row(identity(how, t), (), shape[0], how, True, t, room)
+        return row(identity(how, t), (), shape[0], how, False, t, room)
     if UNIT(*shape):
         return rows(as_row(shape) if FLAT(*shape) else shape, (), identity(how, t), how, True, t, room)
     return rows(shape, (), identity(how, t), how, False, t, room)
@@ -191,7 +192,7 @@ def folded(shape, how, t):
 
 def rows(shape, index, total, how, unit, t, room):
     if len(index) == len(shape) - 1:
-        return combine(how, total, row(index, shape[-1], how, unit, t, room))
+        return row(total, index, shape[-1], how, unit, t, room)
     for i in range(shape[len(index)]):
         total = rows(shape, index + (i,), total, how, unit, t, room)
     return total
@@ -261,12 +262,12 @@ def into(out, shape, reduced, index, place, how, unit, flat, t, room):
     k = len(index)
     last = trailing(reduced, len(shape) - 1)
     if flat and k == len(shape) - last:
-        ARRAY_STORE(out, *place, combine(how, ARRAY_LOAD(out, *place), row(index + zeros(last - 1), last_size(shape, last), how, unit, t, room)))
+        ARRAY_STORE(out, *place, row(ARRAY_LOAD(out, *place), index + zeros(last - 1), last_size(shape, last), how, unit, t, room))
     elif k < len(shape) - 1:
         for i in range(shape[k]):
             into(out, shape, reduced, index + (i,), place if reduced[k] else place + (i,), how, unit, flat, t, room)
     elif reduced[k]:
-        ARRAY_STORE(out, *place, combine(how, ARRAY_LOAD(out, *place), row(index, shape[k], how, unit, t, room)))
+        ARRAY_STORE(out, *place, row(ARRAY_LOAD(out, *place), index, shape[k], how, unit, t, room))
     else:
         rest = ISUB(shape[k], shape[k] & (SHORT - 1)) if unit else 0
         for first in range(0, rest, SHORT):

@@ -13,6 +13,7 @@ from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
+from ...types.lattice import dtype_of
 from ..build import cast, compiled, meaning, whole_number
 from ..intrinsics import as_type
 from . import views
@@ -510,8 +511,13 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         flat = np.ravel(a)
         check_nonempty(len(flat), indices)
         return flat[moded(indices, len(flat), mode)]
-    if -a.ndim <= axis < a.ndim:
-        check_nonempty(a.shape[axis], indices)
+    if a.ndim == 0:
+        return take(np.ravel(a), indices, axis, None, mode)
+    if not -a.ndim <= axis < a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim, None)
+    check_nonempty(a.shape[axis], indices)
+    if not isinstance(indices, np.ndarray) and a.ndim > 1:
+        return np.moveaxis(a, axis, 0)[moded(indices, a.shape[axis], mode)].copy()
     if axis == 0:
         return a[moded(indices, a.shape[0], mode)]
     if axis == 1 or axis == -1 and a.ndim == 2:
@@ -611,6 +617,7 @@ def place(arr, mask, vals):
         raise ValueError("WRITEBACKIFCOPY base is read-only")
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    check_safe(vals, arr)
     n = 0
     for i in range(arr.size):
         if flat_item(mask, i):
@@ -625,11 +632,25 @@ def putmask(a, mask, values):
         raise ValueError("putmask: output array is read-only")
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
+    check_safe(values, a)
     if isinstance(values, np.ndarray):
         if values.size > 0:
             put_where(a, mask, apart(values, a))
     else:
         put_where(a, mask, values)
+
+
+def _check_safe(args, kwargs):
+    values, a = args
+    if isinstance(values.type, Array) and not np.can_cast(dtype_of(values.type.dtype), dtype_of(a.type.dtype), "safe"):
+        raise Mismatch(f"Cannot cast array data from {dtype_of(values.type.dtype)!r} to {dtype_of(a.type.dtype)!r} according to the rule 'safe'")
+    return Const(k.NoneType, None)
+
+
+@meaning(_check_safe)
+def check_safe(values, a):
+    """An error where NumPy refuses to convert an array of `values`; numbers it converts."""
+    raise NotImplementedError
 
 
 def put_where(a, mask, values):

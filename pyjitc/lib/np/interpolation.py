@@ -44,8 +44,14 @@ def interp_all(out, x, xp, fp, left, right):
             interp_all(out[i], x[i], xp, fp, left, right)
 
 
+def check_real(a):
+    if a.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from dtype('{a.dtype.name}') to dtype('float64') according to the rule 'safe'")
+
+
 def interp(x, xp, fp, left=None, right=None, period=None):
     points, values = np.asarray(xp), np.asarray(fp)
+    check_real(points)
     t = np.complex128 if values.dtype.kind == "c" else np.float64
     if period is not None:
         return periodic(x, points.astype(np.float64), values.astype(t), period)

@@ -60,6 +60,13 @@ def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
     return tuple(sorted(found))
 
 
+def axes_given(axis: Expr | None, ndim: int):
+    """The axes of a reduction of a ufunc, which takes a number for a row of one."""
+    if ndim == 0 and axis is not None and type(axis.value) is int and axis.value in (0, -1):
+        axis = None
+    return axes_of(axis, ndim)
+
+
 def wrong_axis(axis, ndim, name=None):
     raise AxisError(axis, ndim, name)
 
@@ -132,10 +139,7 @@ def check_out(out, how, t, ndim, keepdims):
 
 
 def reduced(how, a, slots):
-    axis = slots.get("axis")
-    if a.type.ndim == 0 and axis is not None and type(axis.value) is int and axis.value in (0, -1):
-        axis = None  # the ufunc's reduction takes a number for a row of one
-    axes = axes_of(axis, a.type.ndim)
+    axes = axes_given(slots.get("axis"), a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     source = a.type.dtype
@@ -171,7 +175,7 @@ def reduce_(how, a, axes, every, wide, t, keepdims, initial, where, out):
         result = as_type(fold(how, a, where, wide), t)
         if initial is not None:
             result = combine_with(how, as_type(initial, t), result)
-        if keepdims:
+        if keepdims and a.ndim:
             result = np.full((1,) * a.ndim, result)
     else:
         result = fold_along(how, a, axes, where, wide, t)
@@ -229,9 +233,13 @@ def _fold(args, kwargs):
     else:
         kernel, fixed = loops.cast0, [dtype]
     shape = elementwise.shape_of(operands)
+    if a.type.ndim == 0 and where.type is not NoneType:
+        return Call(loops.pick, how, dtype, *map(elementwise.item, operands))
     if a.type.ndim == 0:
-        return Call(loops.cast0, dtype, elementwise.item(a)) if how.value not in ("any", "all") else \
-            Call(loops.truth, elementwise.item(a))
+        if how.value in ("any", "all"):
+            return Call(loops.truth, elementwise.item(a))
+        alone = Call(loops.cast0, dtype, elementwise.item(a))
+        return Call(folds.combine, how, Call(identity, how, dtype), alone) if how.value == "sum" else alone  # -0.0 as 0.0
     template, more = folds.folded, []
     turned = where.type is NoneType and a.type.layout == "F" and a.type.ndim > 1  # in the order of memory, as NumPy
     if turned:
@@ -285,9 +293,20 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     t = mean_type(a) if dtype is None else dtype
     if a.dtype == np.float16 and dtype is None:
         total = np.sum(a, axis, np.float32, None, keepdims, where=where)
-        return put_out((total / count(a, axis, where, keepdims)).astype(np.float16), out)
+        if out is None:
+            return (total / count(a, axis, where, keepdims)).astype(np.float16)
+        return divided(total, count(a, axis, where, keepdims), out)
     total = np.sum(a, axis, t, None, keepdims, where=where)
-    return put_out(of_type(np.divide(total, count(a, axis, where, keepdims)), t), out)
+    if out is None:
+        return of_type(np.divide(total, count(a, axis, where, keepdims)), t)
+    return divided(total, count(a, axis, where, keepdims), out)
+
+
+def divided(total, n, out):
+    """The quotient in `out`, whose dtype both have first, as NumPy."""
+    put_out(total, out)
+    np.divide(out, n, out=out, casting="unsafe")
+    return out
 
 
 def of_type(x, t):
@@ -321,6 +340,8 @@ def count(a, axis, where, keepdims):
 def axes_size(a, axes, k):
     if k == len(axes):
         return 1
+    if not -a.ndim <= axes[k] < a.ndim:
+        raise AxisError(axes[k], a.ndim, None)
     return a.shape[axes[k]] * axes_size(a, axes, k + 1)
 
 
@@ -352,19 +373,21 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     keep = axis is not None  # a scalar leaves the array contiguous
     n = count(a, axis, where, keep)
     if mean is not None:
-        return put_out(spread(a, center_of(mean), axis, n, lost, keepdims, where, dtype if a.dtype.kind == "f" else t), out)
+        return spread(a, center_of(mean), axis, n, lost, keepdims, where, dtype if a.dtype.kind == "f" else t, out)
     if a.dtype == np.float16 and dtype is None:
         center = np.divide(np.sum(a, axis, np.float32, None, keep, where=where), n)
-        return put_out(spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32).astype(np.float16), out)
+        if out is not None:
+            return spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32, out)
+        return spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32, None).astype(np.float16)
     center = of_type(np.divide(np.sum(a, axis, t, None, keep, where=where), n), t)
-    return put_out(spread(a, center, axis, n, lost, keepdims, where, t), out)
+    return spread(a, center, axis, n, lost, keepdims, where, t, out)
 
 
 def center_of(mean):
     return np.asarray(mean) if isinstance(mean, (tuple, list)) else mean
 
 
-def spread(a, center, axis, n, ddof, keepdims, where, t):
+def spread(a, center, axis, n, ddof, keepdims, where, t, out):
     x = a - center
     if x.dtype.kind == "c":
         total = np.sum(x.real * x.real + x.imag * x.imag, axis, None, None, keepdims, where=where)
@@ -372,13 +395,14 @@ def spread(a, center, axis, n, ddof, keepdims, where, t):
         total = np.sum(x * x, axis, t, None, keepdims, where=where)
     if isinstance(n, np.ndarray):
         left = np.maximum(count(a, axis, where, keepdims) - ddof, 0.0)
-        return of_type(np.divide(total, left), total.dtype)
-    return of_type(np.divide(total, n - ddof if n - ddof > 0.0 else 0.0), total.dtype)
+        return of_type(np.divide(total, left), total.dtype) if out is None else divided(total, left, out)
+    left = n - ddof if n - ddof > 0.0 else 0.0
+    return of_type(np.divide(total, left), total.dtype) if out is None else divided(total, left, out)
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
-    found = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return put_out(root_of(found), out)
+    found = var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return root_of(found) if out is None else np.sqrt(found, out=found)
 
 
 def root_of(x):
@@ -392,6 +416,8 @@ def ptp(a, axis=None, out=None, keepdims=False):
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if axis is not None and not isinstance(axis, tuple) and not -a.ndim <= axis < a.ndim:
+        raise AxisError(axis, a.ndim, "axis")
     if weights is None:
         found = np.mean(a, axis, None, None, keepdims)
         if returned:

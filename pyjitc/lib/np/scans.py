@@ -14,6 +14,7 @@ from ..build import compiled, meaning
 from ..intrinsics import as_type
 from .creation import scalar_of
 from .reductions import AxisError, put_out
+from .ufuncs import fold_loop
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -95,8 +96,8 @@ def find_best(a, axis, out, keepdims, largest):
         if a.size == 0:
             raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
         found = best_of(np.ravel(a), largest)
-        return put_out(np.full((1,) * a.ndim, found) if keepdims else found, out)
-    place = check_axis(axis, a.ndim)
+        return put_out(np.full((1,) * a.ndim, found) if keepdims and a.ndim else found, out)
+    place = check_axis(axis, max(a.ndim, 1))
     if a.shape[place] == 0:
         raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
     if a.ndim == 1:
@@ -144,7 +145,10 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
 
 
 def _scan_type(args, kwargs):
-    t, given = args[0].type.dtype, args[1]
+    t, given, out, product = args[0].type.dtype, *args[1:]
+    if given.type is k.NoneType and isinstance(out.type, k.Array) and not k.is_time(t):  # the running numbers have its dtype
+        found = fold_loop(np.multiply if product.value else np.add, t, None, out.type.dtype).outputs[0]
+        return Const(k.DType(found), dtype_of(found))
     if given.type is not k.NoneType:
         if k.is_time(t) or k.is_time(scalar_of(given)):
             raise Mismatch("running sums of dates and durations with dtype= are not compiled", "convert with a.astype(...) first")
@@ -155,14 +159,17 @@ def _scan_type(args, kwargs):
 
 
 @meaning(_scan_type)
-def scan_type(a, dtype):
+def scan_type(a, dtype, out, product):
     """dtype of the running sums of `a`: the one that is asked for, if any."""
     raise NotImplementedError
 
 
 def scan_row(out, a, product):
-    total = as_type(1 if product else 0, out.dtype)
-    for i in range(len(a)):
+    if len(a) == 0:
+        return
+    total = as_type(a[0], out.dtype)
+    out[0] = total
+    for i in range(1, len(a)):
         total = total * as_type(a[i], out.dtype) if product else total + as_type(a[i], out.dtype)
         out[i] = total
 
@@ -176,13 +183,13 @@ def scan_rows(out, a, product):
 
 
 def scan(a, axis, dtype, out, product):
-    t = scan_type(a, dtype)
-    if axis is None:
+    t = scan_type(a, dtype, out, product)
+    if axis is None or a.ndim == 0 and (axis == 0 or axis == -1):
         flat = np.ravel(a)
         result = np.empty(a.size, t)
         scan_row(result, flat, product)
         return put_out(result, out)
-    place = check_axis(axis, a.ndim)
+    place = check_axis(axis, max(a.ndim, 1))
     result = np.empty(a.shape, t)
     scan_rows(np.moveaxis(result, place, -1), np.moveaxis(a, place, -1), product)
     return put_out(result, out)
@@ -213,7 +220,7 @@ def cumulative(x, axis, dtype, out, include_initial, product):
     if not include_initial:
         return scan(np.asarray(a), axis, dtype, out, product)
     place = check_axis(axis, a.ndim)
-    result = np.empty(lengthened(a.shape, place, 0), scan_type(a, dtype))
+    result = np.empty(lengthened(a.shape, place, 0), scan_type(a, dtype, None, product))
     moved = np.moveaxis(result, place, 0)
     moved[:1] = 1 if product else 0
     np.moveaxis(moved[1:], 0, place)[...] = scan(a, axis, dtype, None, product)

@@ -11,7 +11,7 @@ from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Thro
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import TUPLE_GET
 from ...types import kinds as k
-from ...types.lattice import dtype_of
+from ...types.lattice import dtype_of, numpy_counterpart
 from ..build import outlined, type_name
 from ..intrinsics import as_type, insert_axes
 from . import elementwise, reductions
@@ -19,6 +19,7 @@ from .arrange import window
 from .creation import scalar_of
 from .elementwise import NONE, constant_of, is_array
 from .indexing import flat_item, set_flat
+from .views import apart as not_of
 from .ufuncs import fold_loop, loop, typed
 
 __all__ = ["method"]
@@ -153,7 +154,7 @@ def _reduce(function, a, slots):
     found, out = _resolved(function, "reduce", a, slots)
     if isinstance(out, Throw):
         return out
-    axes = reductions.axes_of(_given(slots, "axis"), a.type.ndim) if a.type.ndim else ()
+    axes = reductions.axes_given(_given(slots, "axis"), a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     axes = tuple(range(a.type.ndim)) if axes is None else axes
@@ -193,7 +194,7 @@ def reduce(f, name, a, axes, t, keepdims, identity, initial, where, out):
     else:
         result = reduce_axes(f, name, a, axes, t, identity, initial, None)
     if keepdims:
-        result = insert_axes(result, axes) if isinstance(result, np.ndarray) else np.full((1,) * a.ndim, result)
+        result = insert_axes(result, axes) if isinstance(result, np.ndarray) else np.full((1,) * a.ndim, result) if a.ndim else result
     if out is None:
         return result
     out[...] = result
@@ -398,7 +399,10 @@ def _at(function, args, kwargs):
     operand = operand[0] if operand else NONE
     if isinstance(operand.type, (k.Tuple, k.Struct)):
         return CallValue(constant_of(at_sequence), constant_of(function), a, indices, operand)
-    types = (a.type.dtype,) if operand is NONE else (a.type.dtype, elementwise.element_type(operand))
+    types = (a.type.dtype,)
+    if operand is not NONE:
+        t = elementwise.element_type(operand)
+        types += (numpy_counterpart(t) if k.is_python_number(t) else t,)  # Python's numbers are not weak here
     found = loop(function, types)  # the result is cast as assignment casts
     return Call(at, constant_of(typed(function, found)), a, indices, operand)
 
@@ -413,23 +417,26 @@ def at(f, a, indices, operand):
         at(f, a, np.asarray(indices), operand)
     elif a.ndim == 1 and isinstance(indices, np.ndarray) and indices.ndim == 1 and indices.dtype.kind != "b":
         n = len(a)
-        for i in range(len(indices)):
-            if not -n <= indices[i] < n:
-                raise IndexError(f"index {indices[i]} is out of bounds for axis 0 with size {n}")
-        values = spread(operand, indices)
+        places = np.empty(len(indices), np.int64)  # the indices may be what is written
         for i in range(len(indices)):
             j = int(indices[i])
+            if not -n <= j < n:
+                raise IndexError(f"index {j} is out of bounds for axis 0 with size {n}")
+            ARRAY_STORE(places, i, np.int64(j + n if j < 0 else j))
+        values = spread(operand, a, places)
+        for i in range(len(places)):
+            j = int(ARRAY_LOAD(places, i))
             a[j] = as_type(step(f, a[j], values, i), a.dtype)
     else:
         places = np.arange(a.size).reshape(a.shape)[indices]
         if isinstance(places, np.ndarray):
-            values = spread(operand, places)
+            values = spread(operand, a, places)
             flat = np.ravel(places)
             for i in range(len(flat)):
                 j = int(flat[i])
                 set_flat(a, j, as_type(step(f, flat_item(a, j), values, i), a.dtype))
         else:
-            values = spread(operand, np.zeros(1, np.int64))
+            values = spread(operand, a, np.zeros(1, np.int64))
             set_flat(a, int(places), as_type(step(f, flat_item(a, int(places)), values, 0), a.dtype))
 
 
@@ -441,13 +448,13 @@ def step(f, x, values, i):
     return f(x, values)
 
 
-def spread(operand, places):
-    """The operand of each place, in a row."""
+def spread(operand, a, places):
+    """The operand of each place, in a row, apart from what is written."""
     if not isinstance(operand, np.ndarray):
         return operand
     if operand.ndim > places.ndim or not fits(operand.shape, places.shape, 1):
         raise ValueError("array is not broadcastable to correct shape")
-    return np.ravel(np.broadcast_to(operand, places.shape))
+    return np.ravel(np.broadcast_to(not_of(operand, a), places.shape))
 
 
 def fits(shape, target, j):

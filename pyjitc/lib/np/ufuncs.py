@@ -65,7 +65,8 @@ def _find(ufunc, types, dtype, casting, outs):
     if all(map(k.is_python_number, types)):
         types = tuple(map(numpy_counterpart, types))
     asked = [_WEAK.get(t) or dtype_of(t) for t in types] + [t and dtype_of(t) for t in outs or [None] * ufunc.nout]
-    asks = {"casting": casting}
+    by_no = casting == "equiv" and any(t in _WEAK for t in types)  # NumPy 2.4 reads from a null pointer
+    asks = {"casting": "no" if by_no else casting}
     if dtype is not None:
         asks["signature"] = (*[None] * ufunc.nin, *[dtype_of(dtype)] * ufunc.nout)
     try:
@@ -73,7 +74,8 @@ def _find(ufunc, types, dtype, casting, outs):
     except (TypeError, ValueError) as error:
         hint = "a duration is np.timedelta64(n, 'D'), with its unit" if any(map(k.is_time, types)) else (
             "write x = x + y for x += y, or use an array of the type of the result" if any(outs) and "output" in str(error) else "")
-        raise Mismatch(str(error), hint, exception=ValueError if type(error) is ValueError else TypeError) from None
+        message = str(error).replace("rule 'no'", "rule 'equiv'") if by_no else str(error)
+        raise Mismatch(message, hint, exception=ValueError if type(error) is ValueError else TypeError) from None
     return _loop_of(ufunc, resolved, types)
 
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.constants import is_wide, too_wide
-from ...infer.meaning import Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import COMPLEX_MAKE, FADD, FSUB, IMAG, NARROW, REAL, TRUNCATE
+from ...ops.memory import ARRAY_LOAD
 from ...types import kinds as k
 from ...types.kinds import (
     Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar, is_time,
@@ -30,8 +31,14 @@ _BOOL_INDEX = hasattr(np.bool_, "__index__")  # before NumPy 2.3
 _LONG = provoked(np.int64, 1e300)
 
 
+def _item(x: Expr) -> Expr:
+    """The number in an array of no axes."""
+    return Apply(ARRAY_LOAD, x) if isinstance(x.type, k.Array) and x.type.ndim == 0 else x
+
+
 def to_int(x: Expr) -> Expr:
     """int(x)."""
+    x = _item(x)
     t = x.type
     if t is Int:
         return x
@@ -64,6 +71,7 @@ def _parsed(cls, t: k.Type, x: Expr) -> Expr:
 
 def to_float(x: Expr) -> Expr:
     """float(x)."""
+    x = _item(x)
     t = x.type
     if is_wide(x):
         return wide_as(x, Float)
@@ -81,6 +89,8 @@ def to_bool(x: Expr) -> Expr:
 
 
 def to_complex(x: Expr) -> Expr:
+    """complex(x)."""
+    x = _item(x)
     t = x.type
     if is_number(t):
         return cast(x, Complex)

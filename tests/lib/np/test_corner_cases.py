@@ -1,0 +1,116 @@
+"""Corners of NumPy's functions that a generator of random calls and programs found to differ: each row is an expression and
+what it is called with, and does the same compiled, down to which results share memory with which arguments."""
+import numpy as np
+import pytest
+
+from pyjitc import TypingError, njit
+from tests.oracle import difference, outcome, plain
+
+A0, A1, A2 = np.array(3), np.arange(5), np.arange(12.0).reshape(3, 4)
+INF = np.array([[complex(np.inf, 7.25)], [1 + 1j]], np.complex64)
+BIG = np.full(3, 2 ** 63, np.uint64)
+SMALL = np.ones(3, np.int8)
+
+
+def function_of(text):
+    lines = text.split("; ")
+    space = {"np": np}
+    exec("def f(x, y=None):\n" + "".join(f"    {line}\n" for line in [*lines[:-1], "return " + lines[-1]]), space)
+    return space["f"]
+
+
+def shared(result, args):
+    parts = result if isinstance(result, tuple) else (result,)
+    return [[np.shares_memory(part, x) for x in args if isinstance(x, np.ndarray)] for part in parts if isinstance(part, np.ndarray)]
+
+
+def refused(expected, actual):
+    """Whether the error of types came when the function was compiled."""
+    return expected[0] == actual[0] == "raises" and isinstance(actual[1], TypingError) and isinstance(expected[1], TypeError)
+
+
+def agrees(text, *calls):
+    compiled = njit(function_of(text))
+    for args in calls:
+        expected, actual = outcome(plain(compiled), args), outcome(compiled, args)
+        if refused(expected, actual):
+            continue
+        wrong = difference(expected, actual)
+        assert not wrong, f"{text} {args}: {wrong}"
+        if expected[0] == "returns":
+            assert shared(expected[1], expected[2]) == shared(actual[1], actual[2]), f"{text} {args}: views"
+
+
+@pytest.mark.parametrize("text", ["x += y; x", "x *= y; x", "x -= y; x", "x **= y; x", "x //= 2; x", "x |= 5; x"])
+def test_in_place_operators_on_arrays_of_no_axes(text):
+    agrees(text, (A0, 2), (A0, np.array(2)), (A0.astype(np.uint8), True))
+
+
+@pytest.mark.parametrize("text", [
+    "np.cumprod(x, axis=-1)", "np.cumsum(x, axis=0)", "np.cumprod(x, axis=1)", "np.argmin(x, axis=2)", "np.argmax(x, keepdims=True)",
+    "np.power.reduce(x, axis=(0, 1))", "np.power.reduce(x, axis=-1, keepdims=True)", "np.bitwise_and.reduce(x, axis=1)",
+    "np.add.reduce(x, axis=0, keepdims=True)", "np.sum(x, where=False)", "np.var(x, where=False)", "np.take(x, 0, axis=0)", "np.repeat(x, 2, axis=0)",
+    "np.take(x, np.array([0, 0]), axis=-1)", "np.take(x, np.array([0]), axis=1)", "np.compress(np.array([True]), x, axis=0)",
+    "np.average(x, axis=1)", "np.nanvar(x, axis=(0, 1))", "np.roll(x, (1, 2), axis=(0, 1))",
+])
+def test_axes_of_few_axes(text):
+    agrees(text, (A0,), (A1,), (A2,))
+
+
+def test_numbers_of_arrays_of_no_axes():
+    agrees("float(x), int(x), complex(x), bool(x)", (A0,), (A0 * 1.5,))
+
+
+def test_infinite_complex_numbers_are_multiplied_once():
+    agrees("np.multiply.reduce(x, axis=1), np.prod(x, axis=1), np.cumprod(x), np.prod(x[0])", (INF,))
+
+
+def test_negative_zero():
+    agrees("np.sum(x), np.cumsum(np.atleast_1d(x))", (np.array(-0.0),), (np.array([-0.0]),), (np.zeros(0),))
+
+
+@pytest.mark.parametrize("text", ["np.ravel(x)", "x.ravel('K')", "np.ravel(x, 'F')", "np.take(x, 0, axis=0)", "r = np.ravel(x); r[0] = 9; x"])
+def test_copies_and_views(text):
+    agrees(text, (np.arange(6),), (np.arange(6)[::2],), (np.arange(6)[::-1],), (np.arange(12).reshape(3, 4),))
+
+
+@pytest.mark.parametrize("value", [200, 1.5, np.array([1.5]), np.array([2]), np.int16(3), True, 2 ** 40])
+def test_at_has_no_weak_numbers(value):
+    agrees("np.add.at(x, np.array([0, 0, -1]), y); x", (SMALL, value), (BIG, value), (np.ones(3, np.float32), value))
+
+
+def test_at_keeps_its_operands():
+    agrees("np.add.at(x, x, 1); x", (np.array([2, 0, 1, 1]),))
+    agrees("np.add.at(x, np.array([0, 0, 1, 3]), x[::-1]); x", (np.array([2, 0, 1, 1]),))
+    agrees("np.add.at(x, np.array([9]), 1); x", (np.array([2, 0, 1, 1]),))
+
+
+@pytest.mark.parametrize("text", ["np.putmask(x, np.array([True, False, True]), y); x", "np.place(x, np.array([True, False, True]), y); x",
+                                  "np.ediff1d(x, y, y)", "np.insert(x, 1, y)", "np.insert(x, [0, 2], y)"])
+@pytest.mark.parametrize("value", [1, 300, -1, 1.5, 1j, np.array([1.5]), np.array([2]), np.float32(1)])
+def test_values_are_converted_or_refused(text, value):
+    compiled = njit(function_of(text))
+    for x in (SMALL, np.ones(3, np.uint64), np.ones(3, np.float32)):
+        expected, actual = outcome(plain(compiled), (x, value)), outcome(compiled, (x, value))
+        if not refused(expected, actual):
+            assert not difference(expected, actual), (text, x, value)
+
+
+@pytest.mark.parametrize("text", ["np.mean(x, out=y)", "np.var(x, out=y)", "np.std(x, out=y)"])
+def test_results_have_the_dtype_of_out_all_along(text):
+    for out in (np.zeros((), np.int8), np.zeros((), np.float32)):
+        x = np.array([0, 40, 80, 120, 160, 200])
+        compiled = njit(function_of(text))
+        expected, actual = outcome(plain(compiled), (x, out)), outcome(compiled, (x, out))
+        assert refused(expected, actual) or not difference(expected, actual)
+
+
+def test_rule_equiv_beside_numbers_of_python():
+    """In which NumPy 2.4 itself reads from a null pointer."""
+    compiled = njit(lambda x: np.add(x, 1, casting="equiv"))
+    assert np.array_equal(compiled(np.arange(3, dtype=np.int8)), [1, 2, 3])
+
+
+def test_contiguous_differences():
+    agrees("np.diff(x)", (A2,))
+    assert njit(lambda x: np.diff(x))(A2).flags.c_contiguous
