@@ -1,7 +1,7 @@
 """Shape and order of arrays: reshape, transposed and flipped views, joining, tiling, rolling.
 
-Views are views where NumPy's are, but for one case: reshape of an array that is not contiguous and has several axes
-copies (docs/semantics.md).
+Views are views where NumPy's are, but for one case: reshape of a read-only array that is not contiguous and has several
+axes copies (docs/semantics.md).
 """
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD, IMUL
-from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
+from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
@@ -17,7 +17,7 @@ from ...types.lattice import dtype_of, numpy_counterpart
 from ..build import apply, cast, compiled, meaning, outlined, promoted, whole_number
 from . import creation, views
 from .reductions import axes_of, bound
-from .views import elements, view_as
+from .views import elements, is_writable, view_as
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -79,7 +79,7 @@ def reshaped(a, shape, order="C", copy=None):
         return np.transpose(viewed(np.transpose(a), backwards(found, 0), copy))
     if order == "A" and not is_contiguous(a):
         if a.size and columns_first(a, 0, a.itemsize):
-            return np.transpose(viewed(np.transpose(a), backwards(found, 0), True))[...]
+            return np.transpose(viewed(np.transpose(a), backwards(found, 0), copy))[...]
     return viewed(a, found, copy)
 
 
@@ -95,11 +95,53 @@ def backwards(shape, j):
 
 
 def viewed(a, shape, copy=None):
+    """The elements row by row under another shape: a view where there is one."""
     if copy is not True and (a.ndim == 1 or is_contiguous(a)):
         return view_as(a, shape)
+    if copy is not True and is_writable(a) and a.size:  # a view of another would not be writable, a copy is: the type must tell
+        strides = np.empty(len(shape), np.int64)
+        if strides_found(strides, np.asarray(shape, np.int64), np.asarray(a.shape), np.asarray(a.strides)):
+            return strided_view(a, shape, strides)
     if copy is False:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return view_as(views.duplicate(a), shape)
+
+
+@outlined
+def strides_found(found, shape, old, steps):
+    """Whether one stride for each new axis reaches the same elements in the same order. Old axes that follow each other
+    in memory are one run of elements; the new axes, from the last, must end where the runs end."""
+    j, left, step = len(old) - 1, 1, 0
+    for back in range(len(shape)):
+        i = len(shape) - 1 - back
+        n = int(ARRAY_LOAD(shape, i))
+        if n != 1 and left == 1:
+            while j > 0 and ARRAY_LOAD(old, j) == 1:
+                j -= 1
+            left, step = int(ARRAY_LOAD(old, j)), int(ARRAY_LOAD(steps, j))
+            j -= 1
+            while j >= 0 and (ARRAY_LOAD(old, j) == 1 or ARRAY_LOAD(steps, j) == IMUL(left, step)):
+                left = IMUL(left, int(ARRAY_LOAD(old, j)))
+                j -= 1
+        if left % n:
+            return False
+        ARRAY_STORE(found, i, np.int64(step))
+        step = IMUL(step, n)
+        left = left // n
+    return True
+
+
+def _strided_view(args, kwargs):
+    a, shape, strides = args
+    parts = elements(shape)
+    return Apply(ARRAY_VIEW, a, views.ZERO, *parts, *(cast(Apply(ARRAY_LOAD, strides, Const(Int, i)), Int) for i in range(len(parts))),
+                 type=Array(a.type.dtype, len(parts), "A", a.type.writable, a.type.aligned))
+
+
+@meaning(_strided_view)
+def strided_view(a, shape, strides):
+    """The elements of `a` under a shape with strides in an array."""
+    raise NotImplementedError
 
 
 def known_part(shape, k, total):
@@ -137,12 +179,18 @@ def filled_in(shape, n, k):
     return (n if shape[k] < 0 else shape[k],) + filled_in(shape, n, k + 1)
 
 
+def some_known(shape, k):
+    return k < len(shape) and (shape[k] >= 0 or some_known(shape, k + 1))
+
+
 def reshape_text(shape, k):
     if len(shape) == 0:
         return "()"
     if k == len(shape):
-        return ",)" if k == 1 else ")"
-    start = "(" if k == 0 else ","
+        return ",)" if k == 1 else ")" if shape[k - 1] >= 0 or some_known(shape, 0) else "()"
+    start = "," if some_known(shape[:k], 0) else "("
+    if shape[k] < 0 and start == "(":  # NumPy leaves those before the first known length out
+        return reshape_text(shape, k + 1)
     if shape[k] < 0:
         return f"{start}newaxis{reshape_text(shape, k + 1)}"
     return f"{start}{shape[k]}{reshape_text(shape, k + 1)}"

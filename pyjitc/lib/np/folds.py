@@ -79,17 +79,29 @@ def eights(a, n, how):
                    combine(how, combine(how, r4, r5), combine(how, r6, r7)))
 
 
+def fours(a, n, how):
+    """NumPy counts the parts of complex numbers, so eight running sums are four of them."""
+    r0, r1, r2, r3 = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 1), ARRAY_LOAD(a, 2), ARRAY_LOAD(a, 3)
+    for j in range(4, n, 4):
+        r0 = combine(how, r0, ARRAY_LOAD(a, j))
+        r1 = combine(how, r1, ARRAY_LOAD(a, IADD(j, 1)))
+        r2 = combine(how, r2, ARRAY_LOAD(a, IADD(j, 2)))
+        r3 = combine(how, r3, ARRAY_LOAD(a, IADD(j, 3)))
+    return combine(how, combine(how, r0, r1), combine(how, r2, r3))
+
+
 @outlined
 def block(a, n, how):
     """The first n elements of a buffer, with eight running results."""
-    n = SELECT(ILT(n, BLOCK), n, BLOCK)  # it is; the loops need no polls
-    if n < 8:
+    limit = BLOCK // 2 if a.dtype.kind == "c" else BLOCK
+    n = SELECT(ILT(n, limit), n, limit)  # it is; the loops need no polls
+    if n < (4 if a.dtype.kind == "c" else 8):
         total = identity(how, a.dtype)
         for j in range(n):
             total = combine(how, total, ARRAY_LOAD(a, j))
         return total
-    rest = ISUB(n, n & 7)
-    total = SUM_EIGHTS(a, rest) if a.dtype.kind == "f" and a.dtype.itemsize > 2 else eights(a, rest, how)
+    rest = ISUB(n, n & (3 if a.dtype.kind == "c" else 7))
+    total = SUM_EIGHTS(a, rest) if a.dtype.kind == "f" and a.dtype.itemsize > 2 else fours(a, rest, how) if a.dtype.kind == "c" else eights(a, rest, how)
     for j in range(rest, n):
         total = combine(how, total, ARRAY_LOAD(a, j))
     return total
@@ -122,12 +134,12 @@ def pairwise_row(index, n, how, unit, t, room):
     """Blocks of halves of halves. The recursion by hand: `spans` holds what is to do (start and count; count -1: add the
     last two sums), `sums` the sums so far."""
     buffer, spans, sums = room
+    limit = BLOCK // 2 if t.kind == "c" else BLOCK
     low, count = 0, n
     todo = done = 0
     while True:
-        if count > BLOCK:
-            half = count >> 1
-            half = ISUB(half, half & 7)
+        if count > limit:
+            half = half_of(count, t)
             push(spans, todo, 0, -1)
             push(spans, IADD(todo, 1), IADD(low, half), ISUB(count, half))
             todo = IADD(todo, 2)
@@ -140,7 +152,7 @@ def pairwise_row(index, n, how, unit, t, room):
             if unit and PLAIN(*index, low, type=t):
                 ARRAY_STORE(sums, done, block(ROW(*index, low, type=t), count, how))
             else:
-                for j in range(SELECT(ILT(count, BLOCK), count, BLOCK)):  # known to be short
+                for j in range(SELECT(ILT(count, limit), count, limit)):  # known to be short
                     ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
                 ARRAY_STORE(sums, done, block(buffer, count, how))
             done = IADD(done, 1)
@@ -150,10 +162,16 @@ def pairwise_row(index, n, how, unit, t, room):
         low, count = int(ARRAY_LOAD(spans, IMUL(todo, 2))), int(ARRAY_LOAD(spans, IADD(IMUL(todo, 2), 1)))
 
 
+def half_of(count, t):
+    if t.kind == "c":
+        return ISUB(count, count & 7) >> 1
+    return ISUB(count >> 1, (count >> 1) & 7)
+
+
 def room_of(shape, how, t):
     """What a row needs beside registers: made once for all rows."""
     if is_pairwise(how, t):
-        spans = 384 if last_size(shape, len(shape)) > BLOCK else 1
+        spans = 384 if last_size(shape, len(shape)) > (BLOCK // 2 if t.kind == "c" else BLOCK) else 1
         return np.empty(BLOCK, t), np.empty(spans, np.int64), np.empty(spans, t)
     return ()
 

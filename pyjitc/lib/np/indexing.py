@@ -19,7 +19,7 @@ from ..intrinsics import as_type
 from . import views
 from .arrange import permute, stretch
 from .masks import fill_masked, masked, positions, put_masked
-from .views import apart, elements
+from .views import apart, elements, is_writable
 
 __all__ = ["CALLS", "METHODS", "is_advanced", "getitem", "setitem"]
 
@@ -553,11 +553,6 @@ def moded(indices, n, mode):
     if mode == "clip":
         return np.clip(indices, 0, n - 1)
     return indices
-
-
-@meaning(lambda args, kwargs: Const(Bool, args[0].type.writable))
-def is_writable(a):
-    raise NotImplementedError
 
 
 def put(a, ind, v, mode="raise"):

@@ -298,14 +298,19 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
         return divided(total, count(a, axis, where, keepdims), out)
     total = np.sum(a, axis, t, None, keepdims, where=where)
     if out is None:
-        return of_type(np.divide(total, count(a, axis, where, keepdims)), t)
+        return of_type(np.divide(total, strong(count(a, axis, where, keepdims), total.dtype)), t)
     return divided(total, count(a, axis, where, keepdims), out)
+
+
+def strong(n, dtype):
+    """The count as NumPy has it, by which complex numbers are divided in double precision."""
+    return np.float64(n) if dtype.kind == "c" and not isinstance(n, np.ndarray) else n
 
 
 def divided(total, n, out):
     """The quotient in `out`, whose dtype both have first, as NumPy."""
     put_out(total, out)
-    np.divide(out, n, out=out, casting="unsafe")
+    np.divide(out, strong(n, out.dtype), out=out, casting="unsafe")
     return out
 
 
@@ -379,7 +384,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
         if out is not None:
             return spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32, out)
         return spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32, None).astype(np.float16)
-    center = of_type(np.divide(np.sum(a, axis, t, None, keep, where=where), n), t)
+    total = np.sum(a, axis, t, None, keep, where=where)
+    center = of_type(np.divide(total, strong(n, total.dtype)), t)
     return spread(a, center, axis, n, lost, keepdims, where, t, out)
 
 

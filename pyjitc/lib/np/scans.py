@@ -30,6 +30,11 @@ def check_axis(axis, ndim):
 
 def better(x, y, largest):
     """Whether x comes before y; the first nan is before everything else."""
+    if x.dtype.kind == "c":
+        if y.real != y.real or y.imag != y.imag:
+            return False
+        behind = x.real < y.real if largest else x.real > y.real
+        return not (behind and x.imag == x.imag or x.real == y.real and (x.imag <= y.imag if largest else x.imag >= y.imag))
     if x.dtype.kind in "mM":
         return (x > y if largest else x < y) or x != x and y == y
     return x > y if largest else x < y

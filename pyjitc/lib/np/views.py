@@ -413,6 +413,12 @@ def read_only(a):
     raise NotImplementedError
 
 
+@meaning(lambda args, kwargs: Const(Bool, args[0].type.writable))
+def is_writable(a):
+    """Whether the type of `a` says so."""
+    raise NotImplementedError
+
+
 def apart(x, target):
     """`x`, or a copy where writing to the target could change it."""
     return duplicate(x) if overlap(target, x) else x

@@ -89,14 +89,31 @@ def test_fill_diagonal():
     np.testing.assert_array_equal(f(np.zeros((3, 4)), 2.0), f.py_func(np.zeros((3, 4)), 2.0))
 
 
-def test_reshape_of_a_view_copies():
+def test_reshape_of_a_view_is_a_view():
     @njit
     def f(a):
         a[:, :2].reshape(4, 2, 1)[0, 0, 0] = 5.0
         return a
 
-    assert f(np.zeros((4, 3)))[0, 0] == 0.0
-    assert f.py_func(np.zeros((4, 3)))[0, 0] == 5.0
+    assert f(np.zeros((4, 3)))[0, 0] == 5.0
+
+
+def test_reshape_of_a_read_only_view_copies():
+    a = np.zeros((4, 3))
+    a.flags.writeable = False
+    f = njit(lambda a: a[:, :2].reshape(4, 2, 1))
+    assert not np.shares_memory(f(a), a) and np.shares_memory(f.py_func(a), a)
+
+
+def test_reshape_of_all_layouts():
+    x = np.arange(48).reshape(4, 12)
+    arrays = [x, x.T, x[:, ::2], x[:, 1:], x[::-1], x[::-1, ::-1], x[:1], np.asfortranarray(x)[::2], x.reshape(4, 3, 4), x.reshape(4, 3, 4)[:, 1:],
+              x.reshape(4, 3, 4).transpose(1, 0, 2), x.reshape(2, 2, 12)[..., ::-3], x[:, :0]]
+    f = njit(lambda a: (a.reshape(-1), a.reshape(4, -1), a.reshape((-1, 2)), a.reshape(-1, order="F"), a.reshape((2, -1), order="F"), a.reshape((-1, 2), order="A")))
+    for a in arrays:
+        expected, actual = outcome(f.py_func, (a,)), outcome(f, (a,))
+        assert not difference(expected, actual), (a.shape, a.strides)
+        assert [np.shares_memory(y, a) for y in f(a)] == [np.shares_memory(y, a) for y in f.py_func(a)], (a.shape, a.strides)
 
 
 def test_orders_and_edges():
