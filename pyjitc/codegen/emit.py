@@ -18,7 +18,7 @@ from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
 )
-from . import box, helpers, rare
+from . import apart, box, helpers, rare
 
 __all__ = ["Module", "FunctionEmitter", "components", "stays_call"]
 
@@ -115,6 +115,7 @@ class Module:
         self.objects: list[tuple[str, object]] = []
         self._object_index: dict = {}
         self.bodies: list[str] = []
+        self.apart: list[str] = []  # those of functions that LLVM gets apart
         self.rare: dict[str, int] = {}  # functions of the C library that are called rarely: number of operands
         self.slow_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
@@ -179,7 +180,9 @@ class Module:
         return "@" + name
 
     def add(self, fn: ir.Function) -> None:
-        self.bodies.append(FunctionEmitter(self, fn).run())
+        body = FunctionEmitter(self, fn).run()
+        plain = fn.attrs.get("outlined") == "in order" and rare.PREFIX not in body
+        (self.apart if plain else self.bodies).append(body)
 
     def text(self) -> str:
         self.declarations.update(dict.fromkeys(rare.declarations(self.rare)))
@@ -211,7 +214,8 @@ class Module:
             parts.append("!50000 = distinct !{!50000}")
             parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
             parts += (f"!{n} = !{{{', '.join(f'!{k}' for k in scopes)}}}" for scopes, n in self.scope_lists.items())
-        return "\n".join(parts)
+        text = "\n".join(parts)
+        return apart.joined(text, self.apart) if self.apart else text
 
 
 class Emitter:
@@ -565,7 +569,7 @@ class FunctionEmitter(Emitter):
     def attributes(self) -> str:
         if self.fn.attrs.get("recursive"):
             return "nounwind"
-        if self.fn.attrs.get("outlined") is False or _only_raises(self.names):
+        if self.fn.attrs.get("outlined") == "unhurried" or _only_raises(self.names):
             return "nounwind noinline optnone cold"
         if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
             return "nounwind noinline"

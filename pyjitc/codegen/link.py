@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from ..base.options import environment
 from . import llvm
+from .apart import parted
 from .target import Target
 
 __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
@@ -43,14 +44,20 @@ def _machine(target: Target) -> llvm.Machine:
 @contextmanager
 def _optimised(text: str, target: Target, level: int, library: bytes | None = None):
     machine = _machine(target)
+    text, apart = parted(text)
     module = llvm.Module(text)
     try:
         if library is not None:
             module.link(library, target.triple, target.layout)
-        if environment("PYJITC_VERIFY") not in ("", "0"):
+        verify = environment("PYJITC_VERIFY") not in ("", "0")
+        if verify:
             module.verify()
         if level:
             llvm.optimise(module, machine, level)
+        if apart:
+            module.join(apart, machine)
+            if verify:
+                module.verify()
         yield module, machine
     finally:
         module.dispose()

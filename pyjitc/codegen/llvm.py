@@ -43,6 +43,8 @@ _SIGNATURES = {
     "buildPerModuleDefaultPipeline": (_P, (_P, c_int)), "RunNewModulePassManager": (None, (_P, _P, _P)),
     "DisposeNewModulePassManger": (None, (_P,)), "CreateNewModulePassManager": (_P, ()),
     "module_AddAlwaysInlinerPass": (None, (_P, c_bool)),
+    "module_AddSROAPass": (None, (_P,)), "module_AddInstCombinePass": (None, (_P,)),
+    "module_AddSimplifyCFGPass": (None, (_P,)), "module_AddLoopRotatePass": (None, (_P,)),
     "TargetMachineEmitToMemory": (_P, (_P, _P, c_int, _OUT)), "GetBufferStart": (_P, (_P,)), "GetBufferSize": (c_size_t, (_P,)),
     "DisposeMemoryBuffer": (None, (_P,)),
 }
@@ -112,6 +114,7 @@ class Machine:
     def __init__(self, triple: str, cpu: str, features: str, level: int = 2):
         lib = _library()
         error = c_void_p()
+        self.triple = triple
         self.gpu = triple.startswith("nvptx")
         if self.gpu and not lib.others:
             lib.InitializeAllTargetInfos()
@@ -185,9 +188,21 @@ class Module:
         own = {name for name, defined in self._functions() if defined}
         lib.SetTarget(other, triple.encode())
         lib.SetDataLayout(other, layout.encode())
-        if lib.LinkModules(self.pointer, other, byref(error)):  # takes the other module over
-            raise LLVMError(f"bitcode cannot be linked: {_take(error)}")
+        self._take_over(other)
         self._functions(lambda name, defined: defined and name not in own, _INTERNAL)
+
+    def join(self, text: str, machine: "Machine") -> None:
+        """Add the half of the text that is apart (apart.py), after a few passes of its own."""
+        other = Module(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.layout}"\n{text}')
+        names = {name for name, _ in other._functions()}
+        _run(other, machine, "SROA", "InstCombine", "SimplifyCFG", "LoopRotate")
+        self._take_over(other.pointer)
+        self._functions(lambda name, defined: defined and name in names, _INTERNAL)
+
+    def _take_over(self, other) -> None:
+        error = c_void_p()
+        if _library().LinkModules(self.pointer, other, byref(error)):
+            raise LLVMError(f"a module cannot be linked: {_take(error)}")
 
     def _functions(self, change=None, linkage=_INTERNAL) -> list[tuple[str, bool]]:
         """(name, whether it is defined here); those for which `change` holds get another linkage."""
@@ -209,6 +224,20 @@ class Module:
     def dispose(self) -> None:
         """To be called: the interpreter drops a Ctrl-C that comes while it runs a `__del__`."""
         _library().DisposeModule(self.pointer)
+
+
+def _run(module: Module, machine: Machine, *names: str) -> None:
+    """Run a few passes."""
+    lib = _library()
+    tuning = lib.CreatePipelineTuningOptions()
+    builder = lib.CreatePassBuilder(machine.pointer, tuning)
+    passes = lib.CreateNewModulePassManager()
+    for name in names:
+        getattr(lib, f"module_Add{name}Pass")(passes)
+    lib.RunNewModulePassManager(passes, module.pointer, builder)
+    lib.DisposeNewModulePassManger(passes)
+    lib.DisposePassBuilder(builder)
+    lib.DisposePipelineTuningOptions(tuning)
 
 
 def optimise(module: Module, machine: Machine, level: int, vectorize: bool = True) -> None:

@@ -15,7 +15,7 @@ from ..types.lattice import dtype_of, part_of, promote
 
 times = lazy(f"{__package__}.np.times")
 
-__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "unhurried", "OUTLINED", "meaning"]
+__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "in_order", "unhurried", "OUTLINED", "meaning"]
 
 const = Const
 
@@ -58,18 +58,24 @@ def meaning(rule):
     return mark
 
 
-OUTLINED: dict = {}  # code object of a library function that stays a call -> whether LLVM optimises it
+OUTLINED: dict = {}  # code object of a library function that stays a call -> "vectors", "in order" or "unhurried"
 
 
 def outlined(function):
     """Mark a library function (decorator) that stays a call: a big body, or one that is called from several places."""
-    OUTLINED[function.__code__] = True
+    OUTLINED[function.__code__] = "vectors"
+    return function
+
+
+def in_order(function):
+    """The same for one whose loops LLVM cannot vectorise, or is not to: for LLVM each is one loop, and half the work."""
+    OUTLINED[function.__code__] = "in order"
     return function
 
 
 def unhurried(function):
     """The same for one that runs rarely, or calls what takes its time: LLVM does not optimise it, which costs more than all else."""
-    OUTLINED[function.__code__] = False
+    OUTLINED[function.__code__] = "unhurried"
     return function
 
 

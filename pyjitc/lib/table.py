@@ -108,7 +108,7 @@ def _is_of_the_program(t) -> bool:
 
 class Library:
     """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
-    `outlined`: code of the library functions that are not inlined -> whether LLVM optimises them."""
+    `outlined`: code of the library functions that are not inlined -> how LLVM optimises them."""
 
     outlined = OUTLINED
 

@@ -58,6 +58,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         _cross(loop, edges, defs)
     short: set[ir.Block] = set()  # headers of loops that are known to be
     polled: list[ir.Block] = []  # headers that are entered through a poll
+    in_order = fn.attrs.get("outlined") in ("in order", "unhurried")  # see lib/build.py
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # inside `try`: the front end has put one where handlers see it
@@ -69,7 +70,7 @@ def run(fn: ir.Function, options=Options()) -> None:
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
                 unroll = len(nest.loops) <= _FEW and _worth_unrolling(counted)
-                if loop.parent is None and not unroll and _in_order(loop, options):
+                if in_order or loop.parent is None and not unroll and _in_order(loop, options):
                     _pause(fn, counted, edges, readers)
                 else:
                     _strip(fn, counted, edges, defs, readers, unroll)
@@ -84,7 +85,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:
         if not loop.inner:
-            _independent(loop, loop.header in short)
+            _independent(loop, loop.header in short, in_order)
     fn.blocks = reverse_postorder(fn)
     if tiny:
         for loop in LoopNest(fn).loops:
@@ -161,10 +162,10 @@ def _at_most(v, defs):
     return defs.constant(v)
 
 
-def _independent(loop, short) -> None:
+def _independent(loop, short, in_order) -> None:
     """Note on the way back of a loop whose accesses to memory all come from one nest that no iteration touches what
     another writes (see ops/nest.py)."""
-    if any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):  # the copy for steps of any size
+    if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):  # the copy for steps of any size
         for block in loop.latches:
             block.insts[-1].attrs = {**block.insts[-1].attrs, "slow_loop": True}
         return

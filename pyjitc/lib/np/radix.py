@@ -14,7 +14,7 @@ from ...ops.math import BITS
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ...ops.structure import CHOOSE
 from ...types.kinds import Int
-from ..build import outlined
+from ..build import in_order, outlined
 
 __all__ = ["radix_sort", "with_bits"]
 
@@ -46,31 +46,35 @@ def rank(x, kind):
     return IXOR(n, LOWEST) if x.dtype == np.uint64 else n
 
 
-def digit(a, i, kind, low, shift, mask):
-    return IAND(ISHR(ISUB(rank(ARRAY_LOAD(a, i), kind), low), shift), mask)
+def digit(x, kind, low, shift, mask):
+    return IAND(ISHR(ISUB(rank(x, kind), low), shift), mask)
 
 
 def pass_by(a, spare, places, spare_places, n, kind, low, shift, width):
-    """Order by one digit into spare; False where all have the same."""
+    """Order by one digit into spare."""
+    shift, width = IAND(shift, 63), IAND(width, 63)
     mask = ISUB(ISHL(1, width), 1)
     counts = np.zeros(IADD(mask, 1), np.int64)
     for i in range(n):
-        k = digit(a, i, kind, low, shift, mask)
+        k = digit(ARRAY_LOAD(a, i), kind, low, shift, mask)
         ARRAY_STORE(counts, k, ARRAY_LOAD(counts, k) + np.int64(1))
-    if CAST(ARRAY_LOAD(counts, digit(a, 0, kind, low, shift, mask)), type=Int) == n:
-        return False
     at = np.int64(0)
     for k in range(IADD(mask, 1)):
         count = ARRAY_LOAD(counts, k)
         ARRAY_STORE(counts, k, at)
         at = at + count
     for i in range(n):
-        k = digit(a, i, kind, low, shift, mask)
+        x = ARRAY_LOAD(a, i)
+        k = digit(x, kind, low, shift, mask)
         to = CAST(ARRAY_LOAD(counts, k), type=Int)
         ARRAY_STORE(counts, k, np.int64(IADD(to, 1)))
-        move(a, i, spare, to)
-        move(places, i, spare_places, to)
-    return True
+        move(places, i, spare_places, to)  # read here: before, a machine waits for the count of the last step
+        ARRAY_STORE(spare, to, x)
+
+
+def put(places, i, p):
+    if places is not None:
+        ARRAY_STORE(places, i, p)
 
 
 def move(a, i, b, j):
@@ -83,25 +87,32 @@ def copied(target, source, n):
         ROW_COPY(target, source, n)
 
 
+@in_order
 def inserted(a, places, n, kind):
-    """Insertion, of elements that are few or nearly in order; False where they are not."""
-    left = IADD(IMUL(n, 4), IMUL(FEW, FEW))
-    for i in range(1, n):
-        x = ARRAY_LOAD(a, i)
-        p = None if places is None else ARRAY_LOAD(places, i)
-        r = rank(x, kind)
-        j = ISUB(i, 1)
-        while j >= 0 and r < rank(ARRAY_LOAD(a, j), kind):
+    """Insertion, of two elements or more that are few or nearly in order; False where they are not. Each step finds x its
+    place, or moves one element up."""
+    i = 1
+    x = ARRAY_LOAD(a, 1)
+    p = None if places is None else ARRAY_LOAD(places, 1)
+    j = 0
+    for _ in range(IADD(IMUL(n, 5), IMUL(FEW, FEW))):
+        if j >= 0 and rank(x, kind) < rank(ARRAY_LOAD(a, j), kind):
             move(a, j, a, IADD(j, 1))
             move(places, j, places, IADD(j, 1))
             j = ISUB(j, 1)
-        ARRAY_STORE(a, IADD(j, 1), x)
-        if places is not None:
-            ARRAY_STORE(places, IADD(j, 1), p)
-        left = ISUB(left, ISUB(i, j))
-        if left < 0:
-            return False
-    return True
+        else:
+            ARRAY_STORE(a, IADD(j, 1), x)
+            put(places, IADD(j, 1), p)
+            j = i
+            i = IADD(i, 1)
+            if i >= n:
+                return True
+            x = ARRAY_LOAD(a, i)
+            if places is not None:
+                p = ARRAY_LOAD(places, i)
+    ARRAY_STORE(a, IADD(j, 1), x)
+    put(places, IADD(j, 1), p)
+    return False
 
 
 def length(n):
@@ -110,8 +121,8 @@ def length(n):
 
 
 @outlined
-def radix_sort(a, spare, places, spare_places, n, kind):
-    """Sort the first n elements of the array `a` of bits, without nan; places, if any, move along."""
+def extent(a, n, kind):
+    """(whether the elements are in order, least rank, greatest rank)"""
     low = high = previous = rank(ARRAY_LOAD(a, 0), kind)
     ordered = True
     for i in range(n):
@@ -120,19 +131,29 @@ def radix_sort(a, spare, places, spare_places, n, kind):
         previous = r
         low = min(low, r)
         high = max(high, r)
+    return ordered, low, high
+
+
+@in_order
+def radix_sort(a, spare, places, spare_places, n, kind):
+    """Sort the first n elements of the array `a` of bits, without nan; places, if any, move along."""
+    if n <= FEW:
+        inserted(a, places, n, kind)
+        return
+    ordered, low, high = extent(a, n, kind)
     if ordered:
         return
-    bits = 0 if n <= FEW else length(ISUB(high, low))
+    bits = length(ISUB(high, low))
     width = min(WIDEST, max(ISUB(length(n), 2), 4))
     shift = max(ISUB(bits, IMUL(width, DIGITS)), 0)
     while True:
-        whole = shift == 0 and n > FEW
+        whole = shift == 0
         source, target, source_places, target_places = a, spare, places, spare_places
         swapped = False
         while shift < bits:
-            if pass_by(source, target, source_places, target_places, n, kind, low, shift, width):
-                source, target, source_places, target_places = target, source, target_places, source_places
-                swapped = not swapped
+            pass_by(source, target, source_places, target_places, n, kind, low, shift, width)
+            source, target, source_places, target_places = target, source, target_places, source_places
+            swapped = not swapped
             shift = IADD(shift, width)
         if swapped:
             copied(a, spare, n)

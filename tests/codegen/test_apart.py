@@ -1,0 +1,58 @@
+"""Functions that LLVM gets apart: what both halves of a text say, and that the result is one object."""
+import re
+
+import numpy as np
+
+from pyjitc import njit
+from pyjitc.codegen import apart, link
+
+FIRST = """define internal i64 @helper(i64 %x) nounwind noinline {
+  ret i64 %x
+}
+declare i32 @puts(ptr)
+declare i32 @getpid()
+@.s0 = private unnamed_addr constant [2 x i8] c"a\\00"
+define i64 @entry(i64 %x) nounwind {
+  %y = call i64 @f1.plain(i64 %x)
+  ret i64 %y
+}
+!0 = !{!"branch_weights", i32 2000, i32 1}"""
+PLAIN = """define internal i64 @f1.plain(i64 %x) nounwind noinline {
+  %s = call i32 @puts(ptr @.s0)
+  %y = call i64 @helper(i64 %x)
+  ret i64 %y
+}"""
+
+
+def test_each_half_declares_what_it_uses_of_the_other():
+    head, other = apart.parted(apart.joined(FIRST, [PLAIN]))
+    assert "define hidden i64 @helper(i64 %x)" in head  # stays as it is, for the other half to call
+    assert "declare i64 @f1.plain(i64 %x)" in head and "define hidden i64 @f1.plain" in other
+    assert "declare i64 @helper(i64 %x)" in other and "declare i32 @puts(ptr)" in other and "@.s0 = private" in other
+    assert "getpid" not in other and "@entry" not in other
+    assert apart.parted(FIRST) == (FIRST, "")
+
+
+def test_the_halves_become_one_object(monkeypatch):
+    monkeypatch.setenv("PYJITC_VERIFY", "1")
+    target = link.host_target()
+    text = link.to_text(apart.joined(FIRST, [PLAIN]), target)
+    assert re.findall(r"^define (internal )?.*@([\w.]+)\(", text, re.MULTILINE) == [
+        ("internal ", "helper"), ("", "entry"), ("internal ", "f1.plain")]
+
+
+def test_what_sorts_is_apart(monkeypatch):
+    texts = []
+    to_object = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+
+    @njit
+    def f(a):
+        return np.sort(a)
+
+    a = np.array([3.0, 1.0, 2.0] * 20)
+    assert (f(a) == np.sort(a)).all()
+    head, other = apart.parted(texts[0])
+    assert {"radix_sort", "inserted"} <= {name.partition(".")[2] for name in re.findall(r"^define .*@([\w.]+)\(", other, re.MULTILINE)}
+    assert "!llvm.loop" in other  # not to be vectorised: one loop each
+    assert not re.search(r"^define .*@[\w.]*radix_sort\(", head, re.MULTILINE)
