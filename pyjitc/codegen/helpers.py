@@ -523,7 +523,8 @@ nothing:
   ret void
 }""",
 }
-# Finds the limits of this thread's stack; the last 256 KiB are left to what runs on top of compiled code.
+# Finds the limits of this thread's stack; the last 256 KiB, of a small one half, are left to what runs on top of compiled code.
+# One of more than a GiB has no limit (ulimit -s unlimited): of it 64 MiB count, or endless recursion would take all memory.
 _TEXT["pyj_stack"] = """
 define internal i32 @pyj_stack(i64 %at) nounwind noinline cold {
   %attr = alloca [16 x i64]
@@ -538,10 +539,16 @@ define internal i32 @pyj_stack(i64 %at) nounwind noinline cold {
 known:
   %s2 = call i32 @pthread_attr_getstack(ptr %attr, ptr %address, ptr %size)
   %s3 = call i32 @pthread_attr_destroy(ptr %attr)
-  %end = load i64, ptr %address
-  %length = load i64, ptr %size
-  %low = add i64 %end, 262144
-  %span = sub i64 %length, 262144
+  %begin = load i64, ptr %address
+  %whole = load i64, ptr %size
+  %unlimited = icmp ugt i64 %whole, 1073741824
+  %length = select i1 %unlimited, i64 67108864, i64 %whole
+  %unused = sub i64 %whole, %length
+  %end = add i64 %begin, %unused
+  %half = lshr i64 %length, 1
+  %rest = call i64 @llvm.umin.i64(i64 %half, i64 262144)
+  %low = add i64 %end, %rest
+  %span = sub i64 %length, %rest
   store i64 %low, ptr @pyjitc_stack_low
   store i64 %span, ptr @pyjitc_stack_span
   %above = sub i64 %at, %low
@@ -585,6 +592,7 @@ _DECLARATIONS = {
     "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)", "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
     "PyExc_ValueError": "@PyExc_ValueError = external global i8",
     "llvm.umul.with.overflow.i64": "declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)",
+    "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
     "PyExc_RecursionError": "@PyExc_RecursionError = external global i8", "pthread_self": "declare i64 @pthread_self()",
     "pthread_getattr_np": "declare i32 @pthread_getattr_np(i64, ptr)",
     "pthread_attr_getstack": "declare i32 @pthread_attr_getstack(ptr, ptr, ptr)",

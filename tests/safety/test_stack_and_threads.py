@@ -74,23 +74,47 @@ def deep(n):
         return 0
     return 1 + deep(n - 1)
 assert deep(50) == 50
-threading.stack_size(256 * 1024)
 seen = []
 def work():
     try:
         deep(10 ** 12)
     except RecursionError:
-        seen.append(True)
-threads = [threading.Thread(target=work) for _ in range(4)]
-[t.start() for t in threads]
-[t.join() for t in threads]
-assert seen == [True] * 4, seen
+        seen.append(deep(20))
+for size in (32, 64, 128, 256, 400):
+    threading.stack_size(size * 1024)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+assert seen == [20] * 20, seen
 """
 
 
 def test_threads_with_small_stacks():
     done = subprocess.run([sys.executable, "-c", SMALL_STACK], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, (done.returncode, done.stderr)
+
+
+NO_LIMIT = """
+from pyjitc import njit
+@njit
+def endless(n, t):
+    if n == 10 ** 12:
+        return 0.0
+    return endless(n + 1, t[1:] + (t[0] + n,)) + sum(t) + t[n % 50]
+try:
+    endless(0, tuple(map(float, range(50))))
+except RecursionError:
+    print("raised")
+"""
+
+
+def test_stack_without_limit():
+    resource = pytest.importorskip("resource")
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+        pytest.skip("the stack is limited for good")
+    done = subprocess.run(["sh", "-c", 'ulimit -s unlimited && exec "$0" -c "$1"', sys.executable, NO_LIMIT], cwd=ROOT, capture_output=True,
+                          text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "raised\n"), done.stderr
 
 
 def in_threads(work, count=8):
