@@ -16,6 +16,7 @@ from pyjitc.base.errors import suggest
 
 from . import page, readme
 from .machine import describe
+from .measure import progress
 from .peers import PEERS, available
 from .results import Results, WrongFile, check_place, load, regressions
 from .table import render
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="Run benchmark suites.",
         epilog="Exit code: 0 all is well; 1 a program failed, a budget is missed (not with --quick) or a figure got worse; "
-        "2 the command is wrong.")
+        "2 the command is wrong; 130 it was stopped.")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; default all")
     parser.add_argument("--peers", default=",".join(PEER_NAMES), help="peers to compare with, where installed "
                         "(default: %(default)s; 'none' for none)")
@@ -113,7 +114,13 @@ def _measured(options, wanted) -> Results:
     for name in options.suites or SUITES:
         suite = importlib.import_module(SUITES[name])
         taking_part = getattr(suite, "PEERS", ("cpython", "numba"))
-        rows = suite.measure([peer for peer in peers if peer in taking_part], quick=options.quick, only=options.only)
+        try:
+            rows = suite.measure([peer for peer in peers if peer in taking_part], quick=options.quick, only=options.only)
+        except KeyboardInterrupt:
+            progress("")
+            kept = f"; {options.json} has the suites that were measured to the end" if options.json and results.rows else ""
+            print(f"\nstopped{kept}", file=sys.stderr)
+            sys.exit(130)
         if not rows:
             continue
         print("\n" + render(name, rows), flush=True)

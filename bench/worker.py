@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import traceback
 from typing import Callable
 
@@ -81,6 +82,7 @@ def Workers(names):
 
 
 def _serve(pipe) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which ends its workers
     while True:
         try:
             function, args = pipe.recv()

@@ -126,6 +126,27 @@ def test_what_is_worse():
     assert regressions(results(), fewer)[1] == ["not measured this time: loops: gcd"]
 
 
+def test_stopped_in_the_middle(tmp_path, capsys, monkeypatch):
+    class Suite:
+        PEERS = ()
+
+        @staticmethod
+        def measure(peers, quick, only):
+            if Suite.last:
+                raise KeyboardInterrupt
+            Suite.last = True
+            return results().rows[:1]
+
+    Suite.last = False
+    monkeypatch.setattr("bench.__main__.importlib.import_module", lambda name: Suite)
+    path = tmp_path / "all.json"
+    with pytest.raises(SystemExit) as caught:
+        main(["contrast", "loops", "--peers", "none", "--json", str(path)])
+    assert caught.value.code == 130
+    assert f"stopped; {path} has the suites that were measured to the end" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == ["all.json"] and [row.suite for row in load(str(path)).rows] == ["contrast"]
+
+
 # workers
 
 def test_workers():
