@@ -25,16 +25,18 @@ def room_of(shape, how, t):
     return ()
 
 
-def row(index, n, how, unit, t, room):
+def row(total, index, n, how, unit, t, room):
     if how == "sum" and t.kind in "fc":
-        if n < 8:
-            return simple_row(index, n, how, unit, t)
-        total = eight(index, 0, BLOCK if n > BLOCK else n, unit, t)
-        for low in range(BLOCK, n, BLOCK):
-            count = ISUB(n, low)
-            total += eight(index, low, BLOCK if count > BLOCK else count, unit, t)
-        return total
-    return simple_row(index, n, how, unit, t)
+        return total + (simple_row(t.type(0), index, n, how, unit, t) if n < 8 else blocks(index, n, unit, t))
+    return simple_row(total, index, n, how, unit, t)
+
+
+def blocks(index, n, unit, t):
+    total = eight(index, 0, BLOCK if n > BLOCK else n, unit, t)
+    for low in range(BLOCK, n, BLOCK):
+        count = ISUB(n, low)
+        total += eight(index, low, BLOCK if count > BLOCK else count, unit, t)
+    return total
 
 
 def eight(index, low, n, unit, t):
