@@ -4,6 +4,7 @@ The optimiser and the code generator are not thread-safe, and each compile takes
 """
 from __future__ import annotations
 
+import os
 from _thread import RLock
 from contextlib import contextmanager
 
@@ -18,6 +19,7 @@ __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
 # loops, and takes a third more time (docs/performance.md).
 LEVEL = 1
 _LOCK = RLock()  # a finaliser that compiles may run inside
+os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)  # the child finds LLVM at rest
 _machines: dict[Target, llvm.Machine] = {}
 _host: list[Target] = []
 

@@ -220,3 +220,32 @@ def test_references_after_exceptions():
         with pytest.raises(ValueError):
             fails(a, (1, b), -100.0)
     assert (sys.getrefcount(a), sys.getrefcount(b)) == before
+
+
+FORKS = """
+import os, signal, threading, time
+from pyjitc import njit
+exec("def made(k):\\n    return njit(eval(f'lambda x: x + {k}'))")
+stop = []
+def work():
+    while not stop:
+        made(int(time.perf_counter() * 1e9))(1)
+made(1)(1)
+thread = threading.Thread(target=work)
+thread.start()
+for k in range(5):
+    time.sleep(0.03)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if made(k)(1.5) == 1.5 + k else 1)
+    assert os.waitpid(child, 0)[1] == 0
+stop.append(True)
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_fork_while_another_thread_compiles():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)
