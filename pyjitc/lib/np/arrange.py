@@ -223,11 +223,13 @@ def ravel(a, order="C"):
     if a.ndim == 1:
         in_fortran_order(a, order)
         return a[...] if is_contiguous(a) else unstrided(a)
-    if order == "C":
-        return viewed(a, (a.size,))
-    if in_fortran_order(a, order):
-        return viewed(np.transpose(a), (a.size,))
-    return viewed(a, (a.size,))
+    if order != "C" and in_fortran_order(a, order):
+        return raveled(np.transpose(a))
+    return raveled(a)
+
+
+def raveled(a):
+    return view_as(a if is_contiguous(a) else views.duplicate(a), (a.size,))
 
 
 def unstrided(a):

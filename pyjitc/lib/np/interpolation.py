@@ -51,6 +51,7 @@ def check_real(a):
 
 def interp(x, xp, fp, left=None, right=None, period=None):
     points, values = np.asarray(xp), np.asarray(fp)
+    check_real(np.asarray(x))
     check_real(points)
     t = np.complex128 if values.dtype.kind == "c" else np.float64
     if period is not None:

@@ -125,16 +125,14 @@ def of_sequences(function, rule):
     return of_any
 
 
-def check_out(out, how, t, ndim, keepdims):
-    """A Throw or Mismatch where the result cannot go to `out`, else None."""
+def check_out(out, how, ndim, keepdims):
+    """A Throw or Mismatch where the result cannot go to `out`, else None. Reductions cast to any dtype."""
     name = _UFUNC_NAMES[how]
     if not elementwise.is_array(out):
         raise Mismatch("output must be an array")
     if out.type.ndim != ndim:
         return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {out.type.ndim} "
                      f"but expected {ndim}" + (" (must match the operand's when keepdims=True)" if keepdims else ""))
-    if not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "same_kind"):
-        raise Mismatch(f"Cannot cast ufunc '{name}' output from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r} with casting rule 'same_kind'")
     return None if out.type.writable else Throw(ValueError, "output array is read-only")
 
 
@@ -150,7 +148,7 @@ def reduced(how, a, slots):
     if "out" in slots:
         if how in ("sum", "prod") and elementwise.is_array(slots["out"]):
             t = fold_loop(np.add if how == "sum" else np.multiply, source, t if "dtype" in slots else None, slots["out"].type.dtype).outputs[0]
-        wrong = check_out(slots["out"], how, t, a.type.ndim if keep else 0 if axes is None else a.type.ndim - len(axes), keep)
+        wrong = check_out(slots["out"], how, a.type.ndim if keep else 0 if axes is None else a.type.ndim - len(axes), keep)
         if wrong is not None:
             return wrong
     wide = k.float32 if t is k.float16 and how == "sum" else t
@@ -321,7 +319,10 @@ def of_type(x, t):
     return x.astype(t) if isinstance(x, np.ndarray) else as_type(x, np.dtype(t))
 
 
-def check_inexact(a, dtype):
+def check_inexact(a, dtype, out=None):
+    if out is not None:
+        if out.dtype.kind in "biu":
+            raise TypeError("If a is inexact, then out must be inexact")
     if dtype is not None:
         if np.issubdtype(dtype, np.integer) or dtype == np.bool_:
             raise TypeError("If a is inexact, then dtype must be inexact")
@@ -418,7 +419,9 @@ def root_of(x):
 
 
 def ptp(a, axis=None, out=None, keepdims=False):
-    return put_out(np.subtract(np.max(a, axis, None, keepdims), np.min(a, axis, None, keepdims)), out, "maximum")
+    if out is None:
+        return np.subtract(np.max(a, axis, None, keepdims), np.min(a, axis, None, keepdims))
+    return np.subtract(np.max(a, axis, out, keepdims), np.min(a, axis, None, keepdims), out=out)
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
@@ -566,8 +569,7 @@ def item_of(x):
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     if a.dtype.kind in "fc":
-        if dtype is not None:
-            check_inexact(a, dtype)
+        check_inexact(a, dtype, out)
         total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
         return put_out(of_type(np.divide(total, np.sum(~np.isnan(a), axis, np.float64, None, keepdims, where=where)), total.dtype), out)
     return np.mean(a, axis, dtype, out, keepdims, where)
@@ -576,7 +578,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     if a.dtype.kind not in "fc":
         return np.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
-    check_inexact(a, dtype)
+    check_inexact(a, dtype, out)
     good = ~np.isnan(a)
     center = nanmean(a, axis, dtype, None, True, where) if mean is None else center_of(mean)
     x = of_type(np.where(good, a - center, nan_identity(a, "sum")), a.dtype)
@@ -588,8 +590,8 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
-    found = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return put_out(root_of(found), out)
+    found = nanvar(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return root_of(found) if out is None else np.sqrt(found, out=found)
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):

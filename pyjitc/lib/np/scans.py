@@ -97,6 +97,9 @@ def best_along(out, a, largest):
 
 
 def find_best(a, axis, out, keepdims, largest):
+    if out is not None:
+        if not np.can_cast(out.dtype, np.int64, "safe"):
+            raise TypeError(f"Cannot cast array data from dtype('{out.dtype.name}') to dtype('int64') according to the rule 'safe'")
     if axis is None or a.ndim == 0 and (axis == 0 or axis == -1):
         if a.size == 0:
             raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")

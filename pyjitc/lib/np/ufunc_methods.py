@@ -139,9 +139,6 @@ def _resolved(function, name, a, slots):
         raise Mismatch(f"the resolved dtypes are not compatible with {function.__name__}.{name}. Resolved {tuple(map(dtype_of, types))}")
     if out is not None and not out.type.writable:
         return found, Throw(ValueError, "output array is read-only")
-    if out is not None and not np.can_cast(dtype_of(found.outputs[0]), dtype_of(out.type.dtype), "same_kind"):
-        raise Mismatch(f"Cannot cast ufunc '{function.__name__}' output from {dtype_of(found.outputs[0])!r} to {dtype_of(out.type.dtype)!r} "
-                       "with casting rule 'same_kind'")
     return found, out
 
 

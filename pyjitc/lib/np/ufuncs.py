@@ -81,7 +81,7 @@ def _find(ufunc, types, dtype, casting, outs):
 
 def fold_loop(ufunc: np.ufunc, t: k.Type, dtype: k.Type | None = None, out: k.Type | None = None) -> Loop:
     """The loop that reduces elements of type t. Raises Mismatch."""
-    asks = {"reduction": True}
+    asks = {"reduction": True, "casting": "unsafe"}
     if dtype is not None:
         asks["signature"] = (dtype_of(dtype), None, None)
     try:
