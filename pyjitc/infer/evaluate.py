@@ -195,12 +195,12 @@ class Evaluator(Operations):
         template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))], None, nest.template)
         if self.settle(template)[1] is None:
             return nest, None
-        other = nest.instead and self.user_call(self.session.prototype(nest.instead), nest.operands, None, nest.instead)
+        other = nest.instead and self.user_call(self.session.prototype(nest.instead), [*nest.arguments[1:], *nest.operands] if nest.into else nest.operands, None, nest.instead)
         if other is not None and self.settle(other)[1] is None:
             return nest, None
         two = None
         products = self.analysis.products
-        if nest.instead is not None and self.inst not in products:
+        if nest.instead is not None and not nest.into and self.inst not in products:
             products[self.inst] = self.block
             if len(products) == 2:
                 self.analysis.touch(next(iter(products.values())))  # now it has another beside it

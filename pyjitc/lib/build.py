@@ -10,12 +10,13 @@ from ..base.lazy import lazy
 from ..infer.meaning import UNKNOWN, Apply, CallValue, Const, Expr, Mismatch
 from ..ir.core import RAISES, Op
 from ..ops import arith
+from ..ops.nest import GATHER
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, promote
 
 times = lazy(f"{__package__}.np.times")
 
-__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "in_order", "unhurried", "OUTLINED", "meaning"]
+__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "in_order", "gathering", "unhurried", "OUTLINED", "meaning"]
 
 const = Const
 
@@ -58,7 +59,7 @@ def meaning(rule):
     return mark
 
 
-OUTLINED: dict = {}  # code object of a library function that stays a call -> "vectors", "in order" or "unhurried"
+OUTLINED: dict = {}  # code object of a library function that stays a call -> "vectors", "in order", "unhurried" or GATHER
 
 
 def outlined(function):
@@ -70,6 +71,12 @@ def outlined(function):
 def in_order(function):
     """The same for one whose loops LLVM cannot vectorise, or is not to: for LLVM each is one loop, and half the work."""
     OUTLINED[function.__code__] = "in order"
+    return function
+
+
+def gathering(function):
+    """The same for `masked(a, mask)`, which passes/nests.py knows."""
+    OUTLINED[function.__code__] = GATHER
     return function
 
 

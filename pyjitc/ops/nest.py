@@ -10,8 +10,11 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "NEST_OPS", "shape_text",
            "aligned"]
+
+
+GATHER = "gather"  # note on the function whose calls copy the elements out that a mask selects
 
 
 class Leaf:

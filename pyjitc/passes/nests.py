@@ -15,7 +15,7 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
-from ..ops.nest import BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, SAVE, STRETCHED, UNIT, Leaf, Node
+from ..ops.nest import BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, GATHER, NEST, NEST_INTO, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, SAVE, STRETCHED, UNIT, Leaf, Node
 from ..types.kinds import Array, Bool, Int, NpComplex
 from . import dce, gvn, simplify
 from .rewrite import resolve, substitute
@@ -55,6 +55,7 @@ class _Fusion:
         self.writes: dict[Block, list[int]] = {}
         self.gone: set[Inst] = set()
         self.instead_of: dict[Inst, list[Inst]] = {}
+        self.selected: set[Value] = set()  # what masks have selected that now need not be gathered, if nothing else reads it
         self.loops: LoopNest | None = None
         self.paths: dict[tuple[Block, Block], list[Block] | None] = {}
         for block in fn.blocks:
@@ -62,9 +63,9 @@ class _Fusion:
                 self.count(inst.args)
                 for edge in inst.edges():
                     self.count(edge.args)
-                if inst.op in _NESTS:
+                if inst.op in _NESTS or _gathers(inst):
                     self.place[inst] = block, k
-                if inst.op.effects & WRITES and inst.op is not m.POLL:
+                if inst.op.effects & WRITES and inst.op is not m.POLL and not _gathers(inst):
                     self.writes.setdefault(block, []).append(k)
 
     def count(self, values, step=1):
@@ -74,14 +75,19 @@ class _Fusion:
     def run(self) -> None:
         for block in reversed(reverse_postorder(self.fn)):  # consumers come before what they read
             for inst in reversed(block.insts):
-                if inst in self.place and inst not in self.gone:
+                if inst in self.place and inst not in self.gone and inst.op in _NESTS:
                     self.absorb(inst)
         self.products()
-        if self.gone:
+        if self.gone or self.instead_of:
             for block in self.fn.blocks:
                 block.insts = [new for inst in block.insts if inst not in self.gone for new in self.instead_of.get(inst, (inst,))]
+        if self.selected:
+            self.drop_selected()
 
     def absorb(self, inst: Inst) -> None:
+        if "instead" in inst.attrs and inst.op is NEST_INTO:
+            self.select(inst)
+            return
         first = inst.attrs["count"]
         if inst.op is NEST and not self.uses.get(inst.result) and inst.attrs["shape"] is not None:
             self.gone.add(inst)
@@ -112,6 +118,93 @@ class _Fusion:
                     self.gone.add(producer)
                 changed = True
 
+    def select(self, inst: Inst) -> None:
+        """`a[mask] = f(b[mask], c[mask])` becomes a nest over a, b and c."""
+        first = inst.attrs["count"]
+        _, target, mask = inst.args[:3]
+        given = inst.args[-1]
+        producer = self.defs.get(given)
+        if producer is None or self.uses[given] != 1:
+            return
+        if producer.op is NEST and producer.attrs["shape"] is not None:
+            self.absorb(producer)
+            if _fails(producer.attrs["tree"]) or self.between(producer, inst) is None:
+                return
+            operands = producer.args[producer.attrs["count"]:]
+        else:
+            operands = [given]
+        found = {v: self.defs.get(v) for v in operands if isinstance(v.type, Array)}
+        for v, gather in found.items():
+            if any(user is not producer and user is not inst and user.op is not m.ARRAY_DIM for user in self.users(v)):
+                return
+            if gather is None or not _gathers(gather) or gather.args[0].type.ndim != target.type.ndim \
+                    or gather.args[1] is not mask and not self.equal(gather.args[1], mask):
+                return
+            earliest = gather.args[1]
+            between = self.between(gather, inst)
+            if between is None or any((written := _written(x)) is None or not _distinct(self.defs, v, written)
+                                      for x in between for v in gather.args):
+                return
+        whole = {}
+        new = []
+        for v, gather in found.items():
+            source = gather.args[0]  # its lengths are the mask's and the target's
+            axes = range(target.type.ndim)
+            parts = [Inst(CONST, (), {"value": 0}, Value(Int), inst.loc),
+                     *(Inst(m.ARRAY_DIM, [target], {"axis": k}, Value(Int), inst.loc) for k in axes),
+                     *(Inst(m.ARRAY_STRIDE, [source], {"axis": k}, Value(Int), inst.loc) for k in axes)]
+            whole[v] = Value(source.type)
+            new += [*parts, Inst(m.ARRAY_VIEW, [source, *(x.result for x in parts)], {"type": source.type}, whole[v], inst.loc)]
+        operands = _merged(inst, producer, given) if producer.op is NEST else inst.args[first:]
+        if len(operands) > MOST:
+            return
+        inst.attrs = {key: x for key, x in inst.attrs.items() if key != "instead"}
+        self.count(inst.args, -1)
+        inst.args[first:] = [whole.get(v, v) for v in operands]
+        inst.args[2] = earliest
+        self.count(inst.args)
+        for x in new:
+            self.count(x.args)
+            self.defs[x.result] = x
+        if producer.op is NEST:
+            self.count(producer.args, -1)
+            self.gone.add(producer)
+        self.instead_of[inst] = [*new, inst]
+        self.selected.update(found)
+
+    def equal(self, x: Value, y: Value) -> bool:
+        """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and are only read."""
+        one, two = self.defs.get(x), self.defs.get(y)
+        if one is None or two is None or one.op is not NEST or two.op is not NEST or one.attrs["template"] is not two.attrs["template"] \
+                or _fails(one.attrs["tree"]) or not _alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args)):
+            return False
+        between = self.between(one, two)
+        read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
+        return between is not None and all((target := _written(w)) is not None and all(_distinct(self.defs, v, target) for v in read)
+                                           for w in between) \
+            and all(_gathers(user) or user.op is m.ARRAY_DIM or user.op in _NESTS and _written(user) is not v for v in (x, y) for user in self.users(v))
+
+    def alike(self, x: Value, y: Value) -> bool:
+        one, two = self.defs.get(x), self.defs.get(y)
+        return x is y or one is not None and two is not None and one.op is two.op and one.op in (s.TUPLE_MAKE, CONST) and one.attrs == two.attrs \
+            and len(one.args) == len(two.args) and all(map(self.alike, one.args, two.args))
+
+    def drop_selected(self) -> None:
+        """Calls that gather what nothing reads but the lengths of what is gone."""
+        replace: dict[Value, Value] = {}
+        lengths = {inst.result for block in self.fn.blocks for inst in block.insts if inst.op is m.ARRAY_DIM and inst.args[0] in self.selected}
+        for block in self.fn.blocks:
+            for inst in block.insts:
+                if inst.op is BROADCAST and lengths.issuperset(inst.args) and inst.attrs.get("into") is None:  # of one mask: they are equal
+                    replace[inst.result] = inst.args[0]
+                    lengths.add(inst.result)
+            block.insts = [inst for inst in block.insts if inst.result not in replace]
+        substitute(self.fn.blocks, replace)
+        dce.run(self.fn)
+        read = {v for block in self.fn.blocks for inst in block.insts for v in [*inst.args, *(v for edge in inst.edges() for v in edge.args)]}
+        for block in self.fn.blocks:
+            block.insts = [inst for inst in block.insts if inst.result not in self.selected or inst.result in read]
+
     def products(self) -> None:
         """Products with a matrix that is there already are calls; two with one matrix, from either side, are one call, which reads it
         once."""
@@ -127,7 +220,7 @@ class _Fusion:
                     break
         for inst in plain:
             if "instead" in inst.attrs:
-                inst.op, inst.args, inst.attrs = INVOKE, operands[inst], {"callee": inst.attrs["instead"]}
+                inst.op, inst.args, inst.attrs = INVOKE, [*inst.args[1:3], inst.args[-1]] if inst.op is NEST_INTO else operands[inst], {"callee": inst.attrs["instead"]}
 
     def together(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value) -> bool:
         """One call for `matrix @ right` and `column @ matrix`, where the later of the two stands."""
@@ -196,7 +289,7 @@ class _Fusion:
         """The instructions that write on a way from one to the other; None where it must not move that far."""
         source, at = self.place[producer]
         home, k = self.place[consumer]
-        if _fails(producer.attrs["tree"]) and (source is not home or any(
+        if producer.op in _NESTS and _fails(producer.attrs["tree"]) and (source is not home or any(
                 inst.op.effects & RAISES and (inst.op not in _NESTS or _fails(inst.attrs["tree"])) for inst in home.insts[at + 1:k])):
             return None  # another exception would come first
         if source is home:
@@ -233,7 +326,7 @@ class _Fusion:
         """Whether every consumer of the producer can compute it again, which is less than to keep it."""
         if _size(producer.attrs["tree"]) > 8 or any(_strided(self.defs, x) for x in producer.args[producer.attrs["count"]:]):
             return False  # every element of a column is a line of the cache
-        readers = [inst for inst in self.place if inst not in self.gone and v in inst.args]
+        readers = [inst for inst in self.place if inst.op in _NESTS and inst not in self.gone and v in inst.args]
         return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(
             inst.args[inst.attrs["count"]:].count(v) for inst in readers) and all(inst.attrs["ndim"] == v.type.ndim for inst in readers)
 
@@ -278,6 +371,13 @@ def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
     return operands
 
 
+def _alike(x, y) -> bool:
+    """Whether two trees compute the same of operands at the same places."""
+    if type(x) is Leaf or type(y) is Leaf:
+        return type(x) is type(y) and x.index == y.index
+    return x.kernel is y.kernel and all(map(_alike, x.parts, y.parts))
+
+
 def _costly(tree) -> bool:
     """Whether computing the tree again for every row would cost more than storing it."""
     return _size(tree) > 4
@@ -298,6 +398,11 @@ def _kernels(tree) -> list[Function]:
             found.append(node.kernel)
             work.extend(node.parts)
     return found
+
+
+def _gathers(inst: Inst) -> bool:
+    """A call that copies out what a mask selects: of an array and a mask."""
+    return inst.op is INVOKE and inst.attrs["callee"].attrs.get("outlined") == GATHER
 
 
 def _written(inst: Inst) -> Value | None:
@@ -683,7 +788,7 @@ def _stride_key(b, v: Value, axis: int):
 def _distinct(defs, x: Value, y: Value) -> bool:
     """Whether two arrays are known to have memory of their own."""
     x, y = _root(defs, x), _root(defs, y)
-    fresh = [v for v in (x, y) if defs.get(v) is not None and defs[v].op in (m.ARRAY_NEW, NEST, SHARED_ARRAY, LOCAL_ARRAY)]
+    fresh = [v for v in (x, y) if defs.get(v) is not None and (defs[v].op in (m.ARRAY_NEW, NEST, SHARED_ARRAY, LOCAL_ARRAY) or _gathers(defs[v]))]
     return x is not y and (len(fresh) == 2 or bool(fresh) and all(v in fresh or _given(defs, v) for v in (x, y)))
 
 

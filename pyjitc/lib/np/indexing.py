@@ -18,7 +18,7 @@ from ..build import cast, compiled, meaning, whole_number
 from ..intrinsics import as_type
 from . import views
 from .arrange import permute, stretch
-from .masks import fill_masked, masked, positions, put_masked
+from .masks import fill_masked, masked, positions, put_selected
 from .views import apart, elements, is_writable
 
 __all__ = ["CALLS", "METHODS", "is_advanced", "getitem", "setitem"]
@@ -135,7 +135,7 @@ def set_with(a, items, value):
     if only_mask(a, items):
         check_mask(a.shape, items[0].shape, 0, 0)
         if isinstance(value, np.ndarray) and value.ndim > 0:
-            put_masked(a, items[0], value)
+            put_selected(a, items[0], value)
         else:
             value = as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype)
             fill_masked(a, apart(items[0], a), value)

@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Const
-from ...ops.arith import CAST, IADD, IAND, IMUL, ISUB
-from ...ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ...infer.meaning import Apply, Call, Const, Nest
+from ...ops.arith import CAST, IADD, IAND, ILT, IMUL, ISUB
+from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE
+from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, UNIT
+from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
-from ...types.kinds import Bool, Int
-from ..build import meaning, outlined
+from ...types.kinds import Bool, Int, NpBool
+from ...types.lattice import dtype_of
+from ..build import gathering, meaning, outlined, unhurried
+from .loops import as_row, cast0, no_array, room
 from .views import apart, view_as
 
-__all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "find_true", "positions", "truths"]
+__all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "put_selected", "find_true", "positions", "truths"]
 
 
 FEW = 64  # elements for each true one from which a mask has few
@@ -61,6 +65,7 @@ def count_true(mask):
     return total
 
 
+@gathering
 def masked(a, mask):
     if in_order(a, mask):
         return masked(one_axis(a), one_axis(mask))
@@ -143,6 +148,73 @@ def put_masked(a, mask, value):
         raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} output values "
                          "where the mask is true")
     write_masked(a, apart(mask, a), apart(value, a), 0, 0 if len(value) == 1 else 1)
+
+
+def stored_where(shape, target, mask, t):
+    """Template: write the elements where the mask is true. A block with some of them is computed as a whole, which is vectors."""
+    mask = apart(mask, target)
+    separate = OVERLAPS(target)
+    fresh = room(shape, t) if separate else no_array(shape, t)
+    some = np.empty(64, t)
+    if UNIT(*shape):
+        put_rows((target, fresh, separate), mask, as_row(shape) if in_order(target, mask) and FLAT(*shape) else shape, (), some, True)
+    else:
+        put_rows((target, fresh, separate), mask, shape, (), some, False)
+    if separate:
+        put_back_where(target, fresh, mask)
+
+
+def put_rows(place, mask, shape, index, some, unit):
+    axis = len(index)
+    if axis < len(shape) - 1:
+        for i in range(shape[axis]):
+            put_rows(place, mask, shape, index + (i,), some, unit)
+    else:
+        for block in range(0, shape[axis], 64):
+            left = ISUB(shape[axis], block)
+            count = SELECT(ILT(left, 64), left, 64)
+            true = np.uint8(0)
+            for j in range(count):
+                true = IADD(true, CAST(ARRAY_LOAD(mask, *index, IADD(block, j)), type=k.uint8))
+            if true != 0:
+                for j in range(count):
+                    if unit:
+                        ARRAY_STORE(some, j, ELEMENT_UNIT(*index, IADD(block, j), type=some.dtype))
+                    else:
+                        ARRAY_STORE(some, j, ELEMENT(*index, IADD(block, j), type=some.dtype))
+                for j in range(count):
+                    if ARRAY_LOAD(mask, *index, IADD(block, j)):
+                        if unit:
+                            PUT_UNIT(*place, *index, IADD(block, j), ARRAY_LOAD(some, j))
+                        else:
+                            PUT(*place, *index, IADD(block, j), ARRAY_LOAD(some, j))
+
+
+@unhurried
+def put_back_where(target, fresh, mask):
+    if mask.ndim == 1:
+        for i in range(len(mask)):
+            if ARRAY_LOAD(mask, i):
+                ARRAY_STORE(target, i, ARRAY_LOAD(fresh, i))
+    else:
+        for i in range(len(mask)):
+            put_back_where(target[i], fresh[i], mask[i])
+
+
+def _put_selected(args, kwargs):
+    a, mask, value = args
+    if value.type.ndim != 1 or mask.type.ndim == 0 or not all(k.is_number(x.type.dtype) or x.type.dtype is NpBool for x in (a, value)) \
+            or k.is_complex(value.type.dtype) and not k.is_complex(a.type.dtype):
+        return Call(put_masked, a, mask, value)
+    shape = [Apply(ARRAY_DIM, a, axis=j) for j in range(a.type.ndim)]
+    return Nest(stored_where, [Apply(TUPLE_MAKE, *shape, cls=None), a, mask], cast0, [Const(k.DType(a.type.dtype), dtype_of(a.type.dtype))], [value],
+                into=True, ndim=a.type.ndim, dtype=a.type.dtype, instead=put_masked)
+
+
+@meaning(_put_selected)
+def put_selected(a, mask, value):
+    """a[mask] = value. Where the value is computed of what the same mask selects, nothing is gathered (passes/nests.py)."""
+    raise NotImplementedError
 
 
 def write_masked(a, mask, value, at, step):
