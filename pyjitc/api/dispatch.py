@@ -365,6 +365,9 @@ class CompiledFunction(Callable_):
     def __reduce__(self):
         return _pickling.reduce(self)
 
+    def __setstate__(self, cells) -> None:
+        _pickling.fill_cells(self, cells)
+
 
 def _prepare(self, /, *args, **kwargs):
     """The slow path of dispatchers and of their direct objects."""

@@ -10,7 +10,7 @@ from .compiled import ABSENT
 from .jit import dispatcher as make_dispatcher
 from .portable import lookup
 
-__all__ = ["reduce", "rebuild_function"]
+__all__ = ["reduce", "rebuild_function", "fill_cells"]
 
 
 def reduce(dispatcher):
@@ -26,8 +26,8 @@ def reduce(dispatcher):
     values = {n: _value(function.__globals__[n]) for n in names if function.__globals__.get(n, dispatcher) is not dispatcher}
     return rebuild_function, (
         marshal.dumps(function.__code__), dispatcher.__module__, function.__name__, function.__qualname__, function.__doc__,
-        function.__defaults__, function.__kwdefaults__, cells, values if _needs_globals(dispatcher.__module__) else {},
-        tuple(dispatcher.options), tuple((s.args, s.result) for s in dispatcher._declared))
+        function.__defaults__, function.__kwdefaults__, len(cells), values if _needs_globals(dispatcher.__module__) else {},
+        tuple(dispatcher.options), tuple((s.args, s.result) for s in dispatcher._declared)), cells
 
 
 def _needs_globals(module: str) -> bool:
@@ -64,7 +64,7 @@ def _restored(value):
     return __import__(value.name, fromlist=["*"]) if type(value) is _Module else value
 
 
-def rebuild_function(code, module, name, qualname, doc, defaults, kwdefaults, cells, values, options, declared):
+def rebuild_function(code, module, name, qualname, doc, defaults, kwdefaults, free, values, options, declared):
     code = marshal.loads(code)
     if values:
         space = {"__builtins__": builtins, "__name__": module}
@@ -74,7 +74,14 @@ def rebuild_function(code, module, name, qualname, doc, defaults, kwdefaults, ce
             space = vars(__import__(module, fromlist=["*"]))
         except ImportError:
             space = {"__builtins__": builtins, "__name__": module}
-    closure = tuple(CellType() if type(c) is _Empty else CellType(_restored(c)) for c in cells)
+    closure = tuple(CellType() for _ in range(free))
     function = FunctionType(code, space, name, defaults, closure)
     function.__qualname__, function.__doc__, function.__kwdefaults__, function.__module__ = qualname, doc, kwdefaults, module
     return make_dispatcher(function, options, declared)
+
+
+def fill_cells(dispatcher, cells) -> None:
+    """Once the dispatcher is known to the unpickler: a cell may lead back to it."""
+    for cell, value in zip(dispatcher.py_func.__closure__ or (), cells):
+        if type(value) is not _Empty:
+            cell.cell_contents = _restored(value)

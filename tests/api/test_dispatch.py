@@ -325,6 +325,16 @@ def test_pickles(fake):
     d = njit(fastmath=True)(lambda x, y=1.0: x + k + SCALE)
     e = pickle.loads(pickle.dumps(d))
     assert e is not d and e.options == d.options and e(1.0) == d(1.0) == 107.0 and len(fake.compiles) == 1
+
+    def even(n):
+        return k if n == 0.0 else odd(n - 1.0)
+
+    def odd(n):
+        return 0.0 if n == 0.0 else even(n - 1.0)
+
+    even, odd = njit(even), njit(odd)  # their cells lead to each other
+    e, o = pickle.loads(pickle.dumps((even, odd)))
+    assert [c.cell_contents for c in e.__closure__] == [k, o] and o.__closure__[0].cell_contents is e
     program = """
 import pickle, sys, math
 from pyjitc import njit
