@@ -4,6 +4,7 @@ from __future__ import annotations
 from ..base.errors import Diagnostic, TypingError
 from ..base.lazy import lazy
 from ..ir import core as ir
+from ..types.classes import FIXED_MODULES
 from ..types.kinds import Function, Generator, Iterator, Method, NoneType, Singleton, Struct
 from .analysis import Analysis
 from .emit import emit
@@ -32,9 +33,23 @@ def specialise(function, types, *, library, build, prototype, nested, options):
     for one in session.order:
         if one.analysis is not None and one.analysis.errors and not one.proto.library:
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
-            raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst),
-                          _calls(one, spec, inst.loc.line)) from None
+            one, inst, error = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
+            raise located(one.proto, inst, error, _operand_types(one.analysis, inst), _calls(one, spec, inst.loc.line)) from None
     return emit(session, spec), spec, list(session.dependencies.values())
+
+
+def _in_the_program(spec, inst, error, entry, library):
+    """Where the program calls a function of Python's library or of ours, of which something is not compiled: its reader knows
+    nothing of what is in there."""
+    called = None
+    while spec is not entry and spec.caller is not None and spec.proto.globals.get("__name__", "").partition(".")[0] in FIXED_MODULES:
+        called = called if spec.proto.library else spec.proto
+        (analysis, inst), spec = spec.caller, spec.caller[0].spec
+    if called is None:
+        return spec, inst, error
+    module = called.globals["__name__"]
+    return spec, inst, Mismatch(f"{module}.{called.qualname} is not compiled: {error.message}",
+                                error.hint if module.startswith("pyjitc.cuda") else library.instead(module))
 
 
 def _operand_types(analysis, inst: ir.Inst):

@@ -643,6 +643,10 @@ class Library:
         raise Mismatch(f"{full} is not compiled yet", instead or (
             f"the nearest function that is: {near}" if near else "call it outside the compiled function, or write it as a loop"))
 
+    def instead(self, module):
+        """What to write instead of a function of that module, which is written in Python that is not compiled."""
+        return _INSTEAD.get(module) or _INSTEAD.get(module.partition(".")[0]) or "call it outside the compiled function, or write it as a loop"
+
     def method(self, receiver, name, args, kwargs):
         t = receiver.type
         if isinstance(t, Instance):
@@ -682,6 +686,7 @@ _INSTEAD = {
     "input": "ask outside the compiled function, and pass the answer",
     "random": "use np.random, or pass a generator: np.random.default_rng(seed)",
     "time": "measure the time outside the compiled function",
+    "pyjitc.api.jit": "decorate it outside; functions inside a compiled function are compiled with it",
     "pandas": "pass columns as arrays, as in frame['x'].to_numpy()",
 }
 

@@ -2,6 +2,7 @@
 
 Each function has one wrong line, marked `# here`; the caret stands under the text given (from 3.11 on)."""
 import inspect
+import json
 import random
 import sys
 import time
@@ -371,6 +372,24 @@ def huge_operand(n):
     return n + abs(9223372036854775808)  # here
 
 
+
+
+@wrong(3, says="random.Random.randint is not compiled: ", at="random.randint(0, n)", hint="use np.random")
+def stdlib_method(n):
+    return random.randint(0, n)  # here
+
+
+@wrong(3, says="json.dumps is not compiled: ", at="json.dumps(n)", hint="call it outside")
+def stdlib_function(n):
+    return json.dumps(n)  # here
+
+
+@wrong(3, says="njit is not compiled: ", at="", hint="compiled with it")
+def decorated_inside(n):
+    @njit  # here
+    def inner(x):
+        return x
+    return inner(n)
 
 
 @pytest.mark.parametrize("function, args, says, at, hint", ROWS)
