@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Nest, Operand, Throw
+from ...ops.arith import CAST
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
 from ...ops.nest import BROADCAST
 from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
@@ -311,9 +312,20 @@ def where(args, kwargs):
             return index.module_of(np.nonzero).CALLS[np.nonzero](args, {})
         raise Mismatch("np.where is compiled with one array, or with a condition and two values")
     _checked("where", args)
+    args = [args[0], *_wrapped(args[1:])]
     if not any(is_array(x) and x.type.ndim for x in args):
         return scalar_array(chosen(*map(item, args)))
     return over(loops.select, [], args)
+
+
+def _wrapped(pair):
+    """The values of np.where, which casts Python's ints to the integers beside them without a look at their size."""
+    for x, y in (pair, pair[::-1]):
+        t = element_type(y)
+        if x.type is k.Int and isinstance(t, k.NpInt):
+            wrapped = Const(t, np.array(x.value).astype(dtype_of(t))[()]) if x.known else apply(CAST, x, type=t)
+            return [wrapped if z is x else z for z in pair]
+    return pair
 
 
 def lift(function, args) -> Expr:

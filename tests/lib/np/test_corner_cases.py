@@ -143,3 +143,8 @@ def test_reductions_cast_to_any_out(name):
     for out in (np.zeros(3, np.int64), np.zeros(3, np.float32)):
         expected, actual = outcome(plain(f), (x, out)), outcome(f, (x, out))
         assert refused(expected, actual) or not difference(expected, actual), (name, out.dtype)
+
+
+def test_where_casts_ints_without_a_look_at_their_size():
+    for x in (np.arange(3, dtype=np.uint64), np.arange(3, dtype=np.int8), np.array(5, np.uint8)):
+        agrees("np.where(x > 1, x, -1), np.where(x > 1, 300, x), np.where(x > 1, y, x)", (x, -7), (x, 300))
