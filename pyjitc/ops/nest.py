@@ -64,10 +64,12 @@ _NO_ROOM = {"output": "non-broadcastable output operand with shape {place} doesn
             "place": "could not broadcast input array from shape {whole} into shape {place}"}
 
 
-def _into(values, axis, ndims, into):
+def _into(values, axis, ndims, into, listed):
     place, *others = _split(list(values), ndims)
     lengths = aligned(values, ndims, axis)
     if any(n != 1 and n != lengths[0] for n in lengths[1:]):
+        if listed is not None and lengths[0] != 1:
+            raise ValueError(_apart([place, *others], listed))
         whole = others[0]
         if into == "output":
             count = max(map(len, others))
@@ -77,13 +79,16 @@ def _into(values, axis, ndims, into):
     return lengths[0]
 
 
-def _broadcast(*values, axis, ndims, into=None):
+def _apart(shapes, listed):
+    return "operands could not be broadcast together with shapes " + "".join(shape_text(shapes[n] if n >= 0 else ()) + " " for n in listed)
+
+
+def _broadcast(*values, axis, ndims, into=None, listed=None):
     if into is not None:
-        return _into(values, axis, ndims, into)
+        return _into(values, axis, ndims, into, listed)
     found = [n for n in aligned(values, ndims, axis) if n != 1] or [1]
     if any(n != found[0] for n in found):
-        raise ValueError("operands could not be broadcast together with shapes "
-                         + "".join(shape_text(s) + " " for s in _split(values, ndims)))
+        raise ValueError(_apart(_split(values, ndims), range(len(ndims))))
     return found[0]
 
 
@@ -103,8 +108,7 @@ def _broadcast_lower(e, inst, *operands):
         same = e.assign(f"icmp eq i64 {n}, {merged}")
         single = e.assign(f"icmp eq i64 {n}, 1")
         fine = e.assign(f"or i1 {same}, {single}")
-        text = "operands could not be broadcast together with shapes " + "".join(
-            shape_text(["%lld"] * n) + " " for n in ndims)
+        text = _apart([["%lld"] * n for n in ndims], range(len(ndims)))
         e.raise_unless(fine, inst, "ValueError", text, *(f"i64 {x}" for x in values))
         result = merged
     return [result]
@@ -131,6 +135,11 @@ def _into_lower(e, inst, values, ndims, lengths, into):
             same = e.assign(f"icmp eq i64 {n}, {lengths[0]}")
             single = e.assign(f"icmp eq i64 {n}, 1")
             fine = e.assign(f"or i1 {same}, {single}")
+            if into == "output":  # a length of 1 could be broadcast, but not in a result
+                alone = e.assign(f"icmp eq i64 {lengths[0]}, 1")
+                listed, every = inst.attrs["listed"], [place, *others]
+                e.raise_unless(e.assign(f"or i1 {fine}, {alone}"), inst, "ValueError", _apart([["%lld"] * n for n in ndims], listed),
+                               *(f"i64 {x}" for n in listed if n >= 0 for x in every[n]))
             e.raise_unless(fine, inst, "ValueError", _NO_ROOM[into].format(**shapes), *(f"i64 {x}" for x in ordered))
     return [lengths[0]]
 

@@ -225,16 +225,17 @@ def into(out: Expr, callee, args, where=None) -> Expr:
         return Throw(ValueError, "output array is read-only")
     fixed = [callee, _dtype(out.type.dtype)]
     if where is not None:
-        return Call(loops.after, out, _stored(out, [where, out, *args], _KEPT[len(args)], fixed, "output"))
-    return Call(loops.after, out, _stored(out, args, _CAST[len(args)], fixed, "output"))
+        return Call(loops.after, out, _stored(out, [where, out, *args], _KEPT[len(args)], fixed, [*args, out, where]))
+    return Call(loops.after, out, _stored(out, args, _CAST[len(args)], fixed, [*args, out]))
 
 
 def _dtype(t: k.Type) -> Const:
     return Const(DType(t), dtype_of(t))
 
 
-def _stored(target, args, kernel, fixed, check) -> Nest:
-    """The nest that writes the elements into `target`, after the check of shapes."""
+def _stored(target, args, kernel, fixed, listed=None) -> Nest:
+    """The nest that writes the elements into `target`, after the check of shapes. listed: the operands of a ufunc in the
+    order in which its messages list them, None for an assignment."""
     others = [x for x in args if is_array(x) and x.type.ndim and not _same(x, target)]
     shape = [Apply(ARRAY_DIM, target, axis=j) for j in range(target.type.ndim)]
     if any(x.type.ndim > target.type.ndim for x in others):
@@ -242,13 +243,21 @@ def _stored(target, args, kernel, fixed, check) -> Nest:
     if others:
         ndims = (target.type.ndim, *(x.type.ndim for x in others))
         lengths = [*shape, *(Apply(ARRAY_DIM, x, axis=j) for x in others for j in range(x.type.ndim))]
-        shape = [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, into=check) for axis in range(target.type.ndim - 1, -1, -1)]
+        attrs = {"into": "place"} if listed is None else {"into": "output", "listed": tuple(_place_among(x, target, others) for x in listed)}
+        shape = [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, **attrs) for axis in range(target.type.ndim - 1, -1, -1)]
     return Nest(loops.stored, [_tuple(shape), target], kernel, fixed, [item(x) for x in args], into=True, ndim=target.type.ndim,
                 dtype=target.type.dtype)
 
 
 def _is_sequence(x):
     return isinstance(x.type, k.Tuple) or isinstance(x.type, k.Struct) and x.type.name == "list"
+
+
+def _place_among(x, target, others):
+    """Which of the shapes is that of x, the target's first; -1: it has none."""
+    if not is_array(x) or not x.type.ndim:
+        return -1
+    return 0 if _same(x, target) else 1 + next(n for n, y in enumerate(others) if x is y)
 
 
 def _same(x, y):
@@ -259,7 +268,7 @@ def assign(target: Expr, value: Expr) -> Expr:
     """target[...] = value"""
     if k.is_time(value.type):
         value = conversions.assign(value, target.type.dtype)
-    return _stored(target, [value], loops.cast0, [_dtype(target.type.dtype)], "place")
+    return _stored(target, [value], loops.cast0, [_dtype(target.type.dtype)])
 
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:

@@ -148,3 +148,11 @@ def test_reductions_cast_to_any_out(name):
 def test_where_casts_ints_without_a_look_at_their_size():
     for x in (np.arange(3, dtype=np.uint64), np.arange(3, dtype=np.int8), np.array(5, np.uint8)):
         agrees("np.where(x > 1, x, -1), np.where(x > 1, 300, x), np.where(x > 1, y, x)", (x, -7), (x, 300))
+
+
+def test_messages_of_shapes_that_do_not_fit():
+    pairs = [(np.ones(3), np.ones(4)), (np.ones(1), np.ones(3)), (np.ones((3, 1)), np.ones(4)), (np.ones((3, 4)), np.ones((3, 5)))]
+    agrees("x += y; x", *pairs)
+    agrees("np.add(y, 2.0, out=x)", *pairs)
+    agrees("np.sin(2.5, out=x, where=y > 0)", *pairs)
+    agrees("x *= x * y; x", *pairs)
