@@ -44,7 +44,7 @@ def _in_the_program(spec, inst, error, entry, library):
     called = None
     while spec is not entry and spec.caller is not None and spec.proto.globals.get("__name__", "").partition(".")[0] in FIXED_MODULES:
         called = called if spec.proto.library else spec.proto
-        (analysis, inst), spec = spec.caller, spec.caller[0].spec
+        spec, inst = spec.caller[0].spec, spec.caller[1]
     if called is None:
         return spec, inst, error
     module = called.globals["__name__"]
