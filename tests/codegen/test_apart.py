@@ -41,18 +41,27 @@ def test_the_halves_become_one_object(monkeypatch):
         ("internal ", "helper"), ("", "entry"), ("internal ", "f1.plain")]
 
 
-def test_what_sorts_is_apart(monkeypatch):
+def halves(monkeypatch, f, *args):
+    """Names of the functions in both halves of the text that a first call makes, and the second half."""
     texts = []
     to_object = link.to_object
     monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
-
-    @njit
-    def f(a):
-        return np.sort(a)
-
-    a = np.array([3.0, 1.0, 2.0] * 20)
-    assert (f(a) == np.sort(a)).all()
+    f(*args)
     head, other = apart.parted(texts[0])
-    assert {"radix_sort", "inserted"} <= {name.partition(".")[2] for name in re.findall(r"^define .*@([\w.]+)\(", other, re.MULTILINE)}
-    assert "!llvm.loop" in other  # not to be vectorised: one loop each
-    assert not re.search(r"^define .*@[\w.]*radix_sort\(", head, re.MULTILINE)
+    return *({name.partition(".")[2] or name for name in re.findall(r"^define .*?@([\w.]+)\(", half, re.MULTILINE)} for half in (head, other)), other
+
+
+def test_what_sorts_and_selects_is_apart(monkeypatch):
+    f = njit(lambda a: np.median(np.sort(a)))
+    head, other, text = halves(monkeypatch, f, np.array([3.0, 1.0, 2.0] * 20))
+    assert {"sort_keys", "radix_sort", "inserted", "median_row", "select_key"} == other
+    assert not other & head and "extent" in head  # one that is vectorised
+    assert "!llvm.loop" in text  # not to be: one loop each
+    a = np.arange(40.0)[::-1].copy()
+    assert f(a) == np.median(a)
+
+
+def test_what_calls_lapack_is_apart(monkeypatch):
+    f = njit(lambda a, b: np.linalg.solve(a, b))
+    head, other, _ = halves(monkeypatch, f, np.eye(3), np.ones(3))
+    assert other == {"solve_matrix"} and not other & head

@@ -17,7 +17,7 @@ from ...types.lattice import dtype_of, numpy_counterpart
 from ..build import apply, cast, compiled, meaning, outlined, promoted, whole_number
 from . import creation, views
 from .reductions import axes_of, bound
-from .views import elements, is_writable, view_as
+from .views import elements, is_contiguous, is_writable, view_as
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -59,16 +59,6 @@ def _reshape(args, kwargs):
     parts = elements(shape[0]) if len(shape) == 1 else shape
     return Call(reshaped, a, _tuple([_int(x) for x in parts]), Const(k.Str, "C" if order is None else order.value),
                 copy if copy.value is None else Const(k.Bool, bool(copy.value)))
-
-
-def _is_contiguous(args, kwargs):
-    return Const(k.Bool, args[0].type.layout == "C")
-
-
-@meaning(_is_contiguous)
-def is_contiguous(a):
-    """Whether the type of `a` says that it is in C order."""
-    raise NotImplementedError
 
 
 def reshaped(a, shape, order="C", copy=None):

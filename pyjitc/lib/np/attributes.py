@@ -14,8 +14,7 @@ from ..build import provoked
 from ..intrinsics import as_type
 from ..py import conversions
 from . import indexing, views
-from .arrange import is_contiguous
-from .views import elements, view_as
+from .views import elements, is_contiguous, view_as
 from .making import in_order
 from .splitting import is_sequence
 

@@ -12,8 +12,8 @@ from ...types.kinds import Array, Bool, Int
 from ..build import meaning
 from . import views
 from .applying import common_shape
-from .arrange import is_contiguous, permute
-from .views import elements, read_only
+from .arrange import permute
+from .views import elements, is_contiguous, read_only
 from .making import made
 from .splitting import as_arrays, highest, is_sequence, joint_shape, shapes_of, spread
 

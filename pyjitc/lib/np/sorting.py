@@ -14,10 +14,10 @@ from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ...ops.structure import CHOOSE
 from ...types.kinds import Array, Int, NoneType, Record, Singleton, Struct, Tuple, is_integer, is_scalar
-from ..build import outlined, provoked, type_name, unhurried
+from ..build import in_order, provoked, type_name, unhurried
 from ..intrinsics import as_type
 from .radix import radix_sort, with_bits
-from .views import duplicate
+from .views import is_contiguous
 
 __all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key", "copy_row", "with_arrays"]
 
@@ -51,7 +51,7 @@ def move(places, i, new_places, j):
         ARRAY_STORE(new_places, j, ARRAY_LOAD(places, i))
 
 
-@outlined
+@in_order
 def merge(source, target, places, new_places, low, middle, high):
     """Merge source[low:middle] and source[middle:high] into target; places move along."""
     front_l, front_r = low, middle
@@ -86,7 +86,7 @@ def merge(source, target, places, new_places, low, middle, high):
         move(places, front_r, new_places, IADD(low, half))
 
 
-@outlined
+@in_order
 def insertion(a, places, low, high):
     """Sort a[low:high]."""
     for i in range(IADD(low, 1), high):
@@ -132,7 +132,7 @@ def nans_last(a, spare, places, spare_places, n):
     return kept
 
 
-@outlined
+@in_order
 def sort_keys(a, spare, places, spare_places, n):
     """Sort the first n elements of the contiguous array a; places, if any, move along."""
     if n < 2:
@@ -171,7 +171,7 @@ def triple(a, i, step):
     return middle_of(ARRAY_LOAD(a, i), ARRAY_LOAD(a, IADD(i, step)), ARRAY_LOAD(a, IADD(i, IMUL(step, 2))))
 
 
-@outlined
+@in_order
 def select_key(a, places, k, n):
     """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place; places, if
     any, move along."""
@@ -230,12 +230,22 @@ def flat_into(out, a, at):
 
 def flat_copy(a):
     out = np.empty(a.size, a.dtype)
-    flat_into(out, a, 0)
+    if a.ndim == 1:
+        copy_row(out, a)
+    else:
+        flat_into(out, a, 0)
     return out
 
 
-@unhurried
 def copy_row(target, source):
+    if target.dtype == source.dtype and is_contiguous(target) and is_contiguous(source):
+        ROW_COPY(target, source, len(source))
+    else:
+        copy_any_row(target, source)
+
+
+@unhurried
+def copy_any_row(target, source):
     n = len(source)
     if target.dtype != source.dtype:
         target[...] = source
@@ -313,7 +323,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
     check_kind(kind, order, stable)
     n = a.shape[normal_axis(axis, a.ndim)]
     if a.ndim == 1:
-        out = duplicate(a)
+        out = flat_copy(a)
         sort_keys(out, np.empty(n, a.dtype), None, None, n)
         return out
     out = np.empty(a.shape, a.dtype)
@@ -336,7 +346,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
     out = np.empty(a.shape, np.int64)
     if a.ndim == 1:
         count_up(out)
-        sort_keys(duplicate(a), np.empty(n, a.dtype), out, np.empty(n, np.int64), n)
+        sort_keys(flat_copy(a), np.empty(n, a.dtype), out, np.empty(n, np.int64), n)
     else:
         argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype), np.empty(n, np.int64),
                       np.empty(n, np.int64), None)

@@ -24,7 +24,7 @@ from ..intrinsics import store_all
 numbers = lazy(f"{__package__.rpartition('.')[0]}.py.numbers")
 
 __all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
-           "is_power", "has_power", "integral", "integers", "elements", "view_as", "read_only", "overlap", "duplicate", "apart"]
+           "is_power", "has_power", "integral", "integers", "elements", "view_as", "read_only", "overlap", "is_contiguous", "duplicate", "apart"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
@@ -365,6 +365,12 @@ def overlap(a, b):
         return False
     return low_address(a, 0, ARRAY_DATA(a)) < high_address(b, 0, ARRAY_DATA(b)) and \
         low_address(b, 0, ARRAY_DATA(b)) < high_address(a, 0, ARRAY_DATA(a))
+
+
+@meaning(lambda args, kwargs: Const(Bool, args[0].type.layout == "C"))
+def is_contiguous(a):
+    """Whether the type of `a` says that it is in C order."""
+    raise NotImplementedError
 
 
 def duplicate(a):
