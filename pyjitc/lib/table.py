@@ -242,7 +242,7 @@ class Library:
         if is_numpy_scalar(x.type) or is_numpy_scalar(y.type):
             other = y if is_numpy_scalar(x.type) else x
             if _is_text(other.type):
-                return constant(np.bool_(op == "!="))
+                return constant(operators.SYMBOLS[op](np.int8(0), ""))  # its type is of the version of NumPy
             if isinstance(other.type, Tuple) or other.type is Range:
                 raise Mismatch(f"{op} between a NumPy scalar and a {'range' if other.type is Range else 'tuple'} is not compiled", "make an array of it: np.array(x)")
         a, b = _fixed(x), _fixed(y)

@@ -384,11 +384,9 @@ def stdlib_function(n):
     return json.dumps(n)  # here
 
 
-@wrong(3, says="njit is not compiled: ", at="", hint="compiled with it")
+@wrong(3, says="njit is not compiled: ", at="njit(lambda x: x)", hint="compiled with it")
 def decorated_inside(n):
-    @njit  # here
-    def inner(x):
-        return x
+    inner = njit(lambda x: x)  # here
     return inner(n)
 
 
