@@ -13,7 +13,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, structure
 from ..types.kinds import (
-    Array, Bool, DType, Function, Generator, Iterator, Method, NoneType, Singleton, Struct, Tuple, Type, Unbound,
+    Array, Bool, DType, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Struct, Tuple, Type, Unbound,
     Undefined, Union, is_numpy_scalar, is_python_number, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
@@ -207,7 +207,7 @@ class Evaluator(Operations):
         if nest.beside is not None and len(products) > 1:
             column, matrix = nest.operands
             vector = Array(matrix.type.dtype, 1, "A")
-            given = [Operand(-1, t) for t in (matrix.type, vector, column.type, Bool)]
+            given = [Operand(-1, t) for t in (matrix.type, vector, column.type, Int, Bool, Array(matrix.type.dtype, 1))]
             two = self.user_call(self.session.prototype(nest.beside), given, None, nest.beside)
             if self.settle(two)[1] is None:
                 return nest, None

@@ -232,36 +232,80 @@ class _Fusion:
             earlier, later = (one, inst) if dominates(*homes) else (inst, one)
             if not dominates(self.place[earlier][0], self.place[later][0]):
                 return False
+        between = self.between(earlier, later)
+        if between is None or right.type.dtype is not column.type.dtype:
+            return False
         view = self.defs.get(column)
         chained = view is not None and view.op is m.ARRAY_VIEW and view.args[0] is one.result
+        if between:
+            return not chained and earlier is one and self.ahead(one, inst, matrix, right, column, between)
         users = self.users(earlier.result)
         if chained:  # what asks for the step of the vector between them, and its view as a column
             if any(x is not view and x.op is not m.ARRAY_STRIDE for x in users) or self.uses[column] != 1:
                 return False
         elif any(not self.after(later, x) for x in users):
             return False
-        if self.between(earlier, later) != [] or right.type.dtype is not column.type.dtype:
-            return False
         for x in users if chained else ():
             if x.op is m.ARRAY_STRIDE:
                 x.op, x.args, x.attrs = CONST, [], {"value": m.item_bytes(right.type.dtype)}
             else:
                 self.gone.add(x)
-        callee, loc = inst.attrs["beside"], later.loc
-        kinds = [p.type for p in callee.params]
-        both = Value(callee.result)
-        new = [Inst(INVOKE, (), {"callee": callee}, both, loc, (), later.unwind)]
-        for v, t in zip((matrix, right, matrix if chained else column), kinds):
-            if v.type is not t:
-                new.insert(0, Inst(s.RETYPE, [v], {"type": t}, Value(t), loc))
-                v = new[0].result
-            new[-1].args.append(v)
-        flag = Value(Bool)
-        new.insert(0, Inst(CONST, (), {"value": chained}, flag, loc))
-        new[-1].args.append(flag)
-        new += [Inst(s.TUPLE_GET, [both], {"index": k}, x.result, loc) for k, x in enumerate((one, inst))]
-        self.instead_of[later] = new
+        b = _Builder([], later.loc, later.unwind, self.defs)
+        both = _both(b, inst.attrs["beside"], (matrix, right, matrix if chained else column), int(chained))
+        b.insts += [Inst(s.TUPLE_GET, [both], {"index": k}, x.result, later.loc) for k, x in enumerate((one, inst))]
+        self.instead_of[later] = b.insts
         self.gone.add(earlier)
+        one.attrs, inst.attrs = {"count": 0}, {"count": 0}
+        return True
+
+    def ahead(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value, between: list[Inst]) -> bool:
+        """`y = matrix @ right`, assignments, `z = column @ matrix`: with y comes z, where the program finds that the assignments will not write
+        into what z is made of."""
+        home, at = self.place[one]
+        if any(w.op is not NEST_INTO for w in between):
+            return False
+        b = _Builder([], one.loc, one.unwind, self.defs)
+        early: dict[Value, Value | None] = {}
+
+        def moved(v):
+            """The value before the first product."""
+            if v not in early:
+                made = self.defs.get(v)
+                if made is None or made in home.insts[:at]:
+                    early[v] = v if v in self.defs else None
+                elif made.op.effects or made.edges():
+                    early[v] = None
+                else:
+                    args = [moved(x) for x in made.args]
+                    early[v] = None if None in args else Value(v.type)
+                    if early[v] is not None:
+                        b.insts.append(Inst(made.op, args, made.attrs, early[v], one.loc))
+                        self.defs[early[v]] = b.insts[-1]
+            return early[v]
+
+        left, targets = moved(column), [moved(w.args[1]) for w in between]
+        if left is None or None in targets:
+            return False
+
+        def lengths(v):
+            return [b.op(m.ARRAY_DIM, v, type=Int, axis=k) for k in range(v.type.ndim)]
+
+        sizes = {v: lengths(v) for v in (matrix, left, *targets)}
+        tests = [b.op(a.IEQ, sizes[matrix][0], sizes[left][0], type=Bool)]
+        for target in targets:
+            low, high = _span(b, target, sizes[target])
+            for v in (matrix, left):
+                if not _distinct(self.defs, target, v):
+                    low2, high2 = _span(b, v, sizes[v])
+                    tests.append(b.op(a.BOR, b.op(a.IGE, low, high2, type=Bool), b.op(a.IGE, low2, high, type=Bool), type=Bool))
+        sure = b.all(tests)
+        both = _both(b, inst.attrs["beside"], (matrix, right, left), 2, sure)
+        b.insts.append(Inst(s.TUPLE_GET, [both], {"index": 0}, one.result, one.loc))
+        ready = b.op(s.TUPLE_GET, both, type=inst.result.type, index=1)
+        self.instead_of[one] = b.insts
+        b = _Builder([], inst.loc, inst.unwind, self.defs)
+        both = _both(b, inst.attrs["beside"], (matrix, right, column), 3, sure, ready)
+        self.instead_of[inst] = [*b.insts, Inst(s.TUPLE_GET, [both], {"index": 1}, inst.result, inst.loc)]
         one.attrs, inst.attrs = {"count": 0}, {"count": 0}
         return True
 
@@ -329,6 +373,17 @@ class _Fusion:
         readers = [inst for inst in self.place if inst.op in _NESTS and inst not in self.gone and v in inst.args]
         return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(
             inst.args[inst.attrs["count"]:].count(v) for inst in readers) and all(inst.attrs["ndim"] == v.type.ndim for inst in readers)
+
+
+def _both(b: "_Builder", callee: Function, operands, mode: int, sure: Value | None = None, ready: Value | None = None) -> Value:
+    """A call of products.both_products."""
+    kinds = [p.type for p in callee.params]
+    args = [_retyped(b, v, t) for v, t in zip(operands, kinds)]
+    args += [b.const(Int, mode), sure or b.const(Bool, True)]
+    if ready is None:
+        ready = b.op(s.UNDEF, type=kinds[-1])
+        b.insts[-1].attrs["type"] = kinds[-1]
+    return b.op(INVOKE, *args, _retyped(b, ready, kinds[-1]), type=callee.result, callee=callee)
 
 
 def _fails(tree) -> bool:

@@ -214,6 +214,48 @@ def test_two_products_with_one_matrix_read_it_once():
     agree(both, np.ones((2, 3)), np.ones(4), np.ones(2))
 
 
+def test_two_products_with_a_write_between():
+    """Both at once, where what is written is not what the second is made of: known when it runs. With shapes that do not fit, and memory
+    that is shared, as written."""
+    def f(x, z, y, r, A):
+        x += A @ y
+        z += r @ A
+
+    compiled = njit(f)
+    rng = np.random.default_rng(4)
+    for m, n in ((3, 4), (130, 70), (90, 90), (0, 3), (3, 0)):
+        for which in range(5 if m == n else 1):
+            A, x, z, y, r = (np.round(rng.random(k) * 8) for k in ((m, n), m, n, n, m))
+            a, b = ([v.copy() for v in (x, z, y, r, A)] for _ in range(2))
+            for args in (a, b):
+                if which == 1:
+                    args[0] = args[3]  # x is r
+                elif which == 2:
+                    args[0] = args[4][1]  # x is a row of A
+                elif which == 3:
+                    args[0] = args[4][:, 2]
+                elif which == 4:
+                    args[0], args[3] = args[2], args[2]  # x and r are y
+            f(*a)
+            compiled(*b)
+            for v, w in zip(a, b):
+                np.testing.assert_allclose(w, v, rtol=1e-12)
+    square = np.ones((3, 3))
+    agree(f, np.ones(3), np.ones(3), np.ones(3), np.ones(4), square, compiled=compiled)
+    agree(f, np.ones(3), np.ones(3), np.ones(4), np.ones(3), square, compiled=compiled)
+    names = [name.partition(".")[0] for name in calls_of(f, (np.ones(3), np.ones(3), np.ones(3), np.ones(3), square))]
+    assert names.count("matvec_pair") == 1
+
+    def apart(y, r, A):
+        t = A @ y
+        t[0] = 5.0
+        for k in range(2):
+            A[k] = 1.0
+        return t, r @ A
+
+    agree(apart, np.arange(3.0), np.arange(3.0), np.arange(9.0).reshape(3, 3))
+
+
 def test_what_is_not_needed_is_not_compiled():
     def itself(a, b):
         a[:] = a * 2.0 + 1.0

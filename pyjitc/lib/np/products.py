@@ -282,17 +282,25 @@ def vector_by_rows(column, a):
     return y
 
 
-def both_products(a, right, column, chained):
-    """(a @ right, left @ a), or with `chained` (a @ right, (a @ right) @ a). The matrix is read once: the second product of some rows
-    follows the first, which has left them in the cache."""
+def both_products(a, right, column, mode, sure, ready):
+    """mode 0: (a @ right, left @ a). 1: (a @ right, (a @ right) @ a); `column` is anything. The matrix is read once: the second product of some
+    rows follows the first, which has left them in the cache. 2: as 0, but the second product only if `sure`; 3: this one, later: `ready` if `sure`."""
     a, x = strided(a), strided(right)
     m, n = a.shape
+    if mode == 3:
+        if sure:
+            return ready, ready
+        z = np.empty(n, a.dtype)
+        matvec(z, a.T, strided(column)[:, 0])
+        return z, z
     y = np.empty(m, a.dtype)
     z = np.empty(n, a.dtype)
-    if chained:  # then `column` is anything
+    if mode == 1:
         matvec_pair(y, z, a, x, x, True)
-    else:
+    elif mode == 0 or sure:
         matvec_pair(y, z, a, x, strided(column)[:, 0], False)
+    else:
+        matvec(y, a, x)
     return y, z
 
 
