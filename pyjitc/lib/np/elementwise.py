@@ -171,6 +171,9 @@ def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
         found = loop(function, tuple(element_type(x) for x in args), dtype, casting, tuple(x and x.type.dtype for x in outs))
         outputs = found.outputs
         if not exact:
+            for x, t in zip(args, found.inputs):
+                if x.type is k.Int and x.known and isinstance(t, k.NpInt) and not np.iinfo(dtype_of(t)).min <= x.value <= np.iinfo(dtype_of(t)).max:
+                    return Throw(OverflowError, f"Python integer {x.value} out of bounds for {dtype_of(t).name}")  # for no elements too
             args = [x if is_array(x) or x.known else convert(x, t) if k.is_python_number(x.type) else x for x, t in zip(args, found.inputs)]
     callee = constant_of(function if dtype is None else typed(function, found))
     if function.nout > 1:

@@ -156,3 +156,8 @@ def test_messages_of_shapes_that_do_not_fit():
     agrees("np.add(y, 2.0, out=x)", *pairs)
     agrees("np.sin(2.5, out=x, where=y > 0)", *pairs)
     agrees("x *= x * y; x", *pairs)
+
+
+@pytest.mark.parametrize("text", ["x + 300", "x ** -1", "300 // x", "x == 300"])
+def test_ints_out_of_bounds_beside_no_elements(text):
+    agrees(text, (np.zeros(0, np.uint8),), (np.arange(3, dtype=np.uint8),), (np.zeros(2, np.float32),))
