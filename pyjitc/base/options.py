@@ -60,7 +60,7 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
                 raise TypeError(f"option {name}={value!r}: {_REFUSED[name]}")
             continue
         if name not in Options._fields:
-            near = suggest(name, (*Options._fields, *_ACCEPTED, *_REFUSED))
+            near = suggest(name, (*Options._fields, *_ACCEPTED, *_REFUSED, "static_argnames", "static_argnums"))  # the last two are njit's own
             raise TypeError(f"unknown option {name!r}" + (f"; did you mean {near!r}?" if near else
                                                           f"; options are {', '.join(Options._fields)}"))
         if name == "boundscheck" and value is None:
