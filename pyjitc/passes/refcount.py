@@ -2,8 +2,8 @@
 
 Runs last but for code generation, when no pass moves uses any more.
 Owners are the results of operations that allocate, of calls, and block parameters; function parameters are borrowed from
-the caller for the whole call. Every other value (an element, a view, a tuple made of others) only looks at its owners,
-so a use of it is a use of them. An owner is released after its last use, on edges where it is not needed, and, where an
+the caller for the whole call. Every other value (an element, a view, a tuple made of others, the address of an array) only looks at its
+owners, so a use of it is a use of them. An owner is released after its last use, on edges where it is not needed, and, where an
 instruction may raise, in its `cleanup` or in a block on the way to the handler. Returning a value and passing it to a
 block hands the reference over, or makes one.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
@@ -14,8 +14,8 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
-from ..ops.memory import RELEASE, RETAIN
-from ..types.kinds import is_refcounted
+from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
+from ..types.kinds import Int, is_refcounted
 
 __all__ = ["run"]
 
@@ -33,6 +33,7 @@ def run(fn: ir.Function, options=None) -> None:
 
     owners: dict[ir.Value, frozenset] = {}
     none = frozenset()
+    addresses: set = set()
     any_owner = False
     for block in blocks:
         for p in block.params:
@@ -50,6 +51,9 @@ def run(fn: ir.Function, options=None) -> None:
                     any_owner = True
                 else:
                     owners[r] = none.union(*(owners.get(a, none) for a in inst.args))
+            elif inst.op is ARRAY_DATA or r is not None and r.type is Int and not addresses.isdisjoint(inst.args):
+                owners[r] = none.union(*(owners.get(a, none) for a in inst.args))
+                addresses.add(r)
     if not any_owner and not is_refcounted(fn.result):
         return
     _Counting(fn, blocks, owners, refcounted).run()

@@ -1,6 +1,8 @@
 """np.random: the numbers, their types and the state afterwards are NumPy's own, for objects and for the global RandomState."""
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -189,6 +191,23 @@ def test_sizes():
     compiled = njit(draw)
     for size in (None, 0, 3, (), (2,), (2, 3), (0, 4), (2, 3, 4), np.int32(3), -1, (2, -1)):
         check(draw, (size,), compiled=compiled)
+
+
+DROPPED = '''
+import numpy as np
+from pyjitc import njit
+@njit
+def shapes(n):
+    return np.random.rand(n).shape, np.random.randint(0, 9, n).size, np.random.standard_normal((n, 2)).ndim, len(np.random.permutation(n))
+for k in range(200):
+    [bytearray(i) for i in range(700, 1000, 16) for _ in range(5)]  # memory that is free when an array is made
+    assert shapes(100) == ((100,), 100, 2, 100)
+'''
+
+
+def test_arrays_of_which_nobody_reads_the_numbers():
+    done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, (done.returncode, done.stderr)
 
 
 def test_parameters_that_broadcast():
