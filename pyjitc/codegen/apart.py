@@ -1,7 +1,7 @@
 """Functions that LLVM gets apart from the others of a module.
 
 Its default pipeline is made for what may be vectorised and inlined, and takes ten times as long as the few passes after which the
-loops of a library function marked `in_order` (lib/build.py) are nearly as good. It works on modules, so these functions are a module
+loops of a library function marked `unvectorised` (lib/build.py) are nearly as good. It works on modules, so these functions are a module
 of their own, which joins the other before code is made. The text of both is one, with a line between them.
 """
 from __future__ import annotations
@@ -11,17 +11,16 @@ import re
 __all__ = ["joined", "parted", "LINE"]
 
 LINE = "\n; apart\n"
-_NAMES = re.compile(r"@([\w.]+)")
-_DEFINED = re.compile(r"^define (internal )?(.*?@([\w.]+)\(.*\)) .*\{$", re.MULTILINE)
-_DECLARED = re.compile(r"^(?:declare .*?@|@)([\w.]+)\b.*$", re.MULTILINE)
-_METADATA = re.compile(r"^![0-9]+ = .*$", re.MULTILINE)
+_DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*\)) .*\{$"
+_DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"
+_METADATA = r"(?m)^![0-9]+ = .*$"
 
 
 def joined(text: str, bodies: list[str]) -> str:
     """The text of a module whose functions `bodies` are apart: each half declares what it uses of the other."""
     apart = "\n".join(bodies)
-    used = set(_NAMES.findall(apart))
-    own = [f"declare {found[2]} nounwind" for found in _DEFINED.finditer(apart)]
+    used = set(re.findall(r"@([\w.]+)", apart))
+    own = [f"declare {found[2]} nounwind" for found in re.finditer(_DEFINED, apart)]
     given = []
 
     def shared(found):
@@ -30,9 +29,9 @@ def joined(text: str, bodies: list[str]) -> str:
         given.append(f"declare {found[2]} nounwind")
         return found[0].replace("define internal ", "define hidden ", 1)
 
-    text = _DEFINED.sub(shared, text)
-    needed = [found[0] for found in _DECLARED.finditer(text) if found[1] in used]
-    return "\n".join([text, *own, LINE, *needed, *given, apart.replace("define internal ", "define hidden "), *_METADATA.findall(text)])
+    text = re.sub(_DEFINED, shared, text)
+    needed = [found[0] for found in re.finditer(_DECLARED, text) if found[1] in used]
+    return "\n".join([text, *own, LINE, *needed, *given, apart.replace("define internal ", "define hidden "), *re.findall(_METADATA, text)])
 
 
 def parted(text: str) -> tuple[str, str]:

@@ -181,7 +181,7 @@ class Module:
 
     def add(self, fn: ir.Function) -> None:
         body = FunctionEmitter(self, fn).run()
-        plain = fn.attrs.get("outlined") == "in order" and rare.PREFIX not in body
+        plain = fn.attrs.get("outlined") == "unvectorised" and rare.PREFIX not in body
         (self.apart if plain else self.bodies).append(body)
 
     def text(self) -> str:

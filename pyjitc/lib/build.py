@@ -16,7 +16,7 @@ from ..types.lattice import dtype_of, part_of, promote
 
 times = lazy(f"{__package__}.np.times")
 
-__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "in_order", "gathering", "unhurried", "OUTLINED", "meaning"]
+__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "OUTLINED", "meaning"]
 
 const = Const
 
@@ -59,7 +59,7 @@ def meaning(rule):
     return mark
 
 
-OUTLINED: dict = {}  # code object of a library function that stays a call -> "vectors", "in order", "unhurried" or GATHER
+OUTLINED: dict = {}  # code object of a library function that stays a call -> "vectors", "unvectorised", "unhurried" or GATHER
 
 
 def outlined(function):
@@ -68,9 +68,9 @@ def outlined(function):
     return function
 
 
-def in_order(function):
+def unvectorised(function):
     """The same for one whose loops LLVM cannot vectorise, or is not to: for LLVM each is one loop, and half the work."""
-    OUTLINED[function.__code__] = "in order"
+    OUTLINED[function.__code__] = "unvectorised"
     return function
 
 

@@ -58,7 +58,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         _cross(loop, edges, defs)
     short: set[ir.Block] = set()  # headers of loops that are known to be
     polled: list[ir.Block] = []  # headers that are entered through a poll
-    in_order = fn.attrs.get("outlined") in ("in order", "unhurried")  # see lib/build.py
+    in_order = fn.attrs.get("outlined") in ("unvectorised", "unhurried")  # see lib/build.py
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # inside `try`: the front end has put one where handlers see it

@@ -9,7 +9,7 @@ from ...infer.meaning import Const, Call, Mismatch, Throw
 from ...ops.blas import BLAS
 from ...types import kinds as k
 from ...types.kinds import Array
-from ..build import in_order
+from ..build import unvectorised
 from .linalg import check_square, columns, matrices, narrowed, one_matrix, put_columns, work_space
 from .products import taken
 from .stacks import over_matrices
@@ -21,7 +21,7 @@ ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"  # since NumPy 2
 
 # -- symmetric matrices
 
-@in_order
+@unvectorised
 def symmetric(work, w, letters):
     """syevd or heevd: eigenvalues to w, the vectors in the place of the matrix."""
     n = len(work)
@@ -107,7 +107,7 @@ def check_finite(a):
                 raise LinAlgError("Array must not contain infs or NaNs")
 
 
-@in_order
+@unvectorised
 def eigen_complex(work, w, v, letters):
     n = len(work)
     query, reals = np.empty(1, work.dtype), np.empty(max(1, 2 * n), np.float64)
@@ -118,7 +118,7 @@ def eigen_complex(work, w, v, letters):
         raise LinAlgError("Eigenvalues did not converge")
 
 
-@in_order
+@unvectorised
 def eigen_real(work, real, imag, v, letters):
     n = len(work)
     query = np.empty(1, work.dtype)

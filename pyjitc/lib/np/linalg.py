@@ -16,7 +16,7 @@ from ...runtime import blas
 from ...types import kinds as k
 from ...types.kinds import Array
 from ...types.lattice import kind_of, promote
-from ..build import in_order
+from ..build import unvectorised
 from .factors import own_cholesky, own_lu, own_solve
 from .products import as_array, converted, of_type, stack_text, taken
 from .stacks import over_matrices
@@ -109,7 +109,7 @@ def factor(lu, pivots):
 
 # -- solve, inv
 
-@in_order
+@unvectorised
 def solve_matrix(x, a, b):
     rhs = columns(b)
     solve_columns(a, rhs)
@@ -131,7 +131,7 @@ def solve_columns(a, rhs):
             own_solve(lu, pivots, rhs)
 
 
-@in_order
+@unvectorised
 def inv_matrix(x, a):
     n = a.shape[0]
     rhs = np.empty((n, n), a.dtype)
@@ -205,7 +205,7 @@ def inv_stack(x, a):
 
 # -- determinants
 
-@in_order
+@unvectorised
 def log_determinant(a):
     """(sign, logarithm of the absolute value)"""
     n = a.shape[0]
@@ -271,7 +271,7 @@ def det_stack(found, a):
 
 # -- cholesky
 
-@in_order
+@unvectorised
 def cholesky_matrix(x, a, upper):
     n = a.shape[0]
     work = columns(a)
@@ -309,7 +309,7 @@ def work_space(query):
     return np.empty(max(1, int(query[0].real)), query.dtype)
 
 
-@in_order
+@unvectorised
 def qr_factors(a):
     """(columns with the reflectors, their factors)"""
     m, n = a.shape
@@ -322,7 +322,7 @@ def qr_factors(a):
     return work, tau
 
 
-@in_order
+@unvectorised
 def orthogonal(work, tau, m, n):
     """The first n columns of the product of the reflectors."""
     q = np.empty((n, m), tau.dtype)
@@ -404,7 +404,7 @@ def _qr(args, kwargs):
 
 # -- svd
 
-@in_order
+@unvectorised
 def singular(u, s, v, a, job):
     """gesdd; u and v take their columns, they have no rows when only the values are wanted."""
     m, n = a.shape

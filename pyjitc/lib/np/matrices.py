@@ -11,7 +11,7 @@ from ...ops.blas import BLAS
 from ...ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.lattice import kind_of
-from ..build import in_order, outlined, type_name
+from ..build import outlined, type_name, unvectorised
 from ..intrinsics import strided
 from .linalg import FOUND, check_square, columns, hermitian_svd, hermitian_values, inv, matrices, narrowed, put_columns, singular_values, svd, work_space
 from .products import as_array, of_type, taken
@@ -362,7 +362,7 @@ def _pinv(args, kwargs):
 
 # -- least squares
 
-@in_order
+@unvectorised
 def least_squares(work, rhs, s, m, n, rcond):
     """gelsd; the rank."""
     most = max(m, n, 1)

@@ -12,7 +12,7 @@ from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, SUM_EIGHTS
 from ...types import kinds as k
 from ...types.kinds import Array, DType, NoneType, Singleton, is_number
 from ...types.lattice import dtype_of, kind_of, promote
-from ..build import in_order, type_name
+from ..build import type_name, unvectorised
 from ..intrinsics import as_type, insert_axes
 from .reductions import axes_of, axes_size, put_out
 from .sorting import copy_row, flat_copy, less, normal_axis, select_key, sort_keys, with_arrays
@@ -42,7 +42,7 @@ def has_nan(row):
     return False
 
 
-@in_order
+@unvectorised
 def median_row(row, t):
     """Median of the contiguous row, which is reordered; t: dtype of the result."""
     n = len(row)
@@ -245,7 +245,7 @@ def after_index(row, i, ordered):
     return y
 
 
-@in_order
+@unvectorised
 def quantile_row(row, q, ordered, method, weak, t):
     """One quantile of a contiguous row without NaNs, which is reordered."""
     n = len(row)

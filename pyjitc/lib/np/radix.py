@@ -14,7 +14,7 @@ from ...ops.math import BITS
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ...ops.structure import CHOOSE
 from ...types.kinds import Int
-from ..build import in_order, outlined
+from ..build import outlined, unvectorised
 
 __all__ = ["radix_sort", "with_bits"]
 
@@ -87,7 +87,7 @@ def copied(target, source, n):
         ROW_COPY(target, source, n)
 
 
-@in_order
+@unvectorised
 def inserted(a, places, n, kind):
     """Insertion, of two elements or more that are few or nearly in order; False where they are not. Each step finds x its
     place, or moves one element up."""
@@ -134,7 +134,7 @@ def extent(a, n, kind):
     return ordered, low, high
 
 
-@in_order
+@unvectorised
 def radix_sort(a, spare, places, spare_places, n, kind):
     """Sort the first n elements of the array `a` of bits, without nan; places, if any, move along."""
     if n <= FEW:

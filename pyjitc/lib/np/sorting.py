@@ -14,7 +14,7 @@ from ...ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ...ops.structure import CHOOSE
 from ...types.kinds import Array, Int, NoneType, Record, Singleton, Struct, Tuple, is_integer, is_scalar
-from ..build import in_order, provoked, type_name, unhurried
+from ..build import provoked, type_name, unhurried, unvectorised
 from ..intrinsics import as_type
 from .radix import radix_sort, with_bits
 from .views import is_contiguous
@@ -51,7 +51,7 @@ def move(places, i, new_places, j):
         ARRAY_STORE(new_places, j, ARRAY_LOAD(places, i))
 
 
-@in_order
+@unvectorised
 def merge(source, target, places, new_places, low, middle, high):
     """Merge source[low:middle] and source[middle:high] into target; places move along."""
     front_l, front_r = low, middle
@@ -86,7 +86,7 @@ def merge(source, target, places, new_places, low, middle, high):
         move(places, front_r, new_places, IADD(low, half))
 
 
-@in_order
+@unvectorised
 def insertion(a, places, low, high):
     """Sort a[low:high]."""
     for i in range(IADD(low, 1), high):
@@ -132,7 +132,7 @@ def nans_last(a, spare, places, spare_places, n):
     return kept
 
 
-@in_order
+@unvectorised
 def sort_keys(a, spare, places, spare_places, n):
     """Sort the first n elements of the contiguous array a; places, if any, move along."""
     if n < 2:
@@ -171,7 +171,7 @@ def triple(a, i, step):
     return middle_of(ARRAY_LOAD(a, i), ARRAY_LOAD(a, IADD(i, step)), ARRAY_LOAD(a, IADD(i, IMUL(step, 2))))
 
 
-@in_order
+@unvectorised
 def select_key(a, places, k, n):
     """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place; places, if
     any, move along."""
