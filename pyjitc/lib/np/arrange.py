@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
 from ...ops.arith import IADD, IMUL
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
 from ...ops.structure import TUPLE_MAKE
@@ -210,6 +210,8 @@ def descending(strides, j):
 
 
 def ravel(a, order="C"):
+    if not isinstance(a, np.ndarray):
+        return ravel(np.asarray(a), order)
     if a.ndim == 1:
         in_fortran_order(a, order)
         return a[...] if is_contiguous(a) else unstrided(a)
@@ -319,6 +321,13 @@ def _expand_dims(args, kwargs):
 def _squeeze(args, kwargs):
     slots = bound("squeeze", ("a", "axis"), args, kwargs)
     a = slots["a"]
+    if k.is_numpy_scalar(a.type) and ("axis" not in slots or slots["axis"].value in (0, -1)):
+        return a
+    if not isinstance(a.type, Array):
+        whole = CallValue(Const(k.Singleton(np.asarray), np.asarray), a)
+        return CallValue(Const(k.Singleton(np.squeeze), np.squeeze), whole, keywords={key: x for key, x in slots.items() if key != "a"})
+    if a.type.ndim == 0 and ("axis" not in slots or slots["axis"].value in (0, -1)):
+        return Call(squeezed, a, Const(k.Tuple(()), ()))
     if "axis" not in slots:
         raise Mismatch("squeeze() without axis gives a number of axes that is not known at compile time", "give the axis")
     axes = axes_of(slots["axis"], a.type.ndim)
@@ -329,6 +338,8 @@ def _squeeze(args, kwargs):
 
 def squeezed(a, axes):
     check_single(a, axes, 0)
+    if a.ndim and len(axes) == a.ndim:  # an array of no axes, not its element
+        return view_as(without(a, axes[:-1], 0), ())
     return without(a, axes, 0)
 
 
@@ -501,7 +512,7 @@ def window(a, axis, start, stop):
 
 
 def roll(a, shift, axis=None):
-    if isinstance(a, (tuple, list)):
+    if not isinstance(a, np.ndarray):
         return roll(np.asarray(a), shift, axis)
     if isinstance(shift, (tuple, list)) or isinstance(axis, (tuple, list)):
         return roll_axes(a, shift, axis, 0)

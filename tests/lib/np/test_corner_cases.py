@@ -161,3 +161,9 @@ def test_messages_of_shapes_that_do_not_fit():
 @pytest.mark.parametrize("text", ["x + 300", "x ** -1", "300 // x", "x == 300"])
 def test_ints_out_of_bounds_beside_no_elements(text):
     agrees(text, (np.zeros(0, np.uint8),), (np.arange(3, dtype=np.uint8),), (np.zeros(2, np.float32),))
+
+
+def test_squeezed_to_no_axes():
+    agrees("np.squeeze(x, axis=0), np.squeeze(x, axis=-1), np.ravel(x), np.roll(x, 1)", (np.array(3),), (np.float32(2),), (5,), (np.ones(1),))
+    agrees("np.squeeze(x, axis=(0, 1))", (np.ones((1, 1)),), (np.ones((1, 1, 2)),))
+    agrees("np.squeeze(x)", (np.array(3),), (np.float32(2),), (5,))
