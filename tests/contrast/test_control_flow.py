@@ -237,7 +237,9 @@ def test_switch_over_a_thousand(kind, monkeypatch):
     compiled = njit(function)
     for k in (0, 1, 499, 998, 999, 1000, -1):
         agree(function, k, 5, compiled=compiled)
-    assert "switch i64" in next(iter(compiled.inspect_llvm().values()))  # not a thousand comparisons in turn
+    # not a thousand comparisons in turn: one switch, of functions in a tuple one for each 64
+    switches = next(iter(compiled.inspect_llvm().values())).count(" switch i")
+    assert 1 <= switches <= (1000 // 50 if kind == "functions" else 2)
 
 
 # Higher-order control flow in plain Python: the user's own.
