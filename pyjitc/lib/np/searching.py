@@ -125,7 +125,7 @@ def argwhere(a):
         return np.empty((1 if a[()] else 0, 0), np.int64)
     mask = truths(a)
     n = count_true(mask)
-    out = np.empty((IADD(n, 1), a.ndim), np.int64)
+    out = np.transpose(np.empty((a.ndim, IADD(n, 1)), np.int64)) if a.ndim > 1 else np.empty((IADD(n, 1), 1), np.int64)  # as NumPy's
     find_true(columns_of(out, 0, a.ndim), mask, (), 0)
     return out[:n]
 

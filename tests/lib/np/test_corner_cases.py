@@ -167,3 +167,7 @@ def test_squeezed_to_no_axes():
     agrees("np.squeeze(x, axis=0), np.squeeze(x, axis=-1), np.ravel(x), np.roll(x, 1)", (np.array(3),), (np.float32(2),), (5,), (np.ones(1),))
     agrees("np.squeeze(x, axis=(0, 1))", (np.ones((1, 1)),), (np.ones((1, 1, 2)),))
     agrees("np.squeeze(x)", (np.array(3),), (np.float32(2),), (5,))
+
+
+def test_places_are_columns():
+    agrees("r = np.argwhere(x); r.ravel()[:1] = 9; r", (np.arange(12).reshape(3, 4) % 3,), (np.arange(3),), (np.zeros((2, 2)),))
