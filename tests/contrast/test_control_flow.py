@@ -237,9 +237,8 @@ def test_switch_over_a_thousand(kind, monkeypatch):
     compiled = njit(function)
     for k in (0, 1, 499, 998, 999, 1000, -1):
         agree(function, k, 5, compiled=compiled)
-    # not a thousand comparisons in turn: one switch, of functions in a tuple one for each 64
-    switches = next(iter(compiled.inspect_llvm().values())).count(" switch i")
-    assert 1 <= switches <= (1000 // 50 if kind == "functions" else 2)
+    # not a thousand comparisons in turn: LLVM makes a switch of each 64 or so
+    assert 1 <= next(iter(compiled.inspect_llvm().values())).count(" switch i") <= 20
 
 
 # Higher-order control flow in plain Python: the user's own.
