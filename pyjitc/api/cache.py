@@ -28,7 +28,7 @@ _MAX_VARIANTS = 8
 _MAX_FILES = 400  # in each of 256 folders
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError)
 
-# A variant: (object, entry, next, result text, {symbol: recipe} as pairs, guards as (symbol, path, key, fingerprint)).
+# A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as (symbol, path, key, fingerprint)).
 Variant = tuple
 _versions: list[str] = []
 
@@ -103,7 +103,7 @@ def write(key: str, variant: Variant) -> bool:
     path = _file(key)
     temporary = f"{path}.{os.getpid()}.{id(variant):x}"
     try:
-        same = [v for v in read(key) if v[5] != variant[5]]
+        same = [v for v in read(key) if v[-1] != variant[-1]]
         payload = marshal.dumps((variant, *same[:_MAX_VARIANTS - 1]))
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -31,7 +31,7 @@ class Guard(NamedTuple):
 class Compiled(NamedTuple):
     """Native code of one function for one tuple of argument types.
 
-    object: relocatable ELF object; entry: symbol of the stub; next: symbol of the data word that gets the address of
+    object: relocatable ELF object; runtime: those of the helpers that it calls, loaded before it; entry: symbol of the stub; next: symbol of the data word that gets the address of
     the next stub; objects: symbol -> Python object that must lie at it; result: result type (or its text); guards:
     everything the program may change that the code depends on.
 
@@ -40,6 +40,7 @@ class Compiled(NamedTuple):
     """
 
     object: bytes
+    runtime: tuple[bytes, ...]
     entry: str
     next: str
     objects: dict[str, Any]

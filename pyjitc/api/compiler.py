@@ -100,7 +100,7 @@ def compile_signature(function, types, options: Options) -> Compiled:
         raise CompileError(Diagnostic(
             f"the result is {_brief(error.type)}, which cannot leave compiled code", code.co_filename, *loc,
             function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None")) from None
-    return Compiled(made.object, made.entry, made.next, made.objects, spec.result[0] if spec.result else None,
+    return Compiled(made.object, made.runtime, made.entry, made.next, made.objects, spec.result[0] if spec.result else None,
                     tuple(Guard(*g, symbol) for g, symbol in zip(guards, made.guards)))
 
 
@@ -132,5 +132,5 @@ def inspect(function, types, options: Options, stage: str) -> str:
     if stage == "opt":
         return show.show_module(module)
     target = link.host_target()
-    text, _, _ = module_text(module, _spec(function, spec, guards), target, options)
+    text, *_ = module_text(module, _spec(function, spec, guards), target, options)
     return (link.to_text if stage == "llvm" else link.to_assembly)(text, target)

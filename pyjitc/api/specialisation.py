@@ -17,7 +17,7 @@ from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.trace import timed
 from ..base.uncollected import Uncollected
-from ..runtime.loader import Image, LoadError, load
+from ..runtime.loader import Image, LoadError, load, provide
 from . import portable
 from .compiled import ABSENT, Compiled
 
@@ -33,12 +33,13 @@ statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
 
 
 class Entry:
-    """Object code of one specialisation. objects: (symbol, recipe) pairs; guards: (symbol, path, key, fingerprint)."""
+    """Object code of one specialisation. runtime: objects to be loaded before it; objects: (symbol, recipe) pairs; guards: (symbol, path, key, fingerprint)."""
 
-    __slots__ = ("object", "entry", "next", "result", "objects", "guards", "__weakref__")
+    __slots__ = ("object", "runtime", "entry", "next", "result", "objects", "guards", "__weakref__")
 
-    def __init__(self, object: bytes, entry: str, next: str, result: str, objects, guards):
+    def __init__(self, object: bytes, runtime: tuple[bytes, ...], entry: str, next: str, result: str, objects, guards):
         self.object = object
+        self.runtime = runtime
         self.entry = entry
         self.next = next
         self.result = result
@@ -47,7 +48,7 @@ class Entry:
 
     @property
     def variant(self) -> tuple:
-        return self.object, self.entry, self.next, self.result, self.objects, self.guards
+        return self.object, self.runtime, self.entry, self.next, self.result, self.objects, self.guards
 
 
 class Native:
@@ -114,6 +115,7 @@ def link(entry: Entry, roots) -> Native | None:
     except (LookupError, AttributeError, TypeError, ValueError):
         return None
     with timed("load"):
+        provide(entry.runtime)
         image = load(entry.object, objects)
     for guard in guards:
         if guard[0] is not None:
@@ -180,7 +182,7 @@ def make(function, types, options: Options, args) -> Native:
         statistics["compiled"] += 1
         paths = portable.Paths(roots, compiled.guards)
         entry = Entry(
-            compiled.object, compiled.entry, compiled.next, str(compiled.result),
+            compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),
             [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],
             [(g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in compiled.guards])
         native = link(entry, roots)

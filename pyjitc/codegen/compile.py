@@ -8,7 +8,8 @@ from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops.control import INVOKE
 from ..types.kinds import Array, Type, is_refcounted
-from . import link
+from ..runtime import loader
+from . import link, shared
 from .emit import Module
 from .target import Target
 from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
@@ -17,11 +18,12 @@ __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
 
 class Artifact(NamedTuple):
-    """object: relocatable ELF object; entry, next: symbols of the stub and of the word with the next stub's address;
+    """object: relocatable ELF object; runtime: those of the helpers that it calls, which are loaded before it; entry, next: symbols of the stub and of the word with the next stub's address;
     objects: symbol -> Python object that must lie at it; guards: symbol of the word for each guard of the Spec, or
     None; text: the LLVM text before optimisation."""
 
     object: bytes
+    runtime: tuple[bytes, ...]
     entry: str
     next: str
     objects: dict[str, Any]
@@ -30,18 +32,19 @@ class Artifact(NamedTuple):
 
 
 def module_text(functions: list[ir.Function], spec: Spec | None, target: Target, options: Options, native: str | None = None):
-    """(LLVM text, objects, guard symbols) of `functions`, the entry first. native: also export the entry under this name."""
+    """(LLVM text, objects, guard symbols, helpers that are elsewhere) of `functions`, the entry first. native: also export the entry
+    under this name."""
     for fn in recursive(functions):
         fn.attrs["recursive"] = True
     nogil = options.nogil and not any(map(_needs_python, functions))
-    module = Module(options, nogil)
+    module = Module(options, nogil, shares=not nogil)
     guards = add_stub(module, functions[0], spec, nogil) if spec is not None else ()
     if native is not None:
         add_native(module, functions[0], native)
     for fn in functions:
         module.add(fn)
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-    return head + module.text(), dict(module.objects), guards
+    return head + module.text(), dict(module.objects), guards, module.shared or ()
 
 
 def compile_module(functions: list[ir.Function], spec: Spec | None, target: Target | None = None,
@@ -50,12 +53,14 @@ def compile_module(functions: list[ir.Function], spec: Spec | None, target: Targ
     target = target or link.host_target()
     name = functions[0].qualname
     with timed("emit"):
-        text, objects, guards = module_text(functions, spec, target, options, native)
+        text, objects, guards, called = module_text(functions, spec, target, options, native)
     dump("llvm", name, lambda: text)
     with timed("llvm"):
+        runtime = shared.objects_for(called, target)
         code = link.to_object(text, target)
+    loader.provide(runtime)
     dump("asm", name, lambda: link.to_assembly(text, target))
-    return Artifact(code, ENTRY, NEXT, objects, guards, text)
+    return Artifact(code, runtime, ENTRY, NEXT, objects, guards, text)
 
 
 def _needs_python(fn: ir.Function) -> bool:

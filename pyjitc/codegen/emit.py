@@ -106,8 +106,9 @@ class Module:
 
     inlined: tuple[str, ...] = ()  # helpers that are no calls on this target
 
-    def __init__(self, options, nogil: bool = False):
+    def __init__(self, options, nogil: bool = False, shares: bool = False):
         self.options = options
+        self.shared: dict[str, None] | None = {} if shares else None  # helpers that are in an image of their own, where there is one
         self.nogil = nogil  # functions run without the interpreter lock: whatever sets an error takes it
         self.declarations: dict[str, None] = {}
         self.helpers: dict[str, None] = {}
@@ -173,7 +174,11 @@ class Module:
         return found
 
     def helper(self, name: str) -> str:
-        if name not in self.helpers:
+        if self.shared is not None and name in helpers.SHARED:
+            if name not in self.shared:
+                self.shared[name] = None
+                self.declarations[helpers.declaration(name)] = None
+        elif name not in self.helpers:
             self.helpers[name] = None
             for needed in helpers.NEEDS.get(name, ()):
                 self.helper(needed)

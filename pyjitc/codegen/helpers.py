@@ -4,13 +4,14 @@ Each is written once for all Python versions but where the C API differs; all sy
 """
 from __future__ import annotations
 
+import re
 import sys
 
 from ..ops.memory import MOST_SIZED
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 from . import dot
 
-__all__ = ["NEEDS", "text"]
+__all__ = ["NEEDS", "SHARED", "declaration", "shared_by", "shared_text", "text"]
 
 # A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the data
 # once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header (or null),
@@ -743,6 +744,52 @@ for _type in ("float", "double"):
 
 
 _OFTEN = frozenset(name for name in _TEXT if name.startswith(("pyj_dot_", "pyj_copy_")))
+# What needs nothing of the module it is called from, and is called seldom enough: see shared.py.
+SHARED = frozenset(name for name in _TEXT if " noinline" in _TEXT[name] and name not in _OFTEN
+                   and name not in ("pyj_stack", "pyj_int_truediv"))
+_HEAD = re.compile(r"^define internal (.*?@\w+)\((.*?)\)", re.MULTILINE)
+
+
+def declaration(name: str) -> str:
+    """The declaration of a helper that is defined elsewhere."""
+    head, parameters = _HEAD.search(_TEXT[name]).groups()
+    return f"declare {head}({', '.join(p.split(' ')[0] for p in parameters.split(', ') if p)}) nounwind"
+
+
+def _closure(names):
+    found = dict.fromkeys(names)
+    work = list(found)
+    while work:
+        for needed in NEEDS.get(work.pop(), ()):
+            if needed not in found:
+                found[needed] = None
+                work.append(needed)
+    return found
+
+
+def shared_by(names) -> list[str]:
+    """The shared helpers among `names` and what they call."""
+    return [name for name in _closure(names) if name in SHARED]
+
+
+def shared_text(names) -> str:
+    """A module that defines the shared helpers `names`; it declares the other shared ones that they call."""
+    declarations: dict[str, None] = {}
+    used = _closure(names)
+    own = text([name for name in used if name not in SHARED], declarations)
+    parts = []
+    for name in names:
+        parts.append(_TEXT[name].replace("define internal ", "define "))
+        _declare(_TEXT[name], declarations)
+    declarations.update((declaration(name), None) for name in used if name in SHARED and name not in names)
+    return "\n".join([own, *declarations, *parts])
+
+
+def _declare(body: str, declarations: dict[str, None]) -> list[str]:
+    """Declares what `body` refers to; the symbols."""
+    found = [symbol for symbol in _DECLARATIONS if f"@{symbol}" in body]
+    declarations.update((_DECLARATIONS[symbol], None) for symbol in found)
+    return found
 
 
 def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = ()) -> str:
@@ -752,12 +799,10 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
     locked = set()
     for name in names:
         body = _TEXT[name]
-        for symbol, declaration in _DECLARATIONS.items():
-            if f"@{symbol}" in body:
-                declarations[declaration] = None
-                if nogil and symbol in _LOCKED:
-                    locked.add(symbol)
-                    body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
+        for symbol in _declare(body, declarations):
+            if nogil and symbol in _LOCKED:
+                locked.add(symbol)
+                body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
         parts.append(body if name in _OFTEN else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):

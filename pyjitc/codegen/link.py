@@ -20,7 +20,7 @@ __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
 LEVEL = 1
 _LOCK = RLock()  # a finaliser that compiles may run inside
 os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)  # the child finds LLVM at rest
-_machines: dict[Target, llvm.Machine] = {}
+_machines: dict[tuple[Target, int], llvm.Machine] = {}  # by target and level of its code generator
 _host: list[Target] = []
 
 
@@ -31,21 +31,21 @@ def host_target() -> Target:
             triple, cpu, features = llvm.host()
             machine = llvm.Machine(triple, cpu, features)
             target = Target(triple, cpu, features, machine.layout)
-            _machines[target] = machine
+            _machines[target, 2] = machine
             _host.append(target)
     return _host[0]
 
 
-def _machine(target: Target) -> llvm.Machine:
-    found = _machines.get(target)
+def _machine(target: Target, level: int) -> llvm.Machine:
+    found = _machines.get((target, level))
     if found is None:
-        found = _machines[target] = llvm.Machine(target.triple, target.cpu, target.features)
+        found = _machines[target, level] = llvm.Machine(target.triple, target.cpu, target.features, level)
     return found
 
 
 @contextmanager
 def _optimised(text: str, target: Target, level: int, library: bytes | None = None):
-    machine = _machine(target)
+    machine = _machine(target, 2 if level else 0)
     text, apart = parted(text)
     module = llvm.Module(text)
     try:

@@ -18,7 +18,7 @@ import numpy as np
 from .platform import FRAME_LINE, check, numpy_api_table
 from . import blas, random, thunks
 
-__all__ = ["Image", "LoadError", "load", "resolve"]
+__all__ = ["Image", "LoadError", "load", "provide", "resolve"]
 
 
 class LoadError(RuntimeError):
@@ -65,6 +65,18 @@ def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[
         return _load(data, objects, addresses or {})
     except (struct.error, IndexError, ValueError, StopIteration, UnicodeDecodeError) as error:
         raise LoadError(f"malformed object file: {error!r}") from error
+
+
+_provided: dict[bytes, Image] = {}  # for as long as the process lives: any later image may call them
+
+
+def provide(runtime: tuple[bytes, ...]) -> None:
+    """Load objects whose symbols are externals of what is loaded after them; once each."""
+    for data in runtime:
+        if data not in _provided:
+            image = _provided[data] = load(data)
+            for name, address in image.symbols.items():
+                _known.setdefault(name, address)
 
 
 def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int]) -> Image:

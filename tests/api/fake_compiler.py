@@ -33,7 +33,7 @@ class FakeCompiler:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine(jit=True, opt=2)
-        return Compiled(machine.emit_object(llvm.parse_assembly(text)), "stub", "next", objects, Float, tuple(guards))
+        return Compiled(machine.emit_object(llvm.parse_assembly(text)), (), "stub", "next", objects, Float, tuple(guards))
 
     def inspect(self, function, types, options, stage):
         return f"{stage} of {function.__qualname__}"

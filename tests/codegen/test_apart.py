@@ -47,7 +47,7 @@ def halves(monkeypatch, f, *args):
     to_object = link.to_object
     monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
     f(*args)
-    head, other = apart.parted(texts[0])
+    head, other = apart.parted(texts[-1])
     return *({name.partition(".")[2] or name for name in re.findall(r"^define .*?@([\w.]+)\(", half, re.MULTILINE)} for half in (head, other)), other
 
 
