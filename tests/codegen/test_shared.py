@@ -83,7 +83,7 @@ PROGRAM = """
 import sys
 import numpy as np
 from pyjitc import njit
-@njit
+@njit(cache=True)
 def f(n):
     if n > 5:
         raise ValueError(f"{n} is too many")
