@@ -25,7 +25,7 @@ from ..types.kinds import (
 )
 from ..types.lattice import dtype_of
 from . import intrinsics
-from .build import OUTLINED
+from .build import OUTLINED, whole_number
 from .np import index
 from .py import index as py_index
 from .py import operators
@@ -173,11 +173,11 @@ class Library:
         if x.type is Str and y.type is Str and op == "+":
             return Apply(pyobject.PY_JOIN, x, y)
         for t, other in ((x.type, y.type), (y.type, x.type)):
-            if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or t is other):
+            if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or op == "+" and t is other):
                 raise _not_yet(t)
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
                 raise _not_yet(t)
-        return operators.binary(op, x, y)
+        return operators.binary(op, x, y, inplace)
 
     def unary(self, op, x):
         if op == "not":
@@ -298,6 +298,8 @@ class Library:
             return Call(iteration.range_contains, y, x)
         if isinstance(y.type, Struct) and y.type.name == "list":
             return Call(tuples.contains, sequences.tuple_of([y], {}), x)
+        if isinstance(y.type, Struct) and y.type.name == "dict" and x.known:
+            return Const(Bool, x.value in dict(y.type.members))
         if isinstance(y.type, Singleton) and isinstance(y.type.value, (dict, frozenset, set)) and x.known:
             return Const(Bool, x.value in y.type.value)
         if isinstance(y.type, Singleton) and isinstance(y.type.value, frozenset):
@@ -484,6 +486,8 @@ class Library:
                 raise Mismatch("the slice of a tuple must be constant", "index with integers, or use an array")
             picked = range(len(elements))[i.value]
             return Apply(structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=k) for k in picked), cls=None)
+        if not is_integer(i.type) and i.type is not Bool:
+            raise Mismatch(f"tuple indices must be integers or slices, not {describe(i.type)[1:-1]}", whole_number(i.type))
         i = sequences.index(i)
         if i.known:
             k = i.value + len(elements) if i.value < 0 else i.value

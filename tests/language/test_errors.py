@@ -57,6 +57,23 @@ def dict_literal(n):
     return d[n]
 
 
+@wrong(3, says="for +=: 'int' and 'NoneType'", at="n += None")
+def added_in_place(n):
+    n += None  # here
+    return n
+
+
+@wrong("x", says="for -=: 'str' and 'str'", at='n -= "y"')
+def subtracted_text(n):
+    n -= "y"  # here
+    return n
+
+
+@wrong((1, 2), says="tuple indices must be integers or slices, not float", at="n[1.0]", hint="//")
+def tuple_index(n):
+    return n[1.0]  # here
+
+
 @wrong(3, says="dict", at="")
 def dict_comprehension(n):
     d = {i: i for i in range(n)}  # here

@@ -41,6 +41,10 @@ def keywords(**kwargs):
     return len(kwargs), kwargs["x"]
 
 
+def options(**kwargs):
+    return kwargs["x"] if "x" in kwargs else 10 if "y" not in kwargs else -kwargs["y"]
+
+
 def everything(a, b=2, /, c=3, *args, d, e=5, **kwargs):
     return a, b, c, args, d, e, len(kwargs)
 
@@ -83,7 +87,7 @@ def calls_first_and_rest(a, b):
 
 @case((1, 2.5))
 def calls_keywords(a, b):
-    return keywords(x=a), keywords(y=a, x=b), keywords(**{"x": a, "z": 1})
+    return keywords(x=a), keywords(y=a, x=b), keywords(**{"x": a, "z": 1}), options(x=a), options(y=b), options()
 
 
 @case((1, 2.5))
