@@ -15,6 +15,7 @@ from ..types.kinds import Union, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
 from .meaning import UNKNOWN, Mismatch
+from .names import has_generator
 
 __all__ = ["Analysis"]
 
@@ -102,6 +103,8 @@ class Analysis:
         if old is not None and old[0] is av[0] and (old[1] is av[1] or same_constant(old[1], av[1])):
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
+        if count > _MAX_CHANGES and has_generator(av[0]):
+            raise Mismatch("a generator that iterates over another of itself is not compiled", "write a recursive function, or a loop with an array as the stack")
         if count > _MAX_CHANGES:
             raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop",
                            "give the variable one type before the loop and keep it: an array, where a tuple would grow")

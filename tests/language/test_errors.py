@@ -74,6 +74,18 @@ def tuple_index(n):
     return n[1.0]  # here
 
 
+def countdown(n):
+    if n > 0:
+        yield n
+        for k in countdown(n - 1):
+            yield k
+
+
+@wrong(3, says="a generator that iterates over another of itself", at="", hint="stack")
+def recursive_generator(n):
+    return sum(countdown(n))  # here
+
+
 @wrong(3, says="dict", at="")
 def dict_comprehension(n):
     d = {i: i for i in range(n)}  # here
