@@ -96,18 +96,23 @@ def best_along(out, a, largest):
             best_along(out[i], a[i], largest)
 
 
-def find_best(a, axis, out, keepdims, largest):
+def check_places(out):
     if out is not None:
         if not np.can_cast(out.dtype, np.int64, "safe"):
             raise TypeError(f"Cannot cast array data from dtype('{out.dtype.name}') to dtype('int64') according to the rule 'safe'")
+
+
+def find_best(a, axis, out, keepdims, largest):
     if axis is None or a.ndim == 0 and (axis == 0 or axis == -1):
         if a.size == 0:
             raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
+        check_places(out)
         found = best_of(np.ravel(a), largest)
         return put_out(np.full((1,) * a.ndim, found) if keepdims and a.ndim else found, out)
     place = check_axis(axis, max(a.ndim, 1))
     if a.shape[place] == 0:
         raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
+    check_places(out)
     if a.ndim == 1:
         found = best_of(a, largest)
         return put_out(np.full((1,), found) if keepdims else found, out)
