@@ -74,7 +74,7 @@ def provide(runtime: tuple[bytes, ...]) -> None:
     """Load objects whose symbols are externals of what is loaded after them; once each."""
     for data in runtime:
         if data not in _provided:
-            image = _provided[data] = load(data)
+            image = _provided.setdefault(data, load(data))  # another thread may have been first
             for name, address in image.symbols.items():
                 _known.setdefault(name, address)
 

@@ -105,3 +105,22 @@ def test_the_next_process_finds_them(tmp_path):
                            capture_output=True, text=True, check=True).stdout.splitlines() for _ in range(2)]
     assert said[0][:-1] == said[1][:-1] == ["[[1.0, 1.0], [1.0, 1.0]]", "negative dimensions are not allowed", "9 is too many"]
     assert (said[0][-1], said[1][-1]) == ("True", "False")
+
+
+def test_two_threads_provide_one(monkeypatch):
+    """What the first thread has loaded stays: its addresses may be in use."""
+    data = shared.objects_for(["pyj_throw"], link.host_target())[-1]
+    monkeypatch.setattr(loader, "_provided", {})
+    monkeypatch.setattr(loader, "_known", {})
+    load, inner = loader.load, []
+
+    def interrupted(given):
+        image = load(given)
+        if not inner:  # the other thread runs here, to its end
+            inner.append(None)
+            loader.provide((given,))
+        return image
+
+    monkeypatch.setattr(loader, "load", interrupted)
+    loader.provide((data,))
+    assert {name: loader._known[name] for name in loader._provided[data].symbols} == loader._provided[data].symbols
