@@ -18,8 +18,8 @@ __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
 # What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done: it makes the same
 # loops, and takes a third more time (docs/performance.md).
 LEVEL = 1
-_LOCK = RLock()  # a finaliser that compiles may run inside
-os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)  # the child finds LLVM at rest
+LOCK = RLock()  # a finaliser that compiles may run inside
+os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)  # the child finds LLVM at rest
 _machines: dict[tuple[Target, int], llvm.Machine] = {}  # by target and level of its code generator
 _host: list[Target] = []
 
@@ -27,7 +27,7 @@ _host: list[Target] = []
 def host_target() -> Target:
     """The machine this process runs on."""
     if not _host:
-        with _LOCK:
+        with LOCK:
             triple, cpu, features = llvm.host()
             machine = llvm.Machine(triple, cpu, features)
             target = Target(triple, cpu, features, machine.layout)
@@ -67,17 +67,17 @@ def _optimised(text: str, target: Target, level: int, library: bytes | None = No
 
 def to_object(text: str, target: Target, level: int = LEVEL) -> bytes:
     """Optimise and emit a relocatable object. LLVMError (a RuntimeError) with LLVM's message where the text is wrong."""
-    with _LOCK, _optimised(text, target, level) as (module, machine):
+    with LOCK, _optimised(text, target, level) as (module, machine):
         return machine.emit(module, True)
 
 
 def to_text(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """The optimised module as LLVM text."""
-    with _LOCK, _optimised(text, target, level, library) as (module, _):
+    with LOCK, _optimised(text, target, level, library) as (module, _):
         return str(module)
 
 
 def to_assembly(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """library: bitcode whose functions the text uses."""
-    with _LOCK, _optimised(text, target, level, library) as (module, machine):
+    with LOCK, _optimised(text, target, level, library) as (module, machine):
         return machine.emit(module, False).decode()

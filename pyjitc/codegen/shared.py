@@ -5,21 +5,18 @@ part of a module. What is made stands beside the objects that use it, also on di
 """
 from __future__ import annotations
 
-from _thread import RLock
-
 from . import helpers, link
 from .target import Target
 
 __all__ = ["objects_for"]
 
-_LOCK = RLock()
 _made: list[tuple[frozenset[str], bytes]] = []  # (names, object) in the order made: each calls what stands before it, or itself
 
 
 def objects_for(names, target: Target) -> tuple[bytes, ...]:
     """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to be loaded."""
     wanted = frozenset(helpers.shared_by(names))
-    with _LOCK:
+    with link.LOCK:
         missing = wanted.difference(*(held for held, _ in _made))
         if missing:
             head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
