@@ -75,7 +75,7 @@ def unvectorised(function):
 
 
 def gathering(function):
-    """The same for `masked(a, mask)`, which passes/nests.py knows."""
+    """The same for `masked(a, mask)`, which passes/fusion.py knows."""
     OUTLINED[function.__code__] = GATHER
     return function
 

@@ -2,7 +2,7 @@
 
 A `nest` runs a *template*, a library function over an index space, with a *tree* of element functions (kernels) in its
 holes: `element` stands for the value of the tree at an index, the other holes ask about its array operands.
-passes/nests.py fuses nests and writes them out.
+passes/fusion.py makes one nest of several, passes/nests.py writes them out.
 """
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -184,4 +184,4 @@ BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, e
                "the first is where the others go; ValueError as NumPy")
 
 NEST_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
-
+NESTS = frozenset((NEST, NEST_INTO))

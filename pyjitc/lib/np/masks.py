@@ -213,7 +213,7 @@ def _put_selected(args, kwargs):
 
 @meaning(_put_selected)
 def put_selected(a, mask, value):
-    """a[mask] = value. Where the value is computed of what the same mask selects, nothing is gathered (passes/nests.py)."""
+    """a[mask] = value. Where the value is computed of what the same mask selects, nothing is gathered (passes/fusion.py)."""
     raise NotImplementedError
 
 

@@ -1,0 +1,439 @@
+"""Fusion of loop nests: a nest whose result only another nest reads becomes part of that nest's tree.
+
+A producer moves down to its consumer only inside one loop and past nothing that writes what it reads. Products with vectors that read
+one matrix are done together, and what the same mask selects is not gathered. The first half of nests.py.
+"""
+from __future__ import annotations
+
+from ..ir.cfg import LoopNest, predecessors, reverse_postorder
+from ..ir.core import RAISES, WRITES, Block, Function, Inst, Value
+from ..ops import arith as a
+from ..ops import memory as m
+from ..ops import structure as s
+from ..ops.control import CONST, INVOKE
+from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node
+from ..types.kinds import Array, Bool, Int
+from . import dce
+from .operands import Builder, definitions, distinct, gathers, retyped, span_of, strided
+from .rewrite import substitute
+
+__all__ = ["Fusion", "kernels"]
+
+MOST = 24  # operands of a fused nest
+
+
+class Fusion:
+    """Moves producers into consumers. place: nest -> (block, position); both stay as they are until everything is decided."""
+
+    def __init__(self, fn: Function):
+        self.fn, self.defs = fn, definitions(fn)
+        self.uses: dict[Value, int] = {}
+        self.place: dict[Inst, tuple[Block, int]] = {}
+        self.writes: dict[Block, list[int]] = {}
+        self.gone: set[Inst] = set()
+        self.instead_of: dict[Inst, list[Inst]] = {}
+        self.selected: set[Value] = set()  # what masks have selected that now need not be gathered, if nothing else reads it
+        self.loops: LoopNest | None = None
+        self.paths: dict[tuple[Block, Block], list[Block] | None] = {}
+        for block in fn.blocks:
+            for k, inst in enumerate(block.insts):
+                self.count(inst.args)
+                for edge in inst.edges():
+                    self.count(edge.args)
+                if inst.op in NESTS or gathers(inst):
+                    self.place[inst] = block, k
+                if inst.op.effects & WRITES and inst.op is not m.POLL and not gathers(inst):
+                    self.writes.setdefault(block, []).append(k)
+
+    def count(self, values, step=1):
+        for v in values:
+            self.uses[v] = self.uses.get(v, 0) + step
+
+    def run(self) -> None:
+        for block in reversed(reverse_postorder(self.fn)):  # consumers come before what they read
+            for inst in reversed(block.insts):
+                if inst in self.place and inst not in self.gone and inst.op in NESTS:
+                    self.absorb(inst)
+        self.products()
+        if self.gone or self.instead_of:
+            for block in self.fn.blocks:
+                block.insts = [new for inst in block.insts if inst not in self.gone for new in self.instead_of.get(inst, (inst,))]
+        if self.selected:
+            self.drop_selected()
+
+    def absorb(self, inst: Inst) -> None:
+        if "instead" in inst.attrs and inst.op is NEST_INTO:
+            self.select(inst)
+            return
+        first = inst.attrs["count"]
+        if inst.op is NEST and not self.uses.get(inst.result) and inst.attrs["shape"] is not None:
+            self.gone.add(inst)
+            self.count(inst.args, -1)
+            return
+        changed = True
+        while changed:
+            changed = False
+            for v in dict.fromkeys(inst.args[first:]):
+                producer = self.defs.get(v)
+                if producer is None or producer.op is not NEST or producer.attrs["shape"] is None or v in inst.args[:first] \
+                        or not self.may_move(producer, inst):
+                    continue
+                if "instead" in inst.attrs and v.type.ndim < inst.attrs["ndim"]:
+                    continue
+                only = self.uses[v] == inst.args[first:].count(v)
+                if not only and not self.is_shared(v, producer) or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
+                    continue
+                operands = _merged(inst, producer, v)
+                if len(operands) > MOST:
+                    continue
+                inst.attrs = {key: x for key, x in inst.attrs.items() if key not in ("instead", "beside")}
+                self.count(inst.args, -1)
+                inst.args[first:] = operands
+                self.count(inst.args)
+                if only:
+                    self.count(producer.args, -1)
+                    self.gone.add(producer)
+                changed = True
+
+    def select(self, inst: Inst) -> None:
+        """`a[mask] = f(b[mask], c[mask])` becomes a nest over a, b and c."""
+        first = inst.attrs["count"]
+        _, target, mask = inst.args[:3]
+        given = inst.args[-1]
+        producer = self.defs.get(given)
+        if producer is None or self.uses[given] != 1:
+            return
+        if producer.op is NEST and producer.attrs["shape"] is not None:
+            self.absorb(producer)
+            if _fails(producer.attrs["tree"]) or self.between(producer, inst) is None:
+                return
+            operands = producer.args[producer.attrs["count"]:]
+        else:
+            operands = [given]
+        found = {v: self.defs.get(v) for v in operands if isinstance(v.type, Array)}
+        for v, gather in found.items():
+            if any(user is not producer and user is not inst and user.op is not m.ARRAY_DIM for user in self.users(v)):
+                return
+            if gather is None or not gathers(gather) or gather.args[0].type.ndim != target.type.ndim \
+                    or gather.args[1] is not mask and not self.equal(gather.args[1], mask):
+                return
+            earliest = gather.args[1]
+            between = self.between(gather, inst)
+            if between is None or any((written := _written(x)) is None or not distinct(self.defs, v, written)
+                                      for x in between for v in gather.args):
+                return
+        whole = {}
+        new = []
+        for v, gather in found.items():
+            source = gather.args[0]  # its lengths are the mask's and the target's
+            axes = range(target.type.ndim)
+            parts = [Inst(CONST, (), {"value": 0}, Value(Int), inst.loc),
+                     *(Inst(m.ARRAY_DIM, [target], {"axis": k}, Value(Int), inst.loc) for k in axes),
+                     *(Inst(m.ARRAY_STRIDE, [source], {"axis": k}, Value(Int), inst.loc) for k in axes)]
+            whole[v] = Value(source.type)
+            new += [*parts, Inst(m.ARRAY_VIEW, [source, *(x.result for x in parts)], {"type": source.type}, whole[v], inst.loc)]
+        operands = _merged(inst, producer, given) if producer.op is NEST else inst.args[first:]
+        if len(operands) > MOST:
+            return
+        inst.attrs = {key: x for key, x in inst.attrs.items() if key != "instead"}
+        self.count(inst.args, -1)
+        inst.args[first:] = [whole.get(v, v) for v in operands]
+        inst.args[2] = earliest
+        self.count(inst.args)
+        for x in new:
+            self.count(x.args)
+            self.defs[x.result] = x
+        if producer.op is NEST:
+            self.count(producer.args, -1)
+            self.gone.add(producer)
+        self.instead_of[inst] = [*new, inst]
+        self.selected.update(found)
+
+    def equal(self, x: Value, y: Value) -> bool:
+        """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and are only read."""
+        one, two = self.defs.get(x), self.defs.get(y)
+        if one is None or two is None or one.op is not NEST or two.op is not NEST or one.attrs["template"] is not two.attrs["template"] \
+                or _fails(one.attrs["tree"]) or not _alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args)):
+            return False
+        between = self.between(one, two)
+        read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
+        return between is not None and all((target := _written(w)) is not None and all(distinct(self.defs, v, target) for v in read)
+                                           for w in between) \
+            and all(gathers(user) or user.op is m.ARRAY_DIM or user.op in NESTS and _written(user) is not v for v in (x, y) for user in self.users(v))
+
+    def alike(self, x: Value, y: Value) -> bool:
+        one, two = self.defs.get(x), self.defs.get(y)
+        return x is y or one is not None and two is not None and one.op is two.op and one.op in (s.TUPLE_MAKE, CONST) and one.attrs == two.attrs \
+            and len(one.args) == len(two.args) and all(map(self.alike, one.args, two.args))
+
+    def drop_selected(self) -> None:
+        """Calls that gather what nothing reads but the lengths of what is gone."""
+        replace: dict[Value, Value] = {}
+        lengths = {inst.result for block in self.fn.blocks for inst in block.insts if inst.op is m.ARRAY_DIM and inst.args[0] in self.selected}
+        for block in self.fn.blocks:
+            for inst in block.insts:
+                if inst.op is BROADCAST and lengths.issuperset(inst.args) and inst.attrs.get("into") is None:  # of one mask: they are equal
+                    replace[inst.result] = inst.args[0]
+                    lengths.add(inst.result)
+            block.insts = [inst for inst in block.insts if inst.result not in replace]
+        substitute(self.fn.blocks, replace)
+        dce.run(self.fn)
+        read = {v for block in self.fn.blocks for inst in block.insts for v in [*inst.args, *(v for edge in inst.edges() for v in edge.args)]}
+        for block in self.fn.blocks:
+            block.insts = [inst for inst in block.insts if inst.result not in self.selected or inst.result in read]
+
+    def products(self) -> None:
+        """Products with a matrix that is there already are calls; two with one matrix, from either side, are one call, which reads it
+        once."""
+        plain = [inst for inst in self.place if inst not in self.gone and "instead" in inst.attrs]
+        operands = {inst: inst.args[inst.attrs["count"]:] for inst in plain}
+        for inst in plain:
+            if "beside" not in inst.attrs:
+                continue
+            column, matrix = operands[inst]
+            for other in plain:
+                if "instead" in other.attrs and "beside" not in other.attrs and operands[other][0] is matrix \
+                        and self.together(other, inst, matrix, operands[other][1], column):
+                    break
+        for inst in plain:
+            if "instead" in inst.attrs:
+                inst.op, inst.args, inst.attrs = INVOKE, [*inst.args[1:3], inst.args[-1]] if inst.op is NEST_INTO else operands[inst], {"callee": inst.attrs["instead"]}
+
+    def together(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value) -> bool:
+        """One call for `matrix @ right` and `column @ matrix`, where the later of the two stands."""
+        homes = [self.place[x][0] for x in (one, inst)]
+        if homes[0] is homes[1]:
+            earlier, later = sorted((one, inst), key=lambda x: self.place[x][1])
+        else:
+            dominates = self.flow().dom.dominates
+            earlier, later = (one, inst) if dominates(*homes) else (inst, one)
+            if not dominates(self.place[earlier][0], self.place[later][0]):
+                return False
+        between = self.between(earlier, later)
+        if between is None or right.type.dtype is not column.type.dtype:
+            return False
+        view = self.defs.get(column)
+        chained = view is not None and view.op is m.ARRAY_VIEW and view.args[0] is one.result
+        if between:
+            return not chained and earlier is one and self.ahead(one, inst, matrix, right, column, between)
+        users = self.users(earlier.result)
+        if chained:  # what asks for the step of the vector between them, and its view as a column
+            if any(x is not view and x.op is not m.ARRAY_STRIDE for x in users) or self.uses[column] != 1:
+                return False
+        elif any(not self.after(later, x) for x in users):
+            return False
+        for x in users if chained else ():
+            if x.op is m.ARRAY_STRIDE:
+                x.op, x.args, x.attrs = CONST, [], {"value": m.item_bytes(right.type.dtype)}
+            else:
+                self.gone.add(x)
+        b = Builder([], later.loc, later.unwind, self.defs)
+        both = _both(b, inst.attrs["beside"], (matrix, right, matrix if chained else column), int(chained))
+        b.insts += [Inst(s.TUPLE_GET, [both], {"index": k}, x.result, later.loc) for k, x in enumerate((one, inst))]
+        self.instead_of[later] = b.insts
+        self.gone.add(earlier)
+        one.attrs, inst.attrs = {"count": 0}, {"count": 0}
+        return True
+
+    def ahead(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value, between: list[Inst]) -> bool:
+        """`y = matrix @ right`, assignments, `z = column @ matrix`: with y comes z, where the program finds that the assignments will not write
+        into what z is made of."""
+        home, at = self.place[one]
+        if any(w.op is not NEST_INTO for w in between):
+            return False
+        b = Builder([], one.loc, one.unwind, self.defs)
+        early: dict[Value, Value | None] = {}
+
+        def moved(v):
+            """The value before the first product."""
+            if v not in early:
+                made = self.defs.get(v)
+                if made is None or made in home.insts[:at]:
+                    early[v] = v if v in self.defs else None
+                elif made.op.effects or made.edges():
+                    early[v] = None
+                else:
+                    args = [moved(x) for x in made.args]
+                    early[v] = None if None in args else Value(v.type)
+                    if early[v] is not None:
+                        b.insts.append(Inst(made.op, args, made.attrs, early[v], one.loc))
+                        self.defs[early[v]] = b.insts[-1]
+            return early[v]
+
+        left, targets = moved(column), [moved(w.args[1]) for w in between]
+        if left is None or None in targets:
+            return False
+
+        def lengths(v):
+            return [b.op(m.ARRAY_DIM, v, type=Int, axis=k) for k in range(v.type.ndim)]
+
+        sizes = {v: lengths(v) for v in (matrix, left, *targets)}
+        tests = [b.op(a.IEQ, sizes[matrix][0], sizes[left][0], type=Bool)]
+        for target in targets:
+            low, high = span_of(b, target, sizes[target])
+            for v in (matrix, left):
+                if not distinct(self.defs, target, v):
+                    low2, high2 = span_of(b, v, sizes[v])
+                    tests.append(b.op(a.BOR, b.op(a.IGE, low, high2, type=Bool), b.op(a.IGE, low2, high, type=Bool), type=Bool))
+        sure = b.all(tests)
+        both = _both(b, inst.attrs["beside"], (matrix, right, left), 2, sure)
+        b.insts.append(Inst(s.TUPLE_GET, [both], {"index": 0}, one.result, one.loc))
+        ready = b.op(s.TUPLE_GET, both, type=inst.result.type, index=1)
+        self.instead_of[one] = b.insts
+        b = Builder([], inst.loc, inst.unwind, self.defs)
+        both = _both(b, inst.attrs["beside"], (matrix, right, column), 3, sure, ready)
+        self.instead_of[inst] = [*b.insts, Inst(s.TUPLE_GET, [both], {"index": 1}, inst.result, inst.loc)]
+        one.attrs, inst.attrs = {"count": 0}, {"count": 0}
+        return True
+
+    def users(self, v: Value) -> list[Inst]:
+        return [inst for block in self.fn.blocks for inst in block.insts
+                if inst not in self.gone and (v in inst.args or any(v in edge.args for edge in inst.edges()))]
+
+    def after(self, inst: Inst, other: Inst) -> bool:
+        """Whether the second comes after the first in its block, or in one that this one dominates."""
+        home, k = self.place[inst]
+        if other in home.insts:
+            return home.insts.index(other) > k
+        dom = self.flow().dom
+        return any(other in block.insts for block in dom.order if block is not home and dom.dominates(home, block))
+
+    def may_move(self, producer: Inst, consumer: Inst) -> bool:
+        """Whether the producer may run where the consumer does: nothing between writes what it reads."""
+        between = self.between(producer, consumer)
+        if not between:
+            return between is not None
+        read = [v for v in producer.args[producer.attrs["count"]:] if isinstance(v.type, Array)]
+        return all((target := _written(inst)) is not None and all(distinct(self.defs, v, target) for v in read) for inst in between)
+
+    def between(self, producer: Inst, consumer: Inst) -> list[Inst] | None:
+        """The instructions that write on a way from one to the other; None where it must not move that far."""
+        source, at = self.place[producer]
+        home, k = self.place[consumer]
+        if producer.op in NESTS and _fails(producer.attrs["tree"]) and (source is not home or any(
+                inst.op.effects & RAISES and (inst.op not in NESTS or _fails(inst.attrs["tree"])) for inst in home.insts[at + 1:k])):
+            return None  # another exception would come first
+        if source is home:
+            return [home.insts[w] for w in self.writes.get(home, ()) if at < w < k]
+        if (source, home) not in self.paths:
+            self.paths[source, home] = self.path(source, home)
+        path = self.paths[source, home]
+        if path is None:
+            return None
+        return [*(source.insts[w] for w in self.writes.get(source, ()) if w > at),
+                *(block.insts[w] for block in path for w in self.writes.get(block, ())),
+                *(home.insts[w] for w in self.writes.get(home, ()) if w < k)]
+
+    def path(self, source: Block, home: Block) -> list[Block] | None:
+        """The blocks between one and another that it dominates; None where the second runs more often, or in another loop."""
+        loops = self.flow()
+        if loops.irreducible or loops.of.get(source) is not loops.of.get(home):
+            return None
+        found, work = {source, home}, [home]
+        while work:
+            for pred in self.preds[work.pop()]:
+                if pred not in found:
+                    found.add(pred)
+                    work.append(pred)
+        return list(found - {source, home})
+
+    def flow(self) -> LoopNest:
+        if self.loops is None:
+            self.loops = LoopNest(self.fn)
+            self.preds = predecessors(self.loops.dom.order)
+        return self.loops
+
+    def is_shared(self, v: Value, producer: Inst) -> bool:
+        """Whether every consumer of the producer can compute it again, which is less than to keep it."""
+        if _size(producer.attrs["tree"]) > 8 or any(strided(self.defs, x) for x in producer.args[producer.attrs["count"]:]):
+            return False  # every element of a column is a line of the cache
+        readers = [inst for inst in self.place if inst.op in NESTS and inst not in self.gone and v in inst.args]
+        return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(
+            inst.args[inst.attrs["count"]:].count(v) for inst in readers) and all(inst.attrs["ndim"] == v.type.ndim for inst in readers)
+
+
+def _both(b: "Builder", callee: Function, operands, mode: int, sure: Value | None = None, ready: Value | None = None) -> Value:
+    """A call of products.both_products."""
+    kinds = [p.type for p in callee.params]
+    args = [retyped(b, v, t) for v, t in zip(operands, kinds)]
+    args += [b.const(Int, mode), sure or b.const(Bool, True)]
+    if ready is None:
+        ready = b.op(s.UNDEF, type=kinds[-1])
+        b.insts[-1].attrs["type"] = kinds[-1]
+    return b.op(INVOKE, *args, retyped(b, ready, kinds[-1]), type=callee.result, callee=callee)
+
+
+def _fails(tree) -> bool:
+    """Whether computing an element may raise."""
+    return any(inst.op.effects & RAISES for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
+
+
+def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
+    """Operands of the consumer with the producer's tree in place of `value`; the consumer's tree is replaced."""
+    first = consumer.attrs["count"]
+    operands: list[Value] = []
+    index: dict[Value, Leaf] = {}
+
+    def leaf(v):
+        if v not in index:
+            index[v] = Leaf(len(operands))
+            operands.append(v)
+        return index[v]
+
+    memo: dict = {}
+
+    def copy(node, args, inner):
+        key = (id(node), inner)
+        if key in memo:
+            return memo[key]
+        if type(node) is Leaf:
+            v = args[node.index]
+            new = moved() if v is value and not inner else leaf(v)
+        else:
+            new = Node(node.kernel, [copy(p, args, inner) for p in node.parts])
+        memo[key] = new
+        return new
+
+    def moved():
+        return copy(producer.attrs["tree"], producer.args[producer.attrs["count"]:], True)
+
+    tree = copy(consumer.attrs["tree"], consumer.args[first:], False)
+    if len(operands) <= MOST:
+        consumer.attrs = {**consumer.attrs, "tree": tree}
+    return operands
+
+
+def _alike(x, y) -> bool:
+    """Whether two trees compute the same of operands at the same places."""
+    if type(x) is Leaf or type(y) is Leaf:
+        return type(x) is type(y) and x.index == y.index
+    return x.kernel is y.kernel and all(map(_alike, x.parts, y.parts))
+
+
+def _costly(tree) -> bool:
+    """Whether computing the tree again for every row would cost more than storing it."""
+    return _size(tree) > 4
+
+
+def _size(tree) -> int:
+    """Instructions of an element."""
+    return sum(len(block.insts) for kernel in kernels(tree) for block in kernel.blocks)
+
+
+def _written(inst: Inst) -> Value | None:
+    """The array that an instruction writes into, and nothing else; None where that is not known."""
+    if inst.op is NEST_INTO:
+        return inst.args[1]
+    return inst.args[0] if inst.op is m.ARRAY_STORE else None
+
+
+def kernels(tree) -> list[Function]:
+    """The kernels of a tree, one for each of its nodes."""
+    work, seen, found = [tree], set(), []
+    while work:
+        node = work.pop()
+        if type(node) is Node and node not in seen:
+            seen.add(node)
+            found.append(node.kernel)
+            work.extend(node.parts)
+    return found
