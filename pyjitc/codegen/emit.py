@@ -108,7 +108,7 @@ class Module:
 
     def __init__(self, options, nogil: bool = False, shares: bool = False):
         self.options = options
-        self.shared: dict[str, None] | None = {} if shares else None  # helpers that are in an image of their own, where there is one
+        self.elsewhere: dict[str, None] | None = {} if shares else None  # helpers that are in an image of their own, where there is one
         self.nogil = nogil  # functions run without the interpreter lock: whatever sets an error takes it
         self.declarations: dict[str, None] = {}
         self.helpers: dict[str, None] = {}
@@ -174,9 +174,9 @@ class Module:
         return found
 
     def helper(self, name: str) -> str:
-        if self.shared is not None and name in helpers.SHARED:
-            if name not in self.shared:
-                self.shared[name] = None
+        if self.elsewhere is not None and name in helpers.SHARED:
+            if name not in self.elsewhere:
+                self.elsewhere[name] = None
                 self.declarations[helpers.declaration(name)] = None
         elif name not in self.helpers:
             self.helpers[name] = None

@@ -14,7 +14,7 @@ from tests.lib.test_number_operators import VALUES
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-CALLS = {**rules.CALLS, **conversions.CALLS}
+CALLS = {**rules.CALLS, **conversions.CALLS, min: rules.EXTREMES["min"], max: rules.EXTREMES["max"]}
 SCALARS = [v for values in VALUES.values() for v in values]
 
 
