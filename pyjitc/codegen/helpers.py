@@ -4,7 +4,6 @@ Each is written once for all Python versions but where the C API differs; all sy
 """
 from __future__ import annotations
 
-import re
 import sys
 
 from ..ops.memory import MOST_SIZED
@@ -744,16 +743,16 @@ for _type in ("float", "double"):
 
 
 _OFTEN = frozenset(name for name in _TEXT if name.startswith(("pyj_dot_", "pyj_copy_")))
-# What needs nothing of the module it is called from, and is called seldom enough: see shared.py.
-SHARED = frozenset(name for name in _TEXT if " noinline" in _TEXT[name] and name not in _OFTEN
+# What needs nothing of the module it is called from, and is called seldom enough: see shared.py. An image costs more than a few lines do.
+SHARED = frozenset(name for name, body in _TEXT.items() if " noinline" in body and body.count("\n") > 8 and name not in _OFTEN
                    and name not in ("pyj_stack", "pyj_int_truediv"))
-_HEAD = re.compile(r"^define internal (.*?@\w+)\((.*?)\)", re.MULTILINE)
 
 
 def declaration(name: str) -> str:
     """The declaration of a helper that is defined elsewhere."""
-    head, parameters = _HEAD.search(_TEXT[name]).groups()
-    return f"declare {head}({', '.join(p.split(' ')[0] for p in parameters.split(', ') if p)}) nounwind"
+    head, _, rest = _TEXT[name].partition("define internal ")[2].partition("(")
+    parameters = rest[:rest.index(")")].split(", ")
+    return f"declare {head}({', '.join(p.split(' ')[0] for p in parameters)}) nounwind"
 
 
 def _closure(names):

@@ -109,7 +109,7 @@ def test_the_next_process_finds_them(tmp_path):
 
 def test_two_threads_provide_one(monkeypatch):
     """What the first thread has loaded stays: its addresses may be in use."""
-    data = shared.objects_for(["pyj_throw"], link.host_target())[-1]
+    data = shared.objects_for(["pyj_new_1"], link.host_target())[-1]
     monkeypatch.setattr(loader, "_provided", {})
     monkeypatch.setattr(loader, "_known", {})
     load, inner = loader.load, []
