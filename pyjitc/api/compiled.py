@@ -31,9 +31,9 @@ class Guard(NamedTuple):
 class Compiled(NamedTuple):
     """Native code of one function for one tuple of argument types.
 
-    object: relocatable ELF object; runtime: those of the helpers that it calls, loaded before it; entry: symbol of the stub; next: symbol of the data word that gets the address of
-    the next stub; objects: symbol -> Python object that must lie at it; result: result type (or its text); guards:
-    everything the program may change that the code depends on.
+    object: relocatable ELF object; runtime: those of the helpers that it calls, loaded before it; entry: symbol of the stub; next:
+    symbol of the data word that gets the address of the next stub; objects: symbol -> Python object that must lie at it; result:
+    result type (or its text); guards: everything the program may change that the code depends on.
 
     Where the object also defines the 8-byte word `pyjitc_active`, counted up by the stub on entry to the kernel and
     down on leaving, replaced code is unmapped as soon as nobody is inside; without it, with the dispatcher.

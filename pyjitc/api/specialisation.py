@@ -33,7 +33,8 @@ statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
 
 
 class Entry:
-    """Object code of one specialisation. runtime: objects to be loaded before it; objects: (symbol, recipe) pairs; guards: (symbol, path, key, fingerprint)."""
+    """Object code of one specialisation. runtime: objects to be loaded before it; objects: (symbol, recipe) pairs; guards: (symbol,
+    path, key, fingerprint)."""
 
     __slots__ = ("object", "runtime", "entry", "next", "result", "objects", "guards", "__weakref__")
 

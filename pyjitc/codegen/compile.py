@@ -8,7 +8,6 @@ from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops.control import INVOKE
 from ..types.kinds import Array, Type, is_refcounted
-from ..runtime import loader
 from . import link, shared
 from .emit import Module
 from .target import Target
@@ -18,9 +17,9 @@ __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
 
 class Artifact(NamedTuple):
-    """object: relocatable ELF object; runtime: those of the helpers that it calls, which are loaded before it; entry, next: symbols of the stub and of the word with the next stub's address;
-    objects: symbol -> Python object that must lie at it; guards: symbol of the word for each guard of the Spec, or
-    None; text: the LLVM text before optimisation."""
+    """object: relocatable ELF object; runtime: those of the helpers that it calls, which are loaded before it; entry, next: symbols
+    of the stub and of the word with the next stub's address; objects: symbol -> Python object that must lie at it; guards: symbol of
+    the word for each guard of the Spec, or None; text: the LLVM text before optimisation."""
 
     object: bytes
     runtime: tuple[bytes, ...]
@@ -58,7 +57,6 @@ def compile_module(functions: list[ir.Function], spec: Spec | None, target: Targ
     with timed("llvm"):
         runtime = shared.objects_for(called, target)
         code = link.to_object(text, target)
-    loader.provide(runtime)
     dump("asm", name, lambda: link.to_assembly(text, target))
     return Artifact(code, runtime, ENTRY, NEXT, objects, guards, text)
 

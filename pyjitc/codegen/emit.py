@@ -18,7 +18,7 @@ from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
 )
-from . import apart, box, helpers, rare
+from . import apart, box, helpers, rare, shared
 
 __all__ = ["Module", "FunctionEmitter", "components", "stays_call"]
 
@@ -174,10 +174,10 @@ class Module:
         return found
 
     def helper(self, name: str) -> str:
-        if self.elsewhere is not None and name in helpers.SHARED:
+        if self.elsewhere is not None and name in shared.SHARED:
             if name not in self.elsewhere:
                 self.elsewhere[name] = None
-                self.declarations[helpers.declaration(name)] = None
+                self.declarations[shared.declaration(name)] = None
         elif name not in self.helpers:
             self.helpers[name] = None
             for needed in helpers.NEEDS.get(name, ()):

@@ -8,14 +8,14 @@ import sys
 
 from ..ops.memory import MOST_SIZED
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
-from . import dot
+from . import elements
 
-__all__ = ["NEEDS", "SHARED", "declaration", "shared_by", "shared_text", "text"]
+__all__ = ["NEEDS", "OFTEN", "TEXT", "declare", "text"]
 
 # A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the data
 # once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header (or null),
 # 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
-_TEXT = {
+TEXT = {
     # Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
     "pyj_new": """
 define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
@@ -245,7 +245,7 @@ _NEW_ARRAY, _SET_BASE, _FROM_TYPE = (
 # The first ndarray made of native memory owns it from then on: `ndarray` of the header, which keeps a reference to it
 # while native values live. What leaves later is that very ndarray, or a view of it. No Python object ever points back
 # to compiled code, which may be gone before the object is.
-_TEXT["pyj_box_array"] = f"""
+TEXT["pyj_box_array"] = f"""
 define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, ptr %strides, ptr %descr, i64 %bytes, i32 %flags, i1 %take) nounwind noinline {{
 start:
   %word = ptrtoint ptr %owner to i64
@@ -390,7 +390,7 @@ release:
 out:
   ret ptr %result
 }}"""
-_TEXT["pyj_handle"] = f"""
+TEXT["pyj_handle"] = f"""
 define internal void @pyj_handle(ptr %array) nounwind {{
   call void @Py_IncRef(ptr @pyjitc_memory_handler)
   %where = getelementptr i8, ptr %array, i64 {ARRAY["handler"]}
@@ -525,7 +525,7 @@ nothing:
 }
 # Finds the limits of this thread's stack; the last 256 KiB, of a small one half, are left to what runs on top of compiled code.
 # One of more than a GiB has no limit (ulimit -s unlimited): of it 64 MiB count, or endless recursion would take all memory.
-_TEXT["pyj_stack"] = """
+TEXT["pyj_stack"] = """
 define internal i32 @pyj_stack(i64 %at) nounwind noinline cold {
   %attr = alloca [16 x i64]
   %address = alloca i64
@@ -563,10 +563,10 @@ full:
 }
 @pyj_deep = private unnamed_addr constant [33 x i8] c"maximum recursion depth exceeded\\00"
 """
-_TEXT["pyj_no_active"] = '@pyj_no_active = private unnamed_addr constant [31 x i8] c"No active exception to reraise\\00"'
-_TEXT["pyj_fetch"] = _NEW_ERRORS if sys.version_info >= (3, 12) else _OLD_FETCH
-_TEXT["pyj_rethrow"] = _NEW_RETHROW if sys.version_info >= (3, 12) else _OLD_RETHROW
-_TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
+TEXT["pyj_no_active"] = '@pyj_no_active = private unnamed_addr constant [31 x i8] c"No active exception to reraise\\00"'
+TEXT["pyj_fetch"] = _NEW_ERRORS if sys.version_info >= (3, 12) else _OLD_FETCH
+TEXT["pyj_rethrow"] = _NEW_RETHROW if sys.version_info >= (3, 12) else _OLD_RETHROW
+TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 
 # helper -> other helpers it calls
 NEEDS = {
@@ -647,144 +647,26 @@ fail:
 
 
 for _count in range(1, MOST_SIZED + 1):
-    _TEXT[f"pyj_new_{_count}"] = _sized(_count)
+    TEXT[f"pyj_new_{_count}"] = _sized(_count)
     NEEDS[f"pyj_new_{_count}"] = ("pyj_new", "pyj_sizes")
-_TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"' for name, message in (
+TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"' for name, message in (
     ("pyj_negative", "negative dimensions are not allowed"),
     ("pyj_too_big", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
 
 
-def _eights(t: str) -> str:
-    """Eight running sums of n numbers, a multiple of 8 and not 0, added as NumPy adds them (lib/np/folds.py)."""
-    v = f"<8 x {t}>"
-    halves = [f"  %l{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> <{', '.join(f'i32 {2 * k}' for k in range(w))}>\n"
-              f"  %h{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> <{', '.join(f'i32 {2 * k + 1}' for k in range(w))}>\n"
-              f"  %s{w} = fadd <{w} x {t}> %l{w}, %h{w}" for w in (4, 2, 1)]
-    return f"""
-define internal {t} @pyj_eights_{t}(ptr %a, i64 %n) nounwind {{
-  %first = load {v}, ptr %a, align {4 if t == "float" else 8}
-  br label %test
-test:
-  %k = phi i64 [ 8, %0 ], [ %next, %more ]
-  %s8 = phi {v} [ %first, %0 ], [ %sum, %more ]
-  %left = icmp ult i64 %k, %n
-  br i1 %left, label %more, label %done
-more:
-  %at = getelementptr {t}, ptr %a, i64 %k
-  %x = load {v}, ptr %at, align {4 if t == "float" else 8}
-  %sum = fadd {v} %s8, %x
-  %next = add i64 %k, 8
-  br label %test
-done:
-{chr(10).join(halves)}
-  %result = extractelement <1 x {t}> %s1, i64 0
-  ret {t} %result
-}}"""
-
-
-def _copy(t: str, size: int) -> str:
-    """A header with a copy, in C order, of the n0 * n1 * n2 elements at these steps in bytes."""
-    return f"""
-define internal ptr @pyj_copy_{t}(ptr %a, i64 %n0, i64 %s0, i64 %n1, i64 %s1, i64 %n2, i64 %s2) nounwind noinline optsize minsize {{
-  %rows = mul i64 %n0, %n1
-  %count = mul i64 %rows, %n2
-  %bytes = mul i64 %count, {size}
-  %header = call ptr @pyj_new(i64 %bytes, i1 false)
-  %none = icmp eq ptr %header, null
-  %empty = icmp eq i64 %count, 0
-  %nothing = or i1 %none, %empty
-  br i1 %nothing, label %done, label %begin
-begin:
-  %where = getelementptr i8, ptr %header, i64 8
-  %data = load ptr, ptr %where
-  br label %one
-one:
-  %i = phi i64 [ 0, %begin ], [ %i.next, %one.next ]
-  %p = phi ptr [ %a, %begin ], [ %p.next, %one.next ]
-  %t = phi ptr [ %data, %begin ], [ %t2.next, %one.next ]
-  br label %two
-two:
-  %j = phi i64 [ 0, %one ], [ %j.next, %two.next ]
-  %q = phi ptr [ %p, %one ], [ %q.next, %two.next ]
-  %t1 = phi ptr [ %t, %one ], [ %t2.next, %two.next ]
-  br label %three
-three:
-  %k = phi i64 [ 0, %two ], [ %k.next, %three ]
-  %r = phi ptr [ %q, %two ], [ %r.next, %three ]
-  %t2 = phi ptr [ %t1, %two ], [ %t2.next, %three ]
-  %x = load {t}, ptr %r, align 1
-  store {t} %x, ptr %t2, align 1
-  %k.next = add i64 %k, 1
-  %r.next = getelementptr i8, ptr %r, i64 %s2
-  %t2.next = getelementptr i8, ptr %t2, i64 {size}
-  %k.more = icmp ult i64 %k.next, %n2
-  br i1 %k.more, label %three, label %two.next
-two.next:
-  %j.next = add i64 %j, 1
-  %q.next = getelementptr i8, ptr %q, i64 %s1
-  %j.more = icmp ult i64 %j.next, %n1
-  br i1 %j.more, label %two, label %one.next
-one.next:
-  %i.next = add i64 %i, 1
-  %p.next = getelementptr i8, ptr %p, i64 %s0
-  %i.more = icmp ult i64 %i.next, %n0
-  br i1 %i.more, label %one, label %done
-done:
-  ret ptr %header
-}}"""
-
-
 for _size in (1, 2, 4, 8, 16):
-    _TEXT[f"pyj_copy_i{8 * _size}"] = _copy(f"i{8 * _size}", _size)
+    TEXT[f"pyj_copy_i{8 * _size}"] = elements.copy(f"i{8 * _size}", _size)
     NEEDS[f"pyj_copy_i{8 * _size}"] = ("pyj_new",)
 for _type in ("float", "double"):
-    _TEXT[f"pyj_eights_{_type}"] = _eights(_type)
-    _TEXT[f"pyj_dot_{_type}"] = dot.text(_type)
+    TEXT[f"pyj_eights_{_type}"] = elements.eights(_type)
+    TEXT[f"pyj_dot_{_type}"] = elements.dot(_type)
 
 
-_OFTEN = frozenset(name for name in _TEXT if name.startswith(("pyj_dot_", "pyj_copy_")))
-# What needs nothing of the module it is called from, and is called seldom enough: see shared.py. An image costs more than a few lines do.
-SHARED = frozenset(name for name, body in _TEXT.items() if " noinline" in body and body.count("\n") > 8 and name not in _OFTEN
-                   and name not in ("pyj_stack", "pyj_int_truediv"))
+# These are called often: LLVM optimises them with the code around them.
+OFTEN = frozenset(name for name in TEXT if name.startswith(("pyj_dot_", "pyj_copy_")))
 
 
-def declaration(name: str) -> str:
-    """The declaration of a helper that is defined elsewhere."""
-    head, _, rest = _TEXT[name].partition("define internal ")[2].partition("(")
-    parameters = rest[:rest.index(")")].split(", ")
-    return f"declare {head}({', '.join(p.split(' ')[0] for p in parameters)}) nounwind"
-
-
-def _closure(names):
-    found = dict.fromkeys(names)
-    work = list(found)
-    while work:
-        for needed in NEEDS.get(work.pop(), ()):
-            if needed not in found:
-                found[needed] = None
-                work.append(needed)
-    return found
-
-
-def shared_by(names) -> list[str]:
-    """The shared helpers among `names` and what they call."""
-    return [name for name in _closure(names) if name in SHARED]
-
-
-def shared_text(names) -> str:
-    """A module that defines the shared helpers `names`; it declares the other shared ones that they call."""
-    declarations: dict[str, None] = {}
-    used = _closure(names)
-    own = text([name for name in used if name not in SHARED], declarations)
-    parts = []
-    for name in names:
-        parts.append(_TEXT[name].replace("define internal ", "define "))
-        _declare(_TEXT[name], declarations)
-    declarations.update((declaration(name), None) for name in used if name in SHARED and name not in names)
-    return "\n".join([own, *declarations, *parts])
-
-
-def _declare(body: str, declarations: dict[str, None]) -> list[str]:
+def declare(body: str, declarations: dict[str, None]) -> list[str]:
     """Declares what `body` refers to; the symbols."""
     found = [symbol for symbol in _DECLARATIONS if f"@{symbol}" in body]
     declarations.update((_DECLARATIONS[symbol], None) for symbol in found)
@@ -797,13 +679,13 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
     parts = []
     locked = set()
     for name in names:
-        body = _TEXT[name]
-        for symbol in _declare(body, declarations):
+        body = TEXT[name]
+        for symbol in declare(body, declarations):
             if nogil and symbol in _LOCKED:
                 locked.add(symbol)
                 body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
-        parts.append(body if name in _OFTEN else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
+        parts.append(body if name in OFTEN else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):
         result, args = _LOCKED[symbol]
         parts.append(f"""

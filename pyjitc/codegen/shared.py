@@ -1,24 +1,59 @@
 """Helpers that are the same in every module: their code is made once in a process, and is an image of its own.
 
-They are called rarely or wait for malloc: LLVM makes their code without optimising, in a third of the time that they take as a
-part of a module. What is made stands beside the objects that use it, also on disk, where the next process finds it.
+They are called rarely or wait for malloc: LLVM makes their code without optimising it. What is made stands beside the objects that
+use it, also on disk, where the next process finds it.
 """
 from __future__ import annotations
 
-from . import helpers, link
+from . import link
+from .helpers import NEEDS, OFTEN, TEXT, declare, text
 from .target import Target
 
-__all__ = ["objects_for"]
+__all__ = ["SHARED", "declaration", "objects_for"]
 
+# What needs nothing of the module it is called from, and is called seldom enough. An image costs more than a few lines do.
+SHARED = frozenset(name for name, body in TEXT.items() if " noinline" in body and body.count("\n") > 8 and name not in OFTEN
+                   and name not in ("pyj_stack", "pyj_int_truediv"))
 _made: list[tuple[frozenset[str], bytes]] = []  # (names, object) in the order made: each calls what stands before it, or itself
 
 
 def objects_for(names, target: Target) -> tuple[bytes, ...]:
     """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to be loaded."""
-    wanted = frozenset(helpers.shared_by(names))
+    wanted = frozenset(_closure(names)) & SHARED
     with link.LOCK:
         missing = wanted.difference(*(held for held, _ in _made))
         if missing:
-            head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-            _made.append((missing, link.to_object(head + helpers.shared_text(sorted(missing)), target, 0)))
+            _made.append((missing, link.to_object(_module(sorted(missing), target), target, 0)))
         return tuple(made for held, made in _made if held & wanted)
+
+
+def declaration(name: str) -> str:
+    """The declaration of a helper that is defined elsewhere."""
+    head, _, rest = TEXT[name].partition("define internal ")[2].partition("(")
+    parameters = rest[:rest.index(")")].split(", ")
+    return f"declare {head}({', '.join(p.split(' ')[0] for p in parameters)}) nounwind"
+
+
+def _closure(names) -> dict[str, None]:
+    """`names` and the helpers that they call."""
+    found = dict.fromkeys(names)
+    work = list(found)
+    while work:
+        for needed in NEEDS.get(work.pop(), ()):
+            if needed not in found:
+                found[needed] = None
+                work.append(needed)
+    return found
+
+
+def _module(names, target: Target) -> str:
+    """The text that defines the shared helpers `names`; it declares the other shared ones that they call."""
+    declarations: dict[str, None] = {}
+    used = _closure(names)
+    own = text([name for name in used if name not in SHARED], declarations)
+    parts = []
+    for name in names:
+        parts.append(TEXT[name].replace("define internal ", "define "))
+        declare(TEXT[name], declarations)
+    declarations.update((declaration(name), None) for name in used if name in SHARED and name not in names)
+    return "\n".join([f'target triple = "{target.triple}"', f'target datalayout = "{target.layout}"', own, *declarations, *parts])

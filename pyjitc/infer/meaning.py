@@ -156,9 +156,9 @@ class Nest(Expr):
 
     shape: which argument is the shape of the resulting array, None where the result is none; ndim: axes of the space;
     into: it writes into an argument; dtype: NumPy scalar type of an element, None: what the kernel gives.
-    instead: the library function of the operands (`into`: of the other arguments and the operands) that does it where none of them is computed on the way; beside: the one
-    of a matrix, a vector to its right and a column to its left that does two products, of which this is the second; kept: the axis that is
-    the only one of the result."""
+    instead: the library function of the operands (`into`: of the other arguments and the operands) that does it where none of them is
+    computed on the way; beside: the one of a matrix, a vector to its right and a column to its left that does two products, of which
+    this is the second; kept: the axis that is the only one of the result."""
 
     __slots__ = ("template", "arguments", "kernel", "fixed", "operands", "shape", "ndim", "into", "dtype", "instead", "beside", "kept", "calls")
 

@@ -21,7 +21,8 @@ from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
 from ..ops.arith import BNOT
 from ..types.kinds import (
-    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar,
+    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, Object, Range,
+    Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar,
 )
 from ..types.lattice import dtype_of
 from . import intrinsics
@@ -32,7 +33,7 @@ from .py import operators
 
 __all__ = ["Library"]
 
-# A third of a small function's first call was reading modules that it has no use for (docs/performance.md).
+# Read when a function needs them: most need few (docs/performance.md).
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
 creation, indexing, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "views"))
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")

@@ -9,12 +9,12 @@ import gc
 import sys
 from types import FunctionType
 
-__all__ = ["FIXED_MODULES", "ABSENT", "OPERATORS", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
+__all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
 
-ABSENT = object()
+UNWRITTEN = object()  # the program's classes do not say it
 
 # Operators that compiled code asks the class of a named tuple for.
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul", "<<": "lshift",
@@ -38,12 +38,12 @@ def namespace(cls: type) -> dict:
 
 
 def own(cls: type, name: str):
-    """What the program wrote under `name` into the class, or one that it is made from; else ABSENT."""
+    """What the program wrote under `name` into the class, or one that it is made from; else UNWRITTEN."""
     for base in cls.__mro__:
         if not is_fixed(base) and name in vars(base):
             value = vars(base)[name]
-            return ABSENT if _generated(value) else value
-    return ABSENT
+            return UNWRITTEN if _generated(value) else value
+    return UNWRITTEN
 
 
 def _generated(value) -> bool:
@@ -60,12 +60,12 @@ def refused_method(cls: type) -> str:
     for base in cls.__mro__:
         if not is_fixed(base):
             for name in vars(base):
-                if name[:2] == name[-2:] == "__" and name not in _ASKED and name not in _HARMLESS and own(cls, name) is not ABSENT:
+                if name[:2] == name[-2:] == "__" and name not in _ASKED and name not in _HARMLESS and own(cls, name) is not UNWRITTEN:
                     return name
     return ""
 
 
 def plain_integers(cls: type) -> bool:
     """Whether operators see a member of this IntEnum as its int."""
-    return all(own(cls, f"__{kind}{name}__") is ABSENT for name in OPERATORS.values() for kind in ("", "r")) and all(
-        own(cls, f"__{name}__") is ABSENT for name in _COMPARED)
+    return all(own(cls, f"__{kind}{name}__") is UNWRITTEN for name in OPERATORS.values() for kind in ("", "r")) and all(
+        own(cls, f"__{name}__") is UNWRITTEN for name in _COMPARED)

@@ -13,7 +13,7 @@ from pyjitc.infer.meaning import UNKNOWN
 from pyjitc.ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from pyjitc.ops import control
 from pyjitc.runtime import dispatcher
-from pyjitc.runtime.loader import load
+from pyjitc.runtime.loader import load, provide
 from pyjitc.types.kinds import Int
 
 _count = iter(range(1_000_000))
@@ -102,6 +102,7 @@ def compiled(*builders, names=None, guards=(), defaults=(), closure=(), position
     """A callable of the first builder's function; the others are those it invokes."""
     spec = spec_of(builders[0].types, names, guards, positional_only, simple)
     artifact = compile_module([b.fn for b in builders], spec, options=options)
+    provide(artifact.runtime)
     image = load(artifact.object, artifact.objects)
     self = _Leaf()
     dispatcher.describe(self, SimpleNamespace(__defaults__=tuple(defaults), __closure__=tuple(closure)))

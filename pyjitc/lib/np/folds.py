@@ -93,7 +93,7 @@ def fours(a, n, how):
 @outlined
 def block(a, n, how):
     """The first n elements of a buffer, with eight running results."""
-    limit = BLOCK // 2 if a.dtype.kind == "c" else BLOCK
+    limit = limit_of(a.dtype)
     n = SELECT(ILT(n, limit), n, limit)  # it is; the loops need no polls
     if n < (4 if a.dtype.kind == "c" else 8):
         total = identity(how, a.dtype)
@@ -134,7 +134,7 @@ def pairwise_row(index, n, how, unit, t, room):
     """Blocks of halves of halves. The recursion by hand: `spans` holds what is to do (start and count; count -1: add the
     last two sums), `sums` the sums so far."""
     buffer, spans, sums = room
-    limit = BLOCK // 2 if t.kind == "c" else BLOCK
+    limit = limit_of(t)
     low, count = 0, n
     todo = done = 0
     while True:
@@ -162,6 +162,11 @@ def pairwise_row(index, n, how, unit, t, room):
         low, count = int(ARRAY_LOAD(spans, IMUL(todo, 2))), int(ARRAY_LOAD(spans, IADD(IMUL(todo, 2), 1)))
 
 
+def limit_of(t):
+    """How many elements of a row are added without halving it."""
+    return BLOCK // 2 if t.kind == "c" else BLOCK
+
+
 def half_of(count, t):
     if t.kind == "c":
         return ISUB(count, count & 7) >> 1
@@ -171,7 +176,7 @@ def half_of(count, t):
 def room_of(shape, how, t):
     """What a row needs beside registers: made once for all rows."""
     if is_pairwise(how, t):
-        spans = 384 if last_size(shape, len(shape)) > (BLOCK // 2 if t.kind == "c" else BLOCK) else 1
+        spans = 384 if last_size(shape, len(shape)) > limit_of(t) else 1
         return np.empty(BLOCK, t), np.empty(spans, np.int64), np.empty(spans, t)
     return ()
 

@@ -7,7 +7,7 @@ from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
-from ...types.classes import ABSENT, OPERATORS, own, refused_method
+from ...types.classes import UNWRITTEN, OPERATORS, own, refused_method
 from ...types.kinds import Singleton, Tuple
 from ..build import mismatch
 
@@ -53,13 +53,13 @@ def attribute(x: Expr, name: str) -> Expr | None:
         return None
     value = own(cls, name)
     if isinstance(x.type, Tuple):
-        if value is ABSENT and name in cls._fields:
+        if value is UNWRITTEN and name in cls._fields:
             return Apply(structure.TUPLE_GET, x, index=cls._fields.index(name))
-        if value is ABSENT and name == "_replace":
+        if value is UNWRITTEN and name == "_replace":
             return Apply(structure.METHOD_MAKE, x, name=name)
         if name == "_fields":
             return constant(cls._fields)
-    if value is ABSENT:
+    if value is UNWRITTEN:
         return None
     if type(value) is property and value.fget is not None:
         return _called(value.fget, x)
@@ -73,8 +73,8 @@ def attribute(x: Expr, name: str) -> Expr | None:
 def method(x: Expr, name: str, args, kwargs) -> Expr | None:
     """A call of a method that the class of `x` has itself."""
     cls = x.type.value if isinstance(x.type, Singleton) and isinstance(x.type.value, type) else _class_of(x)
-    value = ABSENT if cls is None else own(cls, name)
-    if value is ABSENT:
+    value = UNWRITTEN if cls is None else own(cls, name)
+    if value is UNWRITTEN:
         return _replace(x, args, kwargs) if isinstance(x.type, Tuple) and name == "_replace" else None
     if type(value) is classmethod:
         return _called(value.__func__, Const(Singleton(cls), cls), *args, keywords=kwargs)
@@ -105,8 +105,8 @@ def unary(op: str, x: Expr) -> Expr | None:
 
 def _own(x: Expr, name: str):
     cls = x.type.cls if isinstance(x.type, Tuple) else None
-    value = ABSENT if cls is None else own(cls, name)
-    return None if value is ABSENT else value
+    value = UNWRITTEN if cls is None else own(cls, name)
+    return None if value is UNWRITTEN else value
 
 
 def _called(function, *args, keywords=None) -> CallValue:

@@ -5,8 +5,8 @@ from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...infer.names import describe
 from ...ops import structure
-from ...types.kinds import Array, Bool, Int, NoneType, NpInt, Range, Struct, Tuple
-from ..build import number, whole_number
+from ...types.kinds import Array, Int, NoneType, Range, Struct, Tuple
+from ..build import number
 
 builtins = lazy(f"{__package__}.builtins")
 conversions = lazy(f"{__package__}.conversions")
@@ -16,12 +16,8 @@ __all__ = ["index", "tuple_of", "CALLS"]
 
 
 def index(x: Expr) -> Expr:
-    """`x` as an int, as `operator.index` gives it."""
-    if x.type is Int:
-        return x
-    if x.type is Bool or isinstance(x.type, NpInt):
-        return conversions.to_int(x)
-    raise Mismatch(f"{describe(x.type)} object cannot be interpreted as an integer", whole_number(x.type))
+    """`x` as an int, as `operator.index` gives it; most are one, and need no other module."""
+    return x if x.type is Int else conversions.to_index(x)
 
 
 def _range(args, kwargs):

@@ -1,13 +1,12 @@
-"""The dot product of two vectors of float32 or float64 as a function in LLVM text: most are short, so that a call of BLAS, which wants
-everything by address and has its own tests, costs more than the product. Written with vectors: LLVM need not find out how, which takes it longer.
-"""
+"""Loops over the elements of arrays as functions of LLVM text: LLVM need not find out how they are vectorised, which takes it longer."""
 from __future__ import annotations
 
-__all__ = ["text"]
+__all__ = ["copy", "dot", "eights"]
 
 
-def text(t: str) -> str:
-    """The dot product of vectors with steps in bytes. Elements that follow each other, backwards in the first one too, are taken as vectors
+def dot(t: str) -> str:
+    """The dot product of vectors of float32 or float64 with steps in bytes. Most are short, so that a call of BLAS, which wants everything
+    by address and has its own tests, costs more than the product. Elements that follow each other, backwards in the first one too, are taken as vectors
     with four running sums; others one by one, with four sums as well: an addition waits for the one before. What is left is added last."""
     size = 4 if t == "float" else 8
     lanes = 32 // size
@@ -117,4 +116,84 @@ each:
   br label %last
 done:
   ret {t} %r
+}}"""
+
+
+def eights(t: str) -> str:
+    """Eight running sums of n numbers, a multiple of 8 and not 0, added as NumPy adds them (lib/np/folds.py)."""
+    v = f"<8 x {t}>"
+    halves = [f"  %l{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> <{', '.join(f'i32 {2 * k}' for k in range(w))}>\n"
+              f"  %h{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> <{', '.join(f'i32 {2 * k + 1}' for k in range(w))}>\n"
+              f"  %s{w} = fadd <{w} x {t}> %l{w}, %h{w}" for w in (4, 2, 1)]
+    return f"""
+define internal {t} @pyj_eights_{t}(ptr %a, i64 %n) nounwind {{
+  %first = load {v}, ptr %a, align {4 if t == "float" else 8}
+  br label %test
+test:
+  %k = phi i64 [ 8, %0 ], [ %next, %more ]
+  %s8 = phi {v} [ %first, %0 ], [ %sum, %more ]
+  %left = icmp ult i64 %k, %n
+  br i1 %left, label %more, label %done
+more:
+  %at = getelementptr {t}, ptr %a, i64 %k
+  %x = load {v}, ptr %at, align {4 if t == "float" else 8}
+  %sum = fadd {v} %s8, %x
+  %next = add i64 %k, 8
+  br label %test
+done:
+{chr(10).join(halves)}
+  %result = extractelement <1 x {t}> %s1, i64 0
+  ret {t} %result
+}}"""
+
+
+def copy(t: str, size: int) -> str:
+    """A header with a copy, in C order, of the n0 * n1 * n2 elements at these steps in bytes."""
+    return f"""
+define internal ptr @pyj_copy_{t}(ptr %a, i64 %n0, i64 %s0, i64 %n1, i64 %s1, i64 %n2, i64 %s2) nounwind noinline optsize minsize {{
+  %rows = mul i64 %n0, %n1
+  %count = mul i64 %rows, %n2
+  %bytes = mul i64 %count, {size}
+  %header = call ptr @pyj_new(i64 %bytes, i1 false)
+  %none = icmp eq ptr %header, null
+  %empty = icmp eq i64 %count, 0
+  %nothing = or i1 %none, %empty
+  br i1 %nothing, label %done, label %begin
+begin:
+  %where = getelementptr i8, ptr %header, i64 8
+  %data = load ptr, ptr %where
+  br label %one
+one:
+  %i = phi i64 [ 0, %begin ], [ %i.next, %one.next ]
+  %p = phi ptr [ %a, %begin ], [ %p.next, %one.next ]
+  %t = phi ptr [ %data, %begin ], [ %t2.next, %one.next ]
+  br label %two
+two:
+  %j = phi i64 [ 0, %one ], [ %j.next, %two.next ]
+  %q = phi ptr [ %p, %one ], [ %q.next, %two.next ]
+  %t1 = phi ptr [ %t, %one ], [ %t2.next, %two.next ]
+  br label %three
+three:
+  %k = phi i64 [ 0, %two ], [ %k.next, %three ]
+  %r = phi ptr [ %q, %two ], [ %r.next, %three ]
+  %t2 = phi ptr [ %t1, %two ], [ %t2.next, %three ]
+  %x = load {t}, ptr %r, align 1
+  store {t} %x, ptr %t2, align 1
+  %k.next = add i64 %k, 1
+  %r.next = getelementptr i8, ptr %r, i64 %s2
+  %t2.next = getelementptr i8, ptr %t2, i64 {size}
+  %k.more = icmp ult i64 %k.next, %n2
+  br i1 %k.more, label %three, label %two.next
+two.next:
+  %j.next = add i64 %j, 1
+  %q.next = getelementptr i8, ptr %q, i64 %s1
+  %j.more = icmp ult i64 %j.next, %n1
+  br i1 %j.more, label %two, label %one.next
+one.next:
+  %i.next = add i64 %i, 1
+  %p.next = getelementptr i8, ptr %p, i64 %s0
+  %i.more = icmp ult i64 %i.next, %n0
+  br i1 %i.more, label %one, label %done
+done:
+  ret ptr %header
 }}"""
