@@ -1,7 +1,7 @@
 """What the compiler hands to the dispatcher. Loads without the compiler: the disk cache makes these too."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 __all__ = ["ABSENT", "Guard", "Compiled"]
 
@@ -16,19 +16,16 @@ class _Absent:
 ABSENT = _Absent()  # the value of a name that is not defined, of a cell that is empty
 
 
-class Guard(NamedTuple):
+class Guard(namedtuple("Guard", "container key value symbol", defaults=(None,))):
     """A value the code was compiled for: `container[key]` of a dict, or the contents of a cell (key None).
 
     symbol: name of an 8-byte data word of the object; the dispatcher stores there the address of the value that the
     code expects (0 for ABSENT), and the stub compares. None: not compared natively."""
 
-    container: Any
-    key: Any
-    value: Any
-    symbol: str | None = None
+    __slots__ = ()
 
 
-class Compiled(NamedTuple):
+class Compiled(namedtuple("Compiled", "object runtime entry next objects result guards")):
     """Native code of one function for one tuple of argument types.
 
     object: relocatable ELF object; runtime: those of the helpers that it calls, loaded before it; entry: symbol of the stub; next:
@@ -39,10 +36,4 @@ class Compiled(NamedTuple):
     down on leaving, replaced code is unmapped as soon as nobody is inside; without it, with the dispatcher.
     """
 
-    object: bytes
-    runtime: tuple[bytes, ...]
-    entry: str
-    next: str
-    objects: dict[str, Any]
-    result: Any
-    guards: tuple[Guard, ...]
+    __slots__ = ()

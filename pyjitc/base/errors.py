@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NamedTuple
+from collections import namedtuple
 
 from .lazy import lazy
 
@@ -17,21 +17,13 @@ _unicodedata = lazy("unicodedata")
 _difflib = lazy("difflib")
 
 
-class Diagnostic(NamedTuple):
+class Diagnostic(namedtuple("Diagnostic", "message filename line end_line col end_col function types hint notes",
+                            defaults=("", 0, 0, -1, -1, "", (), "", ()))):
     """message: str; filename, line (1-based; 0: unknown), end_line, col, end_col (0-based UTF-8 bytes, -1: unknown);
     function: qualified name; types: ((name, type text), ...); hint: what to write instead, or ''; notes: further lines
     (at most two are shown), such as the chain of calls."""
 
-    message: str
-    filename: str = ""
-    line: int = 0
-    end_line: int = 0
-    col: int = -1
-    end_col: int = -1
-    function: str = ""
-    types: tuple = ()
-    hint: str = ""
-    notes: tuple = ()
+    __slots__ = ()
 
     def render(self, colour: bool = False) -> str:
         """The text, at most eight lines."""

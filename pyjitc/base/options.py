@@ -6,14 +6,15 @@ runs the program; they never change what a function computes.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from collections import namedtuple
 
 from .errors import suggest
 
 __all__ = ["Options", "make_options", "ENVIRONMENT", "environment"]
 
 
-class Options(NamedTuple):
+class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_model debug cache inline",
+                         defaults=(True, "raise", False, False, "python", False, False, "auto"))):
     """
     - `boundscheck`: check every index.
     - `overflow`: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
@@ -25,14 +26,7 @@ class Options(NamedTuple):
     - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
     """
 
-    boundscheck: bool = True
-    overflow: str = "raise"
-    fastmath: bool | tuple[str, ...] = False
-    nogil: bool = False
-    error_model: str = "python"
-    debug: bool = False
-    cache: bool = False
-    inline: str = "auto"
+    __slots__ = ()
 
 
 _CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}

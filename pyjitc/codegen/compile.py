@@ -1,7 +1,7 @@
 """A module of typed functions to object code: emission, the stub, LLVM. The door of this room."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 from ..base.options import Options
 from ..base.trace import dump, timed
@@ -16,18 +16,12 @@ from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
 
-class Artifact(NamedTuple):
+class Artifact(namedtuple("Artifact", "object runtime entry next objects guards text")):
     """object: relocatable ELF object; runtime: those of the helpers that it calls, which are loaded before it; entry, next: symbols
     of the stub and of the word with the next stub's address; objects: symbol -> Python object that must lie at it; guards: symbol of
     the word for each guard of the Spec, or None; text: the LLVM text before optimisation."""
 
-    object: bytes
-    runtime: tuple[bytes, ...]
-    entry: str
-    next: str
-    objects: dict[str, Any]
-    guards: tuple[str | None, ...]
-    text: str
+    __slots__ = ()
 
 
 def module_text(functions: list[ir.Function], spec: Spec | None, target: Target, options: Options, native: str | None = None):

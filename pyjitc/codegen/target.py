@@ -1,15 +1,12 @@
 """What code is made for: a plain value, part of cache keys."""
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 __all__ = ["Target"]
 
 
-class Target(NamedTuple):
+class Target(namedtuple("Target", "triple cpu features layout")):
     """triple, cpu, features, layout: LLVM's own texts. The host's is made by `link.host_target()`."""
 
-    triple: str
-    cpu: str
-    features: str
-    layout: str
+    __slots__ = ()

@@ -11,11 +11,10 @@ in `pyjitc_guard_<i>`. A dictionary is looked at again only when its version tag
 from __future__ import annotations
 
 from types import CellType
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 from ..ir import core as ir
 from ..runtime import platform
-from ..types.kinds import Type
 from . import box
 from .emit import Emitter, Module, components, stays_call
 
@@ -24,7 +23,7 @@ __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 ENTRY, NEXT, ACTIVE = "pyjitc_entry", "pyjitc_next", "pyjitc_active"
 
 
-class Spec(NamedTuple):
+class Spec(namedtuple("Spec", "names types passed positional_only simple guards", defaults=(0, True, ()))):
     """How a function is called from Python.
 
     names, types: its parameters, in the order of the code's locals; passed: whether the native function has a parameter
@@ -33,12 +32,7 @@ class Spec(NamedTuple):
     key or None, value) of everything the program may change: dictionary items and the contents of cells.
     """
 
-    names: tuple[str, ...]
-    types: tuple[Type, ...]
-    passed: tuple[bool, ...]
-    positional_only: int = 0
-    simple: bool = True
-    guards: tuple[tuple[Any, Any, Any], ...] = ()
+    __slots__ = ()
 
 
 class _Stub(Emitter):

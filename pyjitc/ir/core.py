@@ -7,7 +7,8 @@ raise carries `unwind`, the edge to its handler, or None where the exception lea
 """
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+from collections import namedtuple
+from typing import Any, Callable
 
 from ..types.kinds import Type
 
@@ -25,13 +26,10 @@ TERMINATOR = 32  # ends a block
 GENERIC = 64  # only in generic IR: has no lowering
 
 
-class Loc(NamedTuple):
+class Loc(namedtuple("Loc", "line end_line col end_col")):
     """Position in the source: 1-based lines, 0-based columns in UTF-8 bytes as CPython counts them; 0 or -1: unknown."""
 
-    line: int
-    end_line: int
-    col: int
-    end_col: int
+    __slots__ = ()
 
 
 NOWHERE = Loc(0, 0, -1, -1)

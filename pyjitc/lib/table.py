@@ -19,14 +19,14 @@ from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, 
 from ..infer.names import describe, with_object
 from ..infer.session import only_value
 from ..ops import memory, pyobject, structure
-from ..ops.arith import BNOT
+from ..ops.arith import BNOT, IGT
 from ..types.kinds import (
     Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, Object, Range,
     Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar,
 )
 from ..types.lattice import dtype_of
 from . import intrinsics
-from .build import OUTLINED, whole_number
+from .build import OUTLINED, number, whole_number
 from .np import index
 from .py import index as py_index
 from .py import operators
@@ -37,8 +37,8 @@ __all__ = ["Library"]
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
 creation, indexing, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "views"))
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
-classes, conversions, iteration, sequences, tuples = (
-    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "sequences", "tuples"))
+classes, conversions, iteration, ranges, sequences, tuples = (
+    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "ranges", "sequences", "tuples"))
 difflib = lazy("difflib")
 cuda_rules = lazy(f"{__package__}.cuda.rules")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
@@ -324,7 +324,7 @@ class Library:
         if isinstance(t, Tuple):
             return Const(Bool, bool(t.elements))
         if t is Range:
-            return Call(iteration.range_truth, x)
+            return Apply(IGT, ranges.length(x), number(0))
         if isinstance(t, Struct) and t.name in ("list", "dict"):
             return Const(Bool, bool(t.members))
         if isinstance(t, (Singleton,)):
@@ -524,7 +524,7 @@ class Library:
         if isinstance(t, Struct) and t.name in ("list", "dict"):
             return Const(Int, len(t.members))
         if t is Range:
-            return Call(iteration.range_size, x)
+            return ranges.length(x)
         if _is_part(t):
             return index.attributes.length(x)
         if _is_record(t):
@@ -561,7 +561,7 @@ class Library:
     def iter(self, x):
         t = x.type
         if t is Range:
-            return Call(iteration.range_iterate, x)
+            return ranges.iterate(x)
         if isinstance(t, Tuple):
             if not t.elements:
                 return Apply(structure.PACK, x, name="empty_iterator")
@@ -578,7 +578,7 @@ class Library:
             return self.iter(Apply(structure.TUPLE_MAKE, *index.records.values(x), cls=None))
         if isinstance(t, Struct) and t.name == "broadcast":
             return index.iterators.iterate(x)
-        if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (t.name in iteration.STEPS or t.name == "empty_iterator"):
+        if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (_is_state(t) or t.name == "empty_iterator"):
             return x
         if _is_text(t) or _is_container(t):
             raise _not_yet(t)
@@ -597,7 +597,7 @@ class Library:
         if isinstance(t, Struct):
             if t.name == "empty_iterator":
                 return Const(Tuple((Bool, Undefined, Undefined)), (False, Undefined, Undefined))
-            return Call(iteration.STEPS[t.name], state)
+            return ranges.step(state) if t.name == ranges.STATE else Call(iteration.STEPS[t.name], state)
         raise Mismatch(f"{describe(t)} object is not an iterator")
 
     def _explicit_iter(self, args, kwargs):
@@ -609,7 +609,7 @@ class Library:
     def _explicit_next(self, args, kwargs):
         it = args[0]
         if not isinstance(it.type, Iterator):
-            if isinstance(it.type, Generator) or isinstance(it.type, Struct) and it.type.name in iteration.STEPS:
+            if isinstance(it.type, Generator) or isinstance(it.type, Struct) and _is_state(it.type):
                 it = Share(it)
                 return Call(iteration.next_item, it) if len(args) == 1 else Call(iteration.next_default, it, args[1])
             raise Mismatch(f"{describe(it.type)} object is not an iterator", "call iter() on it first")
@@ -730,6 +730,11 @@ def _is_container(t):
 def _is_part(t):
     """a.flags or a.flat"""
     return isinstance(t, Struct) and t.name in ("flags", "flat")
+
+
+def _is_state(t):
+    """Of a loop that has a step."""
+    return t.name == ranges.STATE or t.name in iteration.STEPS
 
 
 def _is_record(t):

@@ -5,38 +5,18 @@ ints: the value, the step and how many are left, so that later passes see a coun
 """
 import sys
 
-from ...ops.arith import IADD, IFLOORDIV, IMUL, ISUB
+from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
-from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_AT
+from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
 from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state
 
 __all__ = ["STEPS"]
 
 
-def range_length(start, stop, step):
-    # Selected, not branched: a length that does not change leaves the loop around it.
-    if step > 0:
-        return SELECT(start < stop, IADD(IFLOORDIV(ISUB(ISUB(stop, 1), start), step), 1), 0)
-    return SELECT(stop < start, IADD(IFLOORDIV(ISUB(ISUB(start, 1), stop), ISUB(0, step)), 1), 0)
-
-
-def range_iterate(r):
-    start = RANGE_GET(r, field="start")
-    step = RANGE_GET(r, field="step")
-    return PACK(start, step, range_length(start, RANGE_GET(r, field="stop"), step), name="range_iterator")
-
-
-def range_step(s):
-    value = STRUCT_GET(s, field="0")
-    step = STRUCT_GET(s, field="1")
-    left = STRUCT_GET(s, field="2")
-    return left > 0, value, PACK(IADD(value, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="range_iterator")
-
-
 def range_item(r, i):
     start = RANGE_GET(r, field="start")
     step = RANGE_GET(r, field="step")
-    n = range_length(start, RANGE_GET(r, field="stop"), step)
+    n = len(r)
     if i < 0:
         i = IADD(i, n)
     if i < 0 or i >= n:
@@ -47,7 +27,7 @@ def range_item(r, i):
 def range_contains(r, x):
     start = RANGE_GET(r, field="start")
     step = RANGE_GET(r, field="step")
-    n = range_length(start, RANGE_GET(r, field="stop"), step)
+    n = len(r)
     if n == 0:
         return False
     last = IADD(start, IMUL(n - 1, step))
@@ -56,17 +36,9 @@ def range_contains(r, x):
     return last <= x and x <= start and (start - x) % ISUB(0, step) == 0
 
 
-def range_size(r):
-    return range_length(RANGE_GET(r, field="start"), RANGE_GET(r, field="stop"), RANGE_GET(r, field="step"))
-
-
-def range_truth(r):
-    return range_size(r) > 0
-
-
 def range_equal(a, b):
-    n = range_size(a)
-    if n != range_size(b):
+    n = len(a)
+    if n != len(b):
         return False
     if n == 0:
         return True
@@ -84,7 +56,7 @@ def make_range(start, stop, step):
 def range_reversed(r):
     start = RANGE_GET(r, field="start")
     step = RANGE_GET(r, field="step")
-    n = range_length(start, RANGE_GET(r, field="stop"), step)
+    n = len(r)
     return PACK(IADD(start, IMUL(ISUB(n, 1), step)), ISUB(0, step), n, name="range_iterator")
 
 
@@ -365,6 +337,6 @@ OLD_MESSAGES = _old_messages()
 
 # Struct name of an iteration state -> its step.
 STEPS = {
-    "range_iterator": range_step, "tuple_iterator": tuple_step, "array_iterator": array_step, "enumerate": enumerate_step,
+    "tuple_iterator": tuple_step, "array_iterator": array_step, "enumerate": enumerate_step,
     "zip": zip_step, "zip_strict": zip_strict_step, "map": map_step, "filter": filter_step,
 }
