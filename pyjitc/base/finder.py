@@ -6,8 +6,8 @@ What is found, and when source is compiled anew, is as always; anything out of t
 import marshal
 import os
 import sys
+from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source  # importlib.util has them too, and takes long to read
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
-from importlib.util import MAGIC_NUMBER, cache_from_source
 
 __all__ = ["find_quickly"]
 

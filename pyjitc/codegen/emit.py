@@ -174,7 +174,7 @@ class Module:
         return found
 
     def helper(self, name: str) -> str:
-        if self.elsewhere is not None and name in shared.SHARED:
+        if self.elsewhere is not None and shared.is_shared(name):
             if name not in self.elsewhere:
                 self.elsewhere[name] = None
                 self.declarations[shared.declaration(name)] = None

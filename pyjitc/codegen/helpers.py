@@ -6,16 +6,38 @@ from __future__ import annotations
 
 import sys
 
+from ..base.lazy import lazy
 from ..ops.memory import MOST_SIZED
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
-from . import elements
 
-__all__ = ["NEEDS", "OFTEN", "TEXT", "declare", "text"]
+__all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
+
+elements = lazy(f"{__package__}.elements")
+
+
+class _Texts(dict):
+    """name -> definition; of those with a number or a type in their name, made when one is asked for."""
+
+    def __missing__(self, name: str) -> str:
+        kind, _, of = name.removeprefix("pyj_").partition("_")
+        if kind == "new" and of.isdigit():
+            made = _sized(int(of))
+        elif kind == "copy":
+            made = elements.copy(of, _SIZES[of])
+        elif kind == "eights":
+            made = elements.eights(of)
+        elif kind == "dot":
+            made = elements.dot(of)
+        else:
+            raise KeyError(name)
+        self[name] = made
+        return made
+
 
 # A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the data
 # once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header (or null),
 # 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
-TEXT = {
+TEXT = _Texts({
     # Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
     "pyj_new": """
 define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
@@ -237,7 +259,7 @@ define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
   %result = zext i1 %bad to i32
   ret i32 %result
 }""",
-}
+})
 # data, owner, ndim, shape, strides, descr, flags, take -> new reference. Tags: see above. With `take` the value's own
 # reference is used up: data that nobody else sees is handed to NumPy, which frees it with free().
 _NEW_ARRAY, _SET_BASE, _FROM_TYPE = (
@@ -646,24 +668,16 @@ fail:
     return "\n".join(lines)
 
 
-for _count in range(1, MOST_SIZED + 1):
-    TEXT[f"pyj_new_{_count}"] = _sized(_count)
-    NEEDS[f"pyj_new_{_count}"] = ("pyj_new", "pyj_sizes")
 TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"' for name, message in (
     ("pyj_negative", "negative dimensions are not allowed"),
     ("pyj_too_big", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
+_SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
+NEEDS.update({f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)}, **{f"pyj_copy_{t}": ("pyj_new",) for t in _SIZES})
 
 
-for _size in (1, 2, 4, 8, 16):
-    TEXT[f"pyj_copy_i{8 * _size}"] = elements.copy(f"i{8 * _size}", _size)
-    NEEDS[f"pyj_copy_i{8 * _size}"] = ("pyj_new",)
-for _type in ("float", "double"):
-    TEXT[f"pyj_eights_{_type}"] = elements.eights(_type)
-    TEXT[f"pyj_dot_{_type}"] = elements.dot(_type)
-
-
-# These are called often: LLVM optimises them with the code around them.
-OFTEN = frozenset(name for name in TEXT if name.startswith(("pyj_dot_", "pyj_copy_")))
+def is_often_called(name: str) -> bool:
+    """Whether LLVM is to optimise it with the code around it."""
+    return name.startswith(("pyj_dot_", "pyj_copy_"))
 
 
 def declare(body: str, declarations: dict[str, None]) -> list[str]:
@@ -685,7 +699,7 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
                 locked.add(symbol)
                 body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
-        parts.append(body if name in OFTEN else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
+        parts.append(body if is_often_called(name) else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):
         result, args = _LOCKED[symbol]
         parts.append(f"""

@@ -6,20 +6,23 @@ use it, also on disk, where the next process finds it.
 from __future__ import annotations
 
 from . import link
-from .helpers import NEEDS, OFTEN, TEXT, declare, text
+from .helpers import NEEDS, TEXT, declare, is_often_called, text
 from .target import Target
 
-__all__ = ["SHARED", "declaration", "objects_for"]
+__all__ = ["declaration", "is_shared", "objects_for"]
 
-# What needs nothing of the module it is called from, and is called seldom enough. An image costs more than a few lines do.
-SHARED = frozenset(name for name, body in TEXT.items() if " noinline" in body and body.count("\n") > 8 and name not in OFTEN
-                   and name not in ("pyj_stack", "pyj_int_truediv"))
 _made: list[tuple[frozenset[str], bytes]] = []  # (names, object) in the order made: each calls what stands before it, or itself
+
+
+def is_shared(name: str) -> bool:
+    """Whether it needs nothing of the module it is called from, and is called seldom enough. An image costs more than a few lines do."""
+    body = TEXT[name]
+    return " noinline" in body and body.count("\n") > 8 and not is_often_called(name) and name not in ("pyj_stack", "pyj_int_truediv")
 
 
 def objects_for(names, target: Target) -> tuple[bytes, ...]:
     """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to be loaded."""
-    wanted = frozenset(_closure(names)) & SHARED
+    wanted = frozenset(filter(is_shared, _closure(names)))
     with link.LOCK:
         missing = wanted.difference(*(held for held, _ in _made))
         if missing:
@@ -50,10 +53,10 @@ def _module(names, target: Target) -> str:
     """The text that defines the shared helpers `names`; it declares the other shared ones that they call."""
     declarations: dict[str, None] = {}
     used = _closure(names)
-    own = text([name for name in used if name not in SHARED], declarations)
+    own = text([name for name in used if not is_shared(name)], declarations)
     parts = []
     for name in names:
         parts.append(TEXT[name].replace("define internal ", "define "))
         declare(TEXT[name], declarations)
-    declarations.update((declaration(name), None) for name in used if name in SHARED and name not in names)
+    declarations.update((declaration(name), None) for name in used if is_shared(name) and name not in names)
     return "\n".join([f'target triple = "{target.triple}"', f'target datalayout = "{target.layout}"', own, *declarations, *parts])

@@ -48,9 +48,16 @@ class Op:
 
     def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None, lower: Any = None,
                  partials: Any = None, doc: str = "", eval_attrs: bool = False, bounds: tuple[int, int] | None = None):
-        for key, value in dict(name=name, rule=rule, effects=effects, eval=eval, lower=lower, partials=partials,
-                               doc=doc, eval_attrs=eval_attrs, bounds=bounds).items():
-            object.__setattr__(self, key, value)
+        put = object.__setattr__
+        put(self, "name", name)
+        put(self, "rule", rule)
+        put(self, "effects", effects)
+        put(self, "eval", eval)
+        put(self, "lower", lower)
+        put(self, "partials", partials)
+        put(self, "doc", doc)
+        put(self, "eval_attrs", eval_attrs)
+        put(self, "bounds", bounds)
 
     def __setattr__(self, name, value):
         raise AttributeError("operations are frozen")

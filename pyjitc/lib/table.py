@@ -35,7 +35,7 @@ __all__ = ["Library"]
 
 # Read when a function needs them: most need few (docs/performance.md).
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
-creation, indexing, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "views"))
+creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "subscripts", "views"))
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
 classes, conversions, iteration, ranges, sequences, tuples = (
     lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "ranges", "sequences", "tuples"))
@@ -440,11 +440,11 @@ class Library:
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
 
     def is_power(self, t):
-        return isinstance(t, Union) and views.is_power(t)
+        return isinstance(t, Union) and subscripts.is_power(t)
 
     def slice_bound(self, x):
         """A power of integers as a bound of a slice: an int, or the error that indexing with the slice would be."""
-        return Call(views.integral, x, Const(Bool, True))
+        return Call(subscripts.integral, x, Const(Bool, True))
 
     def getitem(self, x, i):
         t = x.type
@@ -453,7 +453,7 @@ class Library:
         if isinstance(t, Array):
             if isinstance(t.dtype, Record):
                 return index.records.getitem(x, i)
-            return (indexing if _advanced(i) else views).getitem(x, i)
+            return (indexing if _advanced(i) else subscripts).getitem(x, i)
         if _is_record(t):
             return index.records.get(x, i)
         if isinstance(t, Tuple):
@@ -469,7 +469,7 @@ class Library:
         if t is Range:
             if isinstance(i.type, Slice):
                 raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
-            return Call(iteration.range_item, x, sequences.index(i))
+            return Call(iteration.range_item, x, ranges.index(i))
         if _is_text(t) or _is_container(t):
             raise _not_yet(t)
         if isinstance(t, Singleton) and (t.value is np.mgrid or t.value is np.ogrid):
@@ -489,7 +489,7 @@ class Library:
             return Apply(structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=k) for k in picked), cls=None)
         if not is_integer(i.type) and i.type is not Bool:
             raise Mismatch(f"tuple indices must be integers or slices, not {describe(i.type)[1:-1]}", whole_number(i.type))
-        i = sequences.index(i)
+        i = ranges.index(i)
         if i.known:
             k = i.value + len(elements) if i.value < 0 else i.value
             if not 0 <= k < len(elements):
@@ -506,7 +506,7 @@ class Library:
             if isinstance(x.type.dtype, Record):
                 return index.records.setitem(x, i, v)
             written_out = isinstance(v.type, Tuple) or isinstance(v.type, Struct) and v.type.name == "list"
-            return indexing.setitem(x, i, v) if written_out or _advanced(i) else views.setitem(x, i, v, conversions.assign)
+            return indexing.setitem(x, i, v) if written_out or _advanced(i) else subscripts.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
             raise _not_yet(x.type)
         if _is_part(x.type):
@@ -518,7 +518,7 @@ class Library:
     def length(self, x):
         t = x.type
         if isinstance(t, Array):
-            return views.length(x)
+            return subscripts.length(x)
         if isinstance(t, Tuple):
             return Const(Int, len(t.elements))
         if isinstance(t, Struct) and t.name in ("list", "dict"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from pyjitc.codegen import link, shared
+from pyjitc.codegen import helpers, link, shared
 from pyjitc.runtime import loader
 
 
@@ -29,6 +29,10 @@ def defined(text):
     return set(re.findall(r"^define .*?@([\w.]+)\(", text, re.MULTILINE))
 
 
+def helpers_of(text):
+    return [name for name in defined(text) if name in helpers.TEXT]
+
+
 def test_no_module_has_them(texts, monkeypatch):
     monkeypatch.setattr(shared, "_made", [])
 
@@ -41,12 +45,12 @@ def test_no_module_has_them(texts, monkeypatch):
         return np.ones(n)
 
     assert first(3).tolist() == [0.0] * 3 and second(2).tolist() == [1.0] * 2
-    made = [defined(text) & shared.SHARED for text, *level in texts if level]
+    made = [set(filter(shared.is_shared, helpers_of(text))) for text, *level in texts if level]
     assert {"pyj_new", "pyj_new_1", "pyj_box_array", "pyj_release_header"} <= made[0]
     assert sum(map(len, made)) == len(set().union(*made))  # each once
     for text, *level in texts:
         if not level:
-            assert not defined(text) & shared.SHARED
+            assert not any(map(shared.is_shared, helpers_of(text)))
 
 
 def test_more_are_made_when_they_are_needed(monkeypatch):
@@ -58,7 +62,7 @@ def test_more_are_made_when_they_are_needed(monkeypatch):
     assert shared.objects_for(["pyj_new_2"], target) == more and shared.objects_for([], target) == ()
 
 
-@pytest.mark.parametrize("name", sorted(shared.SHARED))
+@pytest.mark.parametrize("name", sorted(filter(shared.is_shared, {*helpers.TEXT, *helpers.NEEDS})))
 def test_each_stands_alone(name, monkeypatch):
     """With those that it calls, each is a module that LLVM takes, and an image that loads."""
     monkeypatch.setattr(shared, "_made", [])

@@ -15,7 +15,7 @@ from ...types import kinds as k
 from ...types.kinds import Array, Int, NoneType, NpInt
 from ...types.lattice import dtype_of, numpy_counterpart
 from ..build import apply, cast, compiled, meaning, outlined, promoted, whole_number
-from . import creation, views
+from . import creation, subscripts, views
 from .reductions import axes_of, bound
 from .views import elements, is_contiguous, is_writable, view_as
 
@@ -33,7 +33,7 @@ def _int(x):
         return x
     if isinstance(x.type, NpInt):
         return cast(x, Int)
-    if views.is_power(x.type):
+    if subscripts.is_power(x.type):
         return Call(creation.whole_size, x)
     raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}", whole_number(x.type))
 

@@ -13,7 +13,7 @@ from ...types.kinds import Bool, Int, NpBool
 from ..build import provoked
 from ..intrinsics import as_type
 from ..py import conversions
-from . import indexing, views
+from . import indexing, subscripts, views
 from .views import elements, is_contiguous, view_as
 from .making import in_order
 from .splitting import is_sequence
@@ -230,7 +230,7 @@ def set_of_array(a: Expr, name: str, v: Expr) -> Expr:
         if name == "imag" and not k.is_complex(a.type.dtype):
             raise Mismatch("array does not have imaginary part to set")
         part, whole = views.ATTRIBUTES[name](a), Const(k.Ellipsis_, ...)
-        return indexing.setitem(part, whole, v) if is_sequence(v.type) else views.setitem(part, whole, v, conversions.assign)
+        return indexing.setitem(part, whole, v) if is_sequence(v.type) else subscripts.setitem(part, whole, v, conversions.assign)
     if name == "shape":
         raise Mismatch("assigning to the shape of an array is not compiled", "write a = a.reshape(...): NumPy 2.5 deprecates the assignment")
     if name in ("dtype", "strides"):

@@ -13,7 +13,7 @@ from ...types.lattice import dtype_of
 from ...types.typeof import record_type
 from ..build import whole_number
 from ..py import conversions
-from . import views
+from . import subscripts, views
 
 __all__ = ["CALLS", "scalar_of"]
 
@@ -104,7 +104,7 @@ def _creator(name, zero, value=None):
         if "shape" not in slots:
             raise Mismatch(f"{name}() missing required argument 'shape' (pos 0)")
         dtype = scalar_of(slots["dtype"]) if "dtype" in slots else kinds.float64
-        if views.has_power(slots["shape"].type):
+        if subscripts.has_power(slots["shape"].type):
             return Call(function, Call(whole_shape, slots["shape"]), Const(DType(dtype), dtype_of(dtype)), Const(Str, _layout(slots)))
         fresh = _new(_shape(slots["shape"]), dtype, _layout(slots), zero)
         if value is None:

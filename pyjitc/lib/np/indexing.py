@@ -16,7 +16,7 @@ from ...types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
 from ...types.lattice import dtype_of
 from ..build import cast, compiled, meaning, whole_number
 from ..intrinsics import as_type
-from . import views
+from . import subscripts, views
 from .arrange import permute, stretch
 from .masks import fill_masked, masked, positions, put_selected
 from .views import apart, elements, is_writable
@@ -102,7 +102,7 @@ def getitem(a: Expr, i: Expr) -> Expr:
         return Call(get_with, *_of_flag(a, flag))
     items = _parts(a.type, i)
     if _is_basic(items):
-        found = views.getitem(a, Apply(TUPLE_MAKE, *items, cls=None))
+        found = subscripts.getitem(a, Apply(TUPLE_MAKE, *items, cls=None))
         return Call(views.duplicate, found) if isinstance(found.type, Array) else found
     return Call(get_with, a, Apply(TUPLE_MAKE, *items, cls=None))
 
@@ -119,7 +119,7 @@ def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
         return Call(set_with, *_of_flag(a, flag), v)
     items = _parts(a.type, i)
     if _is_basic(items):
-        return Call(views.set_item_of, a, Apply(TUPLE_MAKE, *items, cls=None), v)
+        return Call(subscripts.set_item_of, a, Apply(TUPLE_MAKE, *items, cls=None), v)
     return Call(set_with, a, Apply(TUPLE_MAKE, *items, cls=None), v)
 
 

@@ -15,7 +15,7 @@ from ...types.lattice import dtype_of
 from ...types.typeof import element_type, record_type
 from ..build import type_name
 from ..py import conversions
-from . import indexing, views
+from . import indexing, subscripts, views
 from .splitting import is_sequence
 
 __all__ = ["is_records", "getitem", "setitem", "getattr_", "get", "values", "put", "put_attribute"]
@@ -66,7 +66,7 @@ def getitem(a: Expr, i: Expr) -> Expr:
         raise Mismatch("several fields at once are not compiled", "take them one by one")
     if not _is_basic(i.type):
         raise Mismatch("index arrays and masks of structured arrays are not compiled", "index the fields: a['x'][i]")
-    return views.getitem(a, i)
+    return subscripts.getitem(a, i)
 
 
 def _is_basic(t) -> bool:
@@ -81,7 +81,7 @@ def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
         return _assign(field(a, _name_of(i, ())), v)
     if not _is_basic(i.type):
         raise Mismatch("index arrays and masks of structured arrays are not compiled", "assign to the fields: a['x'][i] = v")
-    return _assign(views.view(a, *views._index_items(a.type, i)), v)
+    return _assign(views.view(a, *subscripts.index_items(a.type, i)), v)
 
 
 def _names(dtype) -> Const:
@@ -95,7 +95,7 @@ def _assign(target: Expr, v: Expr) -> Expr:
     if not is_records(target.type):
         if isinstance(v.type, Array) and v.type.ndim > target.type.ndim:
             raise Mismatch("setting an array element with a sequence.", exception=ValueError)
-        return indexing.setitem(target, _WHOLE, v) if is_sequence(v.type) else views.setitem(target, _WHOLE, v, conversions.assign)
+        return indexing.setitem(target, _WHOLE, v) if is_sequence(v.type) else subscripts.setitem(target, _WHOLE, v, conversions.assign)
     names = _names(target.type.dtype.dtype)
     if isinstance(v.type, Tuple):
         if len(v.type.elements) != len(names.value):

@@ -1,105 +1,36 @@
-"""Basic indexing of arrays: integers, slices, `...`, newaxis; views, reads and writes through them; attributes.
+"""Views of arrays by basic indexing (integers, slices, `...`, newaxis), writes through them; attributes.
 
-A full integer index is leaf operations; anything else builds a view by arithmetic on the byte offset and strides.
+A view is arithmetic on the byte offset and strides; single elements are read and written in subscripts.py.
 Source of the rules: NumPy user guide, "Indexing on ndarrays", basic indexing.
 """
 from __future__ import annotations
 
 import numpy as np
 
-from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ...ops.memory import (
-    ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,
+    ARRAY_DATA, ARRAY_DIM, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX,
 )
-from ...ops.structure import PACK, RETYPE, SELECT, SLICE_GET, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import RETYPE, SELECT, SLICE_GET, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Array, Bool, DType, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, Slice, Struct, Tuple, Union, is_complex, is_integer, uint64,
+    Array, Bool, DType, Int, NoneType, NpBool, NpInt, Slice, Struct, Tuple, is_complex, uint64,
 )
 from ...types.lattice import dtype_of, part_of
-from ..build import compiled, meaning, whole_number
+from ..build import compiled, meaning
 from ..intrinsics import store_all
+from . import subscripts
 
-numbers = lazy(f"{__package__.rpartition('.')[0]}.py.numbers")
-
-__all__ = ["getitem", "setitem", "getattr_", "length", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
-           "is_power", "has_power", "integral", "integers", "elements", "view_as", "read_only", "overlap", "is_contiguous", "duplicate", "apart"]
+__all__ = ["getattr_", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
+           "elements", "view_as", "read_only", "overlap", "is_contiguous", "duplicate", "apart"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
 
 
-def is_power(t) -> bool:
-    """The type of n ** m of ints: an int, or a float where m is negative."""
-    return isinstance(t, Union) and set(t.members) == {Int, Float}
-
-
-def has_power(t) -> bool:
-    """A tuple with such an item, or one that is of one integer type or another."""
-    return isinstance(t, Tuple) and any(is_power(e) or isinstance(e, Union) and all(map(is_integer, e.members)) for e in t.elements)
-
-
-def integral(x, bound):
-    """An item of an index, or a bound of a slice."""
-    if isinstance(x, float):
-        if bound:
-            raise TypeError("slice indices must be integers or None or have an __index__ method")
-        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
-                         "are valid indices")
-    return int(x) if isinstance(x, (int, np.integer)) else x
-
-
-def integers(i, k=0):
-    return () if k == len(i) else (integral(i[k], False),) + integers(i, k + 1)
-
-
-def item_of(a, i):
-    return a[integers(i)]
-
-
-def set_item_of(a, i, v):
-    a[integers(i)] = v
-
-
 def item_bits(t) -> int:
     """Size of one element of NumPy scalar type `t` in memory, in bits."""
     return 8 if t is NpBool else t.bits
-
-
-def _index_items(a: Array, i: Expr):
-    """The index as one expression per item, `...` written out and short ones filled up with full slices."""
-    if isinstance(i.type, Tuple):
-        items = [Const(t, i.value[k]) if i.known else Apply(TUPLE_GET, i, index=k) for k, t in enumerate(i.type.elements)]
-    else:
-        items = [i]
-    used = 0
-    for x in items:
-        t = x.type
-        if t is Int or isinstance(t, (NpInt, Slice)):
-            used += 1
-        elif t is not NoneType and t is not Ellipsis_:
-            if t is Bool or t is NpBool or isinstance(t, Array):
-                raise Mismatch("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
-            raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
-                           "are valid indices", whole_number(t), IndexError)
-    dots = [k for k, x in enumerate(items) if x.type is Ellipsis_]
-    if len(dots) > 1:
-        raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)
-    if used > a.ndim:
-        raise Mismatch(f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed", exception=IndexError)
-    whole = Const(Slice(NoneType, NoneType, NoneType), slice(None))
-    fill = [whole] * (a.ndim - used)
-    if dots:
-        k = dots[0]
-        return items[:k] + fill + items[k + 1:], True
-    return items + fill, False
-
-
-def _as_int(x: Expr) -> Expr:
-    if x.type is Int:
-        return x
-    return Call(numbers.uint64_to_int, x) if x.type is uint64 else Apply(CAST, x, type=Int)
 
 
 def _clamped(x):
@@ -189,7 +120,7 @@ def _part(s: Expr, field: str) -> Expr:
         return Call(_clamped, x)
     if x.type is not Int and x.type is not Bool and not isinstance(x.type, NpInt):
         raise Mismatch(_NO_INDEX)
-    return _as_int(x)
+    return subscripts.as_int(x)
 
 
 def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
@@ -240,7 +171,7 @@ def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
         else:
             contiguous = contiguous and led
             fortran = False
-            at = Apply(CHECK_INDEX, _as_int(x), n, axis=axis)
+            at = Apply(CHECK_INDEX, subscripts.as_int(x), n, axis=axis)
             moved = Apply(IMUL, at, stride)
             offset = moved if offset is None else Apply(IADD, offset, moved)
         axis += 1
@@ -252,40 +183,6 @@ def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
         layout = "C"
     t = Array(a.type.dtype, ndim, layout, a.type.writable, a.type.aligned)
     return Apply(ARRAY_VIEW, a, ZERO if offset is None else offset, *shape, *strides, type=t)
-
-
-def _element(a: Expr, items: list[Expr]) -> list[Expr]:
-    return [Apply(CHECK_INDEX, _as_int(x), Apply(ARRAY_DIM, a, axis=k), axis=k) for k, x in enumerate(items)]
-
-
-def getitem(a: Expr, i: Expr) -> Expr:
-    if has_power(i.type):
-        return Call(item_of, a, i)
-    items, dots = _index_items(a.type, i)
-    if len(items) == a.type.ndim and not dots and all(is_integer(x.type) for x in items):
-        if isinstance(a.type.dtype, Record):
-            return Apply(PACK, view(a, items, dots), name="record")
-        return Apply(ARRAY_LOAD, a, *_element(a, items))
-    return view(a, items, dots)
-
-
-def setitem(a: Expr, i: Expr, v: Expr, convert) -> Expr:
-    """a[i] = v. convert: (value, dtype) -> expression of that NumPy type, as assignment to an element converts."""
-    if not a.type.writable:
-        return Throw(ValueError, "assignment destination is read-only")
-    if has_power(i.type):
-        return Call(set_item_of, a, i, v)
-    items, dots = _index_items(a.type, i)
-    if len(items) == a.type.ndim and all(is_integer(x.type) for x in items):
-        if isinstance(v.type, Array):
-            if v.type.ndim:
-                raise Mismatch("setting an array element with a sequence.", exception=ValueError)
-            v = Apply(ARRAY_LOAD, v)
-        return Apply(ARRAY_STORE, a, *_element(a, items), convert(v, a.type.dtype))
-    target = view(a, items, dots)
-    if not isinstance(v.type, Array):
-        v = convert(v, a.type.dtype)
-    return Call(put_whole, target, v)
 
 
 def put_whole(target, value):
@@ -450,12 +347,6 @@ def _new_like(args, kwargs):
 def new_like(a):
     """A fresh uninitialised C array of the shape and dtype of the operand."""
     raise NotImplementedError
-
-
-def length(a: Expr) -> Expr:
-    if a.type.ndim == 0:
-        return Throw(TypeError, "len() of unsized object")
-    return Apply(ARRAY_DIM, a, axis=0)
 
 
 def transpose(a: Expr) -> Expr:

@@ -14,7 +14,8 @@ from ...base.lazy import lazy
 __all__ = ["FUNCTIONS", "module_of", "names"]
 
 FUNCTIONS: dict[str, str] = {
-    "sequences": "range enumerate zip reversed sum tuple slice max min any all map filter",
+    "ranges": "range",
+    "sequences": "enumerate zip reversed sum tuple slice max min any all map filter",
     "conversions": "int float complex bool operator.index operator.truth",
     "builtins": "abs divmod pow round hash isinstance issubclass type callable id operator.abs operator.add operator.sub operator.mul "
                 "operator.matmul operator.truediv operator.floordiv operator.mod operator.pow operator.lshift operator.rshift operator.and_ operator.or_ "

@@ -4,15 +4,41 @@ A loop keeps three ints: the value, the step and how many are left, so that late
 """
 from __future__ import annotations
 
-from ...infer.meaning import Apply, Expr
+from ...base.lazy import lazy
+from ...infer.meaning import Apply, Call, Expr, Mismatch
 from ...ops.arith import IADD, IFLOORDIV, IGT, ILT, ISUB
-from ...ops.structure import PACK, RANGE_GET, SELECT, STRUCT_GET, TUPLE_MAKE
+from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_MAKE
+from ...types.kinds import Int
 from ..build import number
 
-__all__ = ["STATE", "iterate", "length", "step"]
+conversions = lazy(f"{__package__}.conversions")
+iteration = lazy(f"{__package__}.iteration")
+
+__all__ = ["CALLS", "STATE", "index", "iterate", "length", "step"]
 
 STATE = "range_iterator"
 _ZERO, _ONE = number(0), number(1)
+
+
+def index(x: Expr) -> Expr:
+    """`x` as an int, as `operator.index` gives it; most are one, and need no other module."""
+    return x if x.type is Int else conversions.to_index(x)
+
+
+def _range(args, kwargs):
+    if kwargs:
+        raise Mismatch("range() takes no keyword arguments")
+    if not 1 <= len(args) <= 3:
+        raise Mismatch("range expected at least 1 argument, got 0" if not args else
+                       f"range expected at most 3 arguments, got {len(args)}")
+    parts = [index(x) for x in args]
+    if len(parts) == 1:
+        parts = [_ZERO, parts[0]]
+    if len(parts) == 2:
+        parts.append(_ONE)
+    if parts[2].known and parts[2].value != 0:
+        return Apply(RANGE_MAKE, *parts)
+    return Call(iteration.make_range, *parts)
 
 
 def length(r: Expr) -> Expr:
@@ -43,3 +69,6 @@ def step(state: Expr) -> Expr:
     value, by, left = Apply(STRUCT_GET, state, field="0"), Apply(STRUCT_GET, state, field="1"), Apply(STRUCT_GET, state, field="2")
     rest = Apply(PACK, Apply(IADD, value, by, flags="nsw"), by, Apply(ISUB, left, _ONE, flags="nuw nsw"), name=STATE)
     return Apply(TUPLE_MAKE, Apply(IGT, left, _ZERO), value, rest, cls=None)
+
+
+CALLS = {range: _range}

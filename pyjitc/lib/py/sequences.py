@@ -2,38 +2,17 @@
 from __future__ import annotations
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Const, Mismatch
 from ...infer.names import describe
 from ...ops import structure
-from ...types.kinds import Array, Int, NoneType, Range, Struct, Tuple
+from ...types.kinds import Array, NoneType, Range, Struct, Tuple
 from ..build import number
 
 builtins = lazy(f"{__package__}.builtins")
 conversions = lazy(f"{__package__}.conversions")
 iteration = lazy(f"{__package__}.iteration")
 
-__all__ = ["index", "tuple_of", "CALLS"]
-
-
-def index(x: Expr) -> Expr:
-    """`x` as an int, as `operator.index` gives it; most are one, and need no other module."""
-    return x if x.type is Int else conversions.to_index(x)
-
-
-def _range(args, kwargs):
-    if kwargs:
-        raise Mismatch("range() takes no keyword arguments")
-    if not 1 <= len(args) <= 3:
-        raise Mismatch("range expected at least 1 argument, got 0" if not args else
-                       f"range expected at most 3 arguments, got {len(args)}")
-    parts = [index(x) for x in args]
-    if len(parts) == 1:
-        parts = [number(0), parts[0]]
-    if len(parts) == 2:
-        parts.append(number(1))
-    if parts[2].known and parts[2].value != 0:
-        return Apply(structure.RANGE_MAKE, *parts)
-    return Call(iteration.make_range, *parts)
+__all__ = ["tuple_of", "CALLS"]
 
 
 def _enumerate(args, kwargs):
@@ -97,7 +76,7 @@ def _called(name):
 
 
 CALLS = {
-    range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed, sum: _sum, tuple: tuple_of, slice: _slice,
+    enumerate: _enumerate, zip: _zip, reversed: _reversed, sum: _sum, tuple: tuple_of, slice: _slice,
     max: _extreme("max"), min: _extreme("min"), any: _called("any_"), all: _called("all_"), map: _called("map_iterate"),
     filter: _called("filter_iterate"),
 }
