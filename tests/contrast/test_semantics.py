@@ -40,7 +40,36 @@ def test_range_beyond_64_bits():
     agree(first_of, -2 ** 63, -1)
     agree(first_of, sys.maxsize, -2 ** 63)
     assert first_of(-1, sys.maxsize) == -1
-    assert njit(first_of)(-1, sys.maxsize) is None
+    compiled = njit(first_of)
+    with pytest.raises(OverflowError, match="more than 2"):
+        compiled(-1, sys.maxsize)
+
+    @njit
+    def stepped(start, stop, step):
+        total = 0
+        for i in range(start, stop, step):
+            total ^= i
+        return total, len(range(start, stop, step))
+
+    huge = 2 ** 62
+    for ends in [(-huge, huge - 1, huge - 1), (-huge, huge, huge), (huge, -huge, -huge), (-huge, huge + 1, huge), (huge, -huge - 1, -huge),
+                 (-huge, huge - 1, huge), (-1, 2 ** 63 - 1, huge), (-2, 2 ** 63 - 1, huge), (2 ** 63 - 1, -1, -huge), (2 ** 63 - 1, -2, -huge),
+                 (5, 3, -2 ** 63), (0, sys.maxsize, huge), (-2 ** 63, -2, huge), (-2 ** 63, -1, huge), (-2 ** 63, 0, huge), (-1, -2 ** 63, -huge), (0, -2 ** 63, -huge)]:
+        start, stop, step = ends
+        if abs(stop - start) < 2 ** 63 and step > -2 ** 63:
+            assert stepped(*ends) == stepped.py_func(*ends), ends
+        else:
+            with pytest.raises(OverflowError, match="range"):
+                stepped(*ends)
+
+    @njit
+    def backwards(n):
+        for i in range(n, -1, -1):
+            return i
+
+    assert backwards(sys.maxsize - 1) == sys.maxsize - 1 and backwards(-1) is None
+    with pytest.raises(OverflowError, match="more than 2"):
+        backwards(sys.maxsize)
 
 
 def test_int_has_64_bits():

@@ -48,9 +48,19 @@ def range_equal(a, b):
 
 
 def make_range(start, stop, step):
+    """For a step that is known."""
+    low, high = (start, stop) if step > 0 else (stop, start)
+    if low < 0 and low < high and ISUB(high, low) < 0:
+        raise OverflowError("a range whose ends are more than 2**63 - 1 apart is not compiled")
+    return RANGE_MAKE(start, stop, step)
+
+
+def make_any_range(start, stop, step):
     if step == 0:
         raise ValueError("range() arg 3 must not be zero")
-    return RANGE_MAKE(start, stop, step)
+    if step == -9223372036854775808:
+        raise OverflowError("a range with a step of -2**63 is not compiled")
+    return make_range(start, stop, step)
 
 
 def range_reversed(r):

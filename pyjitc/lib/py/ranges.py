@@ -36,9 +36,11 @@ def _range(args, kwargs):
         parts = [_ZERO, parts[0]]
     if len(parts) == 2:
         parts.append(_ONE)
-    if parts[2].known and parts[2].value != 0:
-        return Apply(RANGE_MAKE, *parts)
-    return Call(iteration.make_range, *parts)
+    start, stop, step = parts
+    if step.known and -2 ** 63 < step.value != 0:
+        low = start if step.value > 0 else stop
+        return Apply(RANGE_MAKE, *parts) if low.known and low.value >= 0 else Call(iteration.make_range, *parts)
+    return Call(iteration.make_any_range, *parts)
 
 
 def length(r: Expr) -> Expr:
