@@ -30,7 +30,7 @@ from .compiled import ABSENT, Compiled, Guard
 __all__ = ["compile_signature", "generic", "inspect", "STAGES"]
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
-disassembly = lazy("dis")  # only inspection needs these
+bytecode = lazy("bytecode")  # only inspection needs these
 drawing = lazy("pyjitc.ir.drawing")
 graph = lazy("pyjitc.ir.graph")
 notebook = lazy("pyjitc.api.notebook")
@@ -122,7 +122,7 @@ def dumped_stages() -> tuple[str, ...]:
 def inspect(function, types, options: Options, stage: str) -> str:
     """Text of one stage of the compilation of `function` for `types`."""
     if stage == "bytecode":
-        return disassembly.Bytecode(function).dis()
+        return bytecode.format_bytecode(bytecode.Bytecode.from_code(function.__code__), lineno=True)
     if stage in ("cfg", "ir"):
         fn = generic(function)
         return notebook.Graph(graph.dot(fn), lambda: drawing.svg(fn)) if stage == "cfg" else show.show(fn)

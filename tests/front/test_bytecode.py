@@ -1,0 +1,87 @@
+"""Our decoder against the `bytecode` package, over the code of the standard library: instructions, jumps, exception ranges, positions."""
+import importlib
+import types
+
+import pytest
+
+from pyjitc.front.bytecode import VERSION, decode, exception_ranges
+
+bytecode = pytest.importorskip("bytecode")
+MODULES = ("ast", "argparse", "asyncio.tasks", "contextlib", "copy", "dataclasses", "_pydecimal", "difflib", "doctest", "enum", "fractions", "functools",
+           "inspect", "json.decoder", "logging", "posixpath", "pickle", "random", "re", "shutil", "statistics", "string", "subprocess", "tarfile", "textwrap",
+           "threading", "tokenize", "traceback", "typing", "unittest.mock", "urllib.parse", "zipfile")
+
+
+def every_code(module):
+    """The code of the module and of everything in it."""
+    work = [importlib.import_module(module).__spec__.loader.get_code(module)]
+    while work:
+        code = work.pop()
+        yield code
+        work += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+
+
+def decoded(code):
+    """(offset of its first unit, instruction) of each as the package has them."""
+    found = []
+    offset, start = 0, None
+    for instruction in bytecode.ConcreteBytecode.from_code(code, extended_arg=True):
+        at, offset = offset, offset + instruction.size
+        if instruction.name == "CACHE":
+            continue
+        start = at if start is None else start
+        if instruction.name != "EXTENDED_ARG":
+            found.append((start, instruction))
+            start = None
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_instructions(module):
+    count = 0
+    for code in every_code(module):
+        ours = decode(code)
+        plain = [i for i in bytecode.ConcreteBytecode.from_code(code) if i.name != "CACHE"]
+        assert [x.name for x in ours] == [i.name for i in plain], code
+        for x, i in zip(ours, plain):
+            assert x.arg == (i.arg if isinstance(i.arg, int) else 0) or not i.require_arg(), (code, x)
+        assert [x.offset for x in ours] == [start for start, _ in decoded(code)], code
+        count += len(ours)
+    assert count > 50
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_jumps(module):
+    for code in every_code(module):
+        ours = decode(code)
+        places, jumps = {}, []
+        at = 0
+        for i in bytecode.Bytecode.from_code(code):
+            if isinstance(i, bytecode.Label):
+                places[i] = ours[at].offset
+            elif isinstance(i, bytecode.Instr):
+                if isinstance(i.arg, bytecode.Label):
+                    jumps.append((ours[at], i))
+                at += 1
+        for x, i in jumps:
+            assert x.name == i.name and x.target == places[i.arg], (code, x)
+        assert [x for x in ours if x.target >= 0] == [x for x, _ in jumps], code
+
+
+@pytest.mark.skipif(VERSION < (3, 11), reason="there are no tables of exceptions before")
+@pytest.mark.parametrize("module", MODULES)
+def test_exception_ranges(module):
+    for code in every_code(module):
+        theirs = [(2 * e.start_offset, 2 * e.stop_offset + 2, 2 * e.target, e.stack_depth, bool(e.push_lasti))
+                  for e in bytecode.ConcreteBytecode.from_code(code).exception_table]
+        ours = exception_ranges(code)
+        assert ours == theirs, code
+
+
+@pytest.mark.parametrize("module", MODULES[:8])
+def test_lines(module):
+    for code in every_code(module):
+        plain = [i for i in bytecode.ConcreteBytecode.from_code(code) if i.name != "CACHE"]
+        for x, i in zip(decode(code), plain):
+            if isinstance(i.lineno, int) and x.name != "GET_ITER":  # ours is where the iterated expression is
+                assert x.loc.line == i.lineno, (code, x)
