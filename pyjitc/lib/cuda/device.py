@@ -11,6 +11,7 @@ import numpy as np
 from ...infer.meaning import Apply
 from ...ops import math as m
 from ...types.kinds import NpFloat
+from ..py import ranges
 from ..table import Library
 from .threads import THREADS
 
@@ -37,7 +38,7 @@ class KernelLibrary(Library):
 
     def __init__(self):
         super().__init__()
-        self.replace(THREADS)
+        self.replace({**THREADS, range: ranges.in_kernel})
 
 
 class DeviceLibrary(KernelLibrary):

@@ -55,6 +55,12 @@ def make_range(start, stop, step):
     return RANGE_MAKE(start, stop, step)
 
 
+def make_kernel_range(start, stop, step):
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    return RANGE_MAKE(start, stop, step)
+
+
 def make_any_range(start, stop, step):
     if step == 0:
         raise ValueError("range() arg 3 must not be zero")

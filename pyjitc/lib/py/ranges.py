@@ -14,7 +14,7 @@ from ..build import number
 conversions = lazy(f"{__package__}.conversions")
 iteration = lazy(f"{__package__}.iteration")
 
-__all__ = ["CALLS", "STATE", "index", "iterate", "length", "step"]
+__all__ = ["CALLS", "STATE", "in_kernel", "index", "iterate", "length", "step"]
 
 STATE = "range_iterator"
 _ZERO, _ONE = number(0), number(1)
@@ -25,22 +25,29 @@ def index(x: Expr) -> Expr:
     return x if x.type is Int else conversions.to_index(x)
 
 
-def _range(args, kwargs):
+def _ends(args, kwargs) -> list[Expr]:
+    """[start, stop, step]"""
     if kwargs:
         raise Mismatch("range() takes no keyword arguments")
     if not 1 <= len(args) <= 3:
         raise Mismatch("range expected at least 1 argument, got 0" if not args else
                        f"range expected at most 3 arguments, got {len(args)}")
     parts = [index(x) for x in args]
-    if len(parts) == 1:
-        parts = [_ZERO, parts[0]]
-    if len(parts) == 2:
-        parts.append(_ONE)
-    start, stop, step = parts
+    return [_ZERO, parts[0], _ONE] if len(parts) == 1 else [*parts, _ONE][:3]
+
+
+def _range(args, kwargs):
+    start, stop, step = _ends(args, kwargs)
     if step.known and -2 ** 63 < step.value != 0:
         low = start if step.value > 0 else stop
-        return Apply(RANGE_MAKE, *parts) if low.known and low.value >= 0 else Call(iteration.make_range, *parts)
-    return Call(iteration.make_any_range, *parts)
+        return Apply(RANGE_MAKE, start, stop, step) if low.known and low.value >= 0 else Call(iteration.make_range, start, stop, step)
+    return Call(iteration.make_any_range, start, stop, step)
+
+
+def in_kernel(args, kwargs):
+    """`range` for threads: their places are far from where 64 bits end, and an exception takes registers."""
+    start, stop, step = _ends(args, kwargs)
+    return Apply(RANGE_MAKE, start, stop, step) if step.known and step.value != 0 else Call(iteration.make_kernel_range, start, stop, step)
 
 
 def length(r: Expr) -> Expr:
