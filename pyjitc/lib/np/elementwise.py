@@ -315,6 +315,9 @@ def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
     return apply(SELECT, truth(condition), convert(x, common), convert(y, common))
 
 
+WHERE_LOOKS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, Python's ints wrapped in np.where
+
+
 def where(args, kwargs):
     """np.where(condition, x, y)"""
     if kwargs or len(args) != 3:
@@ -324,17 +327,19 @@ def where(args, kwargs):
             return index.module_of(np.nonzero).CALLS[np.nonzero](args, {})
         raise Mismatch("np.where is compiled with one array, or with a condition and two values")
     _checked("where", args)
-    args = [args[0], *_wrapped(args[1:])]
+    args = [args[0], *_as_integers(args[1:])]
     if not any(is_array(x) and x.type.ndim for x in args):
         return scalar_array(chosen(*map(item, args)))
     return over(loops.select, [], args)
 
 
-def _wrapped(pair):
-    """The values of np.where, which casts Python's ints to the integers beside them without a look at their size."""
+def _as_integers(pair):
+    """The values of np.where, Python's ints as the integers beside them."""
     for x, y in (pair, pair[::-1]):
         t = element_type(y)
         if x.type is k.Int and isinstance(t, k.NpInt):
+            if WHERE_LOOKS:
+                return [convert(x, t) if z is x else z for z in pair]
             wrapped = Const(t, np.array(x.value).astype(dtype_of(t))[()]) if x.known else apply(CAST, x, type=t)
             return [wrapped if z is x else z for z in pair]
     return pair
