@@ -288,6 +288,8 @@ class Evaluator(Operations):
             target = t.value
             if isinstance(target, ir.Op):
                 return Apply(target, *args, **{k: static_value(v, k) for k, v in kwargs.items()})
+            if target is getattr or target is hasattr:
+                return self.attribute_by_name(target, args, kwargs)
             rule = self.library.rule_for(target)
             if rule is not None:
                 try:

@@ -5,14 +5,17 @@ import enum
 import types as pytypes
 from collections.abc import Mapping
 
+import numpy as np
+
 from ..base.errors import suggest
 from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, is_fixed, namespace, own
 from ..types.kinds import (
-    Bool, Cell, DType, Exception_, Function, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
-    Unbound, Union,
+    Array, Bool, Bytes, Cell, Complex, DType, Exception_, Float, Function, Int, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
+    Unbound, Union, is_numpy_scalar,
 )
+from ..types.lattice import dtype_of
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, meaning_av
@@ -23,6 +26,7 @@ from .session import only_value
 __all__ = ["HANDLERS", "Operations", "defaults_of", "elements_of", "members_of", "static_value"]
 
 
+_CLASSES = {Bool: bool, Int: int, Float: float, Complex: complex, Str: str, Bytes: bytes, NoneType: type(None), Range: range}
 _ITERATORS = (enumerate, zip, map, filter, reversed)
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)  # `case int(n)` captures the int
 
@@ -196,6 +200,43 @@ class Operations:
             if value is not UNKNOWN:
                 return value
         return UNKNOWN
+
+    def attribute_by_name(self, target, args, kwargs):
+        """getattr(x, "name"), getattr(x, "name", default), hasattr(x, "name")"""
+        called, count = target.__name__, len(args)
+        if kwargs:
+            raise Mismatch(f"{called}() takes no keyword arguments")
+        if target is hasattr and count != 2:
+            raise Mismatch(f"hasattr expected 2 arguments, got {count}")
+        if not 2 <= count <= 3:
+            raise Mismatch(f"getattr expected at {'least 2' if count < 2 else 'most 3'} arguments, got {count}")
+        x, name, *default = args
+        if name.type is not Str:
+            raise Mismatch(f"attribute name must be string, not {describe(name.type)}")
+        if not name.known:
+            raise Mismatch(f"the name that {called}() asks for must be a constant", "compare the name with each that it may be")
+        if target is getattr and not default:
+            return self.attribute(x, name.value)
+        there = self.has_attribute(x, name.value)
+        return Const(Bool, there) if target is hasattr else self.attribute(x, name.value) if there else default[0]
+
+    def has_attribute(self, x: Expr, name: str) -> bool:
+        t = x.type
+        holder = t.value if isinstance(t, Singleton) else None
+        if isinstance(holder, pytypes.ModuleType):
+            if holder.__name__.split(".")[0] not in FIXED_MODULES:
+                self.session.depend(vars(holder), name, vars(holder).get(name, UNKNOWN))
+            return hasattr(holder, name)
+        if isinstance(holder, type):
+            return self.class_attribute(holder, name) is not UNKNOWN or hasattr(type(holder), name)
+        if isinstance(t, Tuple) and t.cls is not None:
+            return self.class_attribute(t.cls, name) is not UNKNOWN
+        cls = type(holder) if isinstance(t, Singleton) else dtype_of(t).type if is_numpy_scalar(t) else np.ndarray if isinstance(t, Array) else \
+            tuple if isinstance(t, Tuple) else _CLASSES.get(t)
+        if cls is None or not (is_fixed(cls) or isinstance(holder, enum.Enum)):
+            raise Mismatch(f"what attributes {describe(t)} has is not known when the function is compiled", "decide outside the compiled function")
+        self.class_attribute(cls, name)
+        return hasattr(cls if holder is None else holder, name)
 
     def setattr_(self, inst, operands):
         return self.library.setattr(operands[0], inst.attrs["name"], operands[1])

@@ -681,8 +681,7 @@ class Library:
 # What to write instead of a builtin, or of the functions of a package.
 _INSTEAD = {
     **dict.fromkeys(("list", "dict", "set", "frozenset", "bytearray"), "use an array (np.empty, np.zeros) or a tuple"),
-    "getattr": "write x.name", "setattr": "write into an array instead",
-    "hasattr": "decide outside the compiled function, or ask isinstance",
+    "setattr": "write into an array instead",
     **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),
     **dict.fromkeys(("ord", "chr"), "prepare text outside, or pass its code points as an array"),
     "functools": "use a lambda, or make it outside the function",

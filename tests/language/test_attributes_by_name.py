@@ -1,0 +1,96 @@
+"""getattr and hasattr with a constant name."""
+import enum
+import math
+import types
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from pyjitc import TypingError, njit
+from tests.oracle import agree
+
+Point = namedtuple("Point", "x y")
+
+
+class Vector(Point):
+    def norm(self):
+        return math.hypot(self.x, self.y)
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Shape:
+    sides = 4
+
+
+module = types.ModuleType("module_of_the_test")
+
+
+def of_anything(x):
+    return hasattr(x, "real"), hasattr(x, "shape"), hasattr(x, "bit_length"), hasattr(x, "nothing"), getattr(x, "real", -1), getattr(x, "nothing", x)
+
+
+def of_array(x):
+    return getattr(x, "size"), getattr(x, "T").shape, getattr(x, "sum")(), getattr(np, "sqrt")(x), getattr(x, "nothing", None)
+
+
+def of_tuple(p):
+    return hasattr(p, "x"), hasattr(p, "norm"), hasattr(p, "index"), getattr(p, "norm")() if hasattr(p, "norm") else 0, getattr(p, "z", 3)
+
+
+def of_constants():
+    return (hasattr(Colour, "RED"), hasattr(Colour, "BLUE"), hasattr(Colour.RED, "value"), hasattr(Colour.RED, "nothing"), hasattr(math, "pi"),
+            hasattr(math, "nothing"), getattr(math, "tau", 0), hasattr(Shape, "sides"), hasattr(Shape, "__name__"), getattr(Shape, "corners", 4))
+
+
+def by_kind(x):
+    if hasattr(x, "shape"):
+        return x.shape[0]
+    return x + 1
+
+
+@pytest.mark.parametrize("function, calls", [
+    (of_anything, [(1,), (1.5,), (True,), (2j,), (np.float32(2),), (np.int64(3),), (np.ones(2),), ((1, 2),)]),
+    (of_array, [(np.ones((2, 3)),)]), (of_tuple, [(Point(3, 4),), (Vector(3, 4),)]), (of_constants, [()]), (by_kind, [(4,), (np.zeros(3),)]),
+], ids=lambda x: x.__name__ if callable(x) else "")
+def test_agrees(function, calls):
+    for args in calls:
+        agree(function, *args)
+
+
+def test_what_the_program_changes_is_seen():
+    @njit
+    def f():
+        return hasattr(module, "here"), getattr(module, "here", 1.5), hasattr(Shape, "angles")
+
+    assert f() == f.py_func() == (False, 1.5, False)
+    module.here = 7
+    Shape.angles = 4
+    try:
+        assert f() == f.py_func() == (True, 7, True)
+    finally:
+        del module.here, Shape.angles
+    assert f() == (False, 1.5, False)
+
+
+def test_missing_attribute():
+    @njit
+    def f(x):
+        return getattr(x, "nothing")
+
+    with pytest.raises(TypingError, match="'numpy.ndarray' object has no attribute 'nothing'"):
+        f(np.ones(2))
+
+
+@pytest.mark.parametrize("call, message", [
+    ("getattr(x)", "getattr expected at least 2 arguments, got 1"), ("getattr(x, 'a', 1, 2)", "getattr expected at most 3 arguments, got 4"),
+    ("hasattr(x)", "hasattr expected 2 arguments, got 1"), ("hasattr(x, name='a')", "takes no keyword arguments"),
+    ("getattr(x, 5)", "attribute name must be string, not 'int'"), ("getattr(x, name)", "must be a constant")])
+def test_wrong_calls(call, message):
+    scope = {}
+    exec(f"def f(x, name): return {call}", scope)
+    with pytest.raises(TypingError, match=message):
+        njit(scope["f"])(np.ones(2), "size")
