@@ -51,6 +51,7 @@ ROWS = {
         ("instances of classes with attributes", "return Thing().value"),
         ("attributes of global objects", "return thing.value + a"),
         ("enum members, their attributes and methods", "return Colour.RED.value + a, Colour.RED.twice()"),
+        ("enum classes: iteration, length, members by value and name", "s = 0\nfor x in Colour:\n    s += x.value\nreturn s, len(Colour), Colour['RED'].value, Colour(1).value"),
         ("attributes, static and class methods of classes", "return Limits.most + a, Limits.twice(b), Limits.above(a)"),
     ],
     "Statements": [

@@ -308,6 +308,10 @@ class Library:
                 if all(type(v) is int for v in y.type.value) else _no_container(y)
         if isinstance(y.type, Array):
             return Call(indexing.contains, y, x)
+        if _is_enum(y.type):
+            if isinstance(x.type, Singleton) and isinstance(x.type.value, enum.Enum):
+                return Const(Bool, x.type.value in classes.enum_members(y.type.value))
+            raise Mismatch("`in` of an enum class is compiled for members of a plain enum", "compare with the members, or with their values")
         if _is_of_the_program(y.type):
             raise _of_the_program(y.type, "`in`")
         raise Mismatch(f"argument of type {describe(y.type)} is not iterable")
@@ -458,6 +462,8 @@ class Library:
             return index.records.get(x, i)
         if isinstance(t, Tuple):
             return self._tuple_item(x, i)
+        if _is_enum(t):
+            return classes.enum_item(t.value, i)
         if isinstance(t, Struct) and t.name == "list":
             return self._tuple_item(sequences.tuple_of([x], {}), i)
         if isinstance(t, Struct) and t.name == "dict" and i.known:
@@ -525,6 +531,8 @@ class Library:
             return Const(Int, len(t.members))
         if t is Range:
             return ranges.length(x)
+        if _is_enum(t):
+            return Const(Int, len(classes.enum_members(t.value)))
         if _is_part(t):
             return index.attributes.length(x)
         if _is_record(t):
@@ -584,8 +592,8 @@ class Library:
             raise _not_yet(t)
         if _is_of_the_program(t):
             raise _of_the_program(t, "iteration")
-        if isinstance(t, Singleton) and isinstance(t.value, enum.EnumMeta):
-            raise Mismatch("iteration over an enum class is not compiled yet", "make a tuple of its members outside the function")
+        if _is_enum(t):
+            return self.iter(constant(classes.enum_members(t.value)))
         raise Mismatch(f"{describe(t)} object is not iterable")
 
     def next(self, state):
@@ -621,6 +629,8 @@ class Library:
         """A call of something that is neither a Python function nor has a rule."""
         if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
             return classes.named_tuple(target, args, kwargs)
+        if isinstance(target, enum.EnumMeta):
+            return classes.enum_member(target, args, kwargs)
         if isinstance(target, np.vectorize):
             return index.applying.call_vectorized(Const(Singleton(target), target), args, kwargs)
         converts_to = getattr(target, "type", None)
@@ -641,8 +651,6 @@ class Library:
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
         near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
         instead = _INSTEAD.get(name if family == "builtins" else family)
-        if isinstance(target, enum.EnumMeta):
-            raise Mismatch(f"{full}(x) is not compiled yet", "pass the member, or compare x with the members' .value")
         if instead is None and isinstance(target, type) and family != "builtins" and not near:
             instead = "make the object outside, and pass what is in it as numbers, arrays or a named tuple"
         raise Mismatch(f"{full} is not compiled yet", instead or (
@@ -724,6 +732,11 @@ def _is_text(t):
 
 def _is_container(t):
     return isinstance(t, Struct) and t.name in ("list", "dict")
+
+
+def _is_enum(t):
+    """The class itself."""
+    return isinstance(t, Singleton) and isinstance(t.value, enum.EnumMeta)
 
 
 def _is_part(t):

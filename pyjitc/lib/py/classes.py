@@ -1,17 +1,21 @@
 """Named tuples, and what named tuples and enum members have from classes of the program: methods, properties, operators."""
 from __future__ import annotations
 
+import enum
 from types import FunctionType
 
+from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import UNWRITTEN, OPERATORS, own, refused_method
-from ...types.kinds import Singleton, Tuple
+from ...types.kinds import Singleton, Str, Tuple
 from ..build import mismatch
 
-__all__ = ["named_tuple", "attribute", "method", "binary", "unary"]
+tuples = lazy(f"{__package__}.tuples")
+
+__all__ = ["attribute", "binary", "enum_item", "enum_member", "enum_members", "method", "named_tuple", "unary"]
 
 _REFLECTED = {f"__{name}__": f"__r{name}__" for name in OPERATORS.values()}
 _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
@@ -34,6 +38,40 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
     if len(args) > len(cls._fields) or set(slots) != set(cls._fields) or not set(cls._fields[:len(args)]).isdisjoint(kwargs):
         raise Mismatch(f"{cls.__name__}.__new__() takes the fields {', '.join(cls._fields)}")
     return Apply(structure.TUPLE_MAKE, *(slots[n] for n in cls._fields), cls=cls)
+
+
+def enum_members(cls: enum.EnumMeta) -> tuple:
+    """In the order of their definition."""
+    if type(cls) is not enum.EnumMeta or issubclass(cls, enum.Flag):
+        raise Mismatch(f"the members of '{cls.__qualname__}' are not compiled", "only those of a plain enum are: make a tuple of them outside")
+    return tuple(cls)
+
+
+def enum_member(cls: enum.EnumMeta, args, kwargs) -> Expr:
+    """cls(value)"""
+    members = enum_members(cls)
+    if kwargs or len(args) != 1:
+        raise Mismatch(f"{cls.__qualname__}(value) is compiled with one value")
+    if own(cls, "_missing_") is not UNWRITTEN or own(cls, "__eq__") is not UNWRITTEN:
+        raise Mismatch(f"'{cls.__qualname__}' says itself which member belongs to a value, which compiled code does not ask", "pass the member")
+    (x,) = args
+    if not x.known:
+        return Call(tuples.enum_member, constant(members), x, constant(cls.__qualname__))
+    try:
+        return constant(cls(x.value))
+    except ValueError as error:
+        return Throw(ValueError, str(error))
+
+
+def enum_item(cls: enum.EnumMeta, name: Expr) -> Expr:
+    """cls["name"]"""
+    enum_members(cls)
+    if name.type is not Str or not name.known:
+        raise Mismatch(f"the name of a member of '{cls.__qualname__}' must be a constant", "pass the member")
+    found = cls.__members__.get(name.value)
+    if found is None:
+        raise Mismatch(repr(name.value), "", KeyError)
+    return constant(found)
 
 
 def _replace(x: Expr, args, kwargs) -> Expr:

@@ -2,7 +2,7 @@
 from ...ops.structure import TUPLE_AT
 from ..intrinsics import same
 
-__all__ = ["item", "equal", "ordered", "contains", "count", "index", "repeat"]
+__all__ = ["item", "equal", "ordered", "contains", "count", "enum_member", "index", "repeat"]
 
 
 def item(t, i):
@@ -64,3 +64,11 @@ def repeat(t, n, done=()):
     if n <= 0:
         return done
     return repeat(t, n - 1, done + t)
+
+
+def enum_member(members, value, name):
+    """The member with this value."""
+    for member in members:
+        if member.value == value:
+            return member
+    raise ValueError(f"{value!r} is not a valid {name}")
