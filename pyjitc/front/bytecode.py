@@ -1,7 +1,7 @@
 """Bytecode as a stable list of instructions: offsets, names, arguments, jump targets, positions, handlers.
 
 What the `bytecode` package decodes, which inspection shows and a test compares this with, instruction for instruction. Importing it takes
-a sixth of the budget of a first call, so that `co_code` is read here. What differs between Python versions ends here and in `quirks.py`.
+too much of a first call (docs/performance.md), so that `co_code` is read here. What differs between Python versions ends here and in `quirks.py`.
 """
 from __future__ import annotations
 
