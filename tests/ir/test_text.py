@@ -1,7 +1,7 @@
 """Printing IR and reading it back; drawing it."""
 import numpy as np
 import pytest
-from tests.ir.functions import FUNCTIONS, A, applied, caught, total
+from tests.ir.functions import FUNCTIONS, applied, caught, outer
 from tests.ir.stages import generic, optimised, typed
 
 from pyjitc.ir.graph import dot
@@ -46,9 +46,9 @@ def test_text_shows_types_edges_and_lines():
 
 
 def test_callees_are_named():
-    text = show(typed(total, (A,)).functions[0])
-    assert "= invoke @array_step(" in text
-    with pytest.raises(SyntaxError, match="no function @array_"):
+    text = show(typed(outer, (1.0,)).functions[0])
+    assert "= invoke @inner(" in text
+    with pytest.raises(SyntaxError, match="no function @inner"):
         parse(text, OPS)
 
 
