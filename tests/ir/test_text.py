@@ -46,7 +46,7 @@ def test_text_shows_types_edges_and_lines():
 
 
 def test_callees_are_named():
-    text = show(typed(outer, (1.0,)).functions[0])
+    text = "\n".join(line for line in show(typed(outer, (1.0,)).functions[0]).splitlines() if "const <inner>" not in line)
     assert "= invoke @inner(" in text
     with pytest.raises(SyntaxError, match="no function @inner"):
         parse(text, OPS)
