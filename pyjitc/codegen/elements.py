@@ -6,8 +6,9 @@ __all__ = ["copy", "dot", "eights"]
 
 def dot(t: str) -> str:
     """The dot product of vectors of float32 or float64 with steps in bytes. Most are short, so that a call of BLAS, which wants everything
-    by address and has its own tests, costs more than the product. Elements that follow each other, backwards in the first one too, are taken as vectors
-    with four running sums; others one by one, with four sums as well: an addition waits for the one before. What is left is added last."""
+    by address and has its own tests, costs more than the product. Elements that follow each other, backwards in the first one too, are
+    taken as vectors with four running sums; others one by one, with four sums as well: an addition waits for the one before. What is
+    left is added last."""
     size = 4 if t == "float" else 8
     lanes = 32 // size
     v = f"<{lanes} x {t}>"

@@ -2,11 +2,11 @@
 import importlib
 import types
 
+import bytecode
 import pytest
 
-from pyjitc.front.bytecode import VERSION, decode, exception_ranges
+from pyjitc.front.bytecode import decode, exception_ranges
 
-bytecode = pytest.importorskip("bytecode")
 MODULES = ("ast", "argparse", "asyncio.tasks", "contextlib", "copy", "dataclasses", "_pydecimal", "difflib", "doctest", "enum", "fractions", "functools",
            "inspect", "json.decoder", "logging", "posixpath", "pickle", "random", "re", "shutil", "statistics", "string", "subprocess", "tarfile", "textwrap",
            "threading", "tokenize", "traceback", "typing", "unittest.mock", "urllib.parse", "zipfile")
@@ -68,7 +68,6 @@ def test_jumps(module):
         assert [x for x in ours if x.target >= 0] == [x for x, _ in jumps], code
 
 
-@pytest.mark.skipif(VERSION < (3, 11), reason="there are no tables of exceptions before")
 @pytest.mark.parametrize("module", MODULES)
 def test_exception_ranges(module):
     for code in every_code(module):
