@@ -5,17 +5,14 @@ import enum
 import types as pytypes
 from collections.abc import Mapping
 
-import numpy as np
-
 from ..base.errors import suggest
 from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, is_fixed, namespace, own
 from ..types.kinds import (
-    Array, Bool, Bytes, Cell, Complex, DType, Exception_, Float, Function, Int, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
-    Unbound, Union, is_numpy_scalar,
+    Bool, Cell, DType, Exception_, Function, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
+    Unbound, Union,
 )
-from ..types.lattice import dtype_of
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, meaning_av
@@ -26,7 +23,6 @@ from .session import only_value
 __all__ = ["HANDLERS", "Operations", "defaults_of", "elements_of", "members_of", "static_value"]
 
 
-_CLASSES = {Bool: bool, Int: int, Float: float, Complex: complex, Str: str, Bytes: bytes, NoneType: type(None), Range: range}
 _ITERATORS = (enumerate, zip, map, filter, reversed)
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)  # `case int(n)` captures the int
 
@@ -231,9 +227,8 @@ class Operations:
             return self.class_attribute(holder, name) is not UNKNOWN or hasattr(type(holder), name)
         if isinstance(t, Tuple) and t.cls is not None:
             return self.class_attribute(t.cls, name) is not UNKNOWN
-        cls = type(holder) if isinstance(t, Singleton) else dtype_of(t).type if is_numpy_scalar(t) else np.ndarray if isinstance(t, Array) else \
-            tuple if isinstance(t, Tuple) else _CLASSES.get(t)
-        if cls is None or not (is_fixed(cls) or isinstance(holder, enum.Enum)):
+        cls = type(holder) if isinstance(t, Singleton) else self.library.class_of(t)
+        if cls is None or isinstance(t, Function) or not (is_fixed(cls) or isinstance(holder, enum.Enum)):
             raise Mismatch(f"what attributes {describe(t)} has is not known when the function is compiled", "decide outside the compiled function")
         self.class_attribute(cls, name)
         return hasattr(cls if holder is None else holder, name)

@@ -443,6 +443,10 @@ class Library:
             return index.records.put_attribute(x, name, value)
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
 
+    def class_of(self, t):
+        """The class of the values of a type in Python, or None."""
+        return py_builtins.class_of(t)
+
     def is_power(self, t):
         return isinstance(t, Union) and subscripts.is_power(t)
 
