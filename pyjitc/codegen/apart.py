@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["joined", "parted", "LINE"]
+__all__ = ["joined", "parted", "LINE", "PLAIN"]
 
 LINE = "\n; apart\n"
+PLAIN = "\n; plain\n"  # at the end of a text: the few passes are enough for the whole module
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*\)) .*\{$"
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"
 _METADATA = r"(?m)^![0-9]+ = .*$"

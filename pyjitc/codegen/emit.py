@@ -117,6 +117,7 @@ class Module:
         self._object_index: dict = {}
         self.bodies: list[str] = []
         self.apart: list[str] = []  # those of functions that LLVM gets apart
+        self.plain = True  # whether all functions are as good after a few passes (passes/polling.py)
         self.rare: dict[str, int] = {}  # functions of the C library that are called rarely: number of operands
         self.slow_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
@@ -186,8 +187,9 @@ class Module:
 
     def add(self, fn: ir.Function) -> None:
         body = FunctionEmitter(self, fn).run()
-        plain = fn.attrs.get("outlined") == "unvectorised" and rare.PREFIX not in body
-        (self.apart if plain else self.bodies).append(body)
+        rarely = rare.PREFIX in body
+        self.plain &= "plain" in fn.attrs and not rarely and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts)
+        (self.apart if fn.attrs.get("outlined") == "unvectorised" and not rarely else self.bodies).append(body)
 
     def text(self) -> str:
         self.declarations.update(dict.fromkeys(rare.declarations(self.rare)))
@@ -220,6 +222,8 @@ class Module:
             parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
             parts += (f"!{n} = !{{{', '.join(f'!{k}' for k in scopes)}}}" for scopes, n in self.scope_lists.items())
         text = "\n".join(parts)
+        if self.plain and not self.apart and all(helpers.stays_call(name) for name in self.helpers):
+            return text + apart.PLAIN
         return apart.joined(text, self.apart) if self.apart else text
 
 

@@ -675,6 +675,11 @@ _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
 NEEDS.update({f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)}, **{f"pyj_copy_{t}": ("pyj_new",) for t in _SIZES})
 
 
+def stays_call(name: str) -> bool:
+    """Whether LLVM neither inlines nor optimises it."""
+    return " noinline" in TEXT[name] and not is_often_called(name)
+
+
 def is_often_called(name: str) -> bool:
     """Whether LLVM is to optimise it with the code around it."""
     return name.startswith(("pyj_dot_", "pyj_copy_"))

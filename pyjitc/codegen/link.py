@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from ..base.options import environment
 from . import llvm
-from .apart import parted
+from .apart import PLAIN, parted
 from .target import Target
 
 __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
@@ -54,7 +54,9 @@ def _optimised(text: str, target: Target, level: int, library: bytes | None = No
         verify = environment("PYJITC_VERIFY") not in ("", "0")
         if verify:
             module.verify()
-        if level:
+        if level and text.endswith(PLAIN):
+            module.tidy(machine)
+        elif level:
             llvm.optimise(module, machine, level)
         if apart:
             module.join(apart, machine)

@@ -21,6 +21,7 @@ __all__ = ["LLVMError", "Machine", "Module", "host", "optimise"]
 
 _P = c_void_p
 _OUT = POINTER(c_void_p)  # a string that the library allocates
+_LARGE = 1 << 16  # characters: some 1,500 instructions
 _AVAILABLE_EXTERNALLY, _INTERNAL = 1, 8  # linkage: to be inlined only; private to the module
 _SIGNATURES = {
     "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),
@@ -140,12 +141,15 @@ class Machine:
         error = c_void_p()
         # On x86 what the addressing modes do as well costs a third of the emission. Splitting live ranges over regions takes
         # four fifths of the emission of a function of 1,000 lines at LLVM's own budget, and makes its code larger by half.
-        # The options are the process's: put back.
-        lib.SetCommandLine(b"pyjitc", b"-disable-lsr=1")
-        lib.SetCommandLine(b"pyjitc", b"-grow-region-complexity-budget=2000")
+        # The options are the process's: put back. Setting one takes 0.1 ms.
+        options = [(b"-disable-lsr=1", b"-disable-lsr=0")]
+        if module.large:
+            options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
+        for ours, _ in options:
+            lib.SetCommandLine(b"pyjitc", ours)
         buffer = lib.TargetMachineEmitToMemory(self.pointer, module.pointer, int(object_code), byref(error))
-        lib.SetCommandLine(b"pyjitc", b"-disable-lsr=0")
-        lib.SetCommandLine(b"pyjitc", b"-grow-region-complexity-budget=10000")
+        for _, usual in options:
+            lib.SetCommandLine(b"pyjitc", usual)
         if not buffer:
             raise LLVMError(_take(error) or "no code was made")
         try:
@@ -161,6 +165,7 @@ class Module:
         lib = _library()
         error = c_void_p()
         self.rare = rare.PREFIX in text  # whether functions are to be inlined after vectorising
+        self.large = len(text) > _LARGE
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)
         if message or not self.pointer:
@@ -195,9 +200,25 @@ class Module:
         """Add the half of the text that is apart (apart.py), after a few passes of its own."""
         other = Module(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.layout}"\n{text}')
         names = {name for name, _ in other._functions()}
-        _run(other, machine, "SROA", "InstCombine", "SimplifyCFG", "LoopRotate")
+        other.tidy(machine)
         self._take_over(other.pointer)
         self._functions(lambda name, defined: defined and name in names, _INTERNAL)
+
+    def tidy(self, machine: "Machine") -> None:
+        """The few passes after which code that has nothing to vectorise is nearly as good as after all of them."""
+        lib = _library()
+        tuning = lib.CreatePipelineTuningOptions()
+        builder = lib.CreatePassBuilder(machine.pointer, tuning)
+        passes = lib.CreateNewModulePassManager()
+        lib.module_AddAlwaysInlinerPass(passes, False)
+        lib.module_AddSROAPass(passes)
+        lib.module_AddInstCombinePass(passes)
+        lib.module_AddSimplifyCFGPass(passes)
+        lib.module_AddLoopRotatePass(passes)
+        lib.RunNewModulePassManager(passes, self.pointer, builder)
+        lib.DisposeNewModulePassManger(passes)
+        lib.DisposePassBuilder(builder)
+        lib.DisposePipelineTuningOptions(tuning)
 
     def _take_over(self, other) -> None:
         error = c_void_p()
@@ -224,20 +245,6 @@ class Module:
     def dispose(self) -> None:
         """To be called: the interpreter drops a Ctrl-C that comes while it runs a `__del__`."""
         _library().DisposeModule(self.pointer)
-
-
-def _run(module: Module, machine: Machine, *names: str) -> None:
-    """Run a few passes."""
-    lib = _library()
-    tuning = lib.CreatePipelineTuningOptions()
-    builder = lib.CreatePassBuilder(machine.pointer, tuning)
-    passes = lib.CreateNewModulePassManager()
-    for name in names:
-        getattr(lib, f"module_Add{name}Pass")(passes)
-    lib.RunNewModulePassManager(passes, module.pointer, builder)
-    lib.DisposeNewModulePassManger(passes)
-    lib.DisposePassBuilder(builder)
-    lib.DisposePipelineTuningOptions(tuning)
 
 
 def optimise(module: Module, machine: Machine, level: int, vectorize: bool = True) -> None:

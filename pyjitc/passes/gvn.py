@@ -2,12 +2,14 @@
 
 Runs after simplify and before versioning, which needs to see that `a.shape[0]` in the loop is the one before it.
 Only cheap operations that cannot trap are moved; the rest is left to LLVM. An index check that a dominating one
-made before is shared too.
+made before is shared too, and a load where nothing on the way has written.
 Before:  loop: n = array_dim a ; j = check_index i, n ; ... ; m = array_dim a ; k = check_index i, m
 After:   n = array_dim a ; loop: j = check_index i, n ; ...
 Needs: SSA.  Keeps: SSA, control flow. Source: Briggs, Cooper, Simpson, "Value numbering" (1997), dominator-based.
 """
 from __future__ import annotations
+
+from itertools import count
 
 from ..ir import core as ir
 from ..ir.cfg import Dominators, LoopNest, in_edges
@@ -27,7 +29,7 @@ def run(fn: ir.Function, options=None) -> None:
     nest = LoopNest(fn)
     if nest.loops:
         _hoist(fn, nest)
-    _share(fn, Dominators(fn, split=True))
+    _share(fn, Dominators(fn, split=True), in_edges(fn.blocks))
 
 
 def _hoist(fn, nest):
@@ -61,8 +63,10 @@ def _hoist(fn, nest):
         block.insts = kept
 
 
-def _share(fn, dom):
-    """dom: the split dominator tree."""
+def _share(fn, dom, edges):
+    """dom: the split dominator tree. edges: block -> those that enter it."""
+    states = count()  # of memory: a new one after each write, and where paths meet
+    after: dict[ir.Block, int] = {}
     mapping: dict[ir.Value, ir.Value] = {}
     root = dom.order[0]
     # One table, undone on the way up the dominator tree; an entry of None ends a scope.
@@ -84,13 +88,21 @@ def _share(fn, dom):
         if node in dom.tails:
             continue  # handlers are reached before the block has run: its values belong to its tail
         block = getattr(node, "block", node)
+        entered = edges.get(block, ())
+        alone = len(entered) == 1 and entered[0][1].unwind is not entered[0][2]
+        state = after.get(entered[0][0]) if alone else None
+        if state is None:
+            state = next(states)
         kept = []
         for inst in block.insts:
             if mapping:
                 inst.args = [resolve(mapping, a) if a in mapping else a for a in inst.args]
             op = inst.op
-            if inst.result is not None and (op.effects == ir.PURE or op in _SHARED_CHECKS):
-                key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
+            if op.effects & ir.WRITES:
+                state = next(states)
+            loads = op is memory.ARRAY_LOAD
+            if inst.result is not None and (op.effects == ir.PURE or loads or op in _SHARED_CHECKS):
+                key = (op, *inst.args, _attributes(inst.attrs), inst.result.type, loads and state)
                 found = table.get(key)
                 if found is not None:
                     if "flags" in found.attrs and found.attrs != inst.attrs:
@@ -101,6 +113,7 @@ def _share(fn, dom):
                 table[key] = inst
             kept.append(inst)
         block.insts = kept
+        after[block] = state
     substitute(fn.blocks, mapping)
 
 

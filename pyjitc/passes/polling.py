@@ -12,7 +12,8 @@ every `STRIP` iterations to poll.
 After:   header(i, stop): branch i != stop -> go(stop), pause
          pause: rest = end - i; take = min(rest, STRIP); poll; branch rest > 0 -> go(i + take), exit
          go(stop): body: ... jump header(i+1, stop)
-A few scalar operations that go round are written twice, with one poll for both.
+A few scalar operations that go round are written twice, with one poll for both. A function all of whose loops are like the last,
+with nothing in them that stays the same, is `plain`: LLVM's passes over loops would find nothing to do.
 A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects whose
 values nobody reads is not entered at all.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
@@ -49,6 +50,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         fn.blocks = reverse_postorder(fn)
         nest = LoopNest(fn)
         if not nest.loops and not nest.irreducible:
+            fn.attrs["plain"] = True
             return
         defs = Definitions(fn)
         edges = in_edges(fn.blocks)
@@ -56,6 +58,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         idle = any([_pass_by(loop, defs, edges, readers) for loop in nest.loops if not loop.inner])
     for loop in nest.loops:
         _cross(loop, edges, defs)
+    paused = 0
     short: set[ir.Block] = set()  # headers of loops that are known to be
     polled: list[ir.Block] = []  # headers that are entered through a poll
     in_order = fn.attrs.get("outlined") in ("unvectorised", "unhurried")  # see lib/build.py
@@ -72,6 +75,7 @@ def run(fn: ir.Function, options=Options()) -> None:
                 unroll = len(nest.loops) <= _FEW and _worth_unrolling(counted)
                 if in_order or loop.parent is None and not unroll and _in_order(loop, options):
                     _pause(fn, counted, edges, readers)
+                    paused += not _repeats(loop)
                 else:
                     _strip(fn, counted, edges, defs, readers, unroll)
                 polled.append(loop.header)
@@ -86,6 +90,8 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         if not loop.inner:
             _independent(loop, loop.header in short, in_order)
+    if paused == len(nest.loops) and not nest.irreducible:
+        fn.attrs["plain"] = True
     fn.blocks = reverse_postorder(fn)
     if tiny:
         for loop in LoopNest(fn).loops:
@@ -315,6 +321,12 @@ def _in_order(loop, options) -> bool:
                     if edge.block in loop.blocks:
                         parts.setdefault(p, []).append(v)
     return any(p in _made_of(v, parts) for p in loop.header.params for v in sums & _made_of(p, parts))
+
+
+def _repeats(loop) -> bool:
+    """Whether a loop computes something anew that stays the same."""
+    inside = {p for block in loop.blocks for p in block.params} | {i.result for block in loop.blocks for i in block.insts}
+    return any(inst.args and inst.result is not None and inside.isdisjoint(inst.args) for block in loop.blocks for inst in block.insts)
 
 
 def _made_of(value, parts) -> set[ir.Value]:

@@ -2,6 +2,7 @@
 import re
 
 import numpy as np
+import pytest
 
 from pyjitc import njit
 from pyjitc.codegen import apart, link
@@ -65,3 +66,63 @@ def test_what_calls_lapack_is_apart(monkeypatch):
     f = njit(lambda a, b: np.linalg.solve(a, b))
     head, other, _ = halves(monkeypatch, f, np.eye(3), np.ones(3))
     assert other == {"solve_matrix"} and not other & head
+
+
+def added(a, limit):
+    total = 0.0
+    for i in range(len(a)):
+        if a[i] > limit:
+            total += a[i]
+    return total
+
+
+def scaled(a, limit):
+    for i in range(len(a)):
+        a[i] = a[i] * limit
+    return limit
+
+
+def with_the_same_each_time(a, limit):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * a[0]
+    return total
+
+
+def in_a_nest(a, limit):
+    total = 0.0
+    for _ in range(3):
+        for i in range(len(a)):
+            total += a[i]
+    return total
+
+
+def one_of_two(a, limit):
+    if limit > 1.0:
+        return limit * 2.0 - a[0]
+    return limit
+
+
+def called(a, limit):
+    return called(a, limit - 1.0) if limit > 1.0 else limit
+
+
+@pytest.mark.parametrize("f, plain", [(added, True), (one_of_two, True), (scaled, False), (with_the_same_each_time, False),
+                                      (in_a_nest, False), (called, False)])
+def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(monkeypatch, f, plain):
+    texts = []
+    to_object = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+    x, y = np.linspace(0.0, 3.0, 50), np.linspace(0.0, 3.0, 50)
+    assert njit(f)(x, 1.5) == f(y, 1.5)
+    np.testing.assert_array_equal(x, y)
+    assert texts[-1].endswith(apart.PLAIN) == plain
+
+
+def test_a_comparison_that_chooses_a_sum_is_no_jump():
+    """As LLVM's whole pipeline has it: the element is read once, and the sum is selected."""
+    f = njit(added)
+    f(np.ones(3), 0.5)
+    body = f.inspect_llvm(f.signatures[0])
+    body = body[body.index("@f0.added(", body.index("define internal")):]
+    assert body.count("load double") == 1 and "select i1" in body
