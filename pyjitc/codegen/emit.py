@@ -121,7 +121,7 @@ class Module:
         self.rare: dict[str, int] = {}  # functions of the C library that are called rarely: number of operands
         self.slow_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
-        self.unrolled_loops = 0
+        self.unrolled_loops: list[bool] = []  # whether each is unrolled to its end
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of LLVM's scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
         self.added = False  # whether a function was: the first is the one that the stub calls
@@ -146,10 +146,10 @@ class Module:
         numbers = tuple(self.scopes.setdefault(scope, 50_001 + len(self.scopes)) for scope in scopes)
         return self.scope_lists.setdefault(numbers, 60_001 + len(self.scope_lists))
 
-    def unrolled_loop(self) -> int:
-        """Number of new loop metadata: four steps at once."""
-        self.unrolled_loops += 1
-        return 20_000 + self.unrolled_loops
+    def unrolled_loop(self, full: bool = False) -> int:
+        """Number of new loop metadata: four steps at once, or all."""
+        self.unrolled_loops.append(full)
+        return 20_000 + len(self.unrolled_loops)
 
     def symbol(self, fn: ir.Function) -> str:
         found = self.symbols.get(fn)
@@ -215,8 +215,9 @@ class Module:
             parts += (f'!{n} = distinct !{{!{n}, !6{", " + counts[count] if count else ""}}}'
                       for n, count in enumerate(self.independent_loops, 10_001))
         if self.unrolled_loops:
-            parts.append('!30001 = !{!"llvm.loop.unroll.count", i32 4}')
-            parts += (f"!{n} = distinct !{{!{n}, !30001}}" for n in range(20_001, 20_001 + self.unrolled_loops))
+            ways = {True: '"llvm.loop.unroll.full"', False: '"llvm.loop.unroll.count", i32 4'}
+            parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in set(self.unrolled_loops))
+            parts += (f"!{n} = distinct !{{!{n}, !{30_000 + full}}}" for n, full in enumerate(self.unrolled_loops, 20_001))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
             parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
@@ -614,6 +615,8 @@ class FunctionEmitter(Emitter):
             self.lines[-1] += f", !llvm.loop !{self.module.slow_loop()}"
         elif inst.attrs.get("parallel"):
             self.lines[-1] += f", !llvm.loop !{self.module.independent_loop(inst.attrs.get('interleave', 0))}"
+        elif inst.attrs.get("unroll_full"):
+            self.lines[-1] += f", !llvm.loop !{self.module.unrolled_loop(full=True)}"
         elif inst.attrs.get("unroll"):
             self.lines[-1] += f", !llvm.loop !{self.module.unrolled_loop()}"
 

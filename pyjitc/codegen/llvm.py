@@ -139,10 +139,10 @@ class Machine:
         """Object code, or assembly text, of an optimised module."""
         lib = _library()
         error = c_void_p()
-        # On x86 what the addressing modes do as well costs a third of the emission. Splitting live ranges over regions takes
+        # On x86 what the addressing modes do as well costs a third of the emission; not so where steps were unrolled. Splitting live ranges over regions takes
         # four fifths of the emission of a function of 1,000 lines at LLVM's own budget, and makes its code larger by half.
         # The options are the process's: put back. Setting one takes 0.1 ms.
-        options = [(b"-disable-lsr=1", b"-disable-lsr=0")]
+        options = [] if module.unrolled else [(b"-disable-lsr=1", b"-disable-lsr=0")]
         if module.large:
             options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
         for ours, _ in options:
@@ -166,6 +166,7 @@ class Module:
         error = c_void_p()
         self.rare = rare.PREFIX in text  # whether functions are to be inlined after vectorising
         self.large = len(text) > _LARGE
+        self.unrolled = "llvm.loop.unroll.count" in text
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)
         if message or not self.pointer:

@@ -42,6 +42,7 @@ _TINY = 16  # and of one in which its own counting shows
 _FEW = 16  # loops of a function that may be unrolled: of hundreds, compiling would take longer than any of them
 _ROUNDED = {FADD, FSUB, FMUL, FDIV}  # their order counts
 _SHORT = 256  # a loop known to run no longer than this is left alone
+_FULL = 3  # iterations that are no vector: as one, what was written as numbers before would be waited for
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -59,6 +60,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         _cross(loop, edges, defs)
     paused = 0
+    rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end -> its length
     short: set[ir.Block] = set()  # headers of loops that are known to be
     polled: list[ir.Block] = []  # headers that are entered through a poll
     in_order = fn.attrs.get("outlined") in ("unvectorised", "unhurried")  # see lib/build.py
@@ -70,6 +72,14 @@ def run(fn: ir.Function, options=Options()) -> None:
             trips = _at_most(counted.start[counted.left], defs)
             if trips is not None and trips <= _SHORT:
                 short.add(loop.header)
+                if not loop.inner and trips <= _FULL:
+                    _note(loop, "unroll_full" if defs.constant(counted.start[counted.left]) is not None else "slow_loop")
+                continue
+            if "row" in loop.header.terminator.attrs and _plain(loop):
+                rows[loop.header] = counted.start[counted.left]
+                _count_to_zero(counted, defs)
+                if len(nest.loops) <= _FEW and _worth_unrolling(counted):
+                    _note(loop, "unroll")
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
                 unroll = len(nest.loops) <= _FEW and _worth_unrolling(counted)
@@ -80,11 +90,13 @@ def run(fn: ir.Function, options=Options()) -> None:
                     _strip(fn, counted, edges, defs, readers, unroll)
                 polled.append(loop.header)
                 continue
+        work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
         for source, inst, edge in edges[loop.header]:
-            if source in loop.blocks and not any(h in loop.blocks and h is not loop.header and nest.dom.dominates(h, source)
-                                                 for h in polled):
-                _poll(fn, source, inst, edge)
-    tiny = [loop.header for loop in nest.loops if not loop.inner and loop.header not in short and loop.header not in polled and _scalar(loop)]
+            if source in loop.blocks and (work or not any(h in loop.blocks and h is not loop.header and nest.dom.dominates(h, source)
+                                                          for h in polled)):
+                _poll(fn, source, inst, edge, work)
+    tiny = [loop.header for loop in nest.loops if not loop.inner and loop.header not in short and loop.header not in polled and loop.header not in rows
+            and _scalar(loop)]
     for block in nest.irreducible:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:
@@ -172,8 +184,7 @@ def _independent(loop, short, in_order) -> None:
     """Note on the way back of a loop whose accesses to memory all come from one nest that no iteration touches what
     another writes (see ops/nest.py)."""
     if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):  # the copy for steps of any size
-        for block in loop.latches:
-            block.insts[-1].attrs = {**block.insts[-1].attrs, "slow_loop": True}
+        _note(loop, "slow_loop")
         return
     accesses = [inst for block in loop.blocks for inst in block.insts
                 if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
@@ -181,6 +192,12 @@ def _independent(loop, short, in_order) -> None:
         for block in loop.latches:
             last = block.insts[-1]
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
+
+
+def _note(loop, name) -> None:
+    """What LLVM is to do with a loop stands on the ways back."""
+    for block in loop.latches:
+        block.insts[-1].attrs = {**block.insts[-1].attrs, name: True}
 
 
 def _interleave(loop, short) -> int:
@@ -194,14 +211,21 @@ def _interleave(loop, short) -> int:
     return 1 if short or size > _TINY else 2
 
 
-def _poll(fn, source, inst, edge):
-    """A poll on a back edge, outside `try` (see generic.POLL)."""
-    poll = ir.Inst(POLL, (), {"cost": 4}, None, inst.loc)
+def _poll(fn, source, inst, edge, work=()):
+    """A poll on a back edge, outside `try` (see generic.POLL). work: lengths of the loops inside that do not poll."""
+    insts, cost = [], ()
+    for length in work:
+        if cost:
+            insts.append(ir.Inst(IADD, (*cost, length), {}, ir.Value(Int), inst.loc))
+            length = insts[-1].result
+        cost = length,
+    insts.append(ir.Inst(POLL, cost, {} if cost else {"cost": 4}, None, inst.loc))
     if len(inst.targets) == 1:
-        source.insts.insert(source.insts.index(inst), poll)
+        here = source.insts.index(inst)
+        source.insts[here:here] = insts
     else:
         middle = split_edge(edge, "poll")
-        middle.insts.insert(0, poll)
+        middle.insts[:0] = insts
         middle.insts[-1].loc = inst.loc
         fn.blocks.append(middle)
 
@@ -242,6 +266,16 @@ def _plain(loop) -> bool:
     header = loop.header
     return all(i.op is not control.INVOKE for b in loop.blocks for i in b.insts) and all(
         not i.op.effects for i in header.insts[:-1])
+
+
+def _count_to_zero(counted, defs) -> None:
+    """LLVM finds how often `while left != 0` runs at once."""
+    branch = counted.loop.header.terminator
+    if _not_negative(counted.start[counted.left], defs):
+        zero, more = ir.Value(Int), ir.Value(Bool)
+        counted.loop.header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, branch.loc),
+                                          ir.Inst(INE, (counted.left, zero), {}, more, branch.loc), branch]
+        branch.args = [more]
 
 
 def _strip(fn, counted, edges, defs, readers, unroll):

@@ -3,7 +3,8 @@
 Runs after simplify, when loops over ranges are counted loops of plain ints. Where the indices of a nest are affine in its
 counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
 wrapping arithmetic where the guard excludes overflow), and the loop as it was, which fails at the same iteration,
-after the same writes, with the same error. Of a nest, the guard also asks whether its few arrays lie apart in memory.
+after the same writes, with the same error. Of a nest, the guard also asks whether its few arrays lie apart in memory, and
+whether its innermost loops are so short that letting signals in between them is enough (`polling.py`).
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -27,6 +28,7 @@ __all__ = ["run"]
 
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
+MAX_WORK = 1 << 26  # operations of an innermost loop of a nest that runs to its end: some 50 ms
 _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
 
 
@@ -62,7 +64,8 @@ def _headers(loop):
 
 class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant indices that count
-    from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the others that it shares no memory with."""
+    from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the others that it shares no memory with;
+    rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be)."""
 
     def __init__(self):
         self.guards: dict[tuple, None] = {}
@@ -70,6 +73,7 @@ class _Plan:
         self.wrapped: dict[ir.Inst, int] = {}
         self.holds: set[ir.Inst] = set()
         self.apart: dict[ir.Value, list[ir.Value]] = {}
+        self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
 
 
 def _plan(loop, nest, defs, edges):
@@ -123,7 +127,23 @@ def _plan(loop, nest, defs, edges):
     plan.counters = counters
     if loop.inner:
         plan.apart = _written_and_others(loop, nest, defs)
+        _rows(loop, loop, defs, edges, plan.rows)
     return plan
+
+
+def _rows(loop, top, defs, edges, found) -> None:
+    for one in loop.inner:
+        _rows(one, top, defs, edges, found)
+    insts = [i for b in loop.blocks for i in b.insts]
+    if loop is top or loop.inner or any(i.op.effects & (ir.READS | ir.WRITES) and i.op not in (ARRAY_LOAD, ARRAY_STORE) for i in insts):
+        return
+    written = {i.args[0]: i.args[1:-1] for i in insts if i.op is ARRAY_STORE}
+    if any(i.op is ARRAY_LOAD and i.args[1:] != written.get(i.args[0], i.args[1:]) for i in insts):
+        return  # LLVM would compare what all of the loops around it touch, not two rows, and always find them to overlap
+    counted = find(loop, defs, edges)
+    if counted is not None and defs.block_of.get(counted.start[counted.left]) not in top.blocks:
+        steps = sum(1 + len(i.attrs.get("coefficients", ())) for i in insts)
+        found[loop.header] = counted.start[counted.left], MAX_WORK // steps
 
 
 def _written_and_others(loop, nest, defs) -> dict:
@@ -221,6 +241,10 @@ def _version(fn, loop, plan, defs):
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
     condition = _apart(guard, plan.apart, condition, loc)
+    condition = _short(guard, plan.rows, condition, loc)
+    for header in plan.rows:
+        inst = copies[header].terminator
+        inst.attrs = {**inst.attrs, "row": True}
     entry = counted.entry
     guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
                                [ir.Edge(copies[loop.header], entry.args), ir.Edge(loop.header, entry.args)]))
@@ -240,6 +264,16 @@ def _version(fn, loop, plan, defs):
     if definitions:
         repair(fn, definitions)
     return [copies[h] for h in _headers(loop)]
+
+
+def _short(guard, rows, condition, loc):
+    """`condition`, and that these loops are not longer than they may be."""
+    for length, most in dict.fromkeys(rows.values()):
+        limit, short, both = ir.Value(Int), ir.Value(Bool), ir.Value(Bool)
+        guard.insts += [ir.Inst(control.CONST, (), {"value": most}, limit, loc), ir.Inst(ILE, (length, limit), {}, short, loc),
+                        ir.Inst(BAND, (condition, short), {}, both, loc)]
+        condition = both
+    return condition
 
 
 def _apart(guard, apart, condition, loc):
