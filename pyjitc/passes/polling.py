@@ -68,15 +68,17 @@ def run(fn: ir.Function, options=Options()) -> None:
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # inside `try`: the front end has put one where handlers see it
         counted = find(loop, defs, edges)
+        work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
         if counted is not None:
-            trips = _at_most(counted.start[counted.left], defs)
-            if trips is not None and trips <= _SHORT:
+            length = counted.start[counted.left]
+            trips = _at_most(length, defs)
+            if trips is not None and trips <= _SHORT and not work:
                 short.add(loop.header)
                 if not loop.inner and trips <= _FULL:
-                    _note(loop, "unroll_full" if defs.constant(counted.start[counted.left]) is not None else "slow_loop")
+                    _note(loop, "unroll_full" if defs.constant(length) is not None else "slow_loop")
                 continue
-            if "row" in loop.header.terminator.attrs and _plain(loop):
-                rows[loop.header] = counted.start[counted.left]
+            if "row" in loop.header.terminator.attrs and _plain(loop) and defs.block_of.get(length) not in loop.parent.blocks:
+                rows[loop.header] = length
                 _count_to_zero(counted, defs)
                 if len(nest.loops) <= _FEW and _worth_unrolling(counted):
                     _note(loop, "unroll")
@@ -90,13 +92,12 @@ def run(fn: ir.Function, options=Options()) -> None:
                     _strip(fn, counted, edges, defs, readers, unroll)
                 polled.append(loop.header)
                 continue
-        work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
         for source, inst, edge in edges[loop.header]:
             if source in loop.blocks and (work or not any(h in loop.blocks and h is not loop.header and nest.dom.dominates(h, source)
                                                           for h in polled)):
                 _poll(fn, source, inst, edge, work)
-    tiny = [loop.header for loop in nest.loops if not loop.inner and loop.header not in short and loop.header not in polled and loop.header not in rows
-            and _scalar(loop)]
+    seen = {*short, *polled, *rows}
+    tiny = [loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)]
     for block in nest.irreducible:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:

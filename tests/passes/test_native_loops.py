@@ -251,3 +251,49 @@ def test_rows_of_arrays_that_lie_apart_are_not_compared():
     matmul_ikj(*_shared("apart"))
     text = max((matmul_ikj.inspect_llvm(signature) for signature in matmul_ikj.signatures), key=len)
     assert "!noalias" in text and "vector.memcheck" not in text
+
+
+def test_rows_of_a_guarded_nest_are_no_strips():
+    """The copy without checks polls once for a row; the copy with them, for longer rows too, still cuts it."""
+    matmul_ikj(*_shared("apart"))
+    text = max((str(matmul_ikj._inspect("opt", signature)) for signature in matmul_ikj.signatures), key=len)
+    assert text.count("const 16384 : int") == 1 and text.count("row: True") == 1
+
+
+def add_rows(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] = a[i, j] + b[i, j] * 2.0
+    return a[0, 0]
+
+
+def test_rows_that_are_too_long_to_run_to_their_ends():
+    """All elements of a row at one place: the last write counts, in whatever copy of the loop."""
+    n = 12_000_000
+    f = njit(add_rows)
+    for length in (3, n):
+        a, b = np.array([1.0, 2.0]), np.array([0.25, 0.5])
+        rows = [np.lib.stride_tricks.as_strided(x, (2, length), (8, 0)) for x in (a, b)]
+        f(*rows)
+        assert a.tolist() == [1.0 + 0.5 * length, 2.0 + 1.0 * length]
+
+
+def moved(position, velocity):
+    for i in range(len(position)):
+        for k in range(3):
+            velocity[i, k] += position[i, k] * 0.5
+        for k in range(3):
+            position[i, k] += 0.001 * velocity[i, k]
+
+
+def test_three_steps_are_written_out():
+    """As one vector they would wait for what was written as single numbers just before."""
+    f = njit(moved)
+    x, v = np.random.default_rng(3).random((2, 7, 3))
+    expected = x.copy(), v.copy()
+    moved(*expected)
+    f(x, v)
+    np.testing.assert_array_equal(x, expected[0])
+    np.testing.assert_array_equal(v, expected[1])
+    text = f.inspect_llvm(f.signatures[0])
+    assert " x double>" not in text and "unroll_full" in str(f._inspect("opt", f.signatures[0]))

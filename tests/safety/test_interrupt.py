@@ -48,6 +48,24 @@ LOOPS = {
                     a[i] = a[i] * 1.0000001 + 0.5
             return a[0]
     """,
+    "rows": """
+        def loop(n, a):
+            m = a.repeat(1000).reshape(10, -1)
+            for k in range(n):
+                for i in range(m.shape[0]):
+                    for j in range(m.shape[1]):
+                        m[i, j] = m[i, j] * 1.0000001 + 0.5
+            return m[0, 0]
+    """,
+    "a few long rows": """
+        def loop(n, a):
+            m = a.repeat(10_000).reshape(2, -1)
+            while n > 0:
+                for i in range(2):
+                    for j in range(m.shape[1]):
+                        m[i, j] = m[i, j] * 1.0000001 + 0.5
+            return m[0, 0]
+    """,
     "empty": """
         def loop(n, a):
             while True:
