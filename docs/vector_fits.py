@@ -14,6 +14,7 @@ mp.prec = 250
 TINY = mpf(10) ** -25
 HALF_LN2, EIGHTH, HALF_TURN = log(2) / 2 * mpf("1.0001"), (pi / 4) ** 2 * mpf("1.002"), (pi / 2) ** 2 * mpf("1.001")
 QUOTIENT = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 * mpf("1.001")  # s**2, s = f / (2 + f), sqrt(1/2) <= 1 + f <= sqrt(2)
+NEARER = (mpf("0.1547") / mpf("2.1547"))**2 * mpf("1.001")  # where 1 + f lies between 0.866 and 1.1547
 ROOTS = sqrt(mpf(1) / 2) - 1 - mpf("1e-4"), sqrt(2) - 1 + mpf("1e-4")
 
 
@@ -44,6 +45,7 @@ FITS = {  # module, table: (function, interval, terms that are given)
     (vector_power, "ATANH"): (without(of_root(atanh), 1, third), (TINY, QUOTIENT), ()),
     (vector_power, "INVERSE_CBRT"): (lambda m: m ** -third, (mpf(1), mpf(2)), ()),
     (vector_single, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
+    (vector_single, "LOG2_TAIL"): (lambda z: 2 / log(2) * without(of_root(atanh), 1)(z), (TINY, NEARER), ()),
     (vector_single, "LOG"): (without(lambda f: log(1 + f), 0, 1), ROOTS, ()),
     (vector_trig, "SINE"): (without(of_root(sin), 1), (TINY, EIGHTH), ()),
     (vector_trig, "COSINE"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (-0.5,)),

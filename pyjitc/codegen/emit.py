@@ -117,8 +117,8 @@ class Module:
         self._object_index: dict = {}
         self.bodies: list[str] = []
         self.apart: list[str] = []  # those of functions that LLVM gets apart
-        self.plain = True  # whether all functions are as good after a few passes (passes/polling.py)
-        self.rare: dict[str, int] = {}  # functions of the C library that are called rarely: number of operands
+        self.plain: list[bool] = []  # whether each function is as good after a few passes (passes/polling.py)
+        self.rare: dict[str, tuple[int, str]] = {}  # functions of the C library that are called rarely: number and type of operands
         self.slow_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
         self.unrolled_loops: list[bool] = []  # whether each is unrolled to its end
@@ -188,7 +188,7 @@ class Module:
     def add(self, fn: ir.Function) -> None:
         body = FunctionEmitter(self, fn).run()
         rarely = rare.PREFIX in body
-        self.plain &= "plain" in fn.attrs and not rarely and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts)
+        self.plain.append("plain" in fn.attrs and not rarely and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
         (self.apart if fn.attrs.get("outlined") == "unvectorised" and not rarely else self.bodies).append(body)
 
     def text(self) -> str:
@@ -223,7 +223,7 @@ class Module:
             parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
             parts += (f"!{n} = !{{{', '.join(f'!{k}' for k in scopes)}}}" for scopes, n in self.scope_lists.items())
         text = "\n".join(parts)
-        if self.plain and not self.apart and all(helpers.stays_call(name) for name in self.helpers):
+        if self.plain and all(self.plain) and not self.apart and all(helpers.stays_call(name) for name in self.helpers):
             return text + apart.PLAIN
         return apart.joined(text, self.apart) if self.apart else text
 
@@ -300,10 +300,10 @@ class Emitter:
         own, others = [self.module.scope_list((self, group, n) for n in part) for part in ((own,), others)]
         return f", !alias.scope !{own}, !noalias !{others}"
 
-    def rare(self, symbol: str, values) -> str:
-        """The rest of a call of a libm function of doubles that few elements need."""
-        self.module.rare[symbol] = len(values)
-        return rare.call(symbol, values)
+    def rare(self, symbol: str, values, t: str) -> str:
+        """The rest of a call of a libm function of numbers of type `t` that few elements need."""
+        self.module.rare[symbol] = len(values), t
+        return rare.call(symbol, values, t)
 
     # -- types
 

@@ -22,28 +22,28 @@ def _hex(x: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
 
-def call(symbol: str, values) -> str:
+def call(symbol: str, values, t: str) -> str:
     """What follows `call`: of a function of our own, since what LLVM knows of `symbol` would take precedence."""
     forms = ",".join(f"_ZGV_LLVM_M{n}{'v' * len(values)}_{PREFIX}{symbol}({PREFIX}{symbol}.{n})" for n in _WIDTHS)
-    args = ", ".join(f"double {v}" for v in values)
-    return f'double @{PREFIX}{symbol}({args}) cold "vector-function-abi-variant"="{forms}"'
+    args = ", ".join(f"{t} {v}" for v in values)
+    return f'{t} @{PREFIX}{symbol}({args}) cold "vector-function-abi-variant"="{forms}"'
 
 
-def definitions(functions: dict[str, int]) -> str:
-    """The functions and their masked forms. functions: symbol -> number of operands."""
+def definitions(functions: dict[str, tuple[int, str]]) -> str:
+    """The functions and their masked forms. functions: symbol -> (number, LLVM type) of operands."""
     parts, names = [], []
-    for symbol, count in functions.items():
-        given = ", ".join(f"double %{k}" for k in range(count))
+    for symbol, (count, t) in functions.items():
+        given = ", ".join(f"{t} %{k}" for k in range(count))
         if symbol in _CIRCULAR:
             body = _CIRCULAR[symbol]
             if _REDUCE not in parts:
                 parts.append(_REDUCE)
         else:
-            body = f"  %y = tail call double @{symbol}({given})\n  ret double %y"
-        parts.append(f"define internal double @{PREFIX}{symbol}({given}) noinline cold nounwind willreturn memory(none) {{\n{body}\n}}")
+            body = f"  %y = tail call {t} @{symbol}({given})\n  ret {t} %y"
+        parts.append(f"define internal {t} @{PREFIX}{symbol}({given}) noinline cold nounwind willreturn memory(none) {{\n{body}\n}}")
         for n in _WIDTHS:
             names.append(f"ptr @{PREFIX}{symbol}.{n}")
-            parts.append(_masked(symbol, count, n))
+            parts.append(_masked(symbol, count, t, n))
     parts.append(f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{', '.join(names)}], section \"llvm.metadata\"")
     return "\n".join(parts)
 
@@ -57,8 +57,8 @@ def declarations(functions) -> list[str]:
          "declare i64 @llvm.fshl.i64(i64, i64, i64)"]
 
 
-def _masked(symbol, count, n):
-    t = f"<{n} x double>"
+def _masked(symbol, count, scalar, n):
+    t = f"<{n} x {scalar}>"
     lines = [f"define internal {t} @{PREFIX}{symbol}.{n}({''.join(f'{t} %x{k}, ' for k in range(count))}<{n} x i1> %mask) "
              "alwaysinline nounwind willreturn memory(none) {",
              f"  %bits = bitcast <{n} x i1> %mask to i{n}", f"  %any = icmp ne i{n} %bits, 0",
@@ -66,9 +66,9 @@ def _masked(symbol, count, n):
     last = "poison"
     for i in range(n):
         lines += [f"  %e{i}.{k} = extractelement {t} %x{k}, i64 {i}" for k in range(count)]
-        args = ", ".join(f"double %e{i}.{k}" for k in range(count))
-        lines += [f"  %y{i} = call double @{PREFIX}{symbol}({args}) cold",
-                  f"  %r{i} = insertelement {t} {last}, double %y{i}, i64 {i}"]
+        args = ", ".join(f"{scalar} %e{i}.{k}" for k in range(count))
+        lines += [f"  %y{i} = call {scalar} @{PREFIX}{symbol}({args}) cold",
+                  f"  %r{i} = insertelement {t} {last}, {scalar} %y{i}, i64 {i}"]
         last = f"%r{i}"
     return "\n".join([*lines, "  br label %none", "none:", f"  %r = phi {t} [ poison, %0 ], [ {last}, %some ]", f"  ret {t} %r", "}"])
 

@@ -69,7 +69,7 @@ def intrinsic(name: str, flags: str = ""):
 def libcall(name: str):
     """A call of a libm function in double; float32 uses the function with suffix f, float16 goes through float32.
 
-    One that is marked `rare`, of doubles, stands in a branch that few elements take, and does not keep a loop scalar."""
+    One that is marked `rare` stands in a branch that few elements take, and does not keep a loop scalar."""
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
@@ -80,7 +80,7 @@ def libcall(name: str):
         symbol = name if wide == "double" else name + "f"
         e.declare(f"declare {wide} @{symbol}({', '.join([wide] * len(values))}) nounwind willreturn memory(none)")
         call = f"{wide} @{symbol}({', '.join(f'{wide} {v}' for v in values)})"
-        result = e.assign("call " + (e.rare(symbol, values) if "rare" in inst.attrs else call))
+        result = e.assign("call " + (e.rare(symbol, values, wide) if "rare" in inst.attrs else call))
         return [result if wide == t else e.assign(f"fptrunc {wide} {result} to {t}")]
 
     return lower

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from pyjitc import njit
+from pyjitc import cuda, njit
 from pyjitc.codegen import apart, link
 
 FIRST = """define internal i64 @helper(i64 %x) nounwind noinline {
@@ -117,6 +117,23 @@ def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(monkeyp
     assert njit(f)(x, 1.5) == f(y, 1.5)
     np.testing.assert_array_equal(x, y)
     assert texts[-1].endswith(apart.PLAIN) == plain
+
+
+def test_kernels_get_the_whole_pipeline(monkeypatch):
+    """Threads of a grid are run as loops, which vectorise."""
+    texts = []
+    to_object = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+    x = np.ones(5)
+    cuda.jit(doubled)[1, 8](x)
+    assert x.tolist() == [2.0] * 5
+    assert texts and not any(text.endswith(apart.PLAIN) for text in texts if "doubled" in text)
+
+
+def doubled(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= 2.0
 
 
 def test_a_comparison_that_chooses_a_sum_is_no_jump():

@@ -147,6 +147,13 @@ def _operator(symbol):
     return {kind: rules[symbol] for kind, rules in scalar_operators.BINARY.items() if symbol in rules}
 
 
+def _power(x, y):
+    """Of arrays, whose float32 NumPy computes in float32 too; one number alone is rounded from double (operators.py)."""
+    if x.type is k.float32 and not y.known:
+        return Call(vector_single.power, x, y)
+    return scalar_operators.BINARY["f"]["**"](x, y)
+
+
 def _relation(symbol, integer, floating):
     def as_bool(rule):
         return lambda x, y: cast(rule(x, y), k.bool_)
@@ -360,7 +367,7 @@ def _vector(module, name, complex_op=None):
 RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.add: _operator("+"), np.subtract: _operator("-"), np.multiply: _operator("*"), np.floor_divide: _operator("//"),
     np.divide: {"f": _of(FDIV), "c": _called(numbers.complex_div)}, np.remainder: _operator("%"),
-    np.power: _operator("**"), np.float_power: {**_vector(vector_power, "power"), "c": _called(numbers.complex_pow)},
+    np.power: {**_operator("**"), "f": _power}, np.float_power: {**_vector(vector_power, "power"), "c": _called(numbers.complex_pow)},
     np.fmod: {"i": _fmod, "f": _of(FREM)}, np.divmod: {"i": _divmod, "f": _divmod},
     np.bitwise_and: _operator("&"), np.bitwise_or: _operator("|"), np.bitwise_xor: _operator("^"),
     np.left_shift: _operator("<<"), np.right_shift: _operator(">>"),

@@ -147,6 +147,11 @@ def test_exact_powers():
     squares = np.arange(1.0, 3000) ** 4
     np.testing.assert_array_equal(power(squares, np.full_like(squares, 0.5)), np.sqrt(squares))
     np.testing.assert_array_equal(power(squares, np.full_like(squares, 0.25)), np.arange(1.0, 3000))
+    whole = [(a, b) for a in range(1, 1000, 3) for b in range(15) if a**b < 2**24]
+    x, y = np.array(whole, np.float32).T
+    np.testing.assert_array_equal(power(x, y), [np.float32(a**b) for a, b in whole])
+    squares = np.arange(1, 3000, dtype=np.float32) ** 2
+    np.testing.assert_array_equal(power(squares, np.full_like(squares, 0.5)), np.arange(1, 3000, dtype=np.float32))
     third, fourth = njit(lambda x: x**3), njit(lambda x: x**4)
     v = np.concatenate([R.normal(0, 10, 1000), SPECIAL])
     with np.errstate(all="ignore"):
