@@ -1,7 +1,7 @@
 """Suite `budgets`: the promises about import, calls, first calls, checks and memory, each with its budget.
 
-Budgets that are times belong to a machine on which calling a plain Python function of two floats takes 60 ns; the
-figure in brackets is the budget at the speed of this one, measured in the same run.
+Budgets that are times belong to a machine on which calling a plain Python function of two floats takes 60 ns; on a slower
+one, the figure in brackets is the budget at its speed, measured in the same run.
 """
 from __future__ import annotations
 

@@ -48,9 +48,10 @@ def _commit() -> str:
 
 
 def slowness(quick) -> float:
-    """How much slower than the reference this machine is, now."""
+    """How much slower than the reference this machine is, now; 1 where it is faster. Budgets that are times hold there as they are:
+    what a call of a Python function gains on a faster machine is not what loading a library and making code gain."""
     def plain(x, y):
         return x * y + 1.0
 
     times = calls({"plain": ("f(x, y)", dict(f=plain, x=1.5, y=2.5))}, 20 if quick else 200)["plain"]
-    return sample(times).median / REFERENCE_NS
+    return max(1.0, sample(times).median / REFERENCE_NS)

@@ -55,7 +55,7 @@ def cells_of(title: str, rows: list[Row]) -> list[list[str]]:
     for row in rows:
         cells = [_shown(row.cells.get(column, ""), row.unit) for column in columns]
         limit = "" if row.budget is None else f"{'>=' if row.at_least else '<='} {number(row.budget, row.unit)}"
-        if row.here is not None:
+        if row.here is not None and row.here != row.budget:
             limit += f" ({number(row.here, row.unit)} here)"
         verdict = {None: "", True: "ok", False: "MISSED"}[row.passed]
         last = " ".join(filter(None, (verdict, row.note)))
