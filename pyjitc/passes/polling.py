@@ -12,6 +12,8 @@ every `STRIP` iterations to poll.
 After:   header(i, stop): branch i != stop -> go(stop), pause
          pause: rest = end - i; take = min(rest, STRIP); poll; branch rest > 0 -> go(i + take), exit
          go(stop): body: ... jump header(i+1, stop)
+A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the loop
+around it polls for the length of the row at each of its steps.
 A few scalar operations that go round are written twice, with one poll for both. A function all of whose loops are like the last,
 with nothing in them that stays the same, is `plain`: LLVM's passes over loops would find nothing to do.
 A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects whose

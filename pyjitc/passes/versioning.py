@@ -14,11 +14,12 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import BAND, BOR, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
+from ..ops.arith import ARITH_OPS, BAND, BOR, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
 from ..ops.memory import (
-    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
+    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, MEMORY_OPS, item_bytes,
 )
-from ..ops.structure import SELECT
+from ..ops.control import CONTROL_OPS
+from ..ops.structure import SELECT, STRUCTURE_OPS
 from ..types.kinds import Bool, Int
 from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
@@ -28,7 +29,11 @@ __all__ = ["run"]
 
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
-MAX_WORK = 1 << 26  # operations of an innermost loop of a nest that runs to its end: some 50 ms
+MAX_WORK = 1 << 28  # operations of an innermost loop of a nest that runs to its end: less than 100 ms
+_SLOW = {"fdiv", "sqrt"}  # they count for eight
+# What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
+_QUICK = {*ARITH_OPS, *CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
+          "bits", "from_bits", "bits_single", "from_bits_single"} - {"frem"}
 _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
 
 
@@ -135,15 +140,21 @@ def _rows(loop, top, defs, edges, found) -> None:
     for one in loop.inner:
         _rows(one, top, defs, edges, found)
     insts = [i for b in loop.blocks for i in b.insts]
-    if loop is top or loop.inner or any(i.op.effects & (ir.READS | ir.WRITES) and i.op not in (ARRAY_LOAD, ARRAY_STORE) for i in insts):
+    if loop is top or loop.inner or not all(map(_is_quick, insts)):
         return
     written = {i.args[0]: i.args[1:-1] for i in insts if i.op is ARRAY_STORE}
     if any(i.op is ARRAY_LOAD and i.args[1:] != written.get(i.args[0], i.args[1:]) for i in insts):
         return  # LLVM would compare what all of the loops around it touch, not two rows, and always find them to overlap
     counted = find(loop, defs, edges)
     if counted is not None and defs.block_of.get(counted.start[counted.left]) not in top.blocks:
-        steps = sum(1 + len(i.attrs.get("coefficients", ())) for i in insts)
+        steps = sum(8 if i.op.name in _SLOW else 1 + len(i.attrs.get("coefficients", ())) for i in insts)
         found[loop.header] = counted.start[counted.left], MAX_WORK // steps
+
+
+def _is_quick(inst) -> bool:
+    if inst.op.effects & (ir.READS | ir.WRITES):
+        return inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE
+    return inst.op.name in _QUICK
 
 
 def _written_and_others(loop, nest, defs) -> dict:

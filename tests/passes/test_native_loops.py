@@ -269,7 +269,7 @@ def add_rows(a, b):
 
 def test_rows_that_are_too_long_to_run_to_their_ends():
     """All elements of a row at one place: the last write counts, in whatever copy of the loop."""
-    n = 12_000_000
+    n = 50_000_000
     f = njit(add_rows)
     for length in (3, n):
         a, b = np.array([1.0, 2.0]), np.array([0.25, 0.5])
