@@ -29,9 +29,10 @@ def build(proto: Prototype) -> ir.Function:
 
 
 class _Region:
-    """A basic block of bytecode. live: names of locals live on entry; bound: names certain to be bound on entry."""
+    """A basic block of bytecode. touched: accesses to locals, in order; live: names of those live on entry; bound: names certain to be
+    bound on entry."""
 
-    __slots__ = ("first", "last", "targets", "handler", "blocks", "live", "bound", "shape", "ir", "index")
+    __slots__ = ("first", "last", "targets", "handler", "blocks", "touched", "live", "bound", "shape", "ir", "index")
 
     def __init__(self, first):
         self.first = first
@@ -39,6 +40,7 @@ class _Region:
         self.targets: list[_Region] = []
         self.handler = None
         self.blocks = ()
+        self.touched: list[tuple[str, str]] = []
         self.live: set[str] = set()
         self.bound: set[str] | None = None
         self.shape = None
@@ -220,16 +222,12 @@ class _Builder:
         for region in self.order:
             used, defined = set(), set()
             for x in self.instrs[region.first:region.last + 1]:
-                for name, how in self.accesses(x):
-                    if how in ("load", "take"):
-                        if name not in defined:
-                            used.add(name)
-                    elif how == "store":
-                        defined.add(name)
-                    else:  # del reads, to check
-                        if name not in defined:
-                            used.add(name)
-                        defined.add(name)
+                region.touched += self.accesses(x)
+            for name, how in region.touched:
+                if how != "store" and name not in defined:  # del reads, to check
+                    used.add(name)
+                if how == "store" or how == "delete":
+                    defined.add(name)
             uses[region], defs[region] = used, defined
         changed = True
         while changed:
@@ -258,17 +256,16 @@ class _Builder:
                 continue
             bound = set(region.bound)
             lowest = set(bound)
-            for x in self.instrs[region.first:region.last + 1]:
-                for name, how in self.accesses(x):
-                    if how == "store":
-                        bound.add(name)
-                        if name in self.cleared:
-                            bound.discard(name)
-                    elif how == "delete":
+            for name, how in region.touched:
+                if how == "store":
+                    bound.add(name)
+                    if name in self.cleared:
                         bound.discard(name)
-                        lowest.discard(name)
-                    elif how == "load" and name not in self.cleared:
-                        bound.add(name)  # checked here, so bound after
+                elif how == "delete":
+                    bound.discard(name)
+                    lowest.discard(name)
+                elif how == "load" and name not in self.cleared:
+                    bound.add(name)  # checked here, so bound after
             for following, state in [*((t, bound) for t in region.targets),
                                      *([(region.handler.target, lowest)] if region.handler and region.handler.target else [])]:
                 new = set(state) if following.bound is None else following.bound & state
