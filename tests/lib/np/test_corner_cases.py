@@ -45,6 +45,11 @@ def agrees(text, *calls):
 POWER_REDUCE_IS_WRONG = np.power.reduce(np.array([4.0, 5.0, 6.0])) != 4.0**30
 
 
+def test_powers_in_turn():
+    x = np.array([[2.0, 3.0, 2.0], [4.0, 5.0, 6.0]])
+    assert njit(lambda x: np.power.reduce(x, axis=1))(x).tolist() == [64.0, 4.0**30] == np.power.accumulate(x, axis=1)[:, -1].tolist()
+
+
 @pytest.mark.parametrize("text", ["x += y; x", "x **= y; x", "x |= 5; x"])
 def test_in_place_operators_on_arrays_of_no_axes(text):
     agrees(text, (A0, 2), (A0, np.array(2)), (A0.astype(np.uint8), True))
