@@ -9,6 +9,7 @@ import sys
 __all__ = ["Uncollected"]
 
 _MANY = 3  # modules: where more were loaded, most of what was made will stay
+_FEW = 1000  # objects: CPython 3.12 starts with some hundred that are frozen; a program that freezes has thousands
 
 
 class Uncollected:
@@ -27,7 +28,7 @@ class Uncollected:
 
     def __exit__(self, *exception):
         if self.collects:
-            if len(sys.modules) > self.modules + _MANY and not gc.get_freeze_count():
+            if len(sys.modules) > self.modules + _MANY and gc.get_freeze_count() < _FEW:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
