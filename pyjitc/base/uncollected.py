@@ -9,7 +9,7 @@ import sys
 __all__ = ["Uncollected"]
 
 _MANY = 3  # modules: where more were loaded, most of what was made will stay
-_FEW = 1000  # objects: CPython 3.12 starts with some hundred that are frozen; a program that freezes has thousands
+_FROZEN = 1000 if sys.version_info[:2] == (3, 12) else 0  # objects: 3.12 starts with some hundred; a program that freezes has thousands
 
 
 class Uncollected:
@@ -28,7 +28,7 @@ class Uncollected:
 
     def __exit__(self, *exception):
         if self.collects:
-            if len(sys.modules) > self.modules + _MANY and gc.get_freeze_count() < _FEW:
+            if len(sys.modules) > self.modules + _MANY and gc.get_freeze_count() <= _FROZEN:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

@@ -98,7 +98,7 @@ def _share(fn, dom, edges):
             if mapping:
                 inst.args = [resolve(mapping, a) if a in mapping else a for a in inst.args]
             op = inst.op
-            if op.effects & ir.WRITES:
+            if op.effects & (ir.WRITES | ir.HOST):
                 state = next(states)
             loads = op is memory.ARRAY_LOAD
             if inst.result is not None and (op.effects == ir.PURE or loads or op in _SHARED_CHECKS):

@@ -18,7 +18,6 @@ from ..ops.arith import ARITH_OPS, BAND, BOR, IADD, IADD_CK, ILE, ILT, IMUL, IMU
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, MEMORY_OPS, item_bytes,
 )
-from ..ops.control import CONTROL_OPS
 from ..ops.structure import SELECT, STRUCTURE_OPS
 from ..types.kinds import Bool, Int
 from .counted import Affine, Counted, Definitions, affine, find
@@ -32,7 +31,7 @@ MAX_ARRAYS = 4  # that are compared for common memory
 MAX_WORK = 1 << 28  # operations of an innermost loop of a nest that runs to its end: less than 100 ms
 _SLOW = {"fdiv", "sqrt"}  # they count for eight
 # What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
-_QUICK = {*ARITH_OPS, *CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
+_QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
           "bits", "from_bits", "bits_single", "from_bits_single"} - {"frem"}
 _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
 
@@ -137,6 +136,7 @@ def _plan(loop, nest, defs, edges):
 
 
 def _rows(loop, top, defs, edges, found) -> None:
+    """Find the innermost loops of `top` whose length does not change in it, and how long they may be for Ctrl-C to wait for their end."""
     for one in loop.inner:
         _rows(one, top, defs, edges, found)
     insts = [i for b in loop.blocks for i in b.insts]

@@ -42,19 +42,25 @@ def test_the_halves_become_one_object(monkeypatch):
         ("internal ", "helper"), ("", "entry"), ("internal ", "f1.plain")]
 
 
-def halves(monkeypatch, f, *args):
-    """Names of the functions in both halves of the text that a first call makes, and the second half."""
-    texts = []
+@pytest.fixture
+def texts(monkeypatch):
+    """Those that LLVM gets."""
+    found = []
     to_object = link.to_object
-    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
-    f(*args)
-    head, other = apart.parted(texts[-1])
+    monkeypatch.setattr(link, "to_object", lambda text, *more: found.append(text) or to_object(text, *more))
+    return found
+
+
+def halves(text):
+    """Names of the functions in both halves of a text, and the second half."""
+    head, other = apart.parted(text)
     return *({name.partition(".")[2] or name for name in re.findall(r"^define .*?@([\w.]+)\(", half, re.MULTILINE)} for half in (head, other)), other
 
 
-def test_what_sorts_and_selects_is_apart(monkeypatch):
+def test_what_sorts_and_selects_is_apart(texts):
     f = njit(lambda a: np.median(np.sort(a)))
-    head, other, text = halves(monkeypatch, f, np.array([3.0, 1.0, 2.0] * 20))
+    f(np.array([3.0, 1.0, 2.0] * 20))
+    head, other, text = halves(texts[-1])
     assert {"sort_keys", "radix_sort", "inserted", "median_row", "select_key"} == other
     assert not other & head and "extent" in head  # one that is vectorised
     assert "!llvm.loop" in text  # not to be: one loop each
@@ -62,9 +68,10 @@ def test_what_sorts_and_selects_is_apart(monkeypatch):
     assert f(a) == np.median(a)
 
 
-def test_what_calls_lapack_is_apart(monkeypatch):
+def test_what_calls_lapack_is_apart(texts):
     f = njit(lambda a, b: np.linalg.solve(a, b))
-    head, other, _ = halves(monkeypatch, f, np.eye(3), np.ones(3))
+    f(np.eye(3), np.ones(3))
+    head, other, _ = halves(texts[-1])
     assert other == {"solve_matrix"} and not other & head
 
 
@@ -109,25 +116,20 @@ def called(a, limit):
 
 @pytest.mark.parametrize("f, plain", [(added, True), (one_of_two, True), (scaled, False), (with_the_same_each_time, False),
                                       (in_a_nest, False), (called, False)])
-def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(monkeypatch, f, plain):
-    texts = []
-    to_object = link.to_object
-    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(texts, f, plain):
     x, y = np.linspace(0.0, 3.0, 50), np.linspace(0.0, 3.0, 50)
     assert njit(f)(x, 1.5) == f(y, 1.5)
     np.testing.assert_array_equal(x, y)
     assert texts[-1].endswith(apart.PLAIN) == plain
 
 
-def test_kernels_get_the_whole_pipeline(monkeypatch):
+def test_kernels_get_the_whole_pipeline(texts):
     """Threads of a grid are run as loops, which vectorise."""
-    texts = []
-    to_object = link.to_object
-    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
     x = np.ones(5)
     cuda.jit(doubled)[1, 8](x)
     assert x.tolist() == [2.0] * 5
-    assert texts and not any(text.endswith(apart.PLAIN) for text in texts if "doubled" in text)
+    kernels = [text for text in texts if "doubled" in text]
+    assert kernels and not any(text.endswith(apart.PLAIN) for text in kernels)
 
 
 def doubled(x):

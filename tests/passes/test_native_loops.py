@@ -1,4 +1,6 @@
 """Loops after every pass, natively, against NumPy: sizes around vector widths, strips and polls."""
+import re
+
 import numpy as np
 import pytest
 
@@ -258,6 +260,22 @@ def test_rows_of_a_guarded_nest_are_no_strips():
     matmul_ikj(*_shared("apart"))
     text = max((str(matmul_ikj._inspect("opt", signature)) for signature in matmul_ikj.signatures), key=len)
     assert text.count("const 16384 : int") == 1 and text.count("row: True") == 1
+
+
+def add_two_rows(a, b):
+    for i in range(2):
+        for j in range(a.shape[1]):
+            a[i, j] = a[i, j] + b[i, j]
+    return a[0, 0]
+
+
+def test_a_short_loop_around_rows_polls_for_their_length():
+    """A loop of a few steps needs no poll of its own; this one's steps may be long."""
+    f = njit(add_two_rows)
+    a, b = np.ones((2, 5)), np.ones((2, 5))
+    assert f(a, b) == 2.0 and a.tolist() == [[2.0] * 5] * 2
+    text = str(f._inspect("opt", f.signatures[0]))
+    assert text.count("row: True") == 1 and len(re.findall(r"\bpoll \w", text)) == 2  # for a row, and for a strip of the copy with checks
 
 
 def add_rows(a, b):
