@@ -5,8 +5,10 @@ Interpolation at Chebyshev's nodes, in 250 bits, comes within a factor of two of
 the largest error of the polynomial with rounded coefficients, and how far the source is from it. Needs mpmath.
 """
 import sys
+from fractions import Fraction
 
-from mpmath import asin, atan, atanh, cos, cosh, exp, inf, log, lu_solve, matrix, mp, mpf, pi, polyval, sin, sinh, sqrt
+import numpy as np
+from mpmath import asin, atan, atanh, cos, cosh, exp, inf, log, log1p, lu_solve, nint, matrix, mp, mpf, pi, polyval, sin, sinh, sqrt
 
 from pyjitc.lib.np import vector_exp, vector_log, vector_power, vector_single, vector_trig
 
@@ -14,7 +16,7 @@ mp.prec = 250
 TINY = mpf(10) ** -25
 HALF_LN2, EIGHTH, HALF_TURN = log(2) / 2 * mpf("1.0001"), (pi / 4) ** 2 * mpf("1.002"), (pi / 2) ** 2 * mpf("1.001")
 QUOTIENT = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 * mpf("1.001")  # s**2, s = f / (2 + f), sqrt(1/2) <= 1 + f <= sqrt(2)
-NEARER = (mpf("0.1547") / mpf("2.1547"))**2 * mpf("1.001")  # where 1 + f lies between 0.866 and 1.1547
+NEAR, NEAR_SINGLE = mpf("0.0668"), mpf("0.03965")  # |f| where an inverse of the tables leaves 1 + f
 ROOTS = sqrt(mpf(1) / 2) - 1 - mpf("1e-4"), sqrt(2) - 1 + mpf("1e-4")
 
 
@@ -42,10 +44,12 @@ FITS = {  # module, table: (function, interval, terms that are given)
     (vector_exp, "SINH_SINGLE"): (without(of_root(sinh), 1), (TINY, HALF_LN2**2), (1.0,)),
     (vector_exp, "COSH_SINGLE"): (without(lambda z: cosh(sqrt(z)), 1), (TINY, HALF_LN2**2), (1.0,)),
     (vector_log, "SERIES_SINGLE"): (without(of_root(lambda s: 2 * atanh(s)), 2), (TINY, QUOTIENT), ()),
-    (vector_power, "ATANH"): (without(of_root(atanh), 1, third), (TINY, QUOTIENT), ()),
+    (vector_power, "LOG_REST"): (without(log1p, 0, 1, mpf(-1) / 2), (-NEAR, NEAR), ()),
+    (vector_power, "EXP_REST"): (without(exp, 1, 1), (-log(2) / 16 * mpf("1.001"), log(2) / 16 * mpf("1.001")), ()),
     (vector_power, "INVERSE_CBRT"): (lambda m: m ** -third, (mpf(1), mpf(2)), ()),
     (vector_single, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
-    (vector_single, "LOG2_TAIL"): (lambda z: 2 / log(2) * without(of_root(atanh), 1)(z), (TINY, NEARER), ()),
+    (vector_single, "LOG_REST"): (without(log1p, 0, 1, mpf(-1) / 2), (-NEAR_SINGLE, NEAR_SINGLE), ()),
+    (vector_single, "EXP_REST"): (without(exp, 1, 1), (mpf("-0.048"), mpf("0.048")), ()),
     (vector_single, "LOG"): (without(lambda f: log(1 + f), 0, 1), ROOTS, ()),
     (vector_trig, "SINE"): (without(of_root(sin), 1), (TINY, EIGHTH), ()),
     (vector_trig, "COSINE"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (-0.5,)),
@@ -73,7 +77,37 @@ def error(function, low, high, coefficients):
     return max(abs(polyval(terms, x) - function(x)) for x in (low + (high - low) * i / 200 for i in range(1, 201)))
 
 
+def table_of_logarithms(inverses, step):
+    """-log(inverse) as a multiple of step and the rest."""
+    tops = [nint(-log(mpf(c)) / step) * step for c in inverses]
+    return [float(t) for t in tops], [-log(mpf(c)) - t for c, t in zip(inverses, tops)]
+
+
+def tables():
+    """Largest error of what the tables of powers stand for, relative to a unit in the last place of their numbers."""
+    for module, count, unit, bits, steps in ((vector_power, 8, 2.0**-53, np.int64, 49), (vector_single, 16, 2.0**-24, np.int32, 19)):
+        kind = np.float64 if bits is np.int64 else np.float32
+        tops, rests = table_of_logarithms(module.INVERSES, mpf(2) ** (-42 if kind is np.float64 else -16))
+        assert tops == list(module.LOGS) and [float(kind(float(r))) for r in rests] == list(module.LOGS_LOW)
+        for j, (power, low) in enumerate(zip(module.POWERS, module.POWERS_LOW)):
+            whole = (kind(power).view(bits) + bits(j << steps)).view(kind)
+            exact = mpf(2) ** (mpf(j) / count)
+            assert abs(float(whole) * (1 + mpf(low)) / exact - 1) < mpf(unit) ** 1.9
+        lowest = [kind(v).view(bits) for v in (1.0, 0.5)]
+        assert lowest[1] < module.LOWEST < lowest[0]
+        edges = [(bits(module.LOWEST) + bits(i << steps)).view(kind) for i in range(count + 1)]
+        furthest = max(abs(Fraction(float(x)) * Fraction(c) - 1) for c, x, y in zip(module.INVERSES, edges, edges[1:])
+                       for x in (x, np.nextafter(y, kind(0))))
+        for c, low, high in zip(module.INVERSES, edges, edges[1:]):  # x * c - 1 is exact
+            for x in (low, np.nextafter(high, kind(0))):
+                f = Fraction(float(x)) * Fraction(c) - 1
+                assert Fraction(float(kind(float(f)))) == f
+        print(f"{module.__name__.rpartition('.')[2]}: tables of {count}, |f| < {float(furthest):.5f}")
+
+
 def main(names):
+    if not names:
+        tables()
     for (module, name), (function, (low, high), given) in FITS.items():
         if names and name not in names:
             continue

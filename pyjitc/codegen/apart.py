@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["joined", "parted", "LINE", "PLAIN"]
+__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "PLAIN"]
 
 LINE = "\n; apart\n"
+FORMS = "\n; forms\n"  # before what forms.py defines
 PLAIN = "\n; plain\n"  # at the end of a text: the few passes are enough for the whole module
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*\)) .*\{$"
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"
@@ -35,7 +36,13 @@ def joined(text: str, bodies: list[str]) -> str:
     return "\n".join([text, *own, LINE, *needed, *given, apart.replace("define internal ", "define hidden "), *re.findall(_METADATA, text)])
 
 
-def parted(text: str) -> tuple[str, str]:
-    """The two halves of a text; the second is empty where nothing is apart."""
+def with_forms(text: str, definitions: str) -> str:
+    """The text of a module that forms for vectors belong to."""
+    return f"{text}{FORMS}{definitions}"
+
+
+def parted(text: str) -> tuple[str, str, str]:
+    """The parts of a text: the module; what is apart of it, if anything is; what defines its forms for vectors, if it has any."""
+    text, _, forms = text.partition(FORMS)
     head, _, apart = text.partition(LINE)
-    return head, apart
+    return head, apart, forms

@@ -37,7 +37,7 @@ def module_text(functions: list[ir.Function], spec: Spec | None, target: Target,
     for fn in functions:
         module.add(fn)
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-    return head + module.text(), dict(module.objects), guards, module.elsewhere or ()
+    return head + module.text(target), dict(module.objects), guards, module.elsewhere or ()
 
 
 def compile_module(functions: list[ir.Function], spec: Spec | None, target: Target | None = None,

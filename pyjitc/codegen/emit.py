@@ -18,7 +18,7 @@ from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
 )
-from . import apart, box, helpers, rare, shared
+from . import apart, box, forms, helpers, shared
 
 __all__ = ["Module", "FunctionEmitter", "components", "stays_call"]
 
@@ -119,6 +119,7 @@ class Module:
         self.apart: list[str] = []  # those of functions that LLVM gets apart
         self.plain: list[bool] = []  # whether each function is as good after a few passes (passes/polling.py)
         self.rare: dict[str, tuple[int, str]] = {}  # functions of the C library that are called rarely: number and type of operands
+        self.tables: dict[tuple, int] = {}  # those that are looked up in: (types of elements and indices, elements) -> number
         self.slow_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
         self.unrolled_loops: list[bool] = []  # whether each is unrolled to its end
@@ -187,12 +188,11 @@ class Module:
 
     def add(self, fn: ir.Function) -> None:
         body = FunctionEmitter(self, fn).run()
-        rarely = rare.PREFIX in body
-        self.plain.append("plain" in fn.attrs and not rarely and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
-        (self.apart if fn.attrs.get("outlined") == "unvectorised" and not rarely else self.bodies).append(body)
+        formed = forms.PREFIX in body
+        self.plain.append("plain" in fn.attrs and not formed and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
+        (self.apart if fn.attrs.get("outlined") == "unvectorised" and not formed else self.bodies).append(body)
 
-    def text(self) -> str:
-        self.declarations.update(dict.fromkeys(rare.declarations(self.rare)))
+    def text(self, target) -> str:
         parts = [helpers.text(self.helpers, self.declarations, self.nogil, self.inlined)]
         parts += self.declarations
         parts += (f"@{name} = external global i8" for name, _ in self.objects)
@@ -201,8 +201,8 @@ class Module:
             escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
             parts.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{escaped}"')
         parts += self.bodies
-        if self.rare:
-            parts.append(rare.definitions(self.rare))
+        if self.rare or self.tables:
+            parts.append(forms.declarations(self.rare, self.tables))
         parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
                      f"!2 = !{{i64 0, i64 {1 << 60}}}\n!5 = distinct !{{}}")
         if self.slow_loops:
@@ -225,7 +225,9 @@ class Module:
         text = "\n".join(parts)
         if self.plain and all(self.plain) and not self.apart and all(helpers.stays_call(name) for name in self.helpers):
             return text + apart.PLAIN
-        return apart.joined(text, self.apart) if self.apart else text
+        if self.apart:
+            text = apart.joined(text, self.apart)
+        return apart.with_forms(text, forms.definitions(self.rare, self.tables, target)) if self.rare or self.tables else text
 
 
 class Emitter:
@@ -303,7 +305,12 @@ class Emitter:
     def rare(self, symbol: str, values, t: str) -> str:
         """The rest of a call of a libm function of numbers of type `t` that few elements need."""
         self.module.rare[symbol] = len(values), t
-        return rare.call(symbol, values, t)
+        return forms.rare(symbol, values, t)
+
+    def lookup(self, table, t: str, index_type: str, index: str) -> str:
+        """The number of type `t` in a table of a power of two of them, at the lowest bits of the index."""
+        number = self.module.tables.setdefault((t, index_type, table), len(self.module.tables))
+        return self.assign("call " + forms.lookup(number, t, index_type, index))
 
     # -- types
 

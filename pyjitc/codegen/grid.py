@@ -52,11 +52,11 @@ class GridModule(Module):
     def site(self, site: Site) -> int:
         return self.sites.setdefault(site, len(self.sites) + 1)
 
-    def text(self) -> str:
+    def text(self, target) -> str:
         self.bodies += [_NOTE, threads.POLL_TEXT, *self.extra]
         for text in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "i32 @PyErr_CheckSignals()", "void @PyErr_Clear()"):
             self.declarations[f"declare {text}"] = None
-        return super().text()
+        return super().text(target)
 
 
 _NOTE = f"""define internal void @pyjitc_note(ptr %context, i64 %site, {', '.join(f'i64 %v{k}' for k in range(MAX_VALUES))}) noinline cold nounwind {{
@@ -312,8 +312,8 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     module.bodies.append("\n".join([f"define i32 @{ENTRY}(ptr %context, ptr %arguments, ptr %counter, i64 %blocks) nounwind {{", "start:",
                                     *e.entry, *e.lines, "}"]))
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-    tail = f"\n!40001 = !{{i64 1, i64 {1 << 31}}}\n!40002 = !{{i64 0, i64 {1 << 31}}}"
-    return head + module.text() + tail, types, module
+    module.bodies.append(f"!40001 = !{{i64 1, i64 {1 << 31}}}\n!40002 = !{{i64 0, i64 {1 << 31}}}")
+    return head + module.text(target), types, module
 
 
 def compile_grid(functions: list[ir.Function], plan, options: Options = Options(), target: Target | None = None) -> GridKernel:

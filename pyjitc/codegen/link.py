@@ -46,7 +46,7 @@ def _machine(target: Target, level: int) -> llvm.Machine:
 @contextmanager
 def _optimised(text: str, target: Target, level: int, library: bytes | None = None):
     machine = _machine(target, 2 if level else 0)
-    text, apart = parted(text)
+    text, apart, forms = parted(text)
     module = llvm.Module(text)
     try:
         if library is not None:
@@ -60,8 +60,10 @@ def _optimised(text: str, target: Target, level: int, library: bytes | None = No
             llvm.optimise(module, machine, level)
         if apart:
             module.join(apart, machine)
-            if verify:
-                module.verify()
+        if forms:
+            module.add_forms(forms, machine)
+        if verify:
+            module.verify()
         yield module, machine
     finally:
         module.dispose()

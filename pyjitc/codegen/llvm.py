@@ -13,7 +13,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
 from importlib.machinery import PathFinder
 
 from ..base.lazy import lazy
-from . import rare
+from .forms import PREFIX as FORM
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -164,17 +164,12 @@ class Module:
     def __init__(self, text: str):
         lib = _library()
         error = c_void_p()
-        self.rare = rare.PREFIX in text  # whether functions are to be inlined after vectorising
         self.large = len(text) > _LARGE
         self.unrolled = "llvm.loop.unroll.count" in text
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)
         if message or not self.pointer:
             raise LLVMError(f"LLVM IR parsing error\n{message}")
-
-    def drop_forms(self) -> None:
-        """No code for the masked forms of rare calls themselves."""
-        self._functions(lambda name, defined: name.startswith(rare.PREFIX) and "." in name, _AVAILABLE_EXTERNALLY)
 
     def verify(self) -> None:
         error = c_void_p()
@@ -199,11 +194,30 @@ class Module:
 
     def join(self, text: str, machine: "Machine") -> None:
         """Add the half of the text that is apart (apart.py), after a few passes of its own."""
-        other = Module(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.layout}"\n{text}')
+        other = self._part(text, machine)
         names = {name for name, _ in other._functions()}
         other.tidy(machine)
         self._take_over(other.pointer)
         self._functions(lambda name, defined: defined and name in names, _INTERNAL)
+
+    def add_forms(self, text: str, machine: "Machine") -> None:
+        """Add what the vectoriser has put calls of (forms.py), and inline it. What is for that alone gets no code of its own."""
+        lib = _library()
+        self._take_over(self._part(text, machine).pointer)
+        self._functions(lambda name, defined: defined and name.startswith(FORM), _INTERNAL)
+        passes = lib.CreateNewModulePassManager()
+        tuning = lib.CreatePipelineTuningOptions()
+        builder = lib.CreatePassBuilder(machine.pointer, tuning)
+        lib.module_AddAlwaysInlinerPass(passes, False)
+        lib.RunNewModulePassManager(passes, self.pointer, builder)
+        lib.DisposeNewModulePassManger(passes)
+        lib.DisposePassBuilder(builder)
+        lib.DisposePipelineTuningOptions(tuning)
+        self._functions(lambda name, defined: name.startswith(FORM) and "." in name, _AVAILABLE_EXTERNALLY)
+
+    @staticmethod
+    def _part(text: str, machine: "Machine") -> "Module":
+        return Module(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.layout}"\n{text}')
 
     def tidy(self, machine: "Machine") -> None:
         """The few passes after which code that has nothing to vectorise is nearly as good as after all of them."""
@@ -264,11 +278,5 @@ def optimise(module: Module, machine: Machine, level: int, vectorize: bool = Tru
     passes = lib.buildPerModuleDefaultPipeline(builder, level)
     lib.RunNewModulePassManager(passes, module.pointer, builder)
     lib.DisposeNewModulePassManger(passes)
-    if module.rare:
-        passes = lib.CreateNewModulePassManager()
-        lib.module_AddAlwaysInlinerPass(passes, False)
-        lib.RunNewModulePassManager(passes, module.pointer, builder)
-        lib.DisposeNewModulePassManger(passes)
-        module.drop_forms()
     lib.DisposePassBuilder(builder)
     lib.DisposePipelineTuningOptions(tuning)

@@ -11,6 +11,7 @@ The intrinsics that a GPU has are listed: of others LLVM ends the process.
 from __future__ import annotations
 
 import re
+import struct
 from typing import NamedTuple
 
 from ..base.errors import Diagnostic, UnsupportedError
@@ -186,7 +187,7 @@ class DeviceModule(Module):
         self.declarations[f"{name} = internal addrspace({space}) {kind} {content}, align {align}"] = None
         return f"addrspacecast (ptr addrspace({space}) {name} to ptr)"
 
-    def text(self) -> str:
+    def text(self, target) -> str:
         if self.sites:
             self.declarations[f"@pyjitc_error = addrspace(1) global [{ERROR_BYTES // 8} x i64] zeroinitializer, align 16"] = None
             self.bodies.append(_fail_text())
@@ -195,7 +196,7 @@ class DeviceModule(Module):
             self.declarations["declare void @llvm.nvvm.exit() noreturn"] = None
         if self.cooperative:
             self.bodies.append(grid_barrier_text(lambda text: self.declarations.setdefault(text)))
-        return super().text()
+        return super().text(target)
 
 
 _COORDINATES = tuple((register, axis) for register in ("ctaid", "tid") for axis in range(3))
@@ -283,6 +284,12 @@ class _DeviceEmitter(FunctionEmitter):
     def python_call(self, inst, callee, args, kwnames):
         raise self.unsupported("calls of Python objects")
 
+    def lookup(self, table, t: str, index_type: str, index: str) -> str:
+        data = b"".join(struct.pack("<d" if t == "double" else "<f", x) for x in table)
+        low = self.assign(f"and {index_type} {index}, {len(table) - 1}")
+        where = self.assign(f"getelementptr {t}, ptr {self.module.constant_data(data, 8)}, {index_type} {low}")
+        return self.assign(f"load {t}, ptr {where}")
+
     # -- failure
 
     def raise_unless(self, condition: str, inst, cls: str, message: str, *args: str) -> None:
@@ -344,7 +351,7 @@ def kernel_text(functions: list[ir.Function], target: Target, options: Options, 
             *e.lines, f"  call i32 {module.symbol(entry)}({', '.join(args)})", "  ret void", "}"]
     module.bodies.append("\n".join(body))
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-    return head + module.text(), name, tuple(types), module
+    return head + module.text(target), name, tuple(types), module
 
 
 def compile_kernel(functions: list[ir.Function], target: Target, options: Options = Options(), bounds: Bounds = Bounds(),

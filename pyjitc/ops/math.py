@@ -91,6 +91,10 @@ def _from_bits32(n):
     return np.int32(n).view(np.float32)
 
 
+def _looked_up(n, *, table):
+    return (float if type(n) is int else np.float32)(table[int(n) & len(table) - 1])
+
+
 def _check_domain(r, x, *, message):
     if r != r and x == x:
         raise ValueError(message)
@@ -152,6 +156,15 @@ def _nextafter_lower(e, inst, x, y):
     near = e.assign(f"select i1 {e.assign(f'fcmp oeq half {x}, {y}')}, half {y}, half {near}")
     nan = e.assign(f"fcmp uno half {x}, {y}")
     return [e.assign(f"select i1 {nan}, half {e.assign(f'fadd half {x}, {y}')}, half {near}")]
+
+
+def _lookup_lower(e, inst, n):
+    return [e.lookup(inst.attrs["table"], e.scalar(inst.result.type), e.scalar(inst.args[0].type), n[0])]
+
+
+def _pow_rest_lower(e, inst, *operands):
+    t = e.scalar(inst.args[0].type)
+    return [e.assign("call " + e.rare("pow" if t == "double" else "powf", [x[0] for x in operands], t))]
 
 
 def _complex_libcall(name):
@@ -285,6 +298,8 @@ ERF = _unary("erf", lambda b, x, out: (_gauss(b, x),), "Error function.")
 ERFC = _unary("erfc", lambda b, x, out: (b.fneg(_gauss(b, x)),), "1 - erf(x), exact for large x.")
 POW = _binary("pow", lambda b, x, y, out: (b.fmul(y, b.pow(x, b.fsub(y, b.const(1.0)))), b.fmul(out, b.log(x))),
               "C's pow: x ** y.", ufunc=np.power)
+POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log, found: POW.eval(x, y), _pow_rest_lower, NO_RULE,
+               "x ** y where few elements of a loop ask for it; log: y * log(|x|), found: e ** log, |x| ** y where neither is extreme.")
 HYPOT = _binary("hypot", lambda b, x, y, out: (b.fdiv(x, out), b.fdiv(y, out)),
                 "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot)
 NEXTAFTER = _binary("nextafter", NONDIFF, "The next float after x towards y.", ufunc=np.nextafter,
@@ -306,6 +321,10 @@ BITS_SINGLE = _op("bits_single", "x: float32 -> int32", lambda x: np.float32(x).
                   lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")], NONDIFF, "The 32 bits of a float32.")
 FROM_BITS_SINGLE = _op("from_bits_single", "n: int32 -> float32", lambda n: np.int32(n).view(np.float32),
                        lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.")
+LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, NONDIFF,
+             "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True)
+LOOKUP_SINGLE = _op("lookup_single", "n: int32 -> float32", _looked_up, _lookup_lower, NONDIFF,
+                    "lookup_single {table} (n): the same of float32", attrs=True)
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,
                    "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
 CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, NONDIFF,

@@ -26,12 +26,14 @@ PLAIN = """define internal i64 @f1.plain(i64 %x) nounwind noinline {
 
 
 def test_each_half_declares_what_it_uses_of_the_other():
-    head, other = apart.parted(apart.joined(FIRST, [PLAIN]))
+    head, other, forms = apart.parted(apart.joined(FIRST, [PLAIN]))
+    assert not forms
     assert "define hidden i64 @helper(i64 %x)" in head  # stays as it is, for the other half to call
     assert "declare i64 @f1.plain(i64 %x)" in head and "define hidden i64 @f1.plain" in other
     assert "declare i64 @helper(i64 %x)" in other and "declare i32 @puts(ptr)" in other and "@.s0 = private" in other
     assert "getpid" not in other and "@entry" not in other
-    assert apart.parted(FIRST) == (FIRST, "")
+    assert apart.parted(FIRST) == (FIRST, "", "")
+    assert apart.parted(apart.with_forms(apart.joined(FIRST, [PLAIN]), "forms")) == (head, other, "forms")
 
 
 def test_the_halves_become_one_object(monkeypatch):
@@ -53,7 +55,7 @@ def texts(monkeypatch):
 
 def halves(text):
     """Names of the functions in both halves of a text, and the second half."""
-    head, other = apart.parted(text)
+    head, other, _ = apart.parted(text)
     return *({name.partition(".")[2] or name for name in re.findall(r"^define .*?@([\w.]+)\(", half, re.MULTILINE)} for half in (head, other)), other
 
 

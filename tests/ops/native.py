@@ -49,8 +49,9 @@ def compile_all(functions):
     for number, fn in enumerate(functions):
         module.add(fn)
         wrapper.add_native(module, fn, f"native{number}")
-    text = module.text()
-    image = loader.load(link.to_object(text, link.host_target(), 1), dict(module.objects))
+    target = link.host_target()
+    text = module.text(target)
+    image = loader.load(link.to_object(text, target, 1), dict(module.objects))
     return [_callable(image, f"native{number}", fn) for number, fn in enumerate(functions)]
 
 

@@ -44,8 +44,10 @@ def cases():
             attrs["cls"] = OverflowError
         if op is m.POLYNOMIAL:
             attrs["coefficients"] = (0.5, 2.0, -1.5)
+        if op in (m.LOOKUP, m.LOOKUP_SINGLE):
+            attrs["table"] = (0.5, 2.0, -1.5, 3.25)
         for t in NUMBERS:
-            for types in ((t,), (t, t), (t, k.Int), (t, t, t)):
+            for types in ((t,), (t, t), (t, k.Int), (t, t, t), *[(t, t, t, t)] * (op is m.POW_REST and t in (k.Float, k.float32))):
                 try:
                     op.rule(types, attrs)
                 except TypeError:

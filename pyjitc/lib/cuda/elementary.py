@@ -644,5 +644,6 @@ def _chosen(op):
 
 # operation -> {type of its first operand: the function}
 FUNCTIONS = {op: _chosen(op) for op in _OPS}
+FUNCTIONS[m.POW_REST] = {Float: lambda x, y, log, found: pow(x, y), float32: lambda x, y, log, found: np.float32(pow_single(float(x), float(y)))}
 FUNCTIONS |= {op: {Complex: function, complex128: _through(function, complex, np.complex128), complex64: _through(function, complex, np.complex64)}
               for op, function in ((m.CEXP, cexp), (m.CLOG, clog), (m.CSQRT, csqrt))}

@@ -2,7 +2,7 @@
 
 They are branch-free, so that loops over arrays vectorise, and written in the compiled subset on Python floats: the same
 source serves scalars, arrays and other targets. Arguments that are rare and need another algorithm go to the C library
-in a branch (see codegen/rare.py). float32 is computed in double with fewer terms, so that its results are correctly
+in a branch (see codegen/forms.py). float32 is computed in double with fewer terms, so that its results are correctly
 rounded but for rare ties, or in float32 (vector_single). Errors: docs/vector_math.md; coefficients: docs/vector_fits.py.
 
 The arithmetic is exact in the sense of IEEE 754 under fastmath too: what looks redundant here recovers rounding errors.

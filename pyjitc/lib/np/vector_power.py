@@ -1,101 +1,81 @@
 """Powers and roots, see vector.py."""
 from __future__ import annotations
 
-from ...ops.arith import BAND, BNOT, BOR, FEQ, FGE, FGT, FLT, FNE, ILT
-from ...ops.math import BITS, COPYSIGN, FABS, POLYNOMIAL, POW, RINT
+from ...ops.arith import BAND, BNOT, BOR, FEQ, FGE, FGT, FLT, IADD, IAND, ISHL, ISHR, ISUB
+from ...ops.math import BITS, COPYSIGN, FABS, FROM_BITS, LOOKUP, POLYNOMIAL, POW_REST
 from ...ops.structure import SELECT
-from .vector import LN2, MAGIC, add, div, fma, integer, mul, neg, power_of_two, sqrt, sub
-from .vector_exp import EXP_SINGLE, TAIL, clipped
+from .vector import LN2, MAGIC, add, fma, integer, mul, neg, power_of_two, sqrt, sub
+from .vector_exp import EXP_SINGLE
 from .vector_log import INV_LN2, series_single, split, split_any, to_float
 
 __all__ = ["power", "power_single", "cbrt", "cbrt_single", "hypot", "hypot_single"]
 
-# ((atanh(s) / s - 1) / z - 1/3) / z, z = s**2, s as in log(1 + f) = 2 * atanh(s)
-ATANH = (0.2, 0.14285714285714685, 0.11111111110826383, 0.09090909168049924, 0.0769229744350359, 0.0666740439940617,
-         0.05853063232281699, 0.058621635304233734)
-THIRD, THIRD_LOW = 0.3333333333333333, 1.850371707708594e-17
-TWO_LOG2E, TWO_LOG2E_LOW = 2.8853900817779268, 4.0710547481862066e-17
-LN2_REST = 2.3190468138462996e-17  # ln(2) - LN2
+# log(x) and e**p by tables: x * INVERSES[i] is 1 + f, f small and exact, as the inverses have few bits, and -log(INVERSES[i]) is
+# LOGS[i] + LOGS_LOW[i], the first a multiple of 2**-42, as LN2_TOP is. i counts from LOWEST in steps of 2**49 in the bits of x, so that
+# 1.0 lies inside of an interval. 2**(j / 8) is POWERS[j] * (1 + POWERS_LOW[j]), less j in the exponent's last bits.
+LOWEST = 0x3FE6C22222222223
+EXPONENT = -(1 << 52)
+INVERSES = (1.375, 1.25, 1.125, 1.0625, 1.0, 0.90625, 0.8125, 0.75)
+LOGS = (-0.31845373111855224, -0.22314355131425145, -0.11778303565643, -0.06062462181648698, 0.0, 0.09844007281321865,
+        0.20763936477828793, 0.28768207245184385)
+LOGS_LOW = (1.7625431312172662e-14, 4.169796584527195e-14, 4.654729747598445e-14, 5.213620639136504e-14, 0.0, 3.3871241029241416e-14,
+            -4.3425422595242564e-14, -6.292357389008195e-14)
+POWERS = (1.0, 0.9827538663326288, 0.9696035575013605, 0.9609197773255048, 0.9571067811865476, 0.9586054127039704, 0.9658964152537145,
+          0.9795040432046712)
+POWERS_LOW = (0.0, -2.7939114859515733e-17, 3.3484623336251524e-17, 1.9572585293112036e-17, -6.835808657661922e-17,
+              5.1548301170786783e-17, 4.875160526227062e-17, 1.790126907604513e-17)
+THIRD = 0.3333333333333333
+LN2_TOP, LN2_REST = 0.6931471805598903, 5.497923018708371e-14
+EIGHTHS, MINUS_EIGHTH, MINUS_EIGHTH_LOW = 11.541560327111707, -0.08664339756978734, -2.0582436978621353e-13  # 8 / ln(2), -ln(2) / 8 in two
+LOG_REST = (0.3333333333333333, -0.2500000000000014, 0.2000000000000013, -0.16666666666051785, 0.14285714285140344, -0.12500000771274686,
+            0.11111111831028336, -0.09999605325655264, 0.09090540700173871, -0.08421586790405214,
+            0.0777468233081675)  # (log(1 + f) - f + f**2 / 2) / f**3, |f| < 0.0669
+EXP_REST = (0.5000000000000051, 0.16666666666666724, 0.0416666666173296, 0.008333333327851467, 0.0013889588505409305,
+            0.00019842047189636849)  # (e**r - 1 - r) / r**2, |r| <= ln(2) / 16
 INVERSE_CBRT = (1.53776026627287, -0.8012745696637373, 0.3118472681731596, -0.04863305334283885)  # m**(-1/3), 1 <= m <= 2
 CBRT_2, CBRT_HALF = 1.2599210498948732, 0.7937005259840998
 INF = float("inf")
 
 
 def power(x, y):
-    """2 ** (y * log2(|x|)), the logarithm and the product in twice the precision, so that exact results are exact. The C library
-    has what is very small, very large or not finite, and negative numbers to fractional powers. (The limits are none that
-    LLVM would take for tests of the class of a number: it has no vectors of those.)"""
+    """exp(y * log(x)), the logarithm and the product in twice the precision, so that exact results are exact, both by tables of
+    eight; after glibc's e_pow.c. What is very small, very large or not finite, and numbers that are not positive are left.
+    (The limits are none that LLVM would take for tests of the class of a number: it has no vectors of those.)"""
     a = FABS(x)
-    high, low = log2_exact(a)
+    u = ISUB(BITS(a), LOWEST)
+    n = to_float(ISHR(u, 52))
+    i = ISHR(u, 49)
+    f = fma(FROM_BITS(ISUB(BITS(a), IAND(u, EXPONENT))), LOOKUP(i, table=INVERSES), -1.0)
+    t = fma(n, LN2_TOP, LOOKUP(i, table=LOGS))
+    t2 = add(t, f)
+    square = mul(f, f)
+    high = fma(square, -0.5, t2)
+    low = add(fma(n, LN2_REST, LOOKUP(i, table=LOGS_LOW)), add(sub(t, t2), f))
+    low = fma(mul(square, f), POLYNOMIAL(f, coefficients=LOG_REST), fma(fma(f, f, neg(square)), -0.5, low))
+    low = add(low, fma(square, -0.5, sub(t2, high)))  # high + low = log(a)
     p = mul(high, y)
     rest = fma(low, y, fma(high, y, neg(p)))
-    found = signed(exp2_exact(p, rest), x, y)
-    if BNOT(usual(BAND(BAND(FGT(a, 2.0**-1020), FLT(a, 2.0**1020)), FLT(FABS(p), 1021.0)), x, y)):
-        found = POW(x, y, rare=True)
+    whole = add(p, rest)
+    shifted = fma(whole, EIGHTHS, MAGIC)
+    k = sub(shifted, MAGIC)
+    r = add(fma(k, MINUS_EIGHTH, p), fma(k, MINUS_EIGHTH_LOW, rest))
+    j = BITS(shifted)
+    s = FROM_BITS(IADD(BITS(LOOKUP(j, table=POWERS)), ISHL(j, 49)))
+    tail = fma(mul(r, r), POLYNOMIAL(r, coefficients=EXP_REST), add(r, LOOKUP(j, table=POWERS_LOW)))
+    found = fma(s, tail, s)
+    if BNOT(BAND(BAND(FGE(x, 2.0**-1021), FLT(x, 2.0**1023)), FLT(FABS(whole), 708.3))):
+        found = POW_REST(x, y, whole, found)
     return found
 
 
-def signed(found, x, y):
-    """|x| ** y as x ** y, for 0 too."""
-    half = mul(0.5, y)
-    found = SELECT(FEQ(x, 0.0), SELECT(FLT(y, 0.0), INF, 0.0), found)
-    odd = BAND(FEQ(RINT(y), y), FNE(RINT(half), half))
-    return SELECT(BAND(odd, ILT(BITS(x), 0)), neg(found), found)
-
-
-def usual(fits, x, y):
-    """Whether x and y are none of the cases that are left to the C library."""
-    zero = BAND(FEQ(x, 0.0), BAND(FNE(y, 0.0), FLT(FABS(y), 2.0**1020)))
-    return BAND(BOR(fits, zero), BOR(FGE(x, 0.0), FEQ(RINT(y), y)))
-
-
-def log2_exact(x):
-    """log2 of a positive normal x as the sum of two numbers, to about 68 bits."""
-    f, k = split(x)
-    d = add(2.0, f)
-    lost = sub(f, sub(d, 2.0))
-    inverse = div(1.0, d)
-    s = mul(f, inverse)
-    s2 = mul(sub(fma(s, neg(d), f), mul(s, lost)), inverse)  # s + s2 = f / (2 + f)
-    z = mul(s, s)
-    z2 = fma(add(s, s), s2, fma(s, s, neg(z)))
-    a = mul(z, POLYNOMIAL(z, coefficients=ATANH))
-    t = add(THIRD, a)
-    t2 = add(sub(a, sub(t, THIRD)), THIRD_LOW)
-    w = mul(z, t)
-    w2 = fma(z, t2, fma(z2, t, fma(z, t, neg(w))))
-    v = add(1.0, w)
-    v2 = add(sub(w, sub(v, 1.0)), w2)
-    c = mul(s, TWO_LOG2E)
-    c2 = fma(s2, TWO_LOG2E, fma(s, TWO_LOG2E_LOW, fma(s, TWO_LOG2E, neg(c))))
-    g = mul(c, v)
-    g2 = fma(c2, v, fma(c, v2, fma(c, v, neg(g))))
-    n = to_float(k)
-    high = add(n, g)
-    return high, add(add(sub(n, high), g), g2)
-
-
-def exp2_exact(p, rest):
-    """2 ** (p + rest), |p| < 1022, a rest about the last place of p."""
-    shifted = add(p, MAGIC)
-    whole = sub(p, sub(shifted, MAGIC))
-    r = add(whole, rest)
-    t = mul(r, LN2)
-    t2 = fma(add(sub(whole, r), rest), LN2, fma(r, LN2_REST, fma(r, LN2, neg(t))))
-    high = add(1.0, t)
-    low = add(sub(t, sub(high, 1.0)), fma(mul(t, t), POLYNOMIAL(t, coefficients=TAIL), fma(t, t2, t2)))
-    return mul(add(high, low), power_of_two(integer(shifted)))
-
-
 def power_single(x, y):
-    a = FABS(x)
-    f, k = split(a)
-    p = clipped(mul(fma(series_single(f), INV_LN2, to_float(k)), y), 300.0)
-    shifted = add(p, MAGIC)
-    r = mul(sub(p, sub(shifted, MAGIC)), LN2)
-    found = signed(mul(POLYNOMIAL(r, coefficients=EXP_SINGLE), power_of_two(integer(shifted))), x, y)
-    if BNOT(usual(BAND(BAND(FGT(a, 1e-46), FLT(a, 1e39)), FLT(FABS(y), 1e39)), x, y)):
-        found = POW(x, y, rare=True)
+    f, k = split(FABS(x))
+    p = mul(fma(to_float(k), LN2, series_single(f)), y)
+    shifted = fma(p, INV_LN2, MAGIC)
+    r = fma(sub(shifted, MAGIC), -LN2, p)
+    found = mul(POLYNOMIAL(r, coefficients=EXP_SINGLE), power_of_two(integer(shifted)))
+    if BNOT(BAND(BAND(FGE(x, 2.0**-150), FLT(x, 2.0**129)), FLT(FABS(p), 708.3))):
+        found = POW_REST(x, y, p, found)
     return found
 
 

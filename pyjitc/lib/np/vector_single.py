@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ops.arith import BAND, BNOT, BOR, FEQ, FGE, FGT, FLT, FNE, IADD, IAND, ILT, ISHL, ISHR, ISUB
-from ...ops.math import BITS_SINGLE, COPYSIGN, FABS, FROM_BITS_SINGLE, POLYNOMIAL, POW, RINT
+from ...ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ISHL, ISHR, ISUB
+from ...ops.math import BITS_SINGLE, COPYSIGN, FABS, FROM_BITS_SINGLE, LOOKUP_SINGLE, POLYNOMIAL, POW_REST
 from ...ops.structure import SELECT
+from ...types.kinds import float32
 from .vector import add, div, fma, mul, neg, sub
 
 __all__ = ["exp", "exp2", "log", "tanh", "power"]
@@ -26,14 +27,27 @@ MOST, LEAST, MOST_2, LEAST_2 = map(f32, (89.0, -104.0, 128.5, -150.5))
 TAIL = (0.5, 0.16666576986698775, 0.041666554617204574, 0.008363179052722578, 0.0013926183587713494)
 LOG = (-0.49999997120062994, 0.3333367128198419, -0.250011513077699, 0.19972012308746692, -0.16588335501840304, 0.14835124946650224,
        -0.141612040352545, 0.08788247451573125)
-# (atanh(s) / s - 1) / z * 2 / ln(2), z = s**2
-LOG2_TAIL = (0.9617967009544373, 0.5770731568336487, 0.4146918058395386)
-HALF, MINUS_ONE, STEEP, LN2_REST = map(f32, (0.5, -1.0, 200.0, -1.904654299957768e-09))  # the last: ln(2) - LN2
-TWO_LOG2E, TWO_LOG2E_LOW = map(f32, (2.885390043258667, 3.851926067000022e-08))
-# 1 + f is multiplied by 3/4 or 5/4 where that brings it nearer to 1: from where on, and what log2 of it lacks then
-UPPER, LOWER, LESS, MORE = map(f32, (1.1547, 0.866, 0.75, 1.25))
-LESS_HIGH, LESS_LOW, MORE_HIGH, MORE_LOW = map(f32, (0.4150390625, -1.5632211561814537e-06, -0.3218994140625, -2.868082486234787e-05))
-NORMAL, FINITE, LARGE = map(f32, (1.2e-38, 3.4e38, 2.0**100))
+# As in vector_power, in float32: tables of sixteen, multiples of 2**-16
+LOWEST, EXPONENT = i32(0x3F495DDE), i32(-(1 << 23))
+INVERSES = (1.25, 1.1875, 1.15625, 1.125, 1.09375, 1.03125, 1.0, 0.96875, 0.90625, 0.859375, 0.8125, 0.78125, 0.734375, 0.703125, 0.671875,
+            0.65625)
+LOGS = (-0.22314453125, -0.171844482421875, -0.1451873779296875, -0.1177825927734375, -0.0896148681640625, -0.0307769775390625, 0.0,
+        0.0317535400390625, 0.0984344482421875, 0.15155029296875, 0.2076416015625, 0.246856689453125, 0.3087310791015625, 0.3522186279296875,
+        0.3976898193359375, 0.4212188720703125)
+LOGS_LOW = (9.799357485462679e-07, -5.774504643341061e-06, 5.368085112422705e-06, -4.428829356584174e-07, 2.709474301809678e-06,
+            5.3188723541097715e-06, 0.0, -4.841724603465991e-06, 5.624571258522337e-06, -3.9484154967794893e-07, -2.236784212072962e-06,
+            3.388478489796398e-06, 4.40254825662123e-06, 1.965659748748294e-06, -6.851669695606688e-06, -5.406994205259252e-06)
+POWERS = (1.0, 0.9908868670463562, 0.9827538728713989, 0.9756442904472351, 0.9696035385131836, 0.9646788835525513, 0.9609197974205017,
+          0.9583777785301208, 0.9571067690849304, 0.9571630954742432, 0.9586054086685181, 0.9614951610565186, 0.9658964276313782,
+          0.9718760848045349, 0.9795040488243103, 0.9888532757759094)
+POWERS_LOW = (0.0, 4.6285471455576044e-08, -1.199215748926008e-08, 4.7297824323777604e-08, 3.1934181521364735e-08, 3.621057231839586e-08,
+              -3.0990719324108795e-08, -7.475213337215791e-09, 1.7114270889351246e-08, -3.047683350132502e-08, 5.233334210430485e-09,
+              6.10759176566944e-09, -1.4719605090363075e-08, -5.258795177098818e-09, -6.128259677495862e-09, 5.140609271592211e-09)
+LN2_TOP, LN2_REST = map(f32, (8.262941264547408e-08, 1.7030319754245127e-13))  # of ln(2) / 2**23
+SIXTEENTHS, MINUS_SIXTEENTH, MINUS_SIXTEENTH_LOW = map(f32, (23.083120346069336, -0.0433197021484375, -1.9966364561696537e-06))
+LOG_REST = (0.33333328914414223, -0.2499999613331061, 0.20022482948524636, -0.16686339848459816)
+EXP_REST = (0.5, 0.16668106725913803, 0.04166906674072523)
+MINUS_HALF, MINUS_ONE, LIMIT, LEAST_X, MOST_X, TABLE_BITS = *map(f32, (-0.5, -1.0, 87.3, 2.0**-125, 2.0**127)), i32(19)
 ROOT_HALF_BITS, ONE_LESS_ROOT_HALF = i32(0x3F3504F3), i32(0x3F800000 - 0x3F3504F3)
 FRACTION, SMALLEST, MANY, MANY_BITS = i32(0x007FFFFF), f32(2.0**-126), f32(2.0**25), i32(25)
 
@@ -95,46 +109,29 @@ def log(x):
 
 
 def power(x, y):
-    """As in vector_power, with the logarithm and the product in twice the precision of float32. What is very large or small gives
-    inf or 0 here; numbers that are not finite, or subnormal, and negative ones to fractional powers are the C library's."""
+    """As in vector_power."""
     a = FABS(x)
-    u = IADD(BITS_SINGLE(a), ONE_LESS_ROOT_HALF)
-    n = sub(FROM_BITS_SINGLE(IADD(ISUB(ISHR(u, FRACTION_BITS), BIAS), MAGIC_BITS)), MAGIC)
-    m = FROM_BITS_SINGLE(IADD(IAND(u, FRACTION), ROOT_HALF_BITS))
-    upper, lower = FGT(m, UPPER), FLT(m, LOWER)
-    n = add(n, SELECT(upper, LESS_HIGH, SELECT(lower, MORE_HIGH, ZERO)))  # exact, as f is
-    f = fma(m, SELECT(upper, LESS, SELECT(lower, MORE, ONE)), MINUS_ONE)
-    d = add(TWO, f)
-    lost = sub(f, sub(d, TWO))
-    inverse = div(ONE, d)
-    s = mul(f, inverse)
-    s2 = mul(sub(fma(s, neg(d), f), mul(s, lost)), inverse)  # s + s2 = f / (2 + f)
-    z = mul(s, s)
-    c = mul(s, TWO_LOG2E)
-    c2 = add(fma(s, TWO_LOG2E_LOW, fma(s, TWO_LOG2E, neg(c))), SELECT(upper, LESS_LOW, SELECT(lower, MORE_LOW, ZERO)))
-    tail = fma(mul(s, z), POLYNOMIAL(z, coefficients=LOG2_TAIL), fma(s2, TWO_LOG2E, c2))
-    whole = add(n, c)
-    rest = add(add(sub(n, whole), c), tail)
-    high = add(whole, rest)  # high + low = log2(a)
-    low = add(sub(whole, high), rest)
+    u = ISUB(BITS_SINGLE(a), LOWEST)
+    octave = IAND(u, EXPONENT)
+    n = CAST(octave, type=float32)  # 2**23 times the exponent
+    i = ISHR(u, TABLE_BITS)
+    f = fma(FROM_BITS_SINGLE(ISUB(BITS_SINGLE(a), octave)), LOOKUP_SINGLE(i, table=INVERSES), MINUS_ONE)
+    t = fma(n, LN2_TOP, LOOKUP_SINGLE(i, table=LOGS))
+    t2 = add(t, f)
+    square = mul(f, f)
+    high = fma(square, MINUS_HALF, t2)
+    low = add(fma(n, LN2_REST, LOOKUP_SINGLE(i, table=LOGS_LOW)), add(sub(t, t2), f))
+    low = fma(mul(square, f), POLYNOMIAL(f, coefficients=LOG_REST), fma(fma(f, f, neg(square)), MINUS_HALF, low))
+    low = add(low, fma(square, MINUS_HALF, sub(t2, high)))
     p = mul(high, y)
     rest = fma(low, y, fma(high, y, neg(p)))
-    steep = FGT(FABS(p), STEEP)
-    p, rest = SELECT(steep, COPYSIGN(STEEP, p), p), SELECT(steep, ZERO, rest)
-    shifted = add(p, MAGIC)
-    part = sub(p, sub(shifted, MAGIC))
-    r = add(part, rest)
-    t = mul(r, LN2)
-    t2 = fma(add(sub(part, r), rest), LN2, fma(r, LN2_REST, fma(r, LN2, neg(t))))
-    high = add(ONE, t)
-    low = add(sub(t, sub(high, ONE)), fma(mul(t, t), POLYNOMIAL(t, coefficients=TAIL), fma(t, t2, t2)))
-    found = scaled(add(high, low), integer(shifted))
-    half = mul(HALF, y)
-    found = SELECT(FEQ(x, ZERO), SELECT(FLT(y, ZERO), INF, ZERO), found)
-    even = FEQ(RINT(half), half)
-    natural = FEQ(RINT(y), y)
-    found = SELECT(BAND(BAND(natural, BNOT(even)), ILT(BITS_SINGLE(x), NO)), neg(found), found)
-    usual = BOR(BAND(FGT(a, NORMAL), FLT(a, FINITE)), BAND(FEQ(x, ZERO), FNE(y, ZERO)))
-    if BNOT(BAND(BAND(usual, FLT(FABS(y), LARGE)), BOR(FGE(x, ZERO), natural))):
-        found = POW(x, y, rare=True)
+    shifted = fma(p, SIXTEENTHS, MAGIC)
+    k = sub(shifted, MAGIC)
+    r = add(fma(k, MINUS_SIXTEENTH, p), fma(k, MINUS_SIXTEENTH_LOW, rest))
+    j = BITS_SINGLE(shifted)
+    s = FROM_BITS_SINGLE(IADD(BITS_SINGLE(LOOKUP_SINGLE(j, table=POWERS)), ISHL(j, TABLE_BITS)))
+    tail = fma(mul(r, r), POLYNOMIAL(r, coefficients=EXP_REST), add(r, LOOKUP_SINGLE(j, table=POWERS_LOW)))
+    found = fma(s, tail, s)
+    if BNOT(BAND(BAND(FGE(x, LEAST_X), FLT(x, MOST_X)), FLT(FABS(p), LIMIT))):
+        found = POW_REST(x, y, p, found)
     return found
