@@ -70,12 +70,12 @@ def power(x, y):
 
 def power_single(x, y):
     f, k = split(FABS(x))
-    p = mul(fma(to_float(k), LN2, series_single(f)), y)
-    shifted = fma(p, INV_LN2, MAGIC)
-    r = fma(sub(shifted, MAGIC), -LN2, p)
+    p = mul(fma(series_single(f), INV_LN2, to_float(k)), y)
+    shifted = add(p, MAGIC)
+    r = mul(sub(p, sub(shifted, MAGIC)), LN2)
     found = mul(POLYNOMIAL(r, coefficients=EXP_SINGLE), power_of_two(integer(shifted)))
-    if BNOT(BAND(BAND(FGE(x, 2.0**-150), FLT(x, 2.0**129)), FLT(FABS(p), 708.3))):
-        found = POW_REST(x, y, p, found)
+    if BNOT(BAND(BAND(FGE(x, 2.0**-150), FLT(x, 2.0**129)), FLT(FABS(p), 1021.0))):
+        found = POW_REST(x, y, mul(p, LN2), found)
     return found
 
 
