@@ -54,7 +54,8 @@ def samples():
                 for f in (np.arctan2, np.hypot))
     yield np.power, [[R.uniform(0, 10, N), R.uniform(-8, 8, N)], [abs(spread(-300, 300)), R.uniform(-1.1, 1.1, N)],
                      [1 + R.normal(0, 1e-4, N), spread(0, 6)], [abs(spread(-3, 3)), R.uniform(-100, 100, N)],
-                     [abs(spread(-323, -300)), R.uniform(0, 2, N)], [bits(), bits()]]
+                     [abs(spread(-323, -300)), R.uniform(0, 2, N)], [R.uniform(0.7, 1.6, N), R.uniform(-1900, 1900, N)],
+                     [R.uniform(0.7, 1.6, N), R.uniform(-230, 230, N)], [bits(), bits()]]
 
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:

@@ -49,7 +49,8 @@ PAIRS = {
     np.arctan2: pairs(R.normal(0, 1, (2, 20000)), (spread(-300, 300, 20000), spread(-300, 300, 20000))),
     np.hypot: pairs(R.normal(0, 1, (2, 20000)), (spread(-323, 308, 20000), spread(-323, 308, 20000))),
     np.power: pairs((R.uniform(0, 10, 20000), R.uniform(-8, 8, 20000)), (10.0 ** R.uniform(-300, 300, 20000), R.uniform(-1.1, 1.1, 20000)),
-                    (1 + R.normal(0, 1e-4, 10000), spread(0, 6, 10000)), (-np.arange(1.0, 30), np.arange(1.0, 30)),
+                    (1 + R.normal(0, 1e-4, 10000), spread(0, 6, 10000)), (R.uniform(0.7, 1.6, 20000), R.uniform(-1900, 1900, 20000)),
+                    (R.uniform(0.7, 1.6, 20000), R.uniform(-230, 230, 20000)), (-np.arange(1.0, 30), np.arange(1.0, 30)),
                     (10.0 ** R.uniform(-320, -300, 1000), R.uniform(0, 2, 1000))),
 }
 
