@@ -17,7 +17,7 @@ from .forms import PREFIX as FORM
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
-__all__ = ["LLVMError", "Machine", "Module", "host", "optimise"]
+__all__ = ["LLVMError", "Machine", "Module", "host", "version", "optimise"]
 
 _P = c_void_p
 _OUT = POINTER(c_void_p)  # a string that the library allocates
@@ -63,7 +63,7 @@ class _Library:
         if spec is None:
             raise LLVMError("llvmlite is not installed; pyjitc needs llvmlite 0.50")
         name = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}.get(sys.platform, "libllvmlite.so")
-        path = os.path.join(next(iter(spec.submodule_search_locations)), "binding", name)
+        self.path = path = os.path.join(next(iter(spec.submodule_search_locations)), "binding", name)
         try:
             library = ctypes.CDLL(path)
             for short, (result, args) in _SIGNATURES.items():
@@ -107,6 +107,12 @@ def host() -> tuple[str, str, str]:
     lib = _library()
     features = ",".join(sorted(_text(lib.GetHostCPUFeatures).split(","), key=lambda f: f[1:]))
     return _text(lib.GetProcessTriple), _text(lib.GetHostCPUName), features
+
+
+def version() -> tuple[int, int]:
+    """Size and time of the library's file."""
+    state = os.stat(_library().path)
+    return state.st_size, state.st_mtime_ns
 
 
 class Machine:

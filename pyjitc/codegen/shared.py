@@ -1,9 +1,15 @@
-"""Helpers that are the same in every module: their code is made once in a process, and is an image of its own.
+"""Helpers that are the same in every module: their code is an image of its own.
 
-They are called rarely or wait for malloc: LLVM makes their code without optimising it. What is made stands beside the objects that
-use it, also on disk, where the next process finds it.
+They are called rarely or wait for malloc: LLVM makes their code without optimising it. As the interpreter does with bytecode, it is kept
+beside the package's files, in `__pycache__`, so that one process after an installation makes it; where that cannot be written, or must not be
+(PYTHONDONTWRITEBYTECODE), every process does. In the disk cache it stands with the objects that use it.
 """
 from __future__ import annotations
+
+import os
+import sys
+from _blake2 import blake2b
+from importlib._bootstrap_external import cache_from_source
 
 from . import link
 from .helpers import NEEDS, TEXT, declare, is_often_called, text
@@ -11,6 +17,9 @@ from .target import Target
 
 __all__ = ["declaration", "is_shared", "objects_for"]
 
+# Most functions of arrays need some of these: those that are shared are one image. The others are made when they are needed.
+COMMON = ("pyj_box_array", "pyj_box_new", "pyj_fetch", "pyj_new", "pyj_new_1", "pyj_new_2", "pyj_new_3", "pyj_release_header")
+_MAX_FILES = 16  # of other versions, processors and numbers of axes
 _made: list[tuple[frozenset[str], bytes]] = []  # (names, object) in the order made: each calls what stands before it, or itself
 
 
@@ -25,9 +34,47 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
     wanted = frozenset(filter(is_shared, _closure(names)))
     with link.LOCK:
         missing = wanted.difference(*(held for held, _ in _made))
-        if missing:
-            _made.append((missing, link.to_object(_module(sorted(missing), target), target, 0)))
+        common = frozenset(filter(is_shared, COMMON))
+        for group in (common if missing & common else (), missing - common):
+            if group:
+                _made.append((frozenset(group), _made_of(_module(sorted(group), target), target)))
         return tuple(made for held, made in _made if held & wanted)
+
+
+def _made_of(source: str, target: Target) -> bytes:
+    """The object that LLVM makes of a text, now or before."""
+    digest = blake2b(repr((source, target, link.version())).encode(), digest_size=10).hexdigest()
+    path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.o"
+    try:
+        with open(path, "rb", 0) as file:
+            data = file.read()
+        if blake2b(data[16:], digest_size=16).digest() == data[:16]:
+            return data[16:]
+    except OSError:
+        pass
+    data = link.to_object(source, target, 0)
+    if not sys.dont_write_bytecode:
+        _keep(path, blake2b(data, digest_size=16).digest() + data)
+    return data
+
+
+def _keep(path: str, data: bytes) -> None:
+    """Write a file in one step, and remove the oldest of many; that it cannot be done is no error."""
+    temporary = f"{path}.{os.getpid()}"
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with open(temporary, "xb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+        kept = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".o")]
+        for old in sorted(kept, key=os.path.getmtime)[:-_MAX_FILES]:
+            os.unlink(old)
+    except OSError:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
 
 
 def declaration(name: str) -> str:

@@ -1,4 +1,7 @@
 """Helpers in an image of their own: made once, called by every module, found by the next process on disk."""
+import importlib.util
+import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -25,6 +28,15 @@ def texts(monkeypatch):
     return found
 
 
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """As in a process of an installation that nobody has used."""
+    monkeypatch.setattr(shared, "_made", [])
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    return tmp_path
+
+
 def defined(text):
     return set(re.findall(r"^define .*?@([\w.]+)\(", text, re.MULTILINE))
 
@@ -33,9 +45,7 @@ def helpers_of(text):
     return [name for name in defined(text) if name in helpers.TEXT]
 
 
-def test_no_module_has_them(texts, monkeypatch):
-    monkeypatch.setattr(shared, "_made", [])
-
+def test_no_module_has_them(texts, folder):
     @njit
     def first(n):
         return np.zeros(n)
@@ -53,21 +63,49 @@ def test_no_module_has_them(texts, monkeypatch):
             assert not any(map(shared.is_shared, helpers_of(text)))
 
 
-def test_more_are_made_when_they_are_needed(monkeypatch):
-    monkeypatch.setattr(shared, "_made", [])
+def test_more_are_made_when_they_are_needed(folder):
     target = link.host_target()
-    few = shared.objects_for(["pyj_new_1"], target)
-    more = shared.objects_for(["pyj_new_2", "pyj_box_array"], target)
-    assert len(few) == 1 and len(more) == 2 and more[0] == few[0]  # pyj_new is in the first
-    assert shared.objects_for(["pyj_new_2"], target) == more and shared.objects_for([], target) == ()
+    (common,) = shared.objects_for(["pyj_new_1"], target)
+    assert shared.objects_for(["pyj_new_2", "pyj_box_array"], target) == (common,) and shared.objects_for([], target) == ()
+    more = shared.objects_for(["pyj_new_4"], target)
+    assert len(more) == 2 and more[0] == common  # pyj_new is in the first
 
 
 @pytest.mark.parametrize("name", sorted(filter(shared.is_shared, {*helpers.TEXT, *helpers.NEEDS})))
-def test_each_stands_alone(name, monkeypatch):
+def test_each_stands_alone(name, folder):
     """With those that it calls, each is a module that LLVM takes, and an image that loads."""
-    monkeypatch.setattr(shared, "_made", [])
-    (made,) = shared.objects_for([name], link.host_target())
+    *before, made = shared.objects_for([name], link.host_target())
+    loader.provide(tuple(before))
     assert name in loader.load(made).symbols
+    assert all(name in helpers.TEXT for name in shared.COMMON)
+
+
+def test_they_are_kept_beside_the_bytecode(folder, texts, monkeypatch):
+    target = link.host_target()
+    made = shared.objects_for(["pyj_new_1"], target)
+    (path,) = folder.rglob("*.o")
+    assert path.parent == pathlib.Path(importlib.util.cache_from_source(shared.__file__)).parent and len(texts) == 1
+
+    def again():
+        monkeypatch.setattr(shared, "_made", [])
+        return shared.objects_for(["pyj_new_1"], target)
+
+    assert again() == made and len(texts) == 1
+    for damage in (b"", path.read_bytes()[:-1], b"x" + path.read_bytes()[1:]):
+        path.write_bytes(damage)
+        count = len(texts)
+        assert again() == made == again() and len(texts) == count + 1
+    path.unlink()
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert again() == made and not list(folder.rglob("*.o"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", "/proc/nowhere")  # cannot be written, by anybody
+    assert again() == made
+    monkeypatch.setattr(sys, "pycache_prefix", str(folder))
+    for n in range(40):
+        (path.parent / f"old{n}.o").write_bytes(b"")
+        os.utime(path.parent / f"old{n}.o", (n, n))
+    assert again() == made and len(list(folder.rglob("*.o"))) == 16 and path.exists() and not list(folder.rglob("*.o.*"))
 
 
 def test_without_the_lock_they_are_the_modules_own(texts):
