@@ -6,6 +6,7 @@ What is found, and when source is compiled anew, is as always; anything out of t
 import marshal
 import os
 import sys
+from _imp import _fix_co_filename
 from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source  # importlib.util has them too, and takes long to read
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 
@@ -28,8 +29,9 @@ class _Loader(SourceFileLoader):
             # the head of a .pyc file: magic number, flags (0: checked by time and size), time, size (PEP 552)
             if data[:16] == MAGIC_NUMBER + bytes(4) + stamp[0].to_bytes(4, "little") + stamp[1].to_bytes(4, "little"):
                 code = marshal.loads(memoryview(data)[16:])
-                if code.co_filename == self.path:
-                    return code
+                if code.co_filename != self.path:  # compiled under another name: `python -m compileall` with a relative path, say
+                    _fix_co_filename(code, self.path)
+                return code
         except (OSError, ValueError, EOFError, TypeError, AttributeError):
             pass
         return super().get_code(name)

@@ -72,9 +72,10 @@ def test_what_sorts_and_selects_is_apart(texts):
 
 def test_what_calls_lapack_is_apart(texts):
     f = njit(lambda a, b: np.linalg.solve(a, b))
-    f(np.eye(3), np.ones(3))
-    head, other, _ = halves(texts[-1])
-    assert other == {"solve_matrix"} and not other & head
+    for b, name in (np.ones(3), "solve_vector"), (np.ones((3, 2)), "solve_matrix"):
+        f(np.eye(3), b)
+        head, other, _ = halves(texts[-1])
+        assert other == {name} and not other & head
 
 
 def added(a, limit):

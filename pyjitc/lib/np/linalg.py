@@ -116,6 +116,14 @@ def solve_matrix(x, a, b):
     put_columns(x, rhs)
 
 
+@unvectorised
+def solve_vector(x, a, b):
+    """x, whose elements follow each other, is the row that LAPACK works on."""
+    for i in range(len(x)):
+        ARRAY_STORE(x, i, ARRAY_LOAD(b, i))
+    solve_columns(a, x[None, :])
+
+
 def solve_columns(a, rhs):
     """The rows of rhs by their solutions."""
     n = a.shape[0]
@@ -148,6 +156,14 @@ def solve_stack(x, a, b):
             solve_stack(x[i], a if a.ndim < x.ndim else a[0 if len(a) == 1 else i], b if b.ndim < x.ndim else b[0 if len(b) == 1 else i])
 
 
+def solve_vectors(x, a, b):
+    for i in range(len(x)):
+        if x.ndim == 2:
+            solve_vector(x[i], a[i], b)
+        else:
+            solve_vectors(x[i], a[i], b)
+
+
 def solve(a, b, single):
     check_square(a)
     if b.ndim == 1:
@@ -155,7 +171,10 @@ def solve(a, b, single):
             raise ValueError("solve1: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
                              f"(m,m),(m)->(m) (size {b.shape[0]} is different from {a.shape[-1]})")
         x = np.empty(a.shape[:-1], a.dtype)
-        solve_stack(x[..., None], a, b[:, None])
+        if a.ndim == 2:
+            solve_vector(x, a, b)
+        else:
+            solve_vectors(x, a, b)
         return narrowed(x, single)
     if b.shape[-2] != a.shape[-1]:
         raise ValueError("solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
