@@ -97,9 +97,9 @@ def native_result(fn: ir.Function) -> tuple[str, bool]:
 
 
 def stays_call(fn: ir.Function) -> bool:
-    """Whether an entry is not inlined into its stub, to be optimised there a second time: it is large, or calls what is."""
+    """Whether an entry is not inlined into its stub, to be optimised there a second time: it is large, or calls a library function that stays one."""
     return not fn.attrs.get("recursive") and (sum(len(b.insts) for b in fn.blocks) > 20 or
-                                              any(i.op is control.INVOKE for b in fn.blocks for i in b.insts))
+                                              any(i.op is control.INVOKE and "outlined" in i.attrs["callee"].attrs for b in fn.blocks for i in b.insts))
 
 
 class Module:

@@ -125,6 +125,7 @@ _OF_ITEMS = frozenset(("creation", "scalars"))  # their rules ask for the dtype 
 _modules = {name: lazy(f"{__package__}.{name}") for name in {*FUNCTIONS, *METHODS}}
 _methods = {name: module for module, names in METHODS.items() for name in names.split()}
 _found: dict[int, str] = {}
+_paths: dict[str, list[tuple[str, str]]] = {}  # name -> (path, module) of the callables with that name
 _looked: set[str] = set()
 
 
@@ -144,16 +145,24 @@ def _module_name(target) -> str | None:
     home = getattr(target, "__module__", None)
     if home is not None and not home.startswith("numpy"):
         return None
-    module = _found.get(id(target))
-    if module is None and len(_looked) < sum(len(names.split()) for names in FUNCTIONS.values()):
-        for name, names in FUNCTIONS.items():
-            for path in names.split():
-                if path not in _looked:
-                    found = _lookup(path)
-                    if found is not None:
-                        _found[id(found)] = name
-        module = _found.get(id(target))
-    return module
+    if id(target) not in _found:
+        if not _paths:
+            for module, names in FUNCTIONS.items():
+                for path in names.split():
+                    _paths.setdefault(path.rpartition(".")[2], []).append((path, module))
+        _look(_paths.get(getattr(target, "__name__", None), ()))
+    if id(target) not in _found and not (isinstance(target, type) and issubclass(target, BaseException)):
+        for paths in _paths.values():  # it has another name there
+            _look(paths)
+    return _found.get(id(target))
+
+
+def _look(paths) -> None:
+    for path, module in paths:
+        if path not in _looked:
+            found = _lookup(path)
+            if found is not None:
+                _found[id(found)] = module
 
 
 def module_of(target):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Call, CallValue, Const, Expr, Mismatch, Nest, Throw
 from ...ops.arith import IADD, IMUL
 from ...ops.blas import BLAS
@@ -17,11 +18,13 @@ from ...types.kinds import Array, DType, NoneType, is_number
 from ...types.lattice import dtype_of, numpy_counterpart, promote
 from ..build import convert, outlined, type_name, unhurried
 from ..intrinsics import store_all, strided
-from . import elementwise, folds, views
+from . import views
 from .loops import in_order
 from .views import shape_text
 
 __all__ = ["CALLS", "METHODS", "again", "as_array", "retyped"]
+
+elementwise, folds = lazy(f"{__package__}.elementwise"), lazy(f"{__package__}.folds")
 
 FOUND = blas.found("dgemm")
 AT_ONCE = 1 << 19  # bytes of a matrix that two products read one after the other
