@@ -562,11 +562,15 @@ class FunctionEmitter(Emitter):
 
     def fuel(self) -> str:
         """A counter that stays from call to call: a loop of many short calls lets signals in as well. LLVM keeps it in a register
-        while the function runs, unless the function may call itself."""
+        while the function runs, unless the function may call itself: then it is one of four, by the place of the frame on the stack.
+        A processor waits for a word in memory that it has just written; those of caller and callee differ."""
         if self._fuel is None:
             word = self._fuel_word()
             if self.fn.attrs.get("recursive"):
-                self._fuel = word
+                self.declare(f"{word} = internal global [16 x i64] zeroinitializer, align 128")
+                self.entry.append(f"  %frame = alloca i64\n  %place = ptrtoint ptr %frame to i64\n  %slot = and i64 %place, 96\n"
+                                  f"  %counter = getelementptr i8, ptr {word}, i64 %slot")
+                self._fuel = "%counter"
             else:
                 self._fuel = self.alloca("i64")
                 self.entry += [f"  %fuel = load i64, ptr {word}", f"  store i64 %fuel, ptr {self._fuel}"]
@@ -574,7 +578,8 @@ class FunctionEmitter(Emitter):
 
     def _fuel_word(self) -> str:
         word = f"@fuel.{self.module.symbol(self.fn)[1:]}"
-        self.declare(f"{word} = internal global i64 0")
+        if not self.fn.attrs.get("recursive"):
+            self.declare(f"{word} = internal global i64 0")
         return word
 
     def _keep_fuel(self, bodies: list[list[str]]) -> None:
