@@ -1,4 +1,4 @@
-"""Compute both arms of a small `if` in a loop and choose, although the arms check for overflow.
+"""Compute both arms of a small `if` in a loop and choose, although the arms check for overflow, or the condition is a bit.
 
 LLVM does this for arms that cannot fail, and where the condition is as good as random that is twice as fast. An arm
 whose checked results are all affine in one value fits in 64 bits exactly where that value lies in an interval: one
@@ -6,15 +6,21 @@ comparison in front decides between the choice and the arms as they were, which 
 Before:  branch c -> odd, even      odd: x = imul_ck n, 3 ; y = iadd_ck x, 1 ; jump on(y)      even: z = ishr n, 1 ; jump on(z)
 After:   x' = imul n, 3 ; y' = iadd x', 1 ; z' = ishr n, 1 ; r = select c, y', z'
          fits = n in range ; branch fits {likely} -> on(r), arms      arms: branch c -> odd, even     and both as before
+A bit of a number (`if x & 1`) follows no pattern that a processor could learn: of that LLVM must not make a branch again, as
+its code generator does of a choice in a loop that the next step waits for.
+Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clear: jump on(x)
+After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
 Runs after ranges, which removes most checks, and after versioning. Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control, structure
-from ..ops.arith import BAND, IADD, IADD_CK, IAND, IGE, ILE, IMUL, IMUL_CK, INT_MAX, INT_MIN, ISHR, ISUB, ISUB_CK
-from ..types.kinds import Bool, Int
+from ..ops.arith import (
+    BAND, CAST, IADD, IADD_CK, IAND, IEQ, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHR, ISUB, ISUB_CK, IXOR, NARROW,
+)
+from ..types.kinds import Bool, Int, NpBool, is_integer
 from .counted import Definitions
 from .rewrite import clone_inst
 
@@ -22,11 +28,11 @@ __all__ = ["run"]
 
 MOST = 3  # instructions of an arm, beside constants
 _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
-_CHEAP = {*_WRAPPING, IADD, ISUB, IMUL, IAND, ISHR}
+_CHEAP = {*_WRAPPING, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op in _WRAPPING for b in fn.blocks for i in b.insts):
+    if not any(i.op in _WRAPPING or i.op is IAND for b in fn.blocks for i in b.insts):
         return
     nest = LoopNest(fn)
     if not nest.loops:
@@ -37,6 +43,8 @@ def run(fn: ir.Function, options=None) -> None:
         branch = block.insts[-1]
         if block in nest.of and branch.op is control.BRANCH and branch.attrs.get("likely") is None:
             fn.blocks += _convert(block, branch, defs, edges)
+    reached = set(reverse_postorder(fn))
+    fn.blocks[:] = [block for block in fn.blocks if block in reached]
 
 
 def _convert(block, branch, defs, edges) -> list[ir.Block]:
@@ -55,11 +63,14 @@ def _convert(block, branch, defs, edges) -> list[ir.Block]:
             ends.append(edge)
             arms.append([])
             intervals.append(())
-    if ends[0].block is not ends[1].block or ends[0].block is block or not any(intervals):
-        return []
-    if any(x.type is not Int for x, y in zip(ends[0].args, ends[1].args) if x is not y):
-        return []
     condition, loc = branch.args[0], branch.loc
+    if ends[0].block is not ends[1].block or ends[0].block is block:
+        return []
+    bit = _is_bit(condition, defs)
+    if not any(intervals) and not bit:
+        return []
+    if any(not is_integer(x.type) for x, y in zip(ends[0].args, ends[1].args) if x is not y):
+        return []
     block.insts.pop()
     chosen = []
     for arm in arms:
@@ -83,11 +94,45 @@ def _convert(block, branch, defs, edges) -> list[ir.Block]:
     args = []
     for x, y in zip(ends[0].args, ends[1].args):
         x, y = chosen[0].get(x, x), chosen[1].get(y, y)
-        args.append(x if x is y else make(structure.SELECT, condition, x, y, type=x.type))
+        args.append(x if x is y else make(structure.CHOOSE if bit else structure.SELECT, condition, x, y, type=x.type))
+    if fits is None:
+        block.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(ends[0].block, args)]))
+        return []
     arms = ir.Block("arms")
     arms.insts.append(branch)
     block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc, [ir.Edge(ends[0].block, args), ir.Edge(arms)]))
     return [arms]
+
+
+def _is_bit(condition, defs) -> bool:
+    """Whether a condition asks for a bit of a number: `x & 1`, `(x ^ y) & 4 != 0`."""
+    inst = defs.inst_of.get(condition)
+    while inst is not None and inst.op is CAST and inst.args[0].type in (Bool, NpBool):
+        inst = defs.inst_of.get(inst.args[0])
+    if inst is not None and inst.op in (IEQ, INE) and _constant(inst.args[1], defs) is not None:
+        inst = defs.inst_of.get(inst.args[0])
+    elif inst is not None and inst.op is CAST and is_integer(inst.args[0].type):
+        inst = defs.inst_of.get(inst.args[0])
+    else:
+        return False
+    return inst is not None and inst.result is not None and _single_bit(inst.result, defs)
+
+
+def _constant(value, defs) -> int | None:
+    inst = defs.inst_of.get(value)
+    return int(inst.attrs["value"]) if inst is not None and inst.op is control.CONST and is_integer(value.type) else None
+
+
+def _single_bit(value, defs, depth=0) -> bool:
+    inst = defs.inst_of.get(value)
+    if inst is None or depth > 3:
+        return False
+    if inst.op is IAND:
+        mask = next((c for x in inst.args for c in [_constant(x, defs)] if c is not None), 0)
+        return mask > 0 and not mask & (mask - 1)
+    if inst.op is IXOR:
+        return all(_single_bit(x, defs, depth + 1) for x in inst.args)
+    return inst.op in (NARROW, CAST) and _single_bit(inst.args[0], defs, depth + 1)
 
 
 def _interval(arm, defs):
@@ -97,10 +142,10 @@ def _interval(arm, defs):
     root, low, high = None, INT_MIN, INT_MAX
     count = 0
     for inst in arm:
-        if inst.op is control.CONST and inst.result.type is Int:
+        if inst.op is control.CONST and is_integer(inst.result.type):
             continue
         count += 1
-        if inst.op not in _CHEAP or inst.result.type is not Int or inst.op is ISHR and defs.constant(inst.args[1]) is None:
+        if inst.op not in _CHEAP or not is_integer(inst.result.type) or inst.op is ISHR and defs.constant(inst.args[1]) is None:
             return None
         if inst.op not in _WRAPPING:
             continue

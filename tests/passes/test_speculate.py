@@ -1,6 +1,7 @@
 """Arms with overflow checks that are computed before it is known which one runs."""
 import inspect
 
+import numpy as np
 import pytest
 
 from pyjitc import njit
@@ -78,3 +79,95 @@ def test_the_choice_is_a_select():
     text = str(steps._inspect("opt", steps.signatures[0]))
     chosen, checked = text.index("= select"), text.index("imul_ck")
     assert "arms()" in text and chosen < checked and "{likely: True}" in text
+
+
+def shifted(data, poly):
+    crc = 0xFFFF
+    for byte in data:
+        for _ in range(8):
+            if (crc ^ int(byte)) & 1:
+                crc = (crc >> 1) ^ poly
+            else:
+                crc >>= 1
+            byte >>= 1
+    return crc
+
+
+def counted(data, mask):
+    hits = 0
+    for x in data:
+        if (x & 4) != 0:
+            hits = hits | (int(x) & mask)
+    return hits
+
+
+def mixed(data, mask):
+    low, high = 1, 2
+    for x in data:
+        if (x ^ 3) & 8 == 0:
+            low, high = high ^ mask, low
+        else:
+            high = low | 1
+    return low, high
+
+
+def narrow(data, mask):
+    one = data.dtype.type(1)
+    low, high = one, data.dtype.type(2)
+    for x in data:
+        if (low ^ x) & one:
+            low, high = (low + high) ^ x, low
+        else:
+            high = low | one
+    return low, high
+
+
+def with_a_check(data, n):
+    for x in data:
+        if x & 1:
+            n = n * 3 + 1
+        else:
+            n = n >> 1
+    return n
+
+
+def dividing(data, n):
+    """What may fail, or takes long, stays in its arm."""
+    for x in data:
+        if x & 1:
+            n = n // (int(x) & 6)
+        else:
+            n = n + 1
+    return n
+
+
+def outcome(function, *args):
+    try:
+        found = function(*args)
+    except (OverflowError, ZeroDivisionError) as error:
+        return type(error), str(error)
+    return [(type(x), x) for x in (found if isinstance(found, tuple) else (found,))]
+
+
+@pytest.mark.parametrize("function", [shifted, counted, mixed, narrow, with_a_check, dividing])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64])
+def test_bits_are_chosen_by(function, dtype):
+    compiled = njit(function)
+    rng = np.random.default_rng(7)
+    for n in (0, 1, 2, 50):
+        for mask in (0x8408, 1, 0):
+            data = rng.integers(0, 100, n).astype(dtype)
+            with np.errstate(over="ignore"):
+                assert outcome(compiled, data, mask) == outcome(function, data, mask)
+    text = compiled.inspect_llvm(compiled.signatures[0])
+    if function is not counted:  # whose loop is vectors
+        assert ("!unpredictable" in text) == (function is not dividing)
+
+
+def test_what_fails_in_an_arm_that_a_bit_chooses():
+    compiled = njit(dividing)
+    data = np.array([2, 3, 1])
+    with pytest.raises(ZeroDivisionError):
+        compiled(data, 5)
+    with pytest.raises(OverflowError):
+        njit(with_a_check)(np.array([1, 1]), INT_MAX // 3)
