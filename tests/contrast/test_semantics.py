@@ -1,4 +1,5 @@
 """The rows of docs/semantics.md: where compiled code differs from the interpreter on purpose."""
+import math
 import sys
 import threading
 import warnings
@@ -284,3 +285,12 @@ def test_numpy_scalar_wraps_in_an_element():
     for function in (f, compiled):
         with pytest.raises(OverflowError):
             function(np.zeros(1, np.int8), (300,))
+
+
+def test_sign_of_a_nan_that_is_made():
+    """LLVM folds and expands operations without keeping it; that of a nan which is handed on stays."""
+    sign = njit(lambda x: math.copysign(1.0, x % 1))
+    assert abs(sign(math.inf)) == abs(sign.py_func(math.inf)) == 1.0
+    assert math.isnan(njit(lambda x: x % 1)(math.inf))
+    given = njit(lambda x: math.copysign(1.0, x))
+    assert [given(math.copysign(math.nan, s)) for s in (1.0, -1.0)] == [1.0, -1.0]
