@@ -305,7 +305,8 @@ class Emitter:
 
     def rare(self, symbol: str, values, t: str) -> str:
         """The rest of a call of a libm function of numbers of type `t` that few elements need."""
-        self.module.rare[symbol] = len(values), t
+        entry = len(values), t
+        assert self.module.rare.setdefault(symbol, entry) == entry, symbol
         return forms.rare(symbol, values, t)
 
     def lookup(self, table, t: str, index_type: str, index: str) -> str:
@@ -567,9 +568,8 @@ class FunctionEmitter(Emitter):
         if self._fuel is None:
             word = self._fuel_word()
             if self.fn.attrs.get("recursive"):
-                self.declare(f"{word} = internal global [16 x i64] zeroinitializer, align 128")
-                self.entry.append(f"  %frame = alloca i64\n  %place = ptrtoint ptr %frame to i64\n  %slot = and i64 %place, 96\n"
-                                  f"  %counter = getelementptr i8, ptr {word}, i64 %slot")
+                self.entry += ["  %frame = alloca i64", "  %place = ptrtoint ptr %frame to i64", "  %slot = and i64 %place, 96",
+                               f"  %counter = getelementptr i8, ptr {word}, i64 %slot"]
                 self._fuel = "%counter"
             else:
                 self._fuel = self.alloca("i64")
@@ -578,9 +578,14 @@ class FunctionEmitter(Emitter):
 
     def _fuel_word(self) -> str:
         word = f"@fuel.{self.module.symbol(self.fn)[1:]}"
-        if not self.fn.attrs.get("recursive"):
-            self.declare(f"{word} = internal global i64 0")
+        content = "[16 x i64] zeroinitializer, align 128" if self.counters > 1 else "i64 0"
+        self.declare(f"{word} = internal global {content}")
         return word
+
+    @property
+    def counters(self) -> int:
+        """How many words share the cost that may run up between two polls."""
+        return 4 if self.fn.attrs.get("recursive") else 1
 
     def _keep_fuel(self, bodies: list[list[str]]) -> None:
         if self._fuel is None or self.fn.attrs.get("recursive"):

@@ -20,7 +20,7 @@ import struct
 
 from .target import Target
 
-__all__ = ["rare", "lookup", "declarations", "definitions", "RARE", "PREFIX"]
+__all__ = ["rare", "lookup", "declarations", "definitions", "PREFIX"]
 
 PREFIX = "pyjitc_form_"
 RARE, LOOKUP = PREFIX + "rare_", PREFIX + "lookup_"

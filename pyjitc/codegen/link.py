@@ -13,7 +13,7 @@ from . import llvm
 from .apart import PLAIN, parted
 from .target import Target
 
-__all__ = ["host_target", "version", "to_object", "to_text", "to_assembly"]
+__all__ = ["host_target", "to_object", "to_text", "to_assembly"]
 
 # What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done: it makes the same
 # loops, and takes a third more time (docs/performance.md).
@@ -34,11 +34,6 @@ def host_target() -> Target:
             _machines[target, 2] = machine
             _host.append(target)
     return _host[0]
-
-
-def version() -> tuple[int, int]:
-    """Tells one build of LLVM from another: size and time of its library's file."""
-    return llvm.version()
 
 
 def _machine(target: Target, level: int) -> llvm.Machine:

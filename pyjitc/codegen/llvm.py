@@ -110,7 +110,7 @@ def host() -> tuple[str, str, str]:
 
 
 def version() -> tuple[int, int]:
-    """Size and time of the library's file."""
+    """Tells one build of LLVM from another: size and time of the library's file."""
     state = os.stat(_library().path)
     return state.st_size, state.st_mtime_ns
 
@@ -208,17 +208,9 @@ class Module:
 
     def add_forms(self, text: str, machine: "Machine") -> None:
         """Add what the vectoriser has put calls of (forms.py), and inline it. What is for that alone gets no code of its own."""
-        lib = _library()
         self._take_over(self._part(text, machine).pointer)
         self._functions(lambda name, defined: defined and name.startswith(FORM), _INTERNAL)
-        passes = lib.CreateNewModulePassManager()
-        tuning = lib.CreatePipelineTuningOptions()
-        builder = lib.CreatePassBuilder(machine.pointer, tuning)
-        lib.module_AddAlwaysInlinerPass(passes, False)
-        lib.RunNewModulePassManager(passes, self.pointer, builder)
-        lib.DisposeNewModulePassManger(passes)
-        lib.DisposePassBuilder(builder)
-        lib.DisposePipelineTuningOptions(tuning)
+        self._run(machine)
         self._functions(lambda name, defined: name.startswith(FORM) and "." in name, _AVAILABLE_EXTERNALLY)
 
     @staticmethod
@@ -228,14 +220,17 @@ class Module:
     def tidy(self, machine: "Machine") -> None:
         """The few passes after which code that has nothing to vectorise is nearly as good as after all of them."""
         lib = _library()
+        self._run(machine, lib.module_AddSROAPass, lib.module_AddInstCombinePass, lib.module_AddSimplifyCFGPass, lib.module_AddLoopRotatePass)
+
+    def _run(self, machine: "Machine", *more) -> None:
+        """Inline what always is, then run the passes that `more` add to a pass manager."""
+        lib = _library()
         tuning = lib.CreatePipelineTuningOptions()
         builder = lib.CreatePassBuilder(machine.pointer, tuning)
         passes = lib.CreateNewModulePassManager()
         lib.module_AddAlwaysInlinerPass(passes, False)
-        lib.module_AddSROAPass(passes)
-        lib.module_AddInstCombinePass(passes)
-        lib.module_AddSimplifyCFGPass(passes)
-        lib.module_AddLoopRotatePass(passes)
+        for add in more:
+            add(passes)
         lib.RunNewModulePassManager(passes, self.pointer, builder)
         lib.DisposeNewModulePassManger(passes)
         lib.DisposePassBuilder(builder)

@@ -153,7 +153,7 @@ class DeviceModule(Module):
         self.libdevice = libdevice
         self.sites: dict[Site, int] = {}
         self.shared = 0
-        self.constants = 0
+        self.constants: dict[tuple[bytes, int], str] = {}  # (data, alignment) -> pointer
         self.variables = 0
         self.cooperative = False
 
@@ -171,9 +171,12 @@ class DeviceModule(Module):
 
     def constant_data(self, data: bytes, align: int) -> str:
         """Pointer to data in constant memory, of which there are 64 KB, or else in global memory."""
-        text = "".join(f"\\{b:02X}" for b in data)
-        self.constants += len(data)
-        return self._variable("constant", 4 if self.constants <= _MAX_CONSTANT else 1, f'[{len(data)} x i8] c"{text}"', align)
+        found = self.constants.get((data, align))
+        if found is None:
+            text = "".join(f"\\{b:02X}" for b in data)
+            space = 4 if sum(len(other) for other, _ in self.constants) + len(data) <= _MAX_CONSTANT else 1
+            found = self.constants[data, align] = self._variable("constant", space, f'[{len(data)} x i8] c"{text}"', align)
+        return found
 
     def dynamic_shared(self) -> str:
         """Pointer to the shared memory that the launch gives."""

@@ -11,7 +11,7 @@ import sys
 from _blake2 import blake2b
 from importlib._bootstrap_external import cache_from_source
 
-from . import link
+from . import link, llvm
 from .helpers import NEEDS, TEXT, declare, is_often_called, text
 from .target import Target
 
@@ -34,16 +34,16 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
     wanted = frozenset(filter(is_shared, _closure(names)))
     with link.LOCK:
         missing = wanted.difference(*(held for held, _ in _made))
-        common = frozenset(filter(is_shared, COMMON))
-        for group in (common if missing & common else (), missing - common):
-            if group:
+        if missing:
+            common = frozenset(filter(is_shared, COMMON))
+            for group in filter(None, (common if missing & common else (), missing - common)):
                 _made.append((frozenset(group), _made_of(_module(sorted(group), target), target)))
         return tuple(made for held, made in _made if held & wanted)
 
 
 def _made_of(source: str, target: Target) -> bytes:
     """The object that LLVM makes of a text, now or before."""
-    digest = blake2b(repr((source, target, link.version())).encode(), digest_size=10).hexdigest()
+    digest = blake2b(repr((source, target, llvm.version())).encode(), digest_size=10).hexdigest()
     path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.o"
     try:
         with open(path, "rb", 0) as file:

@@ -340,7 +340,7 @@ def _poll_lower(e, inst, *operands):
     ask, go = e.label("poll"), e.label("go")
     e.branch(out, ask, go, likely=False)
     e.start(ask)
-    e.line(f"store i64 {FUEL}, ptr {fuel}")
+    e.line(f"store i64 {FUEL // e.counters}, ptr {fuel}")
     status = e.assign(f"call preserve_mostcc i32 {e.helper('pyj_signals')}()")
     e.check_status(status, inst)
     e.jump(go)

@@ -39,12 +39,15 @@ def run(fn: ir.Function, options=None) -> None:
         return
     defs = Definitions(fn)
     edges = in_edges(fn.blocks)
+    left = False  # whether there are arms that nothing leads to any more
     for block in list(fn.blocks):
         branch = block.insts[-1]
         if block in nest.of and branch.op is control.BRANCH and branch.attrs.get("likely") is None:
             fn.blocks += _convert(block, branch, defs, edges)
-    reached = set(reverse_postorder(fn))
-    fn.blocks[:] = [block for block in fn.blocks if block in reached]
+            left |= block.insts[-1].op is control.JUMP
+    if left:
+        reached = set(reverse_postorder(fn))
+        fn.blocks[:] = [block for block in fn.blocks if block in reached]
 
 
 def _convert(block, branch, defs, edges) -> list[ir.Block]:

@@ -359,3 +359,17 @@ def test_random_numbers_and_kernels_of_scalar_functions():
         devices._chosen.clear()
         devices._local.__dict__.clear()
         devices._launched.clear()
+
+
+def test_tables_are_in_constant_memory_once():
+    @cuda.jit
+    def powers(x, y, out):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            out[i] = x[i] ** y[i] + y[i] ** x[i]
+
+    a = np.ones(3)
+    powers[1, 32](a, a, a)
+    text = powers.inspect_ptx(powers.signatures[0])
+    tables = re.findall(r"\.const .* (pyjitc_constant_\d+)\[64\]", text)
+    assert len(tables) == 5 and not re.findall(r"\.global .* pyjitc_constant", text)

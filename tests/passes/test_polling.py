@@ -1,8 +1,11 @@
 """Loops that do nothing are not entered; those whose values are read, or that have effects, are."""
+import re
+
 import numpy as np
 import pytest
 
 from pyjitc import njit
+from pyjitc.ops.memory import FUEL
 from tests.oracle import agree
 
 HUGE = 10 ** 15  # trips that no test could wait for
@@ -131,3 +134,21 @@ def test_two_iterations_share_a_poll():
     text = compiled.inspect_llvm(compiled.signatures[0])
     body = text[text.index("define internal fastcc"):]
     assert body.count("ashr") == 2 and body.count("call preserve_mostcc i32 @pyj_signals") == 2  # one of them is of the loop around it
+
+
+def refills(f):
+    """What the counters of a function are set to after a poll."""
+    return [int(n) for n in re.findall(r"store i64 (\d+), ptr %counter", f.inspect_llvm(f.signatures[0]))]
+
+
+def test_counters_of_a_recursion_share_the_cost_between_polls():
+    """Which of them counts depends on the stack: together they may run no longer than the one of other functions."""
+    @njit
+    def branching(n):
+        for k in range(n):
+            if k & 12 == 12:
+                n -= branching(n // 2)
+        return n if n < 2 else branching(n - 1) + branching(n - 2)
+
+    assert branching(12) == branching.py_func(12)
+    assert refills(branching) and {4 * n for n in refills(branching)} == {FUEL}

@@ -147,12 +147,13 @@ def _module_name(target) -> str | None:
         return None
     if id(target) not in _found:
         if not _paths:
-            for module, names in FUNCTIONS.items():
-                for path in names.split():
+            for module, listed in FUNCTIONS.items():
+                for path in listed.split():
                     _paths.setdefault(path.rpartition(".")[2], []).append((path, module))
         _look(_paths.get(getattr(target, "__name__", None), ()))
+    # It may have another name there; exceptions have none.
     if id(target) not in _found and not (isinstance(target, type) and issubclass(target, BaseException)):
-        for paths in _paths.values():  # it has another name there
+        for paths in _paths.values():
             _look(paths)
     return _found.get(id(target))
 
