@@ -17,7 +17,7 @@ from ..codegen.compile import Spec as Wrapper
 from ..codegen.compile import compile_module, module_text
 from ..front import functions
 from ..front.build import build
-from ..infer.meaning import UNKNOWN
+from ..infer.meaning import UNKNOWN, Again
 from ..infer.names import describe
 from ..infer.specialise import specialise
 from ..ir.core import Loc
@@ -45,10 +45,17 @@ def _build(proto):
     return build(proto) if type(proto) is functions.Prototype else generators.build_step(proto, build)
 
 
+def _specialise(function, types, options: Options):
+    return specialise(function, types, library=_library, build=_build, prototype=functions.prototype_of, nested=functions.nested,
+                      options=options)
+
+
 def _typed(function, types, options: Options):
     with timed("infer"):
-        found = specialise(function, types, library=_library, build=_build, prototype=functions.prototype_of,
-                           nested=functions.nested, options=options)
+        try:
+            found = _specialise(function, types, options)
+        except Again as asked:
+            found = _specialise(function, types, options._replace(**asked.options))
     if _verified():
         verify.verify_module(found[0], "inference")
     if environment("PYJITC_DUMP"):

@@ -13,8 +13,8 @@ from .errors import suggest
 __all__ = ["Options", "make_options", "ENVIRONMENT", "environment"]
 
 
-class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_model debug cache inline",
-                         defaults=(True, "raise", False, False, "python", False, False, "auto"))):
+class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_model debug cache inline errstate",
+                         defaults=(True, "raise", False, False, "python", False, False, "auto", False))):
     """
     - `boundscheck`: check every index.
     - `overflow`: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
@@ -24,6 +24,8 @@ class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_m
     - `debug`: FloatingPointError at the operation that makes a NaN of numbers.
     - `cache`: keep compiled code on disk.
     - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
+    - `errstate`: look for floating-point errors in NumPy's operations, and warn or raise as np.errstate and np.seterr say;
+      programs with an np.errstate that does not only ignore are compiled so.
     """
 
     __slots__ = ()

@@ -425,14 +425,24 @@ class Emitter:
             self.declare("declare void @PyGILState_Release(i32)")
             self.line(f"call void @PyGILState_Release(i32 {state})")
 
-    def _format_error(self, inst, cls, message, args):
-        state = self.lock()
+    def _exception_class(self, cls) -> str:
         if isinstance(cls, str) or getattr(__builtins__, cls.__name__, None) is cls or \
                 isinstance(__builtins__, dict) and __builtins__.get(cls.__name__) is cls:
             name = cls if isinstance(cls, str) else cls.__name__
-            kind = self.assign(f"load ptr, ptr {self.external(f'PyExc_{name}')}, align 8")
-        else:
-            kind = self.object(cls)
+            return self.assign(f"load ptr, ptr {self.external(f'PyExc_{name}')}, align 8")
+        return self.object(cls)
+
+    def warn(self, inst, cls, message: str) -> None:
+        """Warn where the compiled function is called, as the interpreter's functions in C do."""
+        state = self.lock()
+        self.declare("declare i32 @PyErr_WarnEx(ptr, ptr, i64)")
+        status = self.assign(f"call i32 @PyErr_WarnEx(ptr {self._exception_class(cls)}, ptr {self.string(message)}, i64 1) cold")
+        self.unlock(state)
+        self.check_status(status, inst)
+
+    def _format_error(self, inst, cls, message, args):
+        state = self.lock()
+        kind = self._exception_class(cls)
         if not args:
             message = message.replace("%%", "%")
         if not args and not (message.isascii() and "\0" not in message):

@@ -44,7 +44,7 @@ class Evaluator(Operations):
     def __init__(self, analysis):
         self.analysis = analysis
         self.session = analysis.session
-        self.library = analysis.session.library
+        self.library = self.session.library if analysis.spec.proto.library else self.session.program_library
         self.cells: dict[ir.Inst, Type] = {}
 
     def evaluate(self, inst: ir.Inst, block: ir.Block) -> AV | None:

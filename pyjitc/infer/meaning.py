@@ -11,7 +11,7 @@ from typing import Any, Callable
 from ..ir.core import PURE, Op
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Share", "Step", "Nest", "Throw", "Mismatch"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Share", "Step", "Nest", "Throw", "Mismatch", "Again"]
 
 
 class _Unknown:
@@ -36,6 +36,14 @@ class Mismatch(Exception):
         self.message = message
         self.hint = hint
         self.exception = exception
+
+
+class Again(Exception):
+    """The program asks for what another option gives: it is to be compiled again. `options`: what they have to be."""
+
+    def __init__(self, **options: Any):
+        super().__init__(options)
+        self.options = options
 
 
 class Expr:

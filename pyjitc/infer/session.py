@@ -68,6 +68,7 @@ class Session:
 
     def __init__(self, library, build: Callable, prototype: Callable, nested: Callable, analysis: Callable, options):
         self.library = library
+        self.program_library = library.watched() if options.errstate else library  # what the program's own operations mean
         self.build = build
         self.prototype = prototype
         self.nested = nested

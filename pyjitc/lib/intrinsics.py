@@ -2,9 +2,11 @@
 
 `table.py` gives these names their meaning; they are never run by CPython.
 """
+import warnings
+
 from ..types.kinds import Undefined
 
-__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "same", "fail", "put_state", "as_type", "store_all", "fold",
+__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "same", "fail", "warn", "put_state", "as_type", "store_all", "fold",
            "identity", "combine_with", "mean_type", "insert_axes", "nan_identity", "chosen", "strided"]
 
 
@@ -31,6 +33,11 @@ def same(x, y):
 def fail(cls, message):
     """raise cls(message), known to the compiler as certain to fail: no value."""
     raise cls(message)
+
+
+def warn(message, cls=RuntimeWarning):
+    """A warning that names the line where the program calls compiled code."""
+    warnings.warn(message, cls, stacklevel=2)
 
 
 def as_type(x, dtype):

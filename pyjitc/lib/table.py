@@ -18,10 +18,10 @@ from ..infer.made import key_error
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, Step, Throw
 from ..infer.names import describe, with_object
 from ..infer.session import only_value
-from ..ops import memory, pyobject, structure
+from ..ops import exceptions, memory, pyobject, structure
 from ..ops.arith import BNOT, IGT
 from ..types.kinds import (
-    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, Object, Range,
+    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, NpComplex, Object, Range,
     Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar,
 )
 from ..types.lattice import dtype_of
@@ -41,6 +41,7 @@ classes, conversions, iteration, ranges, sequences, tuples = (
     lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "ranges", "sequences", "tuples"))
 difflib = lazy("difflib")
 cuda_rules = lazy(f"{__package__}.cuda.rules")
+_watched = lazy(f"{__package__}.watched")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _VECTORS = f"{__package__}.cuda.vectors"
 
@@ -74,10 +75,14 @@ def _fail(args, kwargs):
     return Throw(args[0].type.value, args[1].value)
 
 
+def _warn(args, kwargs):
+    return Apply(exceptions.WARN, message=args[0].value, cls=args[1].type.value if len(args) > 1 else RuntimeWarning)
+
+
 # Callable -> rule (args, kwargs) -> Expr: what the interpreter does itself, and functions of this package that have no body.
 # The other rules are where py/index.py and np/index.py say. Library functions stand for themselves.
 RULES = {
-    str: _text(str), repr: _text(repr), print: _print, intrinsics.fail: _fail,
+    str: _text(str), repr: _text(repr), print: _print, intrinsics.fail: _fail, intrinsics.warn: _warn,
     intrinsics.put_state: lambda args, kwargs: Apply(memory.CELL_STORE, args[0], Apply(
         structure.UNION_MAKE, args[1], type=args[0].type.state)),
     **{name: (lambda args, kwargs, name=name: reductions.RULES[name](args, kwargs)) for name in (
@@ -123,6 +128,10 @@ class Library:
         self.calls[id(intrinsics.same)] = self._same_item
         self.calls[id(bool)] = lambda args, kwargs: self.truth(*conversions.take("bool", args, kwargs, 1, 1)) if args else Const(Bool, False)
         self.calls[id(len)] = lambda args, kwargs: self.length(args[0])
+
+    def watched(self) -> "Library":
+        """This library for programs that look at floating-point errors."""
+        return _watched.Watched(self)
 
     def replace(self, rules) -> None:
         """What functions mean instead on the target that this library is for: function -> rule."""
@@ -515,6 +524,8 @@ class Library:
         if isinstance(x.type, Array):
             if isinstance(x.type.dtype, Record):
                 return index.records.setitem(x, i, v)
+            if (isinstance(v.type, NpComplex) or isinstance(v.type, Array)) and elementwise.discards(v, x.type.dtype):
+                return Call(elementwise.loops.store_real, x, i, v)
             written_out = isinstance(v.type, Tuple) or isinstance(v.type, Struct) and v.type.name == "list"
             return indexing.setitem(x, i, v) if written_out or _advanced(i) else subscripts.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):

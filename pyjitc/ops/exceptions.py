@@ -44,6 +44,11 @@ def _throw_lower(e, inst, *operands):
     return []
 
 
+def _warn_lower(e, inst):
+    e.warn(inst, inst.attrs["cls"], inst.attrs["message"])
+    return []
+
+
 def _match_lower(e, inst, exc):
     result = None
     e.declare("declare i32 @PyErr_GivenExceptionMatches(ptr, ptr)")
@@ -71,6 +76,8 @@ EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | WRI
                doc="raise exc [from cause]; cause is an exception or None")
 THROW = Op("throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES, lower=_throw_lower, partials=NONDIFF,
            doc="raise {cls}({message}), with ints in the place of each %s")
+WARN = Op("warn", lambda types, attrs: NoneType, RAISES | WRITES, lower=_warn_lower, partials=NONDIFF,
+          doc="the warning {message} of class {cls}, which may have been made an exception")
 EXC_FETCH = Op("exc_fetch", lambda types, attrs: Exception_(BaseException), ALLOCATES | WRITES | HOST,
                lower=_call("pyj_fetch", True), partials=NONDIFF, doc="the exception that arrived, taken out of the indicator")
 EXC_MATCH = Op("exc_match_class", lambda types, attrs: Bool, PURE, lower=_match_lower, partials=NONDIFF,

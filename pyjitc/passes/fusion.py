@@ -11,6 +11,7 @@ from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
+from ..ops.exceptions import WARN
 from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node
 from ..types.kinds import Array, Bool, Int
 from . import dce
@@ -19,6 +20,7 @@ from .rewrite import substitute
 
 __all__ = ["Fusion", "kernels"]
 
+_NO_ARRAYS = (m.POLL, WARN)
 MOST = 24  # operands of a fused nest
 
 
@@ -42,7 +44,7 @@ class Fusion:
                     self.count(edge.args)
                 if inst.op in NESTS or gathers(inst):
                     self.place[inst] = block, k
-                if inst.op.effects & WRITES and inst.op is not m.POLL and not gathers(inst):
+                if inst.op.effects & WRITES and inst.op not in _NO_ARRAYS and not gathers(inst):
                     self.writes.setdefault(block, []).append(k)
 
     def count(self, values, step=1):

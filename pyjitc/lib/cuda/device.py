@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Apply
+from ...infer.meaning import Apply, Const, Mismatch
 from ...ops import math as m
-from ...types.kinds import NpFloat
+from ...types.kinds import NoneType, NpFloat
+from ..intrinsics import warn
 from ..py import ranges
 from ..table import Library
 from .threads import THREADS
 
 __all__ = ["DeviceLibrary", "KernelLibrary"]
+
 
 _OPS = {np.exp: m.EXP, np.exp2: m.EXP2, np.expm1: m.EXPM1, np.log: m.LOG, np.log2: m.LOG2, np.log10: m.LOG10, np.log1p: m.LOG1P, np.sin: m.SIN,
         np.cos: m.COS, np.tan: m.TAN, np.arcsin: m.ASIN, np.arccos: m.ACOS, np.arctan: m.ATAN, np.sinh: m.SINH, np.cosh: m.COSH,
@@ -33,12 +35,20 @@ def _direct(op, usual):
     return rule
 
 
+def _silent(args, kwargs):
+    return Const(NoneType, None)
+
+
+def _no_errstate(args, kwargs):
+    raise Mismatch("np.errstate has no meaning in a kernel: floating-point errors are ignored there", "test the result: np.isfinite, np.isnan")
+
+
 class KernelLibrary(Library):
     """For kernels on any target."""
 
     def __init__(self):
         super().__init__()
-        self.replace({**THREADS, range: ranges.in_kernel})
+        self.replace({**THREADS, range: ranges.in_kernel, warn: _silent, np.errstate: _no_errstate})
 
 
 class DeviceLibrary(KernelLibrary):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..build import compiled
+from ..intrinsics import warn
 
 __all__ = ["CALLS"]
 
@@ -87,6 +88,8 @@ def scatter(x, bias, ddof, single, w, aweights):
         free = float(total - lost * (np.sum(w * aweights) / total if aweights is not None else 1.0)) if lost != 0 else float(total)
         x -= (np.sum(x * w, axis=1) / total)[:, None]
         turned = (x * w).T
+    if free <= 0:
+        warn("Degrees of freedom <= 0 for slice")
     c = np.dot(x, np.conj(turned)) if x.dtype.kind == "c" else np.dot(x, turned)
     c *= np.true_divide(1, free if free > 0 else 0.0)
     if single or len(c) == 1:  # one variable: no axes, which for an array of two dimensions is known at run time only

@@ -164,7 +164,7 @@ _AS_ARRAY = {"empty_like": empty_like, "zeros_like": zeros_like, "ones_like": on
 def _filled(fresh, value, dtype):
     if isinstance(value.type, (Array, Tuple, kinds.Struct)):
         return Call(filled_with, fresh, value)
-    return Call(filled, fresh, conversions.assign(value, dtype))
+    return Call(filled, fresh, conversions.discarding(value, dtype, conversions.assign(value, dtype)))
 
 
 def _full(args, kwargs):

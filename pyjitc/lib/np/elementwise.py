@@ -28,15 +28,15 @@ from .ufuncs import loop, typed
 times = lazy(f"{__package__}.times")
 searching = lazy(f"{__package__}.searching")
 
-__all__ = ["CALLS", "METHODS", "ufunc", "binary", "unary", "compare", "assign", "shape_of", "is_array"]
+__all__ = ["CALLS", "METHODS", "OPERATORS", "UNARY", "Arguments", "ufunc", "bound", "binary", "unary", "compare", "assign", "discards", "element_type", "over", "power", "shape_into", "shape_of", "is_array", "whole"]
 
-_OPERATORS = {
+OPERATORS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
     "**": np.power, "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or,
     "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
     ">=": np.greater_equal,
 }
-_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
+UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
 _CAST = {1: loops.cast1, 2: loops.cast2, 3: loops.cast3}
 _APPLY = {1: loops.apply1, 2: loops.apply2, 3: loops.apply3}
 _MASKED = {1: loops.masked1, 2: loops.masked2}
@@ -105,7 +105,8 @@ class Arguments(NamedTuple):
     order: str
 
 
-def _bound(function, args, kwargs) -> Arguments:
+def bound(function, args, kwargs) -> Arguments:
+    """The arguments of a call of a ufunc, as NumPy binds them."""
     name, kwargs = function.__name__, {key: x for key, x in kwargs.items()}
     if len(args) < function.nin or len(args) > function.nargs:
         raise Mismatch(f"{name}() takes from {function.nin} to {function.nargs} positional arguments but {len(args)} were given")
@@ -161,7 +162,7 @@ def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
     """A call of a ufunc where an operand is an array, or with keywords."""
     if any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args[:function.nin]):
         return _of_sequences(function, args, kwargs)
-    args, outs, where, dtype, casting, order = _bound(function, args, kwargs or {})
+    args, outs, where, dtype, casting, order = bound(function, args, kwargs or {})
     _checked(function.__name__, args)
     exact = dtype is None and function in RELATIONS and all(kind_of(element_type(x)) in "biu" for x in args)
     if exact and casting == "same_kind":  # Python ints beyond the other's type too
@@ -181,8 +182,8 @@ def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
     if outs:
         return into(outs[0], callee, args, where)
     if where is not None:  # NumPy leaves the rest as it was in memory
-        return _ordered(_whole(_MASKED[function.nin], [callee, _dtype(outputs[0])], [where, *args]), order)
-    return _ordered(_whole(_APPLY[function.nin], [callee], args), order)
+        return _ordered(whole(_MASKED[function.nin], [callee, _dtype(outputs[0])], [where, *args]), order)
+    return _ordered(whole(_APPLY[function.nin], [callee], args), order)
 
 
 def _check_out(function, outs, outputs, casting):
@@ -203,7 +204,7 @@ def _of_sequences(function, args, kwargs):
 def _pair(function, callee, args, outs, where, order):
     """The two outputs of a ufunc."""
     kernel = loops.apply1_item if function.nin == 1 else loops.apply2_item
-    both = _tuple([_ordered(_whole(kernel, [callee, Const(k.Int, i)], args), order) for i in range(2)])
+    both = _tuple([_ordered(whole(kernel, [callee, Const(k.Int, i)], args), order) for i in range(2)])
     if not outs and where is None:
         return both
     for x in outs:
@@ -216,7 +217,8 @@ def _ordered(result: Expr, order: str) -> Expr:
     return result if order in "KA" else Call(loops.in_order, result, Const(k.Str, order))
 
 
-def _whole(kernel, fixed, args):
+def whole(kernel, fixed, args):
+    """kernel(*fixed, element of each operand): an array, or a number where none of them is one."""
     if all(not is_array(x) or x.type.ndim == 0 for x in args):
         return Call(kernel, *fixed, *(item(x) for x in args))
     return over(kernel, fixed, args)
@@ -237,19 +239,24 @@ def _dtype(t: k.Type) -> Const:
 
 
 def _stored(target, args, kernel, fixed, listed=None) -> Nest:
-    """The nest that writes the elements into `target`, after the check of shapes. listed: the operands of a ufunc in the
-    order in which its messages list them, None for an assignment."""
+    """The nest that writes the elements into `target`, after the check of shapes."""
+    return Nest(loops.stored, [_tuple(shape_into(target, args, listed)), target], kernel, fixed, [item(x) for x in args], into=True,
+                ndim=target.type.ndim, dtype=target.type.dtype)
+
+
+def shape_into(target, args, listed=None) -> list[Expr]:
+    """The shape of `target`, which raises where that of the operands does not fit. listed: the operands of a ufunc in the order in
+    which its messages list them, None for an assignment."""
     others = [x for x in args if is_array(x) and x.type.ndim and not _same(x, target)]
     shape = [Apply(ARRAY_DIM, target, axis=j) for j in range(target.type.ndim)]
     if any(x.type.ndim > target.type.ndim for x in others):
         raise Mismatch("an operand has more dimensions than the place for the result", exception=ValueError)
-    if others:
-        ndims = (target.type.ndim, *(x.type.ndim for x in others))
-        lengths = [*shape, *(Apply(ARRAY_DIM, x, axis=j) for x in others for j in range(x.type.ndim))]
-        attrs = {"into": "place"} if listed is None else {"into": "output", "listed": tuple(_place_among(x, target, others) for x in listed)}
-        shape = [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, **attrs) for axis in range(target.type.ndim - 1, -1, -1)]
-    return Nest(loops.stored, [_tuple(shape), target], kernel, fixed, [item(x) for x in args], into=True, ndim=target.type.ndim,
-                dtype=target.type.dtype)
+    if not others:
+        return shape
+    ndims = (target.type.ndim, *(x.type.ndim for x in others))
+    lengths = [*shape, *(Apply(ARRAY_DIM, x, axis=j) for x in others for j in range(x.type.ndim))]
+    attrs = {"into": "place"} if listed is None else {"into": "output", "listed": tuple(_place_among(x, target, others) for x in listed)}
+    return [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, **attrs) for axis in range(target.type.ndim - 1, -1, -1)]
 
 
 def _is_sequence(x):
@@ -278,13 +285,13 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if _is_sequence(x) or _is_sequence(y):
         if inplace and is_array(x):
             raise Mismatch(f"{op}= of an array and a {type_name(y.type)} is not compiled", "make an array of it: np.array(x)")
-        return ufunc(_OPERATORS[op], [x, y])
+        return ufunc(OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and '{type_name(y.type)}'")
-    function = _OPERATORS[op]
+    function = OPERATORS[op]
     if function is np.power and y.known and not is_array(y):
-        function, y = _power(x, y)
+        function, y = power(x, y)
         if y is None:
             return ufunc(function, [x], {"out": x} if inplace else None)
     if inplace and is_array(x):
@@ -292,7 +299,7 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     return ufunc(function, [x, y])
 
 
-def _power(x, y):
+def power(x, y):
     """NumPy's short cuts for constant exponents."""
     kind = kind_of(element_type(x))
     if y.value == 2 and type(y.value) in (int, float) and (kind in "fc" or type(y.value) is int):  # bool too: int8
@@ -347,22 +354,22 @@ def _as_integers(pair):
 
 def lift(function, args) -> Expr:
     """A function of numbers on arrays, element by element; its other arguments are constants."""
-    return _whole(_APPLY[len(args)], [constant_of(function)], args)
+    return whole(_APPLY[len(args)], [constant_of(function)], args)
 
 
 def unary(op: str, x: Expr) -> Expr:
-    return ufunc(_UNARY[op], [x])
+    return ufunc(UNARY[op], [x])
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
     if _is_sequence(x) or _is_sequence(y):
-        return ufunc(_OPERATORS[op], [x, y])
+        return ufunc(OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"{op} between an array and a {type_name(z.type)} is not compiled")
     if any(k.is_time(element_type(z)) for z in (x, y)) and (answer := times.unlike(op, *map(element_type, (x, y)))) is not None:
         return lift(loops.different if answer else loops.never_equal, [x, y])
-    return ufunc(_OPERATORS[op], [x, y])
+    return ufunc(OPERATORS[op], [x, y])
 
 
 def _astype(args, kwargs):
@@ -402,8 +409,15 @@ def _converted(a, slots):
     if keep is not None and keep.known and not keep.value and t is a.type.dtype and (order in "KA" or a.type.layout == order):
         return a
     if a.type.ndim == 0:
-        return Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), Call(loops.cast0, _dtype(t), item(a)))
-    return _ordered(over(loops.cast0, [_dtype(t)], [a]), order)
+        made = Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), Call(loops.cast0, _dtype(t), item(a)))
+    else:
+        made = _ordered(over(loops.cast0, [_dtype(t)], [a]), order)
+    return Call(loops.discarding, made) if discards(a, t) else made
+
+
+def discards(a, t) -> bool:
+    """Whether imaginary parts are lost where elements of `a` become those of type t."""
+    return isinstance(element_type(a), k.NpComplex) and kind_of(t) in "iuf"
 
 
 CALLS = {np.astype: _astype_function} if hasattr(np, "astype") else {}  # NumPy 2.1

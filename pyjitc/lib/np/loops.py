@@ -13,10 +13,10 @@ from ...ops.nest import ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLAPS
 from ...ops.structure import UNDEF
 from ...types.kinds import Array
 from ..build import meaning, unhurried
-from ..intrinsics import as_type, chosen, identity
+from ..intrinsics import as_type, chosen, identity, warn
 
 __all__ = ["mapped", "stored", "save", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
-           "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different", "never_equal", "put_pair", "after", "as_row", "truth", "pick", "select"]
+           "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different", "never_equal", "put_pair", "after", "discarding", "store_real", "as_row", "truth", "pick", "select"]
 
 
 # -- kernels
@@ -131,6 +131,23 @@ def put_result(out, result, where):
     else:
         out[...] = np.where(where, result, out)
     return out
+
+
+ComplexWarning = np.exceptions.ComplexWarning
+
+
+DISCARDS = "Casting complex values to real discards the imaginary part"
+
+
+def discarding(done):
+    """What was made of complex numbers and has real ones."""
+    warn(DISCARDS, ComplexWarning)
+    return done
+
+
+def store_real(a, i, z):
+    warn(DISCARDS, ComplexWarning)
+    a[i] = z.real
 
 
 def after(out, done):

@@ -1,7 +1,4 @@
-"""Polynomials as arrays of coefficients, the highest power first: np.polyval, polyadd, polymul, polydiv, polyfit, roots and others.
-
-np.polyfit does not warn of a poorly conditioned fit.
-"""
+"""Polynomials as arrays of coefficients, the highest power first: np.polyval, polyadd, polymul, polydiv, polyfit, roots and others."""
 from __future__ import annotations
 
 import numpy as np
@@ -10,10 +7,11 @@ from ...infer.meaning import Const, Mismatch
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of, promote
 from ..build import compiled, meaning, outlined
-from ..intrinsics import fail, strided
+from ..intrinsics import fail, strided, warn
 from .eigen import ALWAYS_COMPLEX, all_real, check_finite, eigvals_complex, real_parts
 from .linalg import narrowed
 
+RankWarning = np.exceptions.RankWarning
 __all__ = ["CALLS"]
 
 
@@ -352,6 +350,8 @@ def fitted(left, right, order, limit, full, cov):
     left = left / scale
     c, residuals, rank, s = np.linalg.lstsq(left, right, limit)
     c = (c.T / scale).T
+    if rank != order and not full:
+        warn("Polyfit may be poorly conditioned", RankWarning)
     if full:
         return c, residuals, rank, s, limit
     if cov is False:

@@ -13,8 +13,8 @@ from ...types import kinds as k
 from ...types.kinds import Array, DType, NoneType, Singleton, is_number
 from ...types.lattice import dtype_of, kind_of, promote
 from ..build import type_name, unvectorised
-from ..intrinsics import as_type, insert_axes
-from .reductions import axes_of, axes_size, put_out
+from ..intrinsics import as_type, insert_axes, warn
+from .reductions import EMPTY, axes_of, axes_size, put_out
 from .sorting import copy_row, flat_copy, less, normal_axis, select_key, sort_keys, with_arrays
 
 __all__ = ["CALLS"]
@@ -77,18 +77,25 @@ def last_in_order(row):
 def median_part(row, t, skip):
     """The median of the row, without nan where it is to skip them; of nothing but nan, the last of them."""
     numbers = numbers_of(row, skip)
-    if t.kind == "c" and skip and len(numbers) == 0 and len(row) > 0:
-        return ARRAY_LOAD(row, len(row) - 1)
+    if skip and len(numbers) == 0 and len(row) > 0:
+        warn(_ALL_NAN)
+        if t.kind == "c":
+            return ARRAY_LOAD(row, len(row) - 1)
     return median_row(numbers, t)
 
 
+_ALL_NAN = "All-NaN slice encountered"
 SMALL = 600  # NumPy has another way for short axes: masked arrays, which end in a plain nan
 
 
 def median_along(row, t, skip):
     if t.kind == "c" and skip and len(row) < SMALL:
         numbers = numbers_of(row, skip)
-        return as_type(np.nan, t) if len(numbers) == 0 else median_row(numbers, t)
+        if len(numbers) == 0:
+            if len(row) > 0:
+                warn(_ALL_NAN)
+            return as_type(np.nan, t)
+        return median_row(numbers, t)
     return median_part(row, t, skip)
 
 
@@ -150,16 +157,27 @@ def kept(found, axes):
     return insert_axes(found if isinstance(found, np.ndarray) else boxed(found), axes)
 
 
+def warn_of_nothing(a, n, skip):
+    """n: elements of a row."""
+    if n == 0:
+        if not skip:
+            warn(EMPTY)
+        elif a.size == 0:
+            warn("Mean of empty slice")
+
+
 def median(a, axis, keepdims, t, skip, out):
     if isinstance(axis, tuple):
         found = median(merged(a, axis), -1, False, t, skip, None)
         return put_out(kept(found, axis) if keepdims else found, out)
     if axis is None:
+        warn_of_nothing(a, a.size, skip)
         found = median_part(flat_copy(a), t, skip)
         return put_out(kept(found, all_axes(a.ndim)) if keepdims and a.ndim > 0 else found, out)
     axis = normal_axis(axis, a.ndim)
     if skip and t.kind == "c" and a.size == 0:
         return np.mean(a, axis, None, out, keepdims)
+    warn_of_nothing(a, a.shape[axis], skip)
     if a.ndim == 1:
         found = median_along(flat_copy(a), t, skip)
         return put_out(kept(found, (0,)) if keepdims else found, out)
@@ -277,6 +295,8 @@ def quantile_rows(out, a, axis, row, spare, q, method, weak, t, skip):
             raise IndexError("index -1 is out of bounds for axis 0 with size 0")
         numbers = numbers_of(row, skip)
         if len(numbers) == 0 or not skip and has_nan(row):
+            if skip:
+                warn(_ALL_NAN)
             for j in range(len(q)):
                 out[j] = as_type(np.nan, t)
         else:
@@ -333,6 +353,8 @@ def quantile_of(a, q, axis, method, keepdims, weak, percent, t, skip):
     if skip and a.size == 0:
         if isinstance(q, np.ndarray) or out.dtype.kind in "biu":
             raise NotImplementedError("several quantiles of an empty array, without nan, are not compiled")
+        if n == 0 and out.size > 0:
+            warn("Mean of empty slice")
         out[...] = as_type(np.nan, t)
     else:
         quantile_rows(out, a, axis, np.empty(n, a.dtype), np.empty(n if len(p) >= MANY else 0, a.dtype), p, method, weak, t, skip)

@@ -10,15 +10,16 @@ from ...types import kinds as k
 from ...types.kinds import DType, NoneType
 from ...types.lattice import dtype_of, kind_of
 from ..build import compiled, meaning, type_name
-from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity
+from ..intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn
 from . import elementwise, folds, loops, views
 from .creation import scalar_of
 from .masks import count_true
 from .ufuncs import fold_loop
 
-__all__ = ["CALLS", "METHODS", "RULES", "axes_of", "bound", "flag"]
+__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "bound", "flag", "somewhere"]
 
 AxisError = np.exceptions.AxisError
+EMPTY = "Mean of empty slice." if np.lib.NumpyVersion(np.__version__) < "2.4.0" else "Mean of empty slice"
 _COUNT = type(np.count_nonzero(np.zeros(1)))  # int before NumPy 2.3
 
 
@@ -289,15 +290,19 @@ def _mean_type(args, kwargs):
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     t = mean_type(a) if dtype is None else dtype
+    n = count(a, axis, where, keepdims)
+    if somewhere(n == 0):
+        warn(EMPTY)
     if a.dtype == np.float16 and dtype is None:
         total = np.sum(a, axis, np.float32, None, keepdims, where=where)
-        if out is None:
-            return (total / count(a, axis, where, keepdims)).astype(np.float16)
-        return divided(total, count(a, axis, where, keepdims), out)
+        return (total / n).astype(np.float16) if out is None else divided(total, n, out)
     total = np.sum(a, axis, t, None, keepdims, where=where)
-    if out is None:
-        return of_type(np.divide(total, strong(count(a, axis, where, keepdims), total.dtype)), t)
-    return divided(total, count(a, axis, where, keepdims), out)
+    return of_type(np.divide(total, strong(n, total.dtype)), t) if out is None else divided(total, n, out)
+
+
+def somewhere(x):
+    """np.any of an array, or one answer itself."""
+    return np.any(x) if isinstance(x, np.ndarray) else x
 
 
 def strong(n, dtype):
@@ -378,6 +383,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     lost = freedom_lost(ddof, correction)
     keep = axis is not None  # a scalar leaves the array contiguous
     n = count(a, axis, where, keep)
+    if somewhere(n <= lost):
+        warn("Degrees of freedom <= 0 for slice")
     if mean is not None:
         return spread(a, center_of(mean), axis, n, lost, keepdims, where, dtype if a.dtype.kind == "f" else t, out)
     if a.dtype == np.float16 and dtype is None:
@@ -486,12 +493,19 @@ def all_nan(result, a, axis, keepdims):
 
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     check_dimensions(out, a, axis, keepdims, "fmin")
-    return put_out(nan_extreme("min", a, axis, keepdims, initial, where), out, "fmin")
+    return put_out(with_numbers(nan_extreme("min", a, axis, keepdims, initial, where)), out, "fmin")
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     check_dimensions(out, a, axis, keepdims, "fmax")
-    return put_out(nan_extreme("max", a, axis, keepdims, initial, where), out, "fmax")
+    return put_out(with_numbers(nan_extreme("max", a, axis, keepdims, initial, where)), out, "fmax")
+
+
+def with_numbers(found):
+    """What was found, after a warning where it was nothing."""
+    if found.dtype.kind in "fc" and somewhere(np.isnan(found)):
+        warn("All-NaN slice encountered")
+    return found
 
 
 def check_dimensions(out, a, axis, keepdims, name):
@@ -568,11 +582,20 @@ def item_of(x):
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
-    if a.dtype.kind in "fc":
-        check_inexact(a, dtype, out)
-        total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
-        return put_out(of_type(np.divide(total, np.sum(~np.isnan(a), axis, np.float64, None, keepdims, where=where)), total.dtype), out)
-    return np.mean(a, axis, dtype, out, keepdims, where)
+    if a.dtype.kind not in "fc":
+        return np.mean(a, axis, dtype, out, keepdims, where)
+    found, n = mean_and_count(a, axis, dtype, out, keepdims, where)
+    if somewhere(n == 0):
+        warn("Mean of empty slice")
+    return put_out(found, out)
+
+
+def mean_and_count(a, axis, dtype, out, keepdims, where):
+    """The mean of what is no nan, and of how many that is."""
+    check_inexact(a, dtype, out)
+    total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
+    n = np.sum(~np.isnan(a), axis, np.float64, None, keepdims, where=where)
+    return of_type(np.divide(total, n), total.dtype), n
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
@@ -580,12 +603,14 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
         return np.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     check_inexact(a, dtype, out)
     good = ~np.isnan(a)
-    center = nanmean(a, axis, dtype, None, True, where) if mean is None else center_of(mean)
+    center = mean_and_count(a, axis, dtype, None, True, where)[0] if mean is None else center_of(mean)
     x = of_type(np.where(good, a - center, nan_identity(a, "sum")), a.dtype)
     n = np.sum(good, axis, np.float64, None, keepdims, where=where)
     squares = np.multiply(x, np.conjugate(x)).real if a.dtype.kind == "c" else x * x
     total = np.sum(squares, axis, None if a.dtype.kind == "c" else dtype, None, keepdims, where=where)
     left = n - freedom_lost(ddof, correction)
+    if somewhere(left <= 0):
+        warn("Degrees of freedom <= 0 for slice.")
     return put_out(of_type(item_of(np.where(left > 0, np.divide(total, left), np.nan)), total.dtype), out)
 
 

@@ -195,6 +195,13 @@ def put_whole(target, value):
         store_all(target, value)
 
 
+def fill_with(a, value):
+    if isinstance(value, np.complexfloating) and a.dtype.kind in "iuf":
+        fill(a, a.dtype.type(value))
+    else:
+        fill(a, value)
+
+
 def fill(a, value):
     if a.ndim == 0:
         a[()] = value
@@ -427,7 +434,7 @@ ATTRIBUTES = {
 def _fill(args, kwargs):
     if not args[0].type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    return compiled(fill)(args, kwargs)
+    return compiled(fill_with)(args, kwargs)
 
 
 METHODS = {

@@ -20,9 +20,10 @@ from . import operators
 
 numbers = lazy(f"{__package__}.numbers")
 times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
+loops = lazy(f"{__package__.rpartition('.')[0]}.np.loops")
 dtypes = lazy(f"{__package__.rpartition('.')[0]}.np.dtypes")
 
-__all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "to_index", "take"]
+__all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "to_index", "take", "discarding"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
 _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
@@ -47,7 +48,7 @@ def to_int(x: Expr) -> Expr:
     if is_float(t):
         return apply(TRUNCATE, x)
     if isinstance(t, NpComplex):
-        return apply(TRUNCATE, apply(REAL, x))
+        return Call(loops.discarding, apply(TRUNCATE, apply(REAL, x)))
     if t is k.Str:
         return _parsed(int, Int, x)
     raise Mismatch(_INT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
@@ -76,7 +77,7 @@ def to_float(x: Expr) -> Expr:
     if is_wide(x):
         return wide_as(x, Float)
     if isinstance(t, NpComplex):
-        return cast(apply(REAL, x), Float)
+        return Call(loops.discarding, cast(apply(REAL, x), Float))
     if is_number(t) and t is not Complex:
         return cast(x, Float)
     if t is k.Str:
@@ -231,9 +232,14 @@ def _constructor(t):
             return Const(t, cls())
         if isinstance(args[0].type, (k.Array, k.Tuple)) or isinstance(args[0].type, k.Struct) and args[0].type.name == "list":
             return Call(dtypes.array_of, args[0], Const(k.DType(t), dtype_of(t)))
-        return to_scalar(args[0], t)
+        return discarding(args[0], t, to_scalar(args[0], t))
 
     return rule
+
+
+def discarding(x: Expr, t: k.Type, made: Expr) -> Expr:
+    """`made`, which x became as a number of type t; with NumPy's warning where an imaginary part is lost."""
+    return Call(loops.discarding, made) if isinstance(x.type, NpComplex) and not is_complex(t) and t is not k.bool_ else made
 
 
 CALLS = {

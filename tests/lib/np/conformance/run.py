@@ -155,12 +155,13 @@ def laid_as(x):
 
 def attempt(function, args):
     args = kept(args)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as found, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
         try:
-            return "returns", function(*args), args
+            how, what = "returns", function(*args)
         except Exception as error:
-            return "raises", error, args
+            how, what = "raises", error
+    return how, what, args, [f"{w.category.__name__}: {w.message}" for w in found]
 
 
 def run(case):
@@ -177,7 +178,7 @@ def run(case):
     for number, given in enumerate(inputs.values(case.dtype, case.layout, elementwise)):
         if {"o", "t"} & set(arguments):
             before = variables(case.base)
-            how, result, _ = attempt(function_of(case.base, before, setup), [given[n] for n in before])
+            how, result, *_ = attempt(function_of(case.base, before, setup), [given[n] for n in before])
             if how == "raises" or not isinstance(result, (np.ndarray, np.generic, tuple)):
                 result = given["a"]
             given["o"] = tuple(map(np.zeros_like, result)) if isinstance(result, tuple) else np.zeros_like(result)
@@ -196,8 +197,8 @@ def run(case):
 
 
 def compare(expected, actual, elementwise):
-    how, value, after = expected
-    how2, value2, after2 = actual
+    how, value, after, warned = expected
+    how2, value2, after2, warned2 = actual
     if how2 == "raises" and isinstance(value2, PyjitcError):
         message = str(value2).split("\n")
         hint = [line.strip() for line in message if line.strip().startswith("help:")]
@@ -212,6 +213,8 @@ def compare(expected, actual, elementwise):
         if type(value) is not type(value2):
             return "DIFFERS", f"NumPy raises {value!r}, compiled {value2!r}"
         return ("raises", "") if str(value) == str(value2) else ("message", f"NumPy {value!r}, compiled {value2!r}")
+    if warned != warned2:
+        return "DIFFERS", f"NumPy warns {warned}, compiled {warned2}"
     wrong = unlike(value, value2, elementwise) or "; ".join(filter(None, (unlike(x, y, elementwise) for x, y in zip(after, after2))))
     return ("DIFFERS", wrong) if wrong else ("same", "")
 
