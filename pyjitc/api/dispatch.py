@@ -25,7 +25,7 @@ from ..runtime.platform import ABIError, DICT_VERSION, require_native
 from ..types.kinds import Singleton, Type
 from ..types.typeof import typeof
 from . import portable, specialisation
-from .signature import Signature, convert, signature_of
+from .signature import Signature, convert, gives, signature_of
 from .specialisation import LOCK, Native
 
 __all__ = ["Dispatcher", "CompiledFunction", "make_binder"]
@@ -50,7 +50,7 @@ class _DirectBase(Callable_):
 class CompiledFunction(Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
-    __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_direct", "_simple", "_count",
+    __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct", "_simple", "_count",
                  "_binder", "_given_up", "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
@@ -63,6 +63,7 @@ class CompiledFunction(Callable_):
         self._retired: list[Native] = []
         self._failures: dict = {}
         self._declared: list[Signature] = []
+        self._asked: set[tuple[Type, ...]] = set()  # types of signatures that were compiled on demand
         self._simple = not code.co_kwonlyargcount and not code.co_flags & (_VARARGS | _VARKEYWORDS)
         self._count = code.co_argcount
         self._binder = None
@@ -175,10 +176,11 @@ class CompiledFunction(Callable_):
                 return True
         self._raise_known_failure(types)
         start = perf_counter()
-        found = specialisation.find(self.py_func, types, self.options, full)
+        options = self._options_of(types)
+        found = specialisation.find(self.py_func, types, options, full)
         if found is None:
             try:
-                found = specialisation.make(self.py_func, types, self.options, full)
+                found = specialisation.make(self.py_func, types, options, full)
             except Exception as error:
                 if native is not None:  # it held for other values than those now
                     self._unlink(types)
@@ -188,6 +190,9 @@ class CompiledFunction(Callable_):
         found.seconds = perf_counter() - start
         self._link(types, found)
         return True
+
+    def _options_of(self, types) -> Options:
+        return self.options._replace(declared=True) if types in self._asked else self.options
 
     def _raise_known_failure(self, types) -> None:
         failure = self._failures.get(types)
@@ -248,14 +253,17 @@ class CompiledFunction(Callable_):
         if not _NATIVE or self._given_up:
             return
         with LOCK:
+            if signature.args not in self._natives:
+                self._asked.add(signature.args)
             try:
                 self._ready(signature.args, ())
             except ABIError as error:
                 self._give_up(str(error))
                 return
             result = self._natives[signature.args].entry.result
-        if signature.result is not None and str(signature.result) != result:
-            raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() returns {result}")
+        if not gives(signature, result):
+            raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() returns {result}; "
+                            "leave the result out to take what comes")
 
     def _check_count(self, signature: Signature) -> None:
         code, given = self.py_func.__code__, len(signature.args)
@@ -267,7 +275,7 @@ class CompiledFunction(Callable_):
         """Compile every signature anew, whatever memory and disk hold."""
         with LOCK:
             for types in list(self._order):
-                self._link(types, specialisation.make(self.py_func, types, self.options, ()))
+                self._link(types, specialisation.make(self.py_func, types, self._options_of(types), ()))
 
     def disable_compile(self, value: bool = True) -> None:
         """With True, argument types not compiled so far are refused."""

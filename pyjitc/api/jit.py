@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any, Callable, Iterable
 
 from ..base.lazy import lazy
-from ..base.options import Options, environment, make_options
+from ..base.options import NAMES, Options, environment, make_options
 from .dispatch import Dispatcher, CompiledFunction
 from .signature import Signature, TypeName, signature_of
 
@@ -134,7 +134,7 @@ def dispatcher(function: FunctionType, options=(), declared=()) -> CompiledFunct
 
 def compile_options() -> dict[str, object]:
     """The options of `njit` with their defaults."""
-    return Options()._asdict()
+    return {name: getattr(Options(), name) for name in NAMES}
 
 
 compile_options.__doc__ += "\n\n" + Options.__doc__.replace("\n    ", "\n").strip()

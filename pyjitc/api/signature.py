@@ -12,7 +12,7 @@ from ..base.errors import suggest
 from ..types import kinds, text
 from ..types.kinds import Array, Tuple, Type, is_numpy_scalar, union_of
 
-__all__ = ["Signature", "TypeName", "signature_of", "convert", "NAMES"]
+__all__ = ["Signature", "TypeName", "signature_of", "convert", "gives", "NAMES"]
 
 
 class Signature:
@@ -107,6 +107,16 @@ def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
     if isinstance(given, (tuple, list)):
         return Signature([_argument(a) for a in given])
     raise TypeError(f"{given!r} is not a signature; write for instance 'float64(float64[:], int64)' or (float64[:], int64)")
+
+
+def gives(signature: Signature, result: str) -> bool:
+    """Whether a function whose result has the type of this text is as declared; float64 stands for Python's and NumPy's."""
+    if signature.result is None or str(signature.result) == result:
+        return True
+    try:
+        return text.python_scalars(text.parse(result)) is signature.result
+    except ValueError:  # nothing that is declared
+        return False
 
 
 _RANK = {kinds.Bool: 0, kinds.Int: 1, kinds.Float: 2, kinds.Complex: 3}

@@ -10,11 +10,11 @@ from collections import namedtuple
 
 from .errors import suggest
 
-__all__ = ["Options", "make_options", "ENVIRONMENT", "environment"]
+__all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 
 
-class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_model debug cache inline errstate",
-                         defaults=(True, "raise", False, False, "python", False, False, "auto", False))):
+class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_model debug cache inline errstate declared",
+                         defaults=(True, "raise", False, False, "python", False, False, "auto", False, False))):
     """
     - `boundscheck`: check every index.
     - `overflow`: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
@@ -31,6 +31,8 @@ class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_m
     __slots__ = ()
 
 
+_OWN = ("declared",)  # set by njit(signature): arrays of every order are taken for a type without one
+NAMES = tuple(name for name in Options._fields if name not in _OWN)
 _CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}
 _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
 # Options of Numba that change nothing here, or (with a text) that have another way.
@@ -55,10 +57,10 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
             if value:
                 raise TypeError(f"option {name}={value!r}: {_REFUSED[name]}")
             continue
-        if name not in Options._fields:
-            near = suggest(name, (*Options._fields, *_ACCEPTED, *_REFUSED, "static_argnames", "static_argnums"))  # the last two are njit's own
+        if name not in NAMES:
+            near = suggest(name, (*NAMES, *_ACCEPTED, *_REFUSED, "static_argnames", "static_argnums"))  # the last two are njit's own
             raise TypeError(f"unknown option {name!r}" + (f"; did you mean {near!r}?" if near else
-                                                          f"; options are {', '.join(Options._fields)}"))
+                                                          f"; options are {', '.join(NAMES)}"))
         if name == "boundscheck" and value is None:
             continue
         if name == "fastmath" and not isinstance(value, bool):

@@ -220,7 +220,28 @@ def unbox(e, t, pointer: str, wrong: str) -> list[str]:
             part = _load(e, "ptr", pointer, platform.FUNCTION[name])
             _require(e, e.assign(f"icmp eq ptr {part}, null"), wrong)
         return []
+    if isinstance(t, Union):
+        return _open_union(e, t, pointer, wrong)
     raise NotBoxable(t)
+
+
+def _open_union(e, t, pointer, wrong):
+    """The first member that the object is one of."""
+    arms = []
+    for i, member in enumerate(t.members):
+        last = i + 1 == len(t.members)
+        other = wrong if last else e.label("other")
+        before = [z for one in t.members[:i] for z in e.zeros(one)]
+        after = [z for one in t.members[i + 1:] for z in e.zeros(one)]
+        values = [str(i), *before, *unbox(e, member, pointer, other), *after]
+        arms.append((values, e.current))
+        if i == 0:
+            done = e.label("member")
+        e.jump(done)
+        if not last:
+            e.start(other)
+    e.start(done)
+    return [e.phi(c, [(values[k], block) for values, block in arms]) for k, c in enumerate(e.components(t))]
 
 
 def _load(e, kind, pointer, offset, align=8):
@@ -305,7 +326,8 @@ def _open_array(e, t, pointer, wrong):
         order = _load(e, "i8", descr, platform.DESCR["byteorder"], 1)
         tests.append(e.assign(f"icmp eq i8 {order}, {ord('=')}"))
     bits = platform.ARRAY_FLAGS
-    mask = bits["C"] | bits["ALIGNED"] | bits["WRITEABLE"] | (bits["F"] if t.layout != "C" else 0)
+    orders = 0 if t.layout == "A" and e.module.options.declared else bits["C"] | (bits["F"] if t.layout != "C" else 0)
+    mask = orders | bits["ALIGNED"] | bits["WRITEABLE"]
     value = (bits["C"] if t.layout == "C" else bits["F"] if t.layout == "F" else 0) | (bits["ALIGNED"] if t.aligned else 0) | (
         bits["WRITEABLE"] if t.writable else 0)
     flags = _load(e, "i32", pointer, platform.ARRAY["flags"], 4)

@@ -41,7 +41,7 @@ classes, conversions, iteration, ranges, sequences, tuples = (
     lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "ranges", "sequences", "tuples"))
 difflib = lazy("difflib")
 cuda_rules = lazy(f"{__package__}.cuda.rules")
-_watched = lazy(f"{__package__}.watched")
+watched = lazy(f"{__package__}.watched")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _VECTORS = f"{__package__}.cuda.vectors"
 
@@ -120,6 +120,7 @@ class Library:
 
     def __init__(self):
         self.memo: dict = {}
+        self._watched: Library | None = None
         self.calls = {id(f): rule for f, rule in RULES.items()}
         self.calls[id(intrinsics.iterate)] = lambda args, kwargs: self.iter(args[0])
         self.calls[id(intrinsics.advance)] = lambda args, kwargs: self.next(args[0])
@@ -131,7 +132,9 @@ class Library:
 
     def watched(self) -> "Library":
         """This library for programs that look at floating-point errors."""
-        return _watched.Watched(self)
+        if self._watched is None:
+            self._watched = watched.Watched(self)
+        return self._watched
 
     def replace(self, rules) -> None:
         """What functions mean instead on the target that this library is for: function -> rule."""

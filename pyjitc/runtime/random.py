@@ -7,11 +7,10 @@ Python object's own state, so the stream is NumPy's.
 from __future__ import annotations
 
 import ctypes
-import warnings
 
 import numpy as np
 
-__all__ = ["address", "bitgen_offset", "gauss_offset", "normal_tables", "warn_of_integers"]
+__all__ = ["address", "bitgen_offset", "gauss_offset", "normal_tables"]
 
 _WORD = 8
 _found: dict[type, int] = {}
@@ -60,11 +59,6 @@ def _read_tables():
         good = (np.abs(found[0, 1:] - np.exp(-0.5 * x[1:] ** 2)).max() < 1e-12 and np.abs(k[2:] - x[1:-1] / x[2:]).max() < 1e-12
                 and found[0, 0] == 1.0 and k[1] == 0.0 and abs(x[255] - 3.654152885361009) < 1e-12)
     return found if good else None
-
-
-def warn_of_integers(low: int, high: int) -> None:
-    """np.random.random_integers is deprecated."""
-    warnings.warn(f"This function is deprecated. Please call randint({low}, {high} + 1) instead", DeprecationWarning, stacklevel=2)
 
 
 def bitgen_offset(cls: type) -> int | None:

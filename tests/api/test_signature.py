@@ -1,13 +1,16 @@
 """Signatures as users write them, and arguments converted to declared types."""
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 
+from pyjitc import njit
 from pyjitc.api.signature import NAMES, Signature, convert, signature_of
 from pyjitc.types import kinds
 from pyjitc.types.kinds import Array, Bool, Complex, Float, Int, NoneType, Tuple, union_of
 from pyjitc.types.typeof import typeof
+from tests.oracle import same
 
 float64, int64, int32, boolean, void, float32 = (NAMES[n] for n in "float64 int64 int32 boolean void float32".split())
 
@@ -64,3 +67,59 @@ def test_arrays_pass_as_they_are():
     assert convert(a, typeof(a), Array(kinds.float64, 2, "A")) is a
     one = np.zeros((3, 1)).T
     assert convert(one, typeof(one), Array(kinds.float64, 2, "F")) is one
+
+
+# ---------------------------------------------------------------- compiled and called
+
+
+def total(a):
+    s = 0.0
+    for x in a.flat:
+        s += x
+    return s
+
+
+@pytest.mark.parametrize("declared, count", [("float64(float64[:])", 1), ("(float64[:],)", 1), ("float64(float64[:, :])", 2)])
+def test_arrays_of_every_order_go_to_the_code_that_was_declared(declared, count):
+    compiled = njit(declared)(total)
+    base = np.arange(24.0).reshape(4, 6)
+    given = [base[0], base[:, 1], base[0, ::-2]] if count == 1 else [base, base.T, np.asfortranarray(base), base[::2, ::-1]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # one says that the interpreter runs the call
+        for a in given:
+            assert same(compiled(a), total(a))
+    assert len(compiled.signatures) == 1
+    with pytest.raises(TypeError, match="has no signature for"):
+        compiled(np.broadcast_to(base[0], base.shape) if count == 2 else base)  # read-only; of two axes
+
+
+def test_signatures_of_undeclared_functions_stay_exact():
+    compiled = njit(total)
+    a = np.arange(6.0)
+    assert compiled(a[::2]) == 6.0 and compiled(a) == 15.0 and len(compiled.signatures) == 2
+
+
+def test_results_as_declared():
+    for declared, f in (("float64(float64)", lambda x: x), ("float64(float64[:])", lambda a: a[0]), ("boolean(float64[:])", lambda a: a[0] > 0)):
+        assert len(njit(declared)(f).signatures) == 1
+    with pytest.raises(TypeError, match=r"declares the result int, but .* returns float; leave the result out"):
+        njit("int64(float64)")(lambda x: x)
+
+
+@pytest.mark.parametrize("declared, given", [
+    ("(optional(float64),)", [None, 2.5, 3]), ("(int64 | None,)", [None, 3, True]), ("(float64[:] | None,)", [None, np.arange(3.0), np.arange(6.0)[::2]]),
+    ("(int64 | str,)", [3, "x"]), ("((int64 | None, float64),)", [(None, 1.5), (2, 2.5)]), ("(optional(float64[:, :]),)", [None, np.ones((2, 3)).T]),
+])
+def test_arguments_of_several_types(declared, given):
+    def f(x):
+        return -1 if x is None else x
+
+    compiled = njit(declared)(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in given:
+            wanted = float(x) if type(x) is int and "float64" in declared else int(x) if type(x) is bool else x
+            assert same(compiled(x), f(wanted))
+    assert len(compiled.signatures) == 1
+    with pytest.raises(TypeError):
+        compiled(1j)

@@ -10,7 +10,7 @@ from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of
 from ..build import compiled, meaning, outlined, provoked
-from ..intrinsics import strided, warn
+from ..intrinsics import strided
 from . import fft_core
 from .views import elements
 from .fft_core import get, piece, put
@@ -415,16 +415,9 @@ def lengths_of(a, s, axes, back, k):
     return (a.shape[axes[k]] if s[k] == -1 else int(s[k]),) + lengths_of(a, s, axes, back, k + 1)
 
 
-NO_AXES = ("`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0). In a future version of NumPy, this will raise an error "
-           "and `s[i]` will correspond to the size along the transformed axis specified by `axes[i]`. To retain current behaviour, pass a "
-           "sequence [0, ..., k-1] to `axes` for an array of dimension k.")
-
-
 def checked_axes(a, s, axes):
     found = axes_or_last(a, s, axes, 0)
     if s is not None:
-        if axes is None:
-            warn(NO_AXES, DeprecationWarning)
         if len(s) != len(found):
             raise ValueError("Shape and axes have different lengths.")
     return found

@@ -8,7 +8,6 @@ from ...ops.arith import IADD, IMUL
 from ...types.kinds import Array, DType, NoneType
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning, type_name
-from ..intrinsics import warn
 from . import views
 from .arrange import common_dtype, window
 from .views import elements
@@ -274,15 +273,10 @@ def append(arr, values, axis=None):
     return concatenate((arr, values), axis)
 
 
-def row_stack(tup, *, dtype=None, casting="same_kind"):
-    warn("`row_stack` alias is deprecated. Use `np.vstack` directly.", DeprecationWarning)
-    return vstack(tup, dtype=dtype, casting=casting)
-
-
 CALLS = {
     np.concatenate: compiled(concatenate), np.concat: compiled(concatenate), np.stack: compiled(stack), np.vstack: compiled(vstack),
     np.hstack: compiled(hstack), np.dstack: compiled(dstack), np.column_stack: compiled(column_stack), np.append: compiled(append),
 }
 if hasattr(np, "row_stack"):  # until NumPy 2.5 or so
-    CALLS[np.row_stack] = compiled(row_stack)
+    CALLS[np.row_stack] = CALLS[np.vstack]
 METHODS: dict = {}

@@ -21,11 +21,9 @@ from ...types.kinds import Array, DType, Float, Instance, Int, NoneType, Singlet
 from ...types.lattice import dtype_of
 from ..build import apply, cast, type_name
 from ..py import conversions
-from . import loops
 from . import random_bits as bits
 from . import random_distributions as distributions
 from . import random_legacy as legacy_draws
-from .bits import python_call
 from .creation import scalar_of
 
 __all__ = ["CALLS", "attribute", "method"]
@@ -585,8 +583,7 @@ def _random_integers(args, kwargs):
         low, high = Const(Int, 1), low
     if high.type is not Int and not isinstance(high.type, k.NpInt):
         raise Mismatch(f"random_integers() with a bound of type {type_name(high.type)} is not compiled", "pass ints, or use randint")
-    drawn = _integers("randint", True)([gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1))], {"size": size, "dtype": _dtype(k.int64)})
-    return Call(loops.after, drawn, Apply(DISCARD, python_call(runtime.warn_of_integers, low, high)))
+    return _integers("randint", True)([gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1))], {"size": size, "dtype": _dtype(k.int64)})
 
 
 def _multinomial(legacy):

@@ -259,3 +259,16 @@ def test_products_of_complex_arrays():
     for dtype, eps in ((np.complex128, 1e-15), (np.complex64, 5e-7)):
         x, y = a.astype(dtype), b.astype(dtype)
         assert (np.abs(njit(lambda x, y: x * y)(x, y) - x * y) <= eps * np.abs(x * y)).all()
+
+
+def test_elements_that_share_memory():
+    """A row of docs/semantics.md."""
+    def f(a):
+        a += 1
+        return a
+
+    def rows():
+        return np.lib.stride_tricks.as_strided(np.arange(5.0), (3, 3), (8, 8))
+
+    assert f(rows())[0].tolist() == [1.0, 2.0, 3.0]
+    assert njit(f)(rows())[0].tolist() == [1.0, 3.0, 5.0]

@@ -113,3 +113,14 @@ def test_looking_for_nothing_costs_nothing():
     f(np.ones(3))
     text = f.inspect_llvm(f.signatures[0])
     assert "call noalias" not in text and "@pyj_new(" not in text  # neither a truth in an array, nor products that are not fused
+
+
+def test_deprecations_are_not_repeated():
+    def f(a):
+        return np.fft.fftn(a, (2, 2))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = njit(f)(np.ones((2, 2)))
+    with pytest.warns(DeprecationWarning):
+        np.testing.assert_allclose(found, f(np.ones((2, 2))))
