@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; default all")
     parser.add_argument("--peers", default=",".join(PEER_NAMES), help="peers to compare with, where installed "
                         "(default: %(default)s; 'none' for none)")
-    parser.add_argument("--only", metavar="TEXT", default="", help="only rows whose name contains TEXT")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only rows whose name contains TEXT; of the suite budgets, the groups: import, dispatch, first call, checks, ...")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it works, not to quote")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
     parser.add_argument("--html", metavar="FILE", help="write a page with charts to FILE (needs matplotlib)")

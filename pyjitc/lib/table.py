@@ -668,15 +668,15 @@ class Library:
         if not callable(target):
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
         near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
-        instead = _INSTEAD.get(name if family == "builtins" else family)
+        instead = _INSTEAD.get(name if family == "builtins" else family) or _INSTEAD.get(full)
         if instead is None and isinstance(target, type) and family != "builtins" and not near:
             instead = "make the object outside, and pass what is in it as numbers, arrays or a named tuple"
         raise Mismatch(f"{full} is not compiled yet", instead or (
-            f"the nearest function that is: {near}" if near else "call it outside the compiled function, or write it as a loop"))
+            f"the nearest function that is: {near}" if near else _AS_LOOP if family in ("numpy", "math") else _OUTSIDE))
 
     def instead(self, module):
         """What to write instead of a function of that module, which is written in Python that is not compiled."""
-        return _INSTEAD.get(module) or _INSTEAD.get(module.partition(".")[0]) or "call it outside the compiled function, or write it as a loop"
+        return _INSTEAD.get(module) or _INSTEAD.get(module.partition(".")[0]) or _AS_LOOP
 
     def method(self, receiver, name, args, kwargs):
         t = receiver.type
@@ -718,7 +718,13 @@ _INSTEAD = {
     "time": "measure the time outside the compiled function",
     "pyjitc.api.jit": "decorate it outside; functions inside a compiled function are compiled with it",
     "pandas": "pass columns as arrays, as in frame['x'].to_numpy()",
+    "super": "call the method of the other class by its name",
+    "format": "write an f-string, as in f'{x:.3g}'",
+    "numpy.seterr": "write `with np.errstate(...)` around the operations, or call it outside and compile with njit(errstate=True)",
+    "numpy.geterr": "call it outside the compiled function",
 }
+_OUTSIDE = "call it outside the compiled function, and pass what it gives"
+_AS_LOOP = "call it outside the compiled function, or write it as a loop"
 
 
 def _no_with(x):

@@ -6,8 +6,10 @@ import random
 import numpy as np
 import pytest
 
+from pyjitc import njit
 from pyjitc.lib.py import mathmod
 from tests.lib.expressions import both
+from tests.oracle import agree
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -93,7 +95,31 @@ def test_fma():
 
 
 def test_every_function_of_the_module_has_a_rule():
-    left = {"fsum", "prod", "sumprod"}  # they take iterables
+    left = {"sumprod"}  # they take iterables
     missing = [n for n, f in vars(math).items() if callable(f) and n not in left and f not in mathmod.CALLS
                and not n.startswith("_")]
     assert not missing
+
+
+def numbers(n, seed):
+    rnd = random.Random(seed)
+    return np.array([rnd.choice([rnd.uniform(-1, 1) * 10.0 ** rnd.randrange(-300, 300), rnd.choice([1e308, -1e308, 1e-320, 0.0, -0.0, 2.0 ** 53, 2.0 ** -53, 1e16, 1.0])])
+                     if rnd.random() > 0.005 else rnd.choice([INF, -INF, NAN]) for _ in range(n)])
+
+
+def test_fsum():
+    compiled = njit(lambda a: math.fsum(a))
+    for k in range(400):
+        agree(compiled.py_func, numbers(k % 60, k), compiled=compiled)
+    for a in (np.array([1, 2, 3]), (1, 2.5, True), np.array([1.0, INF, -INF]), np.array([1e308, 1e308, -1e308]), np.array([1e16, 1.0, 1e-16]), ()):
+        agree(compiled.py_func, a, compiled=compiled)
+    agree(lambda n: math.fsum(0.1 for _ in range(n)), 10)
+
+
+def test_prod():
+    compiled = njit(lambda a: math.prod(a))
+    for a in (np.array([1.5, 2.0]), np.array([3, 4]), (2, 3, 4), (1.5, 2), range(1, 6), ()):
+        agree(compiled.py_func, a, compiled=compiled)
+    agree(lambda a: math.prod(a, start=2.5), np.arange(1, 4))
+    with pytest.raises(OverflowError):
+        compiled(range(1, 30))

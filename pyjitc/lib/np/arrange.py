@@ -255,7 +255,8 @@ def permute(a: Expr, order) -> Expr:
 
 def _constants(x: Expr, what) -> tuple[int, ...]:
     if not x.known or not (type(x.value) is int or isinstance(x.value, tuple)):
-        raise Mismatch(f"{what} must be known at compile time", "write it as a constant")
+        raise Mismatch(f"{what} must be known at compile time", "write a tuple of constants, as in (1, 0)" if isinstance(x.type, k.Struct) else
+                       "write it as a constant")
     return (x.value,) if type(x.value) is int else x.value
 
 

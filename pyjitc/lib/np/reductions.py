@@ -50,7 +50,7 @@ def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
     elif axis.known and type(axis.value) is int or isinstance(axis.value, np.integer):
         parts = (int(axis.value),)
     if parts is None:
-        raise Mismatch("the axis must be known at compile time", "write it as a constant")
+        raise Mismatch("the axis must be known at compile time", "write a tuple of constants" if isinstance(axis.type, k.Struct) else "write it as a constant")
     found = []
     for n in parts:
         if not -ndim <= n < ndim:

@@ -333,7 +333,7 @@ def check_tensordot(x, first, second):
 
 def _constant_axes(axes: Expr, a: Expr, b: Expr):
     if not axes.known:
-        raise Mismatch("the axes of tensordot must be known at compile time", "write them as constants")
+        raise Mismatch("the axes of tensordot must be known at compile time", "write tuples of constants, as in axes=((1,), (0,))")
     value = axes.value
     if isinstance(value, (int, np.integer)):
         return list(range(a.type.ndim - value, a.type.ndim)), list(range(value))

@@ -289,7 +289,7 @@ def _callable(args, kwargs):
 
 
 def _id(args, kwargs):
-    raise Mismatch("id() has no meaning in compiled code: values are not objects there", "compare with `is` or ==")
+    raise Mismatch("id() has no meaning in compiled code: values are not objects there", "compare with ==")
 
 
 def _binary(symbol):

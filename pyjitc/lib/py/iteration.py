@@ -5,6 +5,8 @@ ints: the value, the step and how many are left, so that later passes see a coun
 """
 import sys
 
+import numpy as np
+
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
@@ -309,6 +311,70 @@ def sum_compensated(iterable, start):
 
 
 sum_ = sum_compensated if sys.version_info >= (3, 12) else sum_plain
+
+
+def prod(iterable, start):
+    for x in iterable:
+        start = start * x
+    return start
+
+
+PARTS = 64  # more than the range of doubles has room for, 53 bits each
+
+
+def fsum(iterable):
+    """The correctly rounded sum: as parts that do not overlap, the smallest first (Shewchuk, Discrete & Computational Geometry 18, 1997)."""
+    parts = np.empty(PARTS)
+    n = 0
+    special = infinite = 0.0
+    for item in iterable:
+        given = x = float(item)
+        kept = 0
+        for j in range(n):
+            y = parts[j]
+            if abs(x) < abs(y):
+                x, y = y, x
+            high = x + y
+            low = y - (high - x)
+            if low != 0.0:
+                parts[kept] = low
+                kept += 1
+            x = high
+        n = kept
+        if x - x != 0.0:
+            if given - given == 0.0:
+                raise OverflowError("intermediate overflow in fsum")
+            if given == given:
+                infinite += given
+            special += given
+            n = 0
+        elif x != 0.0:
+            parts[n] = x
+            n += 1
+    if infinite != infinite:
+        raise ValueError("-inf + inf in fsum")
+    if special != 0.0:
+        return special
+    return rounded_sum(parts, n)
+
+
+def rounded_sum(parts, n):
+    """The parts as one number; half way between two, what comes below decides."""
+    if n == 0:
+        return 0.0
+    n -= 1
+    high, low = float(parts[n]), 0.0
+    while n > 0 and low == 0.0:
+        n -= 1
+        x, y = high, float(parts[n])
+        high = x + y
+        low = y - (high - x)
+    if n > 0 and (low < 0.0 and parts[n - 1] < 0.0 or low > 0.0 and parts[n - 1] > 0.0):
+        twice = low * 2.0
+        x = high + twice
+        if x - high == twice:
+            return x
+    return high
 
 
 def max_of(iterable):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ...base.lazy import lazy
 from ...infer.meaning import Call, Expr, Mismatch
 from ...ops import math as m
 from ...ops.arith import BNOT, FEQ, FLT, FMUL, TRUNCATE
@@ -16,9 +17,20 @@ from ..build import apply, cast, number, provoked, type_name
 from . import builtins, mathfn
 from .conversions import take, to_index, to_int
 
+iteration = lazy(f"{__package__}.iteration")
+
 __all__ = ["CALLS", "real"]
 
 _MUST_BE_REAL = provoked(math.sin, 1j).replace("complex", "%s")
+
+
+def _prod(args, kwargs):
+    (iterable,) = take("prod", args, {key: x for key, x in kwargs.items() if key != "start"}, 1, 1)
+    return Call(iteration.prod, iterable, kwargs.get("start") or number(1))
+
+
+def _fsum(args, kwargs):
+    return Call(iteration.fsum, *take("fsum", args, kwargs, 1, 1))
 
 
 def real(x: Expr) -> Expr:
@@ -219,6 +231,7 @@ def _nextafter(args, kwargs):
 
 _180 = 180.0
 CALLS = {
+    math.prod: _prod, math.fsum: _fsum,
     math.sqrt: _unary("sqrt", m.SQRT, _domain),
     math.exp: _unary("exp", m.EXP, _overflow), math.expm1: _unary("expm1", m.EXPM1, _overflow),
     math.sin: _unary("sin", m.SIN, _domain), math.cos: _unary("cos", m.COS, _domain),
