@@ -16,6 +16,8 @@ __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_model debug cache inline errstate declared",
                          defaults=(True, "raise", False, False, "python", False, False, "auto", False, False))):
     """
+    They hold for all that the function calls, too, whatever compiled functions among them were given themselves.
+
     - `boundscheck`: check every index.
     - `overflow`: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
     - `fastmath`: let floating-point arithmetic be reordered (True, or a tuple of LLVM's flag names).
