@@ -48,9 +48,11 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
     for an argument without a native form; and whatever the program raises.
     """
     if static_argnames != () or static_argnums != ():
+        make_options(options)
+        if isinstance(signature, (FunctionType, CompiledFunction)):
+            return _static(signature, static_argnames, static_argnums, options)
         if signature is not None:
             raise TypeError("a signature and static arguments do not go together")
-        make_options(options)
         return lambda function: _static(function, static_argnames, static_argnums, options)
     if isinstance(signature, (FunctionType, CompiledFunction, staticmethod, classmethod, partial)):
         return _decorate(signature, (), options)

@@ -61,6 +61,7 @@ def test_static_arguments_of_every_kind():
                          ((a,), dict(i=2, places=(0, 1)))]:
         assert same(compiled(*args, **kwargs), item(*args, **kwargs))
     assert len(compiled.specialised) == 4
+    assert same(njit(item, static_argnums=1)(a, 2), item(a, 2))
 
 
 def test_errors_are_those_of_the_function():
