@@ -23,6 +23,8 @@ from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
 from .compiled import ABSENT, Guard
 
+_OURS = f"{__package__.partition('.')[0]}.runtime."
+
 __all__ = ["fingerprint", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup", "portable", "plain_function"]
 
 _blake2 = lazy("_blake2")  # see cache.py
@@ -338,6 +340,8 @@ def rebuild(made: tuple, roots):
     if kind == "module":
         return sys.modules[made[1]]
     if kind == "name":
+        if made[1].startswith(_OURS):  # what compiled code calls of our own, the first use may load
+            __import__(made[1])
         found = _named(made[1], made[2])
         if found is None:
             raise LookupError(f"{made[1]}.{made[2]} is not loaded")

@@ -1,5 +1,8 @@
 """np.errstate: what NumPy's operations meet, and what is done about it."""
 import itertools
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -401,3 +404,27 @@ def test_what_is_not_looked_at():
         quiet(a)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         quiet.py_func(a[:2] * 1e200)
+
+
+CACHED = """
+import numpy as np
+from pyjitc import njit
+
+@njit(cache=True)
+def f(a):
+    with np.errstate(divide="raise"):
+        return 1.0 / a
+
+try:
+    f(np.zeros(2))
+except FloatingPointError as error:
+    print(error, f.stats["compiled"], f.stats["disk"])
+"""
+
+
+def test_a_second_process_finds_the_code(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(CACHED)
+    environment = {**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    printed = [subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True).stdout for _ in range(2)]
+    assert printed == ["divide by zero encountered in divide 1 0\n", "divide by zero encountered in divide 0 1\n"]
