@@ -10,7 +10,7 @@ from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, is_fixed, namespace, own
 from ..types.kinds import (
-    Bool, Cell, DType, Exception_, Function, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
+    Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
     Unbound, Union,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
@@ -280,6 +280,9 @@ class Operations:
                 for x in [*args, *kwargs.values()]:
                     if type(x.type) is Union:
                         return self.split_call(x, callee, args, kwargs)
+        if self.library.takes_axes(callee.type):
+            first = 0 if isinstance(t, Method) else 1  # a function's first argument is the array
+            args, kwargs = [*args[:first], *map(self.as_axes, args[first:])], {name: self.as_axes(x) for name, x in kwargs.items()}
         try:
             return self.call(callee, args, kwargs)
         except Mismatch as error:
@@ -287,6 +290,26 @@ class Operations:
                 if is_wide(x):  # whatever else it said
                     raise too_wide(x.type.value) from error
             raise
+
+    def as_axes(self, x):
+        """A display of constants with a list in it as the tuple that it is for a function of axes."""
+        if type(x) is Operand and x.index >= 0 and not x.known and isinstance(x.type, (Struct, Tuple)):
+            value = self.written(self.inst.args[x.index])
+            if value is not UNKNOWN:
+                return constant(value)
+        return x
+
+    def written(self, value):
+        """What a constant or a display of constants says, lists as tuples; UNKNOWN for anything else."""
+        inst = self.analysis.shape.definitions.get(value)
+        if inst is None or inst.op not in (control.CONST, generic.LIST, generic.TUPLE, generic.LIST_EXTEND):
+            return UNKNOWN
+        if inst.op is control.CONST:
+            return inst.attrs["value"]
+        parts = [self.written(part) for part in inst.args]
+        if any(part is UNKNOWN for part in parts):
+            return UNKNOWN
+        return parts[0] + parts[1] if inst.op is generic.LIST_EXTEND else tuple(parts)
 
     def split_call(self, on, callee, args, kwargs):
         cases, mismatch = [], None

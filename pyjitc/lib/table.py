@@ -97,6 +97,9 @@ RULES = {
 
 
 _CONTAINERS = (list, dict, set, bytearray)
+_FUNCTION = type(np.transpose)
+_OF_AXES = {np.transpose, np.tensordot, np.moveaxis, np.flip, np.roll, np.rot90, np.expand_dims, np.linalg.tensordot if hasattr(
+    np.linalg, "tensordot") else np.tensordot, getattr(np, "permute_dims", np.transpose)}
 
 
 def _of_the_program(t, what: str, changed: bool = False) -> Mismatch:
@@ -154,6 +157,10 @@ class Library:
         elif rule is None and type(target) is type and target.__module__ == _VECTORS:
             rule = cuda_rules.CALLS.get(target)
         return rule
+
+    def takes_axes(self, t) -> bool:
+        """Whether a callable of type t is a function or method that takes lists of axes."""
+        return isinstance(t, Singleton) and type(t.value) is _FUNCTION and t.value in _OF_AXES or isinstance(t, Method) and t.name == "transpose"
 
     def takes_unions(self, target) -> bool:
         if type(target) is pytypes.FunctionType and target.__module__ == _KERNEL_NAMES:

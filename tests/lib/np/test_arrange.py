@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from tests.oracle import agree, difference, outcome
 
-from pyjitc import njit
+from pyjitc import TypingError, njit
 
 A1, A2, A3 = np.arange(6.0), np.arange(12).reshape(3, 4), np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
@@ -129,3 +129,21 @@ def test_orders_and_edges():
     agree(f, np.asfortranarray(a), np.array([7.0]))
     for function in (lambda a: np.rot90(a[0]), lambda a: np.fill_diagonal(a[0], 1), lambda a: np.ravel(a, "X"), lambda a: np.put(a[:0], [0], 1)):
         agree(function, a)
+
+
+@pytest.mark.parametrize("f", [
+    lambda a: np.transpose(a, [1, 0, 2]), lambda a: a.transpose([2, 0, 1]), lambda a: np.tensordot(a[0], a[0], axes=([1], [1])),
+    lambda a: np.tensordot(a, a, axes=[[0, 1], [0, 1]]), lambda a: np.flip(a, [0, 1]), lambda a: np.moveaxis(a, [0, 1, 2], [2, 1, 0]),
+    lambda a: np.roll(a, [1, 2], axis=[0, 1]), lambda a: np.expand_dims(a, [0, 2]), lambda a: np.rot90(a, axes=[0, 2]),
+])
+def test_axes_in_lists(f):
+    agree(f, np.arange(24.0).reshape(2, 3, 4))
+
+
+def test_axes_that_are_not_constants():
+    def f(a, k):
+        axes = [k, 1 - k]
+        return np.transpose(a, axes)
+
+    with pytest.raises(TypingError, match="axes must be known at compile time(.|\n)*write a tuple of constants"):
+        njit(f)(np.ones((2, 3)), 1)
