@@ -114,9 +114,21 @@ def gives(signature: Signature, result: str) -> bool:
     if signature.result is None or str(signature.result) == result:
         return True
     try:
-        return text.python_scalars(text.parse(result)) is signature.result
+        return _fits(text.python_scalars(text.parse(result)), signature.result)
     except ValueError:  # nothing that is declared
         return False
+
+
+def _fits(found: Type, declared: Type) -> bool:
+    """An array without an order may have any, and an optional value is there or is not."""
+    if isinstance(declared, Array) and isinstance(found, Array):
+        return (found.dtype, found.ndim) == (declared.dtype, declared.ndim) and declared.layout in ("A", found.layout)
+    if isinstance(declared, Tuple) and isinstance(found, Tuple):
+        return len(found.elements) == len(declared.elements) and all(map(_fits, found.elements, declared.elements))
+    if isinstance(declared, kinds.Union):
+        return all(any(_fits(part, member) for member in declared.members) for part in (
+            found.members if isinstance(found, kinds.Union) else (found,)))
+    return found is declared
 
 
 _RANK = {kinds.Bool: 0, kinds.Int: 1, kinds.Float: 2, kinds.Complex: 3}

@@ -100,8 +100,14 @@ def test_signatures_of_undeclared_functions_stay_exact():
 
 
 def test_results_as_declared():
-    for declared, f in (("float64(float64)", lambda x: x), ("float64(float64[:])", lambda a: a[0]), ("boolean(float64[:])", lambda a: a[0] > 0)):
+    for declared, f in (("float64(float64)", lambda x: x), ("float64(float64[:])", lambda a: a[0]), ("boolean(float64[:])", lambda a: a[0] > 0),
+                        ("float64[:](float64[:])", lambda a: a * 2), ("float64[:, :](float64[:, :])", lambda a: a.T), ("float64[::1](int64)", lambda n: np.ones(n)),
+                        ("optional(float64)(float64)", lambda x: None if x > 3 else x), ("optional(float64)(float64)", lambda x: x)):
+
         assert len(njit(declared)(f).signatures) == 1
+    for declared in ("float64[:, :](float64[:])", "float32[:](float64[:])", "optional(int64)(float64[:])"):
+        with pytest.raises(TypeError, match="leave the result out"):
+            njit(declared)(lambda a: a * 2)
     with pytest.raises(TypeError, match=r"declares the result int, but .* returns float; leave the result out"):
         njit("int64(float64)")(lambda x: x)
 
