@@ -147,8 +147,9 @@ class CompiledFunction(Callable_):
                 code = self.py_func.__code__
                 name = code.co_varnames[n]
                 if code.co_flags & _VARKEYWORDS and n == len(given) - 1:
-                    raise TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it with; "
-                                    "name its keywords as parameters") from None
+                    how = "name its keywords as parameters" if code.co_name == self.__name__ else (
+                        "it is the wrapper that another decorator made: put njit below that one")
+                    raise TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it with; {how}") from None
                 raise type(error)(f"{self.__qualname__}() argument {name!r} {_behind_name(str(error))}") from None
         return full, tuple(types)
 

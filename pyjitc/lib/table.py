@@ -735,6 +735,8 @@ _AS_LOOP = "call it outside the compiled function, or write it as a loop"
 
 
 def _no_with(x):
+    if isinstance(x.type, Singleton) and isinstance(x.type.value, np.errstate):
+        return Mismatch("an np.errstate that was made outside is not compiled", "write np.errstate(...) in the `with` statement")
     return Mismatch(f"a `with` statement of {describe(x.type)} is not supported in compiled functions: only np.errstate is",
                     "open and close it outside the compiled function")
 
