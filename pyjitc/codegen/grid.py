@@ -17,7 +17,7 @@ from ..ops import grid
 from . import link, threads, watch
 from .emit import Emitter, FunctionEmitter, Module, components, memory_type
 from .gridkernel import CONTROL, ENTRY, MAX_VALUES, WORDS, GridKernel
-from .nvptx import _rebuild, parameters
+from .nvptx import HELPERS, _rebuild, parameters
 from .sites import Site
 from .target import Target
 from .threads import GROUP, MAX_THREADS
@@ -65,7 +65,6 @@ _NOTE = f"""define internal void @pyjitc_note(ptr %context, i64 %site, {', '.joi
 """ + "\n".join(f"  %p{k} = getelementptr i64, ptr %context, i64 {WORDS['values'] + k}\n  store i64 %v{k}, ptr %p{k}" for k in range(MAX_VALUES)) + """
   ret void
 }"""
-_ALLOWED = ("pyj_view_owner", "pyj_step")
 
 
 class _GridEmitter(FunctionEmitter):
@@ -183,7 +182,7 @@ class _GridEmitter(FunctionEmitter):
         super().declare(text)
 
     def helper(self, name: str) -> str:
-        if name not in _ALLOWED:
+        if name not in HELPERS:
             raise self.unsupported(name.removeprefix("pyj_").replace("_", " "))
         return super().helper(name)
 

@@ -29,7 +29,8 @@ from .nvptx_ops import LOWERINGS, coordinate, grid_barrier_text
 from .sites import Site
 from .target import Target
 
-__all__ = ["ARCHITECTURES", "ERROR_BYTES", "Kernel", "Site", "compile_kernel", "device_target", "in_libdevice", "is_approximated", "kernel_text", "parameters"]
+__all__ = ["ARCHITECTURES", "ERROR_BYTES", "HELPERS", "Kernel", "Site", "compile_kernel", "device_target", "in_libdevice", "is_approximated", "kernel_text",
+           "parameters"]
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121")
 _LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
@@ -101,7 +102,7 @@ def _rebuild(e, t: Type, given: list[str]) -> list[str]:
 
 _INTRINSICS = re.compile(r"llvm\.(nvvm\..*|(sqrt|fabs|minimum|maximum|floor|ceil|trunc|roundeven|rint|round|copysign|fma|minnum|maxnum|abs|smin|smax|umin|umax|"
                          r"ctpop|ctlz|cttz|bitreverse|bswap|fshl|fshr|[su](add|sub|mul)\.with\.overflow|assume|memcpy|memset|trap)\..*|assume|trap)")
-_HELPERS = ("pyj_view_owner", "pyj_int_truediv", "pyj_step")
+HELPERS = ("pyj_view_owner", "pyj_int_truediv", "pyj_step")
 _LIBDEVICE = {op: op.name for op in (
     math.SIN, math.COS, math.TAN, math.ASIN, math.ACOS, math.ATAN, math.ATAN2, math.SINH, math.COSH, math.TANH, math.ASINH, math.ACOSH,
     math.ATANH, math.EXP, math.EXP2, math.EXPM1, math.LOG, math.LOG2, math.LOG10, math.LOG1P, math.CBRT, math.ERF, math.ERFC, math.POW,
@@ -161,7 +162,7 @@ class DeviceModule(Module):
         self.bodies.append(_DeviceEmitter(self, fn).run())
 
     def helper(self, name: str) -> str:
-        assert name in _HELPERS, name
+        assert name in HELPERS, name
         return super().helper(name)
 
     def static_shared(self, size: int, align: int) -> str:

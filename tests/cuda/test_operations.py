@@ -297,6 +297,15 @@ def test_numbers():
     assert single[0] == np.float32(1) / np.sqrt(np.float32(2)) and single[1] == 4
 
 
+def test_quotients_of_ints():
+    def kernel(out, n):
+        i = cuda.grid(1)
+        out[i] = (i + n) / 3
+
+    for n in (1, 2**60 + 1):
+        assert run(kernel, np.zeros(4), n, block=4).tolist() == [(i + n) / 3 for i in range(4)]
+
+
 def test_half_precision():
     def kernel(out, a, b):
         t = cuda.threadIdx.x
