@@ -1,6 +1,7 @@
 """Python objects that compiled code depends on, in a form that outlives the process and fits another function object.
 
     fingerprint(value)  equal for values that compile to the same code
+    contents(value)     digests of the arrays in a value, for kernels, which have their elements compiled in
     Paths               how to reach the containers and objects of one compile from the function and its arguments:
                         a cell of another closure made by the same code lies at the same path
     recipe / rebuild    an object the code refers to by address
@@ -25,7 +26,7 @@ from .compiled import ABSENT, Guard
 
 _OURS = f"{__package__.partition('.')[0]}.runtime."
 
-__all__ = ["fingerprint", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup", "portable", "plain_function"]
+__all__ = ["fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup", "portable", "plain_function"]
 
 _blake2 = lazy("_blake2")  # see cache.py
 LITERAL = "literal"
@@ -109,6 +110,15 @@ def fingerprint(value) -> tuple:
                 return ("name", *name)
             return ("class", *name, *_class_parts(value))
     return LITERAL, Literal(value)
+
+
+def contents(value) -> tuple[bytes, ...]:
+    if type(value) is np.ndarray:
+        return (_blake2.blake2b(f"{value.shape} {value.dtype!r} ".encode() + value.tobytes(), digest_size=32).digest(),)
+    if isinstance(value, tuple):
+        return tuple([digest for part in value for digest in contents(part)])
+    function = plain_function(value)
+    return contents(function.__defaults__ or ()) if function is not None else ()
 
 
 def _class_parts(cls: type) -> list:

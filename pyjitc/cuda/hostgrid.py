@@ -224,7 +224,7 @@ def compile_kernel(function, types, options: Options, bounds, device) -> GridCod
 def _keep(name: str, kernel: GridKernel, guards, roots) -> None:
     paths = portable.Paths(roots, guards)
     try:
-        kept = tuple((paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in guards)
+        kept = tuple((paths.of(g.container), g.key, portable.fingerprint(g.value), portable.contents(g.value)) for g in guards)
     except (LookupError, TypeError, ValueError):
         return
     if portable.portable(kept):
@@ -237,10 +237,10 @@ def _revived(variant, roots, options: Options) -> GridCode | None:
     try:
         parts, _, _, _, _, kept = variant
         guards = []
-        for path, key, expected in kept:
+        for path, key, *expected in kept:
             container = portable.follow(path, roots)
             value = portable.lookup(container, key)
-            if portable.fingerprint(value) != expected:
+            if [portable.fingerprint(value), portable.contents(value)] != expected:
                 return None
             guards.append(Guard(container, key, value))
         kernel = GridKernel(*parts)

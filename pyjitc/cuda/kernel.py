@@ -36,6 +36,7 @@ gpu = lazy(f"{__package__}.gpu")
 _backends = {True: gpu, False: lazy(f"{__package__}.hostgrid")}
 _MAX_SHARED = 48 << 10
 _MAX_LAUNCHES = 64  # configurations of a kernel that are remembered
+_VALUES = (int, float, complex, str, bytes, np.generic)
 _PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray, *(t for t in np.sctypeDict.values() if t is not np.void)))
 
 
@@ -44,6 +45,7 @@ class DeviceFunction(Callable_):
 
     __slots__ = ("py_func", "__dict__", "__weakref__")
     __pyjitc_function__ = True
+    options = Options()  # it is compiled with those of the kernel
 
     def __init__(self, function: FunctionType):
         self.py_func = function
@@ -265,9 +267,11 @@ def _adopted(x):
 
 
 def _holds(guards) -> bool:
+    """Whether code is still right: what it depends on is the same, or an equal number or text. An array or a function that took
+    another's place may have other elements or cells."""
     for guard in guards:
         now = portable.lookup(guard.container, guard.key)
-        if now is not guard.value and (isinstance(now, np.ndarray) or portable.fingerprint(now) != portable.fingerprint(guard.value)):
+        if now is not guard.value and not (isinstance(now, _VALUES) and portable.fingerprint(now) == portable.fingerprint(guard.value)):
             return False
     return True
 

@@ -66,7 +66,7 @@ def compile_ptx(function, types, options: Options, bounds: Bounds, arch: str) ->
 def _keep(name: str, made: Compiled, roots) -> None:
     paths = portable.Paths(roots, made.guards)
     try:
-        guards = tuple((g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in made.guards)
+        guards = tuple((g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value), portable.contents(g.value)) for g in made.guards)
     except (LookupError, TypeError, ValueError):
         return
     kernel = made.kernel._replace(sites=tuple(map(tuple, made.kernel.sites)), bounds=tuple(made.kernel.bounds))
@@ -79,10 +79,10 @@ def _revived(variant, roots) -> Compiled | None:
     try:
         kernel, object_code, _, _, _, kept = variant
         guards = []
-        for symbol, path, key, expected in kept:
+        for symbol, path, key, *expected in kept:
             container = portable.follow(path, roots)
             value = portable.lookup(container, key)
-            if portable.fingerprint(value) != expected:
+            if [portable.fingerprint(value), portable.contents(value)] != expected:
                 return None
             guards.append(Guard(container, key, value, symbol))
         kernel = Kernel(*kernel)

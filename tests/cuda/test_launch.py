@@ -305,6 +305,63 @@ def test_code_is_kept_on_disk(tmp_path, monkeypatch):
     assert len(compiled) == 2
 
 
+def test_kept_code_has_the_elements_of_arrays(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+
+    def made(value):
+        table = np.array([value])
+
+        def kernel(x):
+            x[0] = table[0]
+            x[1] = cuda.const.array_like(table)[0]
+
+        return cuda.jit(cache=True)(kernel)
+
+    for value in (1.0, 2.0, 1.0):
+        x = np.zeros(2)
+        made(value)[1, 1](x)
+        assert x.tolist() == [value, value]
+
+    def field(dtype):
+        table = np.array([1.5], np.float32).view([("a", dtype)])
+
+        def kernel(x):
+            x[0] = table[0]["a"]
+
+        return cuda.jit(cache=True)(kernel)
+
+    for dtype, value in (("f4", 1.5), ("i4", 0x3FC00000), ("f4", 1.5)):  # of the same bytes
+        field(dtype)[1, 1](x)
+        assert x[0] == value
+    assert len({made(value).inspect_ptx("void(float64[::1])", "sm_90") for value in (1.0, 2.0, 1.0)}) == 2
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_device_function_that_is_defined_again(tmp_path, monkeypatch, cache):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+
+    def define(factor):
+        @cuda.jit(device=True)
+        def scaled(x):
+            return factor * x
+
+        return scaled
+
+    scaled = define(2)
+
+    @cuda.jit(cache=cache)
+    def kernel(x):
+        x[0] = scaled(x[0])
+
+    x = np.ones(1)
+    kernel[1, 1](x)
+    scaled = define(5)
+    kernel[1, 1](x)
+    scaled = cuda.jit(device=True)(lambda x: x + 1)
+    kernel[1, 1](x)
+    assert x[0] == 11 and ".target sm_90" in kernel.inspect_ptx("void(float64[::1])", "sm_90")
+
+
 def test_an_interrupt_ends_a_launch():
     @cuda.jit
     def forever(x):
