@@ -129,7 +129,7 @@ class DeviceArray:
 
     def _view(self, window: np.ndarray) -> DeviceArray:
         start = self.start if window.size == 0 else window.ctypes.data
-        return DeviceArray(self.memory, start, window.shape, window.strides, window.dtype, self.writable, self.stream)
+        return DeviceArray(self.memory, start, window.shape, window.strides, window.dtype, self.writable and window.flags.writeable, self.stream)
 
     def __getitem__(self, key):
         return self.getitem(key)
@@ -267,6 +267,15 @@ class DeviceArray:
         new = _new(self.device, self.shape, self.dtype, "C", stream)
         new.copy_to_device(self, stream)
         return new
+
+    def __copy__(self) -> DeviceArray:
+        return self.copy()
+
+    def __deepcopy__(self, memo) -> DeviceArray:
+        return self.copy()
+
+    def __reduce__(self):
+        raise TypeError("a device array belongs to this process: pickle what it holds, x.copy_to_host()")
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         if copy is False:

@@ -11,7 +11,7 @@ from ..base.lazy import lazy
 from ..base.options import environment
 from ..runtime import driver
 from ..runtime.hostdevice import CURRENT as _local
-from ..runtime.hostdevice import HostDevice
+from ..runtime.hostdevice import HostDevice, OfProcess
 
 __all__ = ["CudaError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
            "event_elapsed_time", "external_stream", "get_current_device", "gpus", "is_available", "launched", "legacy_default_stream", "list_devices", "per_thread_default_stream", "raise_failures", "select_device", "stream", "stream_handle",
@@ -161,7 +161,7 @@ def stream_handle(stream) -> int:
         raise TypeError(f"{stream!r} is no stream; take one from cuda.stream()") from None
 
 
-class Stream:
+class Stream(OfProcess):
     """A queue of work on a device: what is put in runs in order, beside other streams."""
 
     def __init__(self, device, handle: int, owned: bool = True):
@@ -219,7 +219,7 @@ class Stream:
                 self.device.free_stream(self.handle)
 
 
-class Event:
+class Event(OfProcess):
     """A mark in a stream: whether it was passed, and when."""
 
     def __init__(self, device, timing: bool = True):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["CURRENT", "DeviceNames", "HostDevice", "MemoryInfo"]
+__all__ = ["CURRENT", "DeviceNames", "HostDevice", "MemoryInfo", "OfProcess"]
 
 
 class MemoryInfo(NamedTuple):
@@ -29,7 +29,14 @@ _ALIGN = 256  # of device memory
 CURRENT = threading.local()  # device: of this thread; left: those that `with` has put aside
 
 
-class DeviceNames:
+class OfProcess:
+    """Has a handle or an address with one owner, which means nothing in another process."""
+
+    def __reduce__(self):
+        raise TypeError(f"{self!r} belongs to this process: it cannot be copied or pickled")
+
+
+class DeviceNames(OfProcess):
     """What devices are asked for under Numba's names: `id`, attributes such as MULTIPROCESSOR_COUNT, `with device`."""
 
     def __enter__(self):

@@ -1,5 +1,7 @@
 """Device arrays, streams and events on a fake driver and on the host."""
+import copy
 import gc
+import pickle
 
 import numpy as np
 import pytest
@@ -375,3 +377,24 @@ def test_fields(place, aligned):
 
 def add_one(x):
     x[cuda.grid(1)] += 1
+
+
+def test_copies_are_independent_and_nothing_is_pickled(place):
+    there = arrays.to_device(np.arange(6.0).reshape(2, 3))
+    for made in (copy.copy(there), copy.deepcopy(there.T).T, copy.deepcopy([there])[0]):
+        there[0, 0] = 7
+        assert made.address != there.address and made.copy_to_host().tolist() == [[0, 1, 2], [3, 4, 5]]
+        there[0, 0] = 0
+    with pytest.raises(TypeError, match="copy_to_host"):
+        pickle.dumps(there)
+    for one in (cuda.stream(), cuda.event(), cuda.current_context()):
+        for refused in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="belongs to this process"):
+                refused(one)
+
+
+def test_a_broadcast_view_is_read_only(place):
+    there = arrays.to_device(np.arange(3.0)).broadcast_to((2, 3))
+    assert not there.type.writable
+    with pytest.raises(ValueError, match="read-only"):
+        there[0, 0] = 1
