@@ -376,15 +376,32 @@ def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel |
     if environment("PYJITC_CACHE"):
         chosen = chosen._replace(cache=environment("PYJITC_CACHE") != "0")
     strict = bool(options.get("strict"))
-    limits = options.get("launch_bounds") or ()
-    limits = (limits,) if isinstance(limits, int) else tuple(limits)
-    bounds = Bounds(*(*limits, 0, 0)[:2], options.get("max_registers") or 0, bool(options.get("libdevice")))
+    bounds = _bounds(options.get("launch_bounds"), options.get("max_registers"), bool(options.get("libdevice")))
     if isinstance(signature, (FunctionType, CompiledFunction, Kernel, DeviceFunction)):
         return _decorate(signature, device, chosen, bounds, (), strict)
     if signature is not None and not isinstance(signature, (str, list, tuple, TypeName, Signature)):
         raise TypeError(f"cuda.jit compiles Python functions, not {signature!r}")
     declared = () if signature is None else tuple(map(signature_of, signature if isinstance(signature, list) else [signature]))
     return lambda function: _decorate(function, device, chosen, bounds, declared, strict)
+
+
+def _bounds(launch_bounds, max_registers, libdevice: bool) -> Bounds:
+    """What the options say, 0 and None being nothing."""
+    limits = tuple(launch_bounds) if isinstance(launch_bounds, (tuple, list)) else (launch_bounds or 0,)
+    if len(limits) > 2:
+        raise ValueError(f"launch_bounds={launch_bounds!r}: must be the most threads of a block, or with it the least blocks of a multiprocessor")
+    threads, blocks = (*limits, 0, 0)[:2]
+    chosen = []
+    for option, what, value, least, most in (("launch_bounds", "threads of a block", threads, 1, 1024),
+                                             ("launch_bounds", "blocks of a multiprocessor", blocks, 1, 32),
+                                             ("max_registers", "registers of a thread", max_registers or 0, 16, 255)):
+        try:
+            chosen.append(operator.index(value))
+        except TypeError:
+            raise TypeError(f"option {option}: the {what} are an int, not {value!r}") from None
+        if value and not least <= value <= most:
+            raise ValueError(f"option {option}: the {what} are {least} to {most}, not {value}")
+    return Bounds(*chosen, libdevice)
 
 
 def _decorate(function, device: bool, options: Options, bounds: Bounds, declared, strict: bool):

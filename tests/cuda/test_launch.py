@@ -284,6 +284,17 @@ def test_a_kernel_is_a_device_function_in_another():
     assert cuda.jit(device=True)(lambda v: v + 1)(2) == 3  # a device function called by the interpreter
 
 
+@pytest.mark.parametrize("given, text", [
+    ({"launch_bounds": "a"}, "option launch_bounds: the threads of a block are an int, not 'a'"), ({"launch_bounds": 1.5}, "not 1.5"),
+    ({"launch_bounds": -3}, "threads of a block are 1 to 1024, not -3"), ({"launch_bounds": 5000}, "1 to 1024"),
+    ({"launch_bounds": (64, 100)}, "blocks of a multiprocessor are 1 to 32"), ({"launch_bounds": (1, 2, 3, 4)}, "must be the most threads"),
+    ({"max_registers": -5}, "option max_registers: the registers of a thread are 16 to 255, not -5"), ({"max_registers": "f"}, "an int, not 'f'"),
+    ({"max_registers": 2.5}, "an int"), ({"max_registers": 10**12}, "16 to 255")], ids=str)
+def test_bounds_that_cannot_be(given, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        cuda.jit(**given)
+
+
 def test_code_is_kept_on_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
     compiled = []
