@@ -20,7 +20,7 @@ from ..base.lazy import lazy
 from ..base.options import Options
 from ..runtime import loader
 from ..types import kinds
-from ..types.kinds import Array, Float, Int, NoneType, NpFloat, NpInt, Tuple, Type
+from ..types.kinds import Array, Float, Int, NoneType, NpFloat, NpInt, Range, Slice, Tuple, Type
 from . import arrays, devices
 from .arrays import DeviceArray
 from .failure import failure
@@ -61,12 +61,13 @@ def _fields(t: Type, name: str) -> list[tuple[str, str]]:
     if kinds.is_complex(t):
         code = "f" if t is kinds.complex64 else "d"
         return [(code, f"{name}.real"), (code, f"{name}.imag")]
-    if t is NoneType or isinstance(t, (kinds.Singleton, kinds.DType)):
-        return []
-    raise TypeError(f"a {t} cannot be passed to a kernel; pass numbers, arrays and tuples")
+    if isinstance(t, Slice) or t is Range:
+        parts = (t.start, t.stop, t.step) if isinstance(t, Slice) else (Int, Int, Int)
+        return [field for part, end in zip(parts, ("start", "stop", "step")) for field in _fields(part, f"{name}.{end}")]
+    return []  # the type says it
 
 
-_CLASSES = {Int: int, Float: float, kinds.Bool: bool, kinds.Complex: complex, NoneType: type(None)}
+_CLASSES = {Int: int, Float: float, kinds.Bool: bool, kinds.Complex: complex, NoneType: type(None), kinds.Ellipsis_: type(...), Range: range}
 
 
 class GpuCode:
@@ -112,7 +113,7 @@ class GpuCode:
             elif isinstance(t, kinds.Singleton):
                 scope[f"t{k}"] = t.value
                 tests.append(f"{name} is {_OURS}t{k}")
-            elif isinstance(t, (Tuple, kinds.DType, kinds.NpTime)):  # of dates the class does not say the unit
+            elif isinstance(t, (Tuple, Slice, kinds.DType, kinds.NpTime)):  # of dates the class does not say the unit
                 tests.append("False")
             else:
                 scope[f"t{k}"] = _CLASSES.get(t) or np.dtype(t.text.rstrip("_")).type
@@ -257,12 +258,6 @@ def compile_kernel(function, types, options: Options, bounds, device) -> GpuCode
 
 
 def compiled(function, types, options: Options, bounds, arch: str):
-    names = function.__code__.co_varnames
-    for name, t in zip(names, types):
-        try:
-            _fields(t, "x")
-        except TypeError as error:
-            raise TypeError(f"{function.__qualname__}() argument {name!r}: {error}") from None
     return ptx.compile_ptx(function, types, options, Bounds(*bounds), arch)
 
 

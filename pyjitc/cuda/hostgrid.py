@@ -22,7 +22,7 @@ from ..base.trace import timed
 from ..codegen.gridkernel import CONTEXT_WORDS, CONTROL, ENTRY, RECORD, STOP, WORDS, GridKernel
 from ..codegen.sites import Site
 from ..runtime.loader import LoadError, load
-from ..types.kinds import Array, Tuple, is_complex
+from ..types.kinds import Array, Int, Range, Singleton, Slice, Tuple, is_complex
 from .failure import failure
 
 __all__ = ["GridCode", "compile_kernel"]
@@ -184,12 +184,16 @@ def _pack(value, t, words: list) -> None:
     elif isinstance(t, Tuple):
         for part, p in zip(value, t.elements):
             _pack(part, p, words)
-    else:
+    elif isinstance(t, Slice) or t is Range:
+        parts = (t.start, t.stop, t.step) if isinstance(t, Slice) else (Int, Int, Int)
+        for part, p in zip((value.start, value.stop, value.step), parts):
+            _pack(part, p, words)
+    elif not isinstance(t, Singleton):  # of which the type says all
         words += (float(value.real), float(value.imag)) if is_complex(t) else _word(value)
 
 
 def _word(value) -> tuple:
-    """A number; nothing for a value that its type says."""
+    """A number; nothing for None, Ellipsis and dtypes."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return (int(value.view(np.int64)),)
     if isinstance(value, (float, np.floating)):

@@ -25,7 +25,7 @@ from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
 from ..runtime.dispatcher import Callable_
-from ..types.kinds import NoneType, Singleton
+from ..types.kinds import Array, DType, Ellipsis_, NoneType, Range, Singleton, Slice, Tuple, is_scalar
 from ..types.typeof import typeof
 from .arrays import DeviceArray, adopt, mapped_address
 from .devices import current_device, stream_handle
@@ -110,24 +110,35 @@ class Kernel(Callable_):
 
     def compile(self, signature: str | tuple | Signature) -> Any:
         """The code for a signature, made now if it is not there."""
-        types = signature_of(signature).args
-        if signature_of(signature).result not in (None, NoneType):
-            raise TypeError(f"{self.__qualname__} is a kernel: it returns nothing, but {signature} declares a result")
-        count = len(self._binder.__code__.co_varnames[:self._binder.__code__.co_argcount])
-        if len(types) != count:
-            raise TypeError(f"signature {signature} has {len(types)} arguments, {self.__qualname__}() takes {count}")
-        return self._code(types, current_device())
+        return self._code(self._types_of(signature), current_device())
 
     def specialize(self, *args: Any) -> "Kernel":
         """The kernel compiled for the types of these arguments."""
-        self._code(self._types(args)[1], current_device())
+        self._code(self._types(_all_adopted(self._binder(*args)))[1], current_device())
         return self
+
+    def _types_of(self, signature) -> tuple:
+        """The argument types of a signature, which has to be one of this kernel."""
+        types, code = signature_of(signature).args, self._binder.__code__
+        if signature_of(signature).result not in (None, NoneType):
+            raise TypeError(f"{self.__qualname__} is a kernel: it returns nothing, but {signature} declares a result")
+        count = code.co_argcount + code.co_kwonlyargcount
+        if len(types) != count:
+            raise TypeError(f"signature {signature} has {len(types)} arguments, {self.__qualname__}() takes {count}")
+        self._check_passing(types)
+        return types
+
+    def _check_passing(self, types) -> None:
+        for name, t in zip(self._binder.__code__.co_varnames, types):
+            if not _is_passed(t):
+                raise TypeError(f"{self.__qualname__}() argument {name!r}: a {t} cannot be passed to a kernel; pass numbers, arrays and tuples")
 
     def _code(self, types, device):
         key = types, device if device.gpu else None
         found = self._codes.get(key)
         if found is not None and _holds(found.guards):
             return found
+        self._check_passing(types)
         found = _backends[device.gpu].compile_kernel(self.py_func, types, self.options, self.bounds, device)
         self._codes[key] = found
         return found
@@ -171,9 +182,10 @@ class Kernel(Callable_):
         if getattr(stream, "device", device) is not device:
             raise ValueError(f"the stream is of device {stream.device.index}, the launch on device {device.index}")
         given = self._binder(*args, **kwargs)
-        args = tuple([x if type(x) in _PLAIN else _adopted(x) for x in given])
+        args = _all_adopted(given)
         if self.strict:
-            self._refuse_host_arrays(args)
+            for name, x in zip(self.py_func.__code__.co_varnames, args):
+                self._refuse_host_arrays(name, x)
         args, types = self._types(args)
         code = self._code(types, device)
         limit = max(_MAX_SHARED, device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"))
@@ -189,19 +201,20 @@ class Kernel(Callable_):
                     record[name] = there[name]
         return code
 
-    def _refuse_host_arrays(self, args) -> None:
-        for name, x in zip(self.py_func.__code__.co_varnames, args):
-            if isinstance(x, np.ndarray) and mapped_address(x) is None:
-                raise TypeError(f"{self.__qualname__}() argument {name!r} is an array in host memory; copy it with cuda.to_device, "
-                                "or leave out strict=True")
+    def _refuse_host_arrays(self, name: str, x) -> None:
+        if isinstance(x, tuple):
+            for part in x:
+                self._refuse_host_arrays(name, part)
+        elif isinstance(x, np.ndarray) and mapped_address(x) is None:
+            raise TypeError(f"{self.__qualname__}() argument {name!r} is an array in host memory; copy it with cuda.to_device, "
+                            "or leave out strict=True")
 
     # -- looking
 
     def _inspected(self, what: str, signature, arch: str | None):
         if signature is None:
             return {types: self._inspected(what, Signature(types), arch) for types in self.signatures}
-        types = signature_of(signature).args
-        return getattr(gpu, what)(self.py_func, types, self.options, self.bounds, arch or gpu.arch_of(current_device()))
+        return getattr(gpu, what)(self.py_func, self._types_of(signature), self.options, self.bounds, arch or gpu.arch_of(current_device()))
 
     def inspect_ptx(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""
@@ -256,6 +269,10 @@ class Kernel(Callable_):
         return self._figure("max_threads", signature)
 
 
+def _all_adopted(given) -> tuple:
+    return tuple([x if type(x) in _PLAIN else _adopted(x) for x in given])
+
+
 def _adopted(x):
     """Arrays of other libraries as device arrays, in tuples too."""
     if isinstance(x, tuple):
@@ -274,6 +291,15 @@ def _holds(guards) -> bool:
         if now is not guard.value and not (isinstance(now, _VALUES) and portable.fingerprint(now) == portable.fingerprint(guard.value)):
             return False
     return True
+
+
+def _is_passed(t) -> bool:
+    """Whether what stands for a value of the type can be passed: numbers, addresses of elements, or nothing."""
+    if isinstance(t, Tuple):
+        return all(map(_is_passed, t.elements))
+    if isinstance(t, Slice):
+        return all(map(_is_passed, (t.start, t.stop, t.step)))
+    return is_scalar(t) or isinstance(t, (Array, DType, Singleton)) or t in (Ellipsis_, NoneType, Range)
 
 
 def _function_type(value):

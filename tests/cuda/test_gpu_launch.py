@@ -1,6 +1,7 @@
 """Launches on a fake driver: what the kernel is given, misuse, failures of threads, code on disk."""
 import collections
 import ctypes
+import enum
 import gc
 import re
 import struct
@@ -64,6 +65,11 @@ def test_arrays_of_the_device_and_of_the_host(library):
     assert library.launches[-1][1:3] == ((4, 1, 1), (256, 1, 1))
 
 
+class Color(enum.IntEnum):
+    RED = 3
+    BLUE = 4
+
+
 Point = collections.namedtuple("Point", "x y")
 
 
@@ -85,6 +91,24 @@ def test_every_kind_of_argument_arrives_as_declared(library):
         assert values[9:12] == [vector.address, 5, 9]
         assert values[12:15] == [rows.address, 4, 6]
         assert values[15:20] == [columns.address, *columns.shape, *columns.strides] and values[20:] == [2**63]
+
+
+def test_ranges_slices_and_members_of_enums(library):
+    def kernel(r, s, t, c, x):
+        for i in r:
+            x[i] += 1
+        x[s] = x[t[0]] + c + t[1]
+
+    kernel = cuda.jit(kernel)
+    x = arrays.to_device(np.zeros(6))
+    for _ in range(2):
+        kernel[1, 1](range(4, 1, -2), slice(None, 3), (slice(2, np.int32(5)), Color.BLUE), Color.RED, x)
+        assert library.launches[-1][5] == [4, 1, 2**64 - 2, 3, 2, 5, x.address, 6]
+    kernel[1, 1](range(3), slice(None, 3), (slice(2, np.int32(5)), Color.BLUE), Color.RED, x)
+    assert library.launches[-1][5] == [0, 3, 1, 3, 2, 5, x.address, 6]
+    for text in ("text", b"bytes"):
+        with pytest.raises(TypeError, match="argument 's': a .* cannot be passed to a kernel"):
+            kernel[1, 1](range(3), text, (slice(2, 5), 1), 1, x)
 
 
 def days(a, d, o):
@@ -128,6 +152,8 @@ def test_misuse_is_refused_before_the_launch(library):
         kernel[1, 32](2.0, x)
     with pytest.raises(TypeError, match="host memory; copy it with cuda.to_device"):
         cuda.jit(strict=True)(add)[1, 32](2.0, np.ones(10), y)
+    with pytest.raises(TypeError, match="argument 'x' is an array in host memory"):
+        cuda.jit(strict=True)(add)[1, 32](2.0, (x, (np.ones(10),)), y)
     y.free()
     for _ in range(2):
         with pytest.raises(ValueError, match="the device array was freed"):

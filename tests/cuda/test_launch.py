@@ -1,4 +1,5 @@
 """Launches on the CPU grid: what is checked before, what failing threads raise, what is specialised."""
+import enum
 import os
 import signal
 import threading
@@ -119,6 +120,40 @@ def test_arguments_are_checked():
         put[1, 1](np.broadcast_to(1.0, (10,)), 0)
     put[1, 5](n=0, x=x)
     assert x.all()
+
+
+def test_signatures_have_the_arguments_of_the_kernel():
+    for ask in (cuda.jit(put.py_func).compile, put.inspect_ptx, put.inspect_llvm, lambda s: put.inspect_types(signature=s),
+                lambda s: cuda.compile_ptx(put, s)):
+        with pytest.raises(TypeError, match=r"^signature .* has 1 arguments, put\(\) takes 2$"):
+            ask("void(float64[:])")
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
+        put.specialize(np.zeros(3))
+
+
+class Place(enum.IntEnum):
+    FIRST = 1
+    SECOND = 2
+
+
+def test_ranges_slices_and_members_of_enums():
+    @cuda.jit
+    def kernel(x, r, s, t, c):
+        for i in r:
+            x[i] = i
+        x[s] += 10
+        x[t[0]] += t[1]
+        x[0] = 100 * c + (5 if c == Place.SECOND else 0)
+
+    for r, s, t, c in ((range(1, 4), slice(2, None), (slice(None, None, 2), Place.FIRST), Place.SECOND),
+                       (range(5, 0, -2), slice(None, np.int8(3)), (slice(-2, None), 7), Place.FIRST)):
+        x, wanted = np.zeros(6), np.zeros(6)
+        kernel[1, 1](x, r, s, t, c)
+        kernel.py_func(wanted, r, s, t, c)
+        assert x.tolist() == wanted.tolist()
+    for given in ("text", b"bytes", (1, "text")):
+        with pytest.raises(TypeError, match="argument 's': a .* cannot be passed to a kernel"):
+            kernel[1, 1](x, range(2), given, t, c)
 
 
 def test_what_has_no_meaning_in_a_kernel_is_said():
