@@ -13,6 +13,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..api import portable
+from ..api.dispatch import make_binder
 from ..api.signature import signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
@@ -20,13 +21,14 @@ from ..lib.cuda.names import blockDim, blockIdx, grid, gridsize, shared, syncthr
 from ..types import kinds
 from ..types.lattice import dtype_of
 from ..types.typeof import element_type, typeof
-from .arrays import DeviceArray, device_array, is_cuda_array, wrap
+from .arrays import DeviceArray, adopt, device_array, device_array_like, is_cuda_array, wrap
 from .kernel import jit
 
 __all__ = ["Elementwise", "Reduce", "elementwise", "reduce", "vectorize"]
 
 _compiler = lazy("pyjitc.api.compiler")
 _THREADS = 256
+_ARRAYS = (np.ndarray, DeviceArray)
 _NUMPY = {kinds.Int: kinds.int64, kinds.Float: kinds.float64, kinds.Bool: kinds.bool_, kinds.Complex: kinds.complex128}
 
 
@@ -66,9 +68,16 @@ class Elementwise:
 
     def __init__(self, function, signatures, options):
         self.py_func = _plain(function, "elementwise")
+        code = self.py_func.__code__
+        if code.co_flags & 0xC or code.co_kwonlyargcount:
+            raise TypeError(f"{self.py_func.__qualname__}() is made element by element: it takes no *args, **kwargs or keyword-only arguments")
+        for signature in signatures:
+            if len(signature.args) != code.co_argcount:
+                raise TypeError(f"signature {signature} has {len(signature.args)} arguments, {self.py_func.__qualname__}() takes {code.co_argcount}")
         self.signatures = signatures
         self.options = options
         functools.update_wrapper(self, self.py_func)
+        self._binder = make_binder(self.py_func)
         self._results: dict = {}
         self._kernels: dict = {}
 
@@ -76,12 +85,14 @@ class Elementwise:
         return f"<elementwise kernel {self.__qualname__}>"
 
     def __call__(self, *operands, out=None, stream=0):
-        operands = [wrap(x) if is_cuda_array(x) else np.asarray(x) if isinstance(x, (list, np.ndarray)) else x for x in operands]
-        arrays = [x for x in operands if isinstance(x, (np.ndarray, DeviceArray))]
-        types = tuple([element_type(x.dtype) if isinstance(x, (np.ndarray, DeviceArray)) else typeof(x) for x in operands])
-        on_device = any(isinstance(x, DeviceArray) for x in arrays) or isinstance(out, DeviceArray)
+        operands = [np.asarray(x) if isinstance(x, (list, np.ndarray)) else adopt(x) for x in self._binder(*operands)]
+        types = tuple([self._type(name, x) for name, x in zip(self.py_func.__code__.co_varnames, operands)])
+        given, out = out, adopt(out)
+        if out is not None and not isinstance(out, _ARRAYS):
+            raise TypeError(f"out of {self.__qualname__}() is an array, not a {type(out).__name__}")
+        on_device = any(isinstance(x, DeviceArray) for x in (*operands, out))
         operands, types = self._converted(operands, types)
-        arrays = [x for x in operands if isinstance(x, (np.ndarray, DeviceArray))]
+        arrays = [x for x in operands if isinstance(x, _ARRAYS)]
         try:
             shape = np.broadcast_shapes(*(x.shape for x in arrays))
         except ValueError:
@@ -89,18 +100,38 @@ class Elementwise:
                              f"{' '.join(str(x.shape) for x in arrays)}") from None
         result = dtype_of(self._result(types))
         if out is None:
-            out = device_array(shape, result, stream=stream) if on_device else np.empty(shape, result)
+            given = out = device_array(shape, result, stream=stream) if on_device else np.empty(shape, result)
         elif tuple(out.shape) != shape:
             raise ValueError(f"out has shape {tuple(out.shape)}, the result {shape}")
+        elif not (out.writable if isinstance(out, DeviceArray) else out.flags.writeable):
+            raise ValueError(f"out of {self.__qualname__}() is read-only")
+        elif any(_overlap(x, out) for x in arrays):
+            made = device_array_like(out, stream) if isinstance(out, DeviceArray) else np.empty_like(out)
+            self(*operands, out=made, stream=stream)
+            if isinstance(out, DeviceArray):
+                out.copy_to_device(made, stream)
+            else:
+                np.copyto(out, made)
+            return given
         if math.prod(shape):
             flat = all(x.shape == shape and _is_contiguous(x) for x in (*arrays, out))
             flat = flat or not shape
-            are_arrays = tuple([isinstance(x, (np.ndarray, DeviceArray)) for x in operands])
-            given = [x if not is_array else x.reshape(-1) if flat else _broadcast(x, shape) for x, is_array in zip(operands, are_arrays)]
-            given.append(out.reshape(-1) if flat else out)
+            are_arrays = tuple([isinstance(x, _ARRAYS) for x in operands])
+            values = [x if not is_array else x.reshape(-1) if flat else _broadcast(x, shape) for x, is_array in zip(operands, are_arrays)]
+            values.append(out.reshape(-1) if flat else out)
             kernel = self._kernel(are_arrays, 1 if flat else len(shape))
-            kernel.forall(math.prod(shape), _THREADS, stream)(*given)
-        return out if on_device or out.shape else out[()]
+            kernel.forall(math.prod(shape), _THREADS, stream)(*values)
+        return given if on_device or out.shape else out[()]
+
+    def _type(self, name: str, x):
+        """The type of an operand, or of its elements."""
+        try:
+            found = typeof(x) if not isinstance(x, DeviceArray) else x.type
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{self.__qualname__}() argument {name!r} {error}") from None
+        if isinstance(found, kinds.Array) and isinstance(found.dtype, kinds.Record):
+            raise TypeError(f"{self.__qualname__}() argument {name!r} is an array of records; pass its fields, as in x['field']")
+        return found.dtype if isinstance(found, kinds.Array) else found
 
     def _converted(self, operands, types):
         """Operands and types as the first signature that takes them says."""
@@ -165,6 +196,14 @@ def _broadcast(x, shape):
     return x.broadcast_to(shape) if tuple(x.shape) != shape else x
 
 
+def _overlap(x, out) -> bool:
+    """Whether writing `out` may change elements of `x` that are still to be read."""
+    here, there = [a._window() if isinstance(a, DeviceArray) else a for a in (x, out)]
+    if not np.may_share_memory(here, there):
+        return False
+    return (here.ctypes.data, here.shape, here.strides, here.itemsize) != (there.ctypes.data, there.shape, there.strides, there.itemsize)
+
+
 def _fits(x, t, wanted) -> bool:
     if kinds.is_python_number(t):
         return kinds.is_complex(wanted) or not kinds.is_complex(t) and (kinds.is_float(wanted) or not kinds.is_float(t))
@@ -172,7 +211,7 @@ def _fits(x, t, wanted) -> bool:
 
 
 def _cast(x, dtype):
-    if not isinstance(x, (np.ndarray, DeviceArray)):
+    if not isinstance(x, _ARRAYS):
         return dtype.type(x)
     if x.dtype == dtype:
         return x

@@ -89,3 +89,57 @@ def test_reductions():
         total(np.zeros((2, 2)))
     with pytest.raises(ValueError, match="size=11"):
         total(np.zeros(10), size=11)
+
+
+@cuda.elementwise
+def same(x, times=1):
+    return times * x
+
+
+@pytest.mark.parametrize("to", [lambda x: x, cuda.to_device], ids=["host", "device"])
+def test_operands_that_the_result_lies_over(to):
+    square = rng.random((4, 4))
+    for there, here in ((np.s_[:-1], np.s_[1:]), (np.s_[1:], np.s_[:-1]), (np.s_[::-1], np.s_[:]), (np.s_[:], np.s_[:])):
+        for turned in (False, True):
+            wanted, x = square.copy(), to(square.copy())
+            wanted[here] = (square.T if turned else square)[there]
+            out = x[here]
+            assert same((x.T if turned else x)[there], out=out) is out
+            np.testing.assert_array_equal(np.asarray(x), wanted)
+    first = to(np.arange(4.0))
+    add(first[:1], first, out=first)
+    assert np.asarray(first).tolist() == [0, 1, 2, 3]
+    first[0] = 1
+    add(first, first[:1], out=first)
+    assert np.asarray(first).tolist() == [2, 2, 3, 4]
+
+
+class Tensor:
+    """Of another library, known by DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **given):
+        return self.array.__dlpack__(**given)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_defaults_and_tensors_of_other_libraries():
+    assert same(np.arange(3.0)).tolist() == [0, 1, 2] and same(np.arange(3), 5).tolist() == [0, 5, 10]
+    assert same(Tensor(np.arange(3.0)), 2).copy_to_host().tolist() == [0, 2, 4]
+    out = Tensor(np.zeros(3))
+    assert same(np.arange(3.0), out=out) is out and out.array.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda x: relu(), r"relu\(\) missing 2 required positional arguments: 'x' and 'slope'"), (lambda x: relu(x, 1, 2), "takes 2 positional arguments but 3"),
+    (lambda x: same(np.array([1, None])), r"same\(\) argument 'x' is an array of Python objects"), (lambda x: same(object()), "argument 'x' is an object"),
+    (lambda x: same(np.zeros(3, "i4, f4")), "array of records"), (lambda x: same(x, out=[0] * 6), r"out of same\(\) is an array, not a list"),
+    (lambda x: same(x, out=np.broadcast_to(0.0, 3)), r"out of same\(\) is read-only"), (lambda x: cuda.elementwise(lambda *x: x[0]), r"no \*args"),
+    (lambda x: cuda.vectorize(["float64(float64)"])(lambda x, y: x + y), "has 1 arguments")])
+def test_what_is_no_operand_is_said(call, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        call(np.arange(3.0))
