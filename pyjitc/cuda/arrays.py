@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import struct
 from typing import Any, Iterator
 
@@ -183,6 +184,8 @@ class DeviceArray:
         """Consecutive parts of `section` items of a vector."""
         if self.ndim != 1:
             raise ValueError("split works on arrays of one dimension")
+        if section < 1:
+            raise ValueError(f"split takes the number of items of a part, at least 1, not {section}")
         return [self[k:k + section] for k in range(0, len(self), section)]
 
     # -- copies
@@ -190,6 +193,8 @@ class DeviceArray:
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Stream | int = 0) -> np.ndarray:
         """The contents, in `ary` where given. With a stream, into pinned memory, it may return before they are there."""
         if ary is not None:
+            if not isinstance(ary, np.ndarray):
+                raise TypeError(f"copy_to_host fills an array of NumPy, not a {type(ary).__name__}")
             _same_form(self, ary, "copy_to_host")
             if not ary.flags.writeable:
                 raise ValueError("copy_to_host: the target is read-only")
@@ -393,8 +398,10 @@ def _copy_runs(device, window: np.ndarray, source: np.ndarray, stream: int) -> N
 
 
 def _dims(shape) -> tuple[int, ...]:
-    dims = (shape,) if hasattr(shape, "__index__") else tuple(shape)
-    dims = tuple(int(n.__index__()) for n in dims)
+    try:
+        dims = tuple(map(operator.index, (shape,) if hasattr(shape, "__index__") else shape))
+    except TypeError:
+        raise TypeError(f"a shape is an int or a tuple of ints, not {shape!r}") from None
     if any(n < 0 for n in dims):
         raise ValueError("negative dimensions are not allowed")
     return dims
@@ -417,18 +424,29 @@ def device_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides:
 
 def _order(what: str, shape, dtype, strides, order: str) -> str:
     """'C' or 'F', as the strides say where they are given."""
+    if order not in ("C", "F"):
+        raise ValueError(f"{what}: order={order!r}: choose 'C' or 'F'")
     if strides is None:
         return order
     for found in "CF":
-        if tuple(strides) == _strides(shape, dtype.itemsize, found):
+        if (tuple(strides) if isinstance(strides, (tuple, list)) else (strides,)) == _strides(shape, dtype.itemsize, found):
             return found
     raise ValueError(f"{what}: strides of new arrays are those of order 'C' or 'F'")
 
 
 def device_array_like(ary: Any, stream: Stream | int = 0) -> DeviceArray:
     """A new array of the shape, dtype and order of `ary`."""
-    layout = ary.type.layout if isinstance(ary, DeviceArray) else "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
-    return _new(current_device(), ary.shape, ary.dtype, "F" if layout == "F" else "C", stream)
+    order = _order_of("device_array_like", ary)
+    return _new(current_device(), ary.shape, ary.dtype, order, stream)
+
+
+def _order_of(what: str, ary) -> str:
+    """The order of a new array like this one."""
+    if isinstance(ary, DeviceArray):
+        return "F" if ary.type.layout == "F" else "C"
+    if not isinstance(ary, (np.ndarray, np.generic)):
+        raise TypeError(f"{what} takes an array of NumPy or a device array, not a {type(ary).__name__}")
+    return "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
 
 
 def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
@@ -439,8 +457,7 @@ def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceA
             return obj
     elif not isinstance(obj, np.ndarray):
         obj = np.asarray(obj)
-    if to is None:
-        to = device_array_like(obj, stream)
+    to = device_array_like(obj, stream) if to is None else wrap(to)
     if copy:
         to.copy_to_device(obj, stream)
     return to
@@ -468,7 +485,8 @@ def pinned_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides:
 
 
 def pinned_array_like(ary: Any) -> np.ndarray:
-    return pinned_array(ary.shape, ary.dtype, order="F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C")
+    order = _order_of("pinned_array_like", ary)
+    return pinned_array(ary.shape, ary.dtype, order=order)
 
 
 def mapped_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:
@@ -482,7 +500,8 @@ def managed_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides
 
 
 def mapped_array_like(ary: Any, stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:
-    return mapped_array(ary.shape, ary.dtype, order="F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C")
+    order = _order_of("mapped_array_like", ary)
+    return mapped_array(ary.shape, ary.dtype, order=order)
 
 
 def mapped_address(ary: np.ndarray) -> int | None:
@@ -521,6 +540,8 @@ def mapped(*arys: np.ndarray, stream: Stream | int = 0) -> Iterator[Any]:
 
 
 def _pin(device, ary: np.ndarray, stack, is_mapped: bool) -> None:
+    if not isinstance(ary, np.ndarray):
+        raise TypeError(f"only arrays of NumPy are pinned, not a {type(ary).__name__}")
     if not (ary.flags.c_contiguous or ary.flags.f_contiguous):
         raise ValueError("only contiguous arrays are pinned")
     device.pin(ary.ctypes.data, ary.nbytes, is_mapped)
@@ -533,6 +554,8 @@ def _pin(device, ary: np.ndarray, stack, is_mapped: bool) -> None:
 def from_dlpack(obj: Any, stream: Stream | int = 0) -> DeviceArray:
     """The array of another library, where it is, by the DLPack protocol: PyTorch's, JAX's, CuPy's, NumPy's."""
     device = current_device()
+    if not hasattr(obj, "__dlpack_device__"):
+        raise TypeError(f"{type(obj).__name__} has no __dlpack__; copy host arrays with cuda.to_device")
     kind, index = obj.__dlpack_device__()
     if device.gpu:
         if kind not in (dlpack.CUDA, dlpack.CUDA_HOST, dlpack.CUDA_MANAGED):

@@ -74,7 +74,10 @@ class _Devices:
         return len(devices())
 
     def __getitem__(self, index):
-        return devices()[index]
+        try:
+            return devices()[index]
+        except IndexError:
+            raise IndexError(_no_device(index)) from None
 
     def __repr__(self):
         return f"<devices {devices()}>"
@@ -91,13 +94,17 @@ class _Devices:
 gpus = _Devices()
 
 
+def _no_device(index) -> str:
+    count = len(devices())
+    return f"there is no device {index}; there {'is' if count == 1 else 'are'} {count}, counted from 0"
+
+
 def select_device(index: int) -> Any:
     """Make a device current in this thread."""
-    known = devices()
-    if not isinstance(index, int) or not 0 <= index < len(known):
-        raise ValueError(f"there is no device {index}; there {'is' if len(known) == 1 else 'are'} {len(known)}, counted from 0")
-    _local.device = known[index]
-    return known[index]
+    if not hasattr(index, "__index__") or not 0 <= index < len(devices()):
+        raise ValueError(_no_device(index))
+    _local.device = devices()[index]
+    return _local.device
 
 
 def current_context(index: int | None = None) -> Any:
@@ -184,10 +191,10 @@ class Stream(OfProcess):
 
     def wait_event(self, event: Event) -> None:
         """What is put in from now on waits for the event."""
-        self.device.wait_for_event(self.handle, event.handle)
+        self.device.wait_for_event(self.handle, _event(event).handle)
 
     def record_event(self, event: Event | None = None) -> Event:
-        event = event or Event(self.device)
+        event = Event(self.device) if event is None else _event(event)
         event.record(self)
         return event
 
@@ -219,6 +226,12 @@ class Stream(OfProcess):
                 self.device.free_stream(self.handle)
 
 
+def _event(given) -> Event:
+    if not isinstance(given, Event):
+        raise TypeError(f"{given!r} is no event; take one from cuda.event()")
+    return given
+
+
 class Event(OfProcess):
     """A mark in a stream: whether it was passed, and when."""
 
@@ -243,7 +256,7 @@ class Event(OfProcess):
 
     def elapsed_time(self, end: Event) -> float:
         """Milliseconds from this event to `end`."""
-        for one in (self, end):
+        for one in (self, _event(end)):
             if not one.timing:
                 raise ValueError("the event was made with timing=False")
             if not one.recorded:
@@ -279,7 +292,7 @@ def per_thread_default_stream() -> Stream:
 
 def external_stream(pointer: int) -> Stream:
     """A stream that another library made."""
-    return Stream(current_device(), pointer, owned=False)
+    return Stream(current_device(), stream_handle(pointer), owned=False)
 
 
 def event(timing: bool = True) -> Event:
@@ -287,4 +300,4 @@ def event(timing: bool = True) -> Event:
 
 
 def event_elapsed_time(start: Event, end: Event) -> float:
-    return start.elapsed_time(end)
+    return _event(start).elapsed_time(end)

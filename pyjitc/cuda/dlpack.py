@@ -57,6 +57,8 @@ def _drop(capsule):
 
 def export(address: int, shape, strides, dtype: np.dtype, device: tuple[int, int], owner):
     """A capsule with a tensor; `owner` lives until the consumer is done."""
+    if dtype.kind not in _KINDS:
+        raise BufferError(f"DLPack has no arrays of dtype {dtype}; copy it to the host, as in x.copy_to_host()")
     n = len(shape)
     managed = _Managed()
     dims, steps = (c_int64 * n)(*shape), (c_int64 * n)(*(s // dtype.itemsize for s in strides))

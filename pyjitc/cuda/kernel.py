@@ -352,8 +352,11 @@ class ForAll:
     __slots__ = ("kernel", "ntasks", "tpb", "stream", "shared")
 
     def __init__(self, kernel, ntasks, tpb, stream, shared):
-        if ntasks < 0:
-            raise ValueError(f"forall() takes the number of threads, not {ntasks}")
+        for what, n in (("number of threads", ntasks), ("number of threads of a block", tpb)):
+            if not hasattr(n, "__index__"):
+                raise TypeError(f"forall() takes the {what} as an int, not {n!r}")
+            if n < 0:
+                raise ValueError(f"forall() takes the {what}, not {n}")
         self.kernel, self.ntasks, self.tpb, self.stream, self.shared = kernel, ntasks, tpb, stream, shared
 
     def __call__(self, *args, **kwargs) -> None:

@@ -41,20 +41,21 @@ def Out(ary: Any) -> Any:
 
 
 def compile_ptx(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False, fastmath: bool = False, cc: tuple[int, int] = (8, 0),
-                **options: Any) -> tuple[str, None]:
-    """(the PTX of a kernel for a signature, None: it returns nothing). cc: the compute capability. As `jit(...).inspect_ptx(sig, "sm_80")`."""
+                device: bool = False, **options: Any) -> tuple[str, None]:
+    """(the PTX of a kernel for a signature, None: it returns nothing). cc: the compute capability. As `jit(...).inspect_ptx(sig, "sm_80")`.
+    Of kernels only: functions for kernels are compiled with those that call them."""
+    if device:
+        raise TypeError("compile_ptx: a function for kernels has no code of its own; compile a kernel that calls it")
     kernel = pyfunc if isinstance(pyfunc, Kernel) else jit(debug=debug, fastmath=fastmath, **options)(pyfunc)
     return kernel.inspect_ptx(sig, f"sm_{cc[0]}{cc[1]}"), None
 
 
 def compile(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False, lineinfo: bool = False, device: bool = False, fastmath: bool = False,
             cc: tuple[int, int] | None = None, opt: bool = True, output: str = "ptx", **options: Any) -> tuple[str, None]:
-    """As `compile_ptx`, of kernels only: functions for kernels are compiled with those that call them."""
-    if device:
-        raise TypeError("compile: a function for kernels has no code of its own; compile a kernel that calls it")
+    """As `compile_ptx`."""
     if output != "ptx":
         raise ValueError(f"compile: output={output!r}: there is 'ptx'")
-    return compile_ptx(pyfunc, sig, debug, fastmath, cc or (8, 0), **options)
+    return compile_ptx(pyfunc, sig, debug, fastmath, cc or (8, 0), device, **options)
 
 
 def compile_for_current_device(pyfunc: Callable | Kernel, sig: str | tuple, **options: Any) -> tuple[str, None]:

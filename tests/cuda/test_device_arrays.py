@@ -398,3 +398,27 @@ def test_a_broadcast_view_is_read_only(place):
     assert not there.type.writable
     with pytest.raises(ValueError, match="read-only"):
         there[0, 0] = 1
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda x: arrays.device_array_like([1, 2]), "takes an array of NumPy or a device array, not a list"), (lambda x: arrays.pinned_array_like([1]), "not a list"),
+    (lambda x: x.copy_to_host([1]), "fills an array of NumPy, not a list"), (lambda x: arrays.to_device(np.ones(3), to=np.ones(3)), "cuda.to_device"),
+    (lambda x: arrays.device_array(2.5), "a shape is an int or a tuple of ints, not 2.5"), (lambda x: arrays.device_array((2, "a")), "a tuple of ints"),
+    (lambda x: arrays.device_array(3, order="X"), "order='X': choose 'C' or 'F'"), (lambda x: x.split(0), "at least 1, not 0"),
+    (lambda x: cuda.event().elapsed_time(5), "5 is no event"), (lambda x: cuda.stream().wait_event("a"), "'a' is no event"),
+    (lambda x: cuda.gpus[7], "there is no device 7"), (lambda x: cuda.select_device("a"), "there is no device a"),
+    (lambda x: cuda.external_stream("a"), "'a' is no stream"), (lambda x: cuda.from_dlpack(5), "int has no __dlpack__"),
+    (lambda x: cuda.jit(lambda x: None).forall("a"), "as an int, not 'a'"), (lambda x: cuda.jit(lambda x: None).forall(5, tpb=-3), "not -3")])
+def test_misuse_is_said(place, call, text):
+    with pytest.raises((TypeError, ValueError, IndexError), match=text):
+        call(arrays.to_device(np.arange(3.0)))
+
+
+def test_devices_by_numbers_of_numpy(place):
+    assert cuda.select_device(np.int64(0)) is cuda.gpus[0] is cuda.current_context()
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "i4, f4"])
+def test_dtypes_that_dlpack_has_not(host, dtype):
+    with pytest.raises(BufferError, match="DLPack has no arrays of dtype"):
+        np.from_dlpack(arrays.to_device(np.zeros(3, dtype)))

@@ -183,3 +183,9 @@ def test_types_convert_in_other_compiled_functions(convert, value):
 
     found, expected = pyjitc.njit(function)(value), function(value)
     assert found == expected and type(found) is type(expected)
+
+
+@pytest.mark.parametrize("compiled", [cuda.compile_ptx, cuda.compile])
+def test_functions_for_kernels_have_no_code_of_their_own(compiled):
+    with pytest.raises(TypeError, match="compile a kernel that calls it"):
+        compiled(lambda x: x, "float64(float64)", device=True)
