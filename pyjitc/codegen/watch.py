@@ -85,6 +85,8 @@ def lanes_are_here(e, inst, thread, mask):
         elsewhere = e.assign(f"and i1 {running}, {e.assign(f'xor i1 {arrived}, true')}")
         return [e.assign(f"select i1 {e.assign(f'and i1 {asked}, {elsewhere}')}, i64 {k}, i64 {missing}")]
 
+    named = e.assign(f"trunc i64 {e.assign(f'lshr i64 {mask[0]}, {lane}')} to i1")
+    e.raise_unless(named, inst, "RuntimeError", "lane %lld calls a warp operation whose mask leaves it out", f"i64 {lane}")
     (missing,) = each(e, "32", [("i64", "-1")], look)
     e.raise_unless(e.assign(f"icmp slt i64 {missing}, 0"), inst, "RuntimeError",
                    "lane %lld is in the mask of a warp operation, but waits elsewhere", f"i64 {missing}")

@@ -37,7 +37,7 @@ LANES = _op("lanes", lambda types, attrs: attrs["type"], READS,
 TOUCH = _op("touch", lambda types, attrs: None, WRITES | RAISES, "(thread, array, index...): with `debug`, the thread is about to {what} the element: "
             "0 read, 1 write, 2 change by an atomic operation; error where that is a race, or nothing was written, in shared memory")
 LANES_ARE_HERE = _op("lanes_are_here", lambda types, attrs: None, WRITES | RAISES, "(thread, mask): with `debug`, error where a lane in the mask "
-                     "waits elsewhere")
+                     "waits elsewhere, or the thread is not in it")
 RUN = _op("threads_of_run", lambda types, attrs: Int, PURE, "threads along x of all blocks that run as one: those of a block, or of several neighbours")
 LOCAL = _op("local_of", lambda types, attrs: attrs["type"], PURE, "the thread's array of {type} and {shape} at {offset} of its memory")
 FAIL = _op("fail_thread", lambda types, attrs: None, TERMINATOR | WRITES, "leave: the error was this thread's, -1: of the whole block")

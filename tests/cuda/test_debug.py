@@ -121,3 +121,16 @@ def test_lanes_of_the_mask_that_are_elsewhere():
     with pytest.raises(RuntimeError, match="lane 31 is in the mask of a warp operation, but waits elsewhere") as error:
         kernel[1, 32](np.zeros(32))
     assert error.value.line == line_of(kernel.py_func, "# eight lanes")
+
+
+@pytest.mark.parametrize("operation", [lambda: cuda.shfl_sync(0x0F, 1, 0), lambda: cuda.any_sync(0x0F, True)], ids=["shuffle", "vote"])
+def test_masks_without_the_lane_that_calls(operation):
+    operation = cuda.jit(device=True)(operation)
+
+    @cuda.jit(debug=True)
+    def kernel(x):
+        x[cuda.threadIdx.x] = operation()
+
+    with pytest.raises(RuntimeError, match="lane 4 calls a warp operation whose mask leaves it out") as error:
+        kernel[1, 32](np.zeros(32))
+    assert error.value.thread == (4, 0, 0)

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from pyjitc import cuda
+from pyjitc import TypingError, cuda
 
 INTS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 FLOATS = [np.float16, np.float32, np.float64]
@@ -295,6 +295,22 @@ def test_numbers():
     got = run(kernel, np.zeros(5), single, block=1)
     assert got.tolist() == [10.0, pytest.approx(3.0), 0.5, 1.0, math.inf]
     assert single[0] == np.float32(1) / np.sqrt(np.float32(2)) and single[1] == 4
+
+
+def test_a_choice_between_numbers_of_python_and_of_numpy():
+    def kernel(out, x, n):
+        i = cuda.grid(1)
+        out[i] = cuda.selp(x[i] > 0, x[i], 0.0) + cuda.selp(n[i] > 0, 3, n[i]) + cuda.selp(x[i] > 0, True, x[i])
+
+    for dtype in (np.float32, np.float64):
+        x, n = np.array([-1, 2, 3], dtype), np.array([1, -1, -2], np.int16)
+        assert run(kernel, np.zeros(3), x, n, block=3).tolist() == [0 + 3 - 1, 2 - 1 + 1, 3 - 2 + 1]
+
+    def narrows(out, x):
+        out[0] = cuda.selp(True, np.int32(x), 1.5)
+
+    with pytest.raises(TypingError, match="values of one type, not int32 and float"):
+        run(narrows, np.zeros(3), 2, block=3)
 
 
 def test_quotients_of_ints():

@@ -346,9 +346,20 @@ def _fma(args, kwargs):
 
 def _selp(args, kwargs):
     a, b, c = _bound(names.selp, args, kwargs)
+    if kinds.is_python_number(c.type) and _is_weak(c.type, b.type):
+        c = conversions.to_scalar(c, b.type)
+    elif kinds.is_python_number(b.type) and _is_weak(b.type, c.type):
+        b = conversions.to_scalar(b, c.type)
     if b.type is not c.type:
         raise Mismatch(f"cuda.selp() chooses between values of one type, not {b.type} and {c.type}")
     return Apply(SELECT, operators.truth(_number(a, "the condition")), b, c)
+
+
+def _is_weak(number, t) -> bool:
+    """Whether Python's number adapts to a type of NumPy's, which is of its kind or a wider one."""
+    if not (is_number(t) and is_numpy_scalar(t)):
+        return False
+    return kinds.is_complex(t) or is_float(t) and not kinds.is_complex(number) or is_integer(t) and number in (Int, Bool) or number is Bool
 
 
 def _half(stub, rule):
