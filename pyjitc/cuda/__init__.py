@@ -27,9 +27,10 @@ from .arrays import (
     mapped_array, mapped_array_like, pinned, pinned_array, pinned_array_like, to_device,
 )
 from .devices import (
-    CudaError, Event, Stream, close, current_context, default_stream, detect, event, event_elapsed_time, external_stream, get_current_device, gpus,
-    is_available, legacy_default_stream, list_devices, per_thread_default_stream, select_device, stream, synchronize, why_not,
+    CudaError, CudaSupportError, Event, Stream, close, current_context, default_stream, detect, event, event_elapsed_time, external_stream,
+    get_current_device, gpus, is_available, legacy_default_stream, list_devices, per_thread_default_stream, select_device, stream, synchronize, why_not,
 )
+from .failure import KernelError
 from .scalarwise import Reduce, elementwise, reduce, vectorize
 from .kernel import jit
 from .porting import MISSING as _MISSING
@@ -39,7 +40,7 @@ from .porting import (
 )
 
 __all__ = [
-    "CudaError", "DeviceArray", "Event", "In", "InOut", "Out", "Reduce", "Stream", "activemask", "all_sync",
+    "CudaError", "CudaSupportError", "DeviceArray", "Event", "In", "InOut", "KernelError", "Out", "Reduce", "Stream", "activemask", "all_sync",
     "any_sync", "as_cuda_array", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close",
     "clz", "compile", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "const",
     "current_context", "default_stream", "defer_cleanup", "detect", "device_array", "device_array_like",

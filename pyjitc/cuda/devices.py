@@ -13,12 +13,13 @@ from ..runtime import driver
 from ..runtime.hostdevice import CURRENT as _local
 from ..runtime.hostdevice import HostDevice, OfProcess
 
-__all__ = ["CudaError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
+__all__ = ["CudaError", "CudaSupportError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
            "event_elapsed_time", "external_stream", "get_current_device", "gpus", "is_available", "launched", "legacy_default_stream", "list_devices", "per_thread_default_stream", "raise_failures", "select_device", "stream", "stream_handle",
            "synchronize", "use", "why_not"]
 
 asyncio = lazy("asyncio")
 CudaError = driver.CudaError
+CudaSupportError = CudaError  # Numba's name where there is no GPU
 _chosen: list[list[Any]] = []  # the devices, once known
 _reason: list[str] = []
 

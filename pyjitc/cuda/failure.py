@@ -10,7 +10,7 @@ __all__ = ["KernelError", "failure"]
 
 
 class KernelError(PyjitcError):
-    """A kernel failed with an exception that has no class here."""
+    """A thread of a kernel raised an exception of a class of the program, whose name the text begins with."""
 
 
 def failure(site: Site, values, block, thread) -> Exception:

@@ -102,6 +102,10 @@ class Kernel(Callable_):
             pass
         return launch
 
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> "Launch":
+        """`kernel[griddim, blockdim, stream, sharedmem]`."""
+        return self[griddim, blockdim, stream, sharedmem]
+
     def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> "ForAll":
         """A launch with a thread for each of `ntasks`, in blocks of `tpb` (0: what suits). The kernel tests `i < n` itself."""
         return ForAll(self, ntasks, tpb, stream, sharedmem)

@@ -51,6 +51,11 @@ class DeviceNames(OfProcess):
     def id(self) -> int:
         return self.index
 
+    def reset(self) -> None:
+        """Wait until all is done, and give memory that nobody holds back. Arrays and code that are in use stay; `close` ends them."""
+        self.synchronize()
+        self.trim()
+
     def __getattr__(self, name: str):
         if name.isupper():
             return self.attribute(name)

@@ -10,7 +10,6 @@ import pytest
 
 from pyjitc import CompileError, cuda, njit
 from pyjitc.cuda import blockcode, hostgrid
-from pyjitc.cuda.failure import KernelError
 
 from .kernels import fail
 
@@ -440,9 +439,9 @@ def refuses(x):
 
 def test_exceptions_of_classes_of_the_program():
     """The host is told which it was."""
-    with pytest.raises(KernelError, match=r"^Refusal\n  in refuses\(\) at .* thread \(2, 0, 0\)"):
+    with pytest.raises(cuda.KernelError, match=r"^Refusal\n  in refuses\(\) at .* thread \(2, 0, 0\)"):
         refuses[1, 4](np.zeros(4))
-    with pytest.raises(KernelError, match=r"^Refusal: not this one\n  in refuses_last\(\) at .* thread \(1, 0, 0\)"):
+    with pytest.raises(cuda.KernelError, match=r"^Refusal: not this one\n  in refuses_last\(\) at .* thread \(1, 0, 0\)"):
         refuses_last[2, 2](np.zeros(4))
 
 

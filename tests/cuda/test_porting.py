@@ -189,3 +189,17 @@ def test_types_convert_in_other_compiled_functions(convert, value):
 def test_functions_for_kernels_have_no_code_of_their_own(compiled):
     with pytest.raises(TypeError, match="compile a kernel that calls it"):
         compiled(lambda x: x, "float64(float64)", device=True)
+
+
+def test_launches_and_resets_by_numbas_names(place):
+    kernel = cuda.jit(move)
+    x, y = np.arange(8.0), np.zeros(8)
+    kernel.configure(1, 32)(cuda.In(x), y)
+    kernel.configure(2, (16, 1), cuda.stream(), 64)(x, cuda.Out(y))
+    assert y.tolist() == list(range(8)) and x.tolist() == [-1] * 8
+    there = cuda.to_device(y)
+    cuda.get_current_device().reset()
+    cuda.current_context().reset()
+    kernel[1, 32](there, there)
+    assert there.copy_to_host().tolist() == [-1] * 8
+    assert issubclass(cuda.CudaError, cuda.CudaSupportError)
