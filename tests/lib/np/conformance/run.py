@@ -191,9 +191,14 @@ def run(case):
             continue
         shown = ", ".join(f"{n}: {x.shape if isinstance(x, np.ndarray) else x!r}" for n, x in zip(arguments, args))
         detail = f"{detail} [{shown}]"
-        if status != "DIFFERS" or case.call not in calls.DOCUMENTED or calls.DOCUMENTED[case.call] not in detail:
+        if status != "DIFFERS" or not documented(case.call, detail):
             return status, detail
     return best, ""
+
+
+def documented(call, detail) -> bool:
+    """Whether docs/semantics.md has a row for the difference."""
+    return call in calls.DOCUMENTED and calls.DOCUMENTED[call] in detail or call.startswith(calls.SHORT_OF_A_ROW) and "raises" not in detail
 
 
 def compare(expected, actual, elementwise):
