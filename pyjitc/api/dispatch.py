@@ -158,9 +158,11 @@ class CompiledFunction(Callable_):
         for signature in self._declared:
             if len(signature.args) == len(full):
                 try:
-                    return tuple(map(convert, full, types, signature.args)), signature.args
+                    converted = tuple(map(convert, full, types, signature.args))
                 except TypeError:
-                    pass
+                    continue
+                if signature.args in self._asked or self._types(converted)[1] == signature.args:
+                    return converted, signature.args
         declared = "; ".join(map(repr, self._declared))
         raise TypeError(f"{self.__qualname__}() has no signature for ({', '.join(map(str, types))}); declared: {declared}")
 

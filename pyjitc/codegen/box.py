@@ -227,7 +227,7 @@ def unbox(e, t, pointer: str, wrong: str) -> list[str]:
 
 def _open_union(e, t, pointer, wrong):
     """The first member that the object is one of."""
-    arms = []
+    arms, done = [], e.label("member")
     for i, member in enumerate(t.members):
         last = i + 1 == len(t.members)
         other = wrong if last else e.label("other")
@@ -235,8 +235,6 @@ def _open_union(e, t, pointer, wrong):
         after = [z for one in t.members[i + 1:] for z in e.zeros(one)]
         values = [str(i), *before, *unbox(e, member, pointer, other), *after]
         arms.append((values, e.current))
-        if i == 0:
-            done = e.label("member")
         e.jump(done)
         if not last:
             e.start(other)

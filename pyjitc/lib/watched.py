@@ -15,7 +15,8 @@ from .table import Library
 
 __all__ = ["Watched"]
 
-_FOLDS = {np.sum: "reduce", np.prod: "reduce", np.mean: "reduce", np.cumsum: "accumulate", np.cumprod: "accumulate"}
+_FOLD_METHODS = {"sum": "reduce", "prod": "reduce", "mean": "reduce", "cumsum": "accumulate", "cumprod": "accumulate"}
+_FOLDS = {id(getattr(np, method)): name for method, name in _FOLD_METHODS.items()}
 
 
 def _dot_tells() -> bool:
@@ -28,8 +29,8 @@ def _dot_tells() -> bool:
     return False
 
 
-_PRODUCTS = {np.matmul: "matmul", **(dict.fromkeys((np.dot, np.inner), "dot") if _dot_tells() else {})}
-_FOLD_METHODS = {function.__name__: name for function, name in _FOLDS.items()}
+_DOT_TELLS = _dot_tells()
+_PRODUCTS = {id(np.matmul): "matmul", **(dict.fromkeys(map(id, (np.dot, np.inner)), "dot") if _DOT_TELLS else {})}
 _FOLDED_UFUNCS = (np.add, np.subtract, np.multiply, np.divide)
 _WITH = ("__enter__", "__exit__")
 
@@ -48,12 +49,11 @@ class Watched(Library):
             return lambda args, kwargs: errors.watched_ufunc(target, args, kwargs, rule(args, kwargs))
         if isinstance(target, type) and issubclass(target, np.number):
             return lambda args, kwargs: _converted(args, creation.scalar_of(elementwise.constant_of(target)), rule(args, kwargs))
-        name = _FOLDS.get(target) if callable(target) and target.__hash__ else None
-        if name is not None:
-            return lambda args, kwargs: _folded(name, args or [kwargs.get("a")], kwargs, rule(args, kwargs))
-        name = _PRODUCTS.get(target) if callable(target) and target.__hash__ else None
-        if name is not None:
-            return lambda args, kwargs: errors.watched_product(name, *args[:2], rule(args, kwargs)) if len(args) > 1 else rule(args, kwargs)
+        if id(target) in _FOLDS:
+            return lambda args, kwargs: _folded(_FOLDS[id(target)], args or [kwargs.get("a")], kwargs, rule(args, kwargs))
+        if id(target) in _PRODUCTS:
+            return lambda args, kwargs: errors.watched_product(_PRODUCTS[id(target)], *args[:2], rule(args, kwargs)) if len(args) > 1 \
+                else rule(args, kwargs)
         return rule
 
     def binary(self, op, x, y, inplace=False):
@@ -89,7 +89,7 @@ class Watched(Library):
         if isinstance(t, Array):
             if name in _FOLD_METHODS:
                 return _folded(_FOLD_METHODS[name], [receiver], kwargs, result)
-            if name == "dot" and args and np.dot in _PRODUCTS:
+            if name == "dot" and args and _DOT_TELLS:
                 return errors.watched_product("dot", receiver, args[0], result)
             if name == "astype":
                 return _converted([receiver], creation.scalar_of(args[0] if args else kwargs["dtype"]), result)

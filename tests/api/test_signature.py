@@ -129,3 +129,13 @@ def test_arguments_of_several_types(declared, given):
     assert len(compiled.signatures) == 1
     with pytest.raises(TypeError):
         compiled(1j)
+
+
+def test_without_new_compiles_arrays_of_another_order_are_refused():
+    compiled = njit(total)
+    a = np.arange(6.0)
+    assert compiled(a[::2]) == 6.0
+    compiled.disable_compile()
+    assert compiled(a[1::2]) == 9.0
+    with pytest.raises(TypeError, match=r"no signature for \(float64\[::1\]\)"):
+        compiled(a)

@@ -28,7 +28,7 @@ from .ufuncs import loop, typed
 times = lazy(f"{__package__}.times")
 searching = lazy(f"{__package__}.searching")
 
-__all__ = ["CALLS", "METHODS", "OPERATORS", "UNARY", "Arguments", "ufunc", "bound", "binary", "unary", "compare", "assign", "discards", "element_type", "over", "power", "shape_into", "shape_of", "is_array", "whole"]
+__all__ = ["CALLS", "METHODS", "OPERATORS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type", "item", "power", "shape_into", "shape_of", "is_array", "whole"]
 
 OPERATORS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
@@ -36,7 +36,7 @@ OPERATORS = {
     "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
     ">=": np.greater_equal,
 }
-UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
+_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
 _CAST = {1: loops.cast1, 2: loops.cast2, 3: loops.cast3}
 _APPLY = {1: loops.apply1, 2: loops.apply2, 3: loops.apply3}
 _MASKED = {1: loops.masked1, 2: loops.masked2}
@@ -358,7 +358,7 @@ def lift(function, args) -> Expr:
 
 
 def unary(op: str, x: Expr) -> Expr:
-    return ufunc(UNARY[op], [x])
+    return ufunc(_UNARY[op], [x])
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
@@ -412,12 +412,7 @@ def _converted(a, slots):
         made = Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), Call(loops.cast0, _dtype(t), item(a)))
     else:
         made = _ordered(over(loops.cast0, [_dtype(t)], [a]), order)
-    return Call(loops.discarding, made) if discards(a, t) else made
-
-
-def discards(a, t) -> bool:
-    """Whether imaginary parts are lost where elements of `a` become those of type t."""
-    return isinstance(element_type(a), k.NpComplex) and kind_of(t) in "iuf"
+    return Call(loops.discarding, made) if conversions.discards(a.type.dtype, t) else made
 
 
 CALLS = {np.astype: _astype_function} if hasattr(np, "astype") else {}  # NumPy 2.1

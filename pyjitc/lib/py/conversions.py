@@ -23,7 +23,7 @@ times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
 loops = lazy(f"{__package__.rpartition('.')[0]}.np.loops")
 dtypes = lazy(f"{__package__.rpartition('.')[0]}.np.dtypes")
 
-__all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "to_index", "take", "discarding"]
+__all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "to_index", "take", "discarding", "discards"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
 _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
@@ -239,7 +239,12 @@ def _constructor(t):
 
 def discarding(x: Expr, t: k.Type, made: Expr) -> Expr:
     """`made`, which x became as a number of type t; with NumPy's warning where an imaginary part is lost."""
-    return Call(loops.discarding, made) if isinstance(x.type, NpComplex) and not is_complex(t) and t is not k.bool_ else made
+    return Call(loops.discarding, made) if discards(x.type, t) else made
+
+
+def discards(source: k.Type, t: k.Type) -> bool:
+    """Whether NumPy's complex numbers of type `source` lose a part where they become numbers of type t."""
+    return isinstance(source, NpComplex) and (isinstance(t, NpInt) or is_float(t))
 
 
 CALLS = {
