@@ -136,6 +136,9 @@ class _GridEmitter(FunctionEmitter):
     def count_wait(self, some: str, warps: int) -> None:
         watch.count_wait(self, some, warps)
 
+    def no_thread_ended(self, *args, lines: str) -> None:
+        watch.no_thread_ended(self, *args, lines)
+
     def fuel(self) -> str:
         if self._fuel is None:
             self._fuel = self.alloca("i64")

@@ -134,8 +134,9 @@ def _next(e, inst):
     """The region that runs next; which threads run it is noted for their warp operations."""
     state, warps = e.table("state", "i32"), inst.attrs["warps"]
     never = 1 << 30
+    debug = e.module.options.debug
 
-    def look(k, warp, block, thread, other, conflict):
+    def look(k, warp, block, thread, other, conflict, *ended):
         s = e.assign(f"load i32, ptr {e.at(state, 'i32', k)}")
         here = e.assign(f"icmp sge i32 {s}, 0")
         waits = e.assign(f"icmp slt i32 {s}, {warps}")
@@ -150,10 +151,12 @@ def _next(e, inst):
         new_thread = e.assign(f"select i1 {first}, i64 {k}, i64 {thread}")
         differs = e.assign(f"icmp ne i32 {s}, {new_block}")
         wrong = e.assign(f"and i1 {in_block}, {differs}")
-        return [new_warp, new_block, new_thread, e.assign(f"select i1 {wrong}, i64 {k}, i64 {other}"), e.assign(f"or i1 {conflict}, {wrong}")]
+        if ended:
+            ended = [e.assign(f"select i1 {e.assign(f'icmp slt i32 {s}, -1')}, i64 {k}, i64 {ended[0]}")]
+        return [new_warp, new_block, new_thread, e.assign(f"select i1 {wrong}, i64 {k}, i64 {other}"), e.assign(f"or i1 {conflict}, {wrong}"), *ended]
 
-    warp, block, thread, other, conflict = each(e, e.threads(), [
-        ("i32", str(never)), ("i32", "-1"), ("i64", "0"), ("i64", "0"), ("i1", "false")], look)
+    warp, block, thread, other, conflict, *ended = each(e, e.threads(), [
+        ("i32", str(never)), ("i32", "-1"), ("i64", "0"), ("i64", "0"), ("i1", "false"), *([("i64", "-1")] if debug else [])], look)
     some = e.assign(f"icmp ne i32 {warp}, {never}")
     chosen = e.assign(f"select i1 {some}, i32 {warp}, i32 {block}")
     no_conflict = e.assign(f"xor i1 {conflict}, true")
@@ -185,7 +188,8 @@ def _next(e, inst):
             return []
 
         each(e, e.threads(), [], note)
-    if e.module.options.debug:
+    if debug:
+        e.no_thread_ended(inst, some, block, thread, *ended, lines=name)
         e.count_wait(some, warps)
     return [e.assign(f"sext i32 {chosen} to i64")]
 

@@ -11,7 +11,7 @@ from ..ops import memory
 from .gridkernel import RECORD, WORDS
 from .threads import each, position
 
-__all__ = ["count_wait", "lanes_are_here", "start_block", "touch"]
+__all__ = ["count_wait", "lanes_are_here", "no_thread_ended", "start_block", "touch"]
 
 
 def count_wait(e, some: str, warps: int) -> None:
@@ -33,6 +33,24 @@ def count_wait(e, some: str, warps: int) -> None:
         return []
 
     each(e, e.threads(), [], stamp)
+
+
+def no_thread_ended(e, inst, some: str, block: str, thread: str, ended: str, lines: str) -> None:
+    """An error where the block waits and a thread ran to the end of the kernel. some: whether it is warps that wait; block: the
+    region for which `thread` waits, at the line that the table `lines` says; ended: the number of such a thread, or -1."""
+    nobody = e.assign(f"icmp slt i64 {ended}, 0")
+    ends = e.assign(f"icmp slt i32 {block}, 0")
+    good, bad = e.label("all_wait"), e.label("ended")
+    e.branch(e.assign(f"or i1 {nobody}, {e.assign(f'or i1 {some}, {ends}')}"), good, bad, likely=True)
+    e.start(bad)
+    where = e.assign(f"load i64, ptr {e.at(lines, 'i64', e.assign(f'zext i32 {block} to i64'))}")
+    state = e.assign(f"load i32, ptr {e.at(e.table('state', 'i32'), 'i32', ended)}")
+    line = e.assign(f"sext i32 {e.assign(f'sub i32 -1, {state}')} to i64")
+    text = ("divergent barrier: thread (%lld, %lld, %lld) waits at line %lld, thread (%lld, %lld, %lld) went from line %lld to the end of "
+            "the kernel; all threads of a block must come to the same one, or return before it")
+    e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 8), [*position(e, thread), where, *position(e, ended), line])
+    e.jump(e.fail(inst))
+    e.start(good)
 
 
 def start_block(e) -> None:

@@ -1,7 +1,7 @@
 """Operations of a block of threads that one CPU thread runs, in the code that passes/grid.py makes of a kernel.
 
-A *slot* keeps one value for each thread of the block. A thread's *state* is the region that it enters next, or -1 when it
-has returned. Lowerings: codegen/grid.py. The first operand of most is the linear number of the thread in its block.
+A *slot* keeps one value for each thread of the block. A thread's *state* is the region that it enters next, or negative when it
+has returned: -1, or with `debug` -1 - the line where it ran to the end of the kernel. Lowerings: codegen/grid.py. The first operand of most is the linear number of the thread in its block.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _nowhere(e, inst, *operands):
 SLOT_LOAD = _op("slot_load", lambda types, attrs: attrs["type"], READS, "what the thread keeps in {slot}, of {type}")
 SLOT_STORE = _op("slot_store", lambda types, attrs: None, WRITES, "(thread, value): keep the value in {slot}")
 STATE_IS = _op("state_is", lambda types, attrs: Bool, READS, "whether the thread waits to enter {region}")
-STATE_STORE = _op("state_store", lambda types, attrs: None, WRITES, "the thread waits to enter {region}, or has returned: -1")
+STATE_STORE = _op("state_store", lambda types, attrs: None, WRITES, "the thread waits to enter {region}, or has returned: negative")
 NEXT = _op("next_region", lambda types, attrs: Int, READS | WRITES | RAISES,
            "the region to run now, -1: all have returned; error where threads wait for each other in different places. {warps}: "
            "regions below wait for their warp, others for the block; {lines}: of the places where threads wait, by region")

@@ -13,6 +13,9 @@ Source: Stratton, Stone, Hwu: MCUDA (2008); Karrenberg, Hack: Improving Performa
 """
 from __future__ import annotations
 
+import linecache
+import re
+
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, live_in, reverse_postorder
 from ..ops import arith as a
@@ -365,6 +368,13 @@ class _Grid:
             return [ir.Inst(grid.LANES_ARE_HERE, (linear, inst.args[1]), attrs, None, inst.loc, unwind=leave), inst]
         return [inst]
 
+    def ended(self, last: ir.Inst) -> int:
+        """The state of a thread that has returned: -1, or below it by the line where it ran to the end of the kernel, which no
+        thread of a block may do while others wait. Returning early is a statement, and leaves those that wait to themselves."""
+        line = last.loc.line if last.loc else 0
+        text = linecache.getline(self.fn.filename, line) if self.debug else ""
+        return -1 if not text or _SAYS_RETURN(text) else -1 - line
+
     # -- loops
 
     def loop(self, region: _Region, regions, exits, definitions) -> None:
@@ -466,7 +476,7 @@ class _Grid:
             follower = last.attrs.get("wait")
             if follower is not None or last.op is RETURN:
                 block.insts.pop()
-                number = -1 if follower is None else follower.number
+                number = self.ended(last) if follower is None else follower.number
                 if self.plan.masked:
                     block.insts.append(ir.Inst(grid.STATE_STORE, (linear,), {"region": number}, loc=last.loc))
                 elif len(exits) > 1:
@@ -513,6 +523,7 @@ def _is_uniform(inst: ir.Inst) -> bool:
     return not inst.op.effects & (ir.READS | ir.WRITES | ir.ALLOCATES) or inst.op is structure.RETYPE
 
 
+_SAYS_RETURN = re.compile(r"\breturn\b").search
 _TOUCHES = {memory.ARRAY_LOAD: 0, memory.ARRAY_STORE: 1, gpu.ATOMIC: 2, gpu.ATOMIC_CAS: 2}
 
 

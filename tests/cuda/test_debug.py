@@ -95,6 +95,40 @@ def test_races(function, text, first, second):
     assert error.value.line == line_of(function, first) and error.value.block == (0, 0, 0)
 
 
+def waits_for_some(x):
+    if cuda.threadIdx.x < 3:  # passes
+        cuda.syncthreads()  # waits
+
+
+def waits_in_turns(x):
+    for k in range(cuda.threadIdx.x):  # passes
+        x[0] = 1
+        cuda.syncthreads()  # waits
+
+
+def returns_early(x):
+    t = cuda.threadIdx.x
+    if t >= 3: return
+    cuda.syncthreads()
+    if t == 1:
+        return
+    cuda.syncthreads()
+    x[t] = 1
+
+
+@pytest.mark.parametrize("function, waiting, ended", [(waits_for_some, (0, 0, 0), (7, 0, 0)), (waits_in_turns, (1, 0, 0), (0, 0, 0))])
+def test_barriers_that_some_threads_pass_by(function, waiting, ended):
+    with pytest.raises(RuntimeError, match="divergent barrier") as error:
+        cuda.jit(debug=True)(function)[2, 8](np.zeros(8))
+    assert f"thread {waiting} waits at line {line_of(function, '# waits')}, thread {ended} went from line {line_of(function, '# passes')} " in str(error.value)
+
+
+def test_threads_may_return_before_a_barrier():
+    x = np.zeros(8)
+    cuda.jit(debug=True)(returns_early)[1, 8](x)
+    assert x.tolist() == [1, 0, 1, 0, 0, 0, 0, 0]
+
+
 def test_warps_wait_for_each_other():
     x = np.arange(64.0)
     cuda.jit(debug=True)(within_warps)[1, 64](x)
