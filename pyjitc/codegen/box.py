@@ -50,7 +50,7 @@ def box(e, t, values, inst, take: bool = False) -> str:
         return _kept(e, e.object(t.value))
     if isinstance(t, DType):
         return _kept(e, e.object(dtype_of(t.scalar)))
-    if isinstance(t, Tuple):
+    if isinstance(t, Tuple) and (t.cls is None or hasattr(t.cls, "_make")):  # others than named tuples are not made from items
         items = _boxed_parts(e, t.elements, values, inst, take)
         if t.cls is not None:
             return e.python_call(inst, e.object(t.cls), items, ())

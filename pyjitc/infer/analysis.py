@@ -7,19 +7,33 @@ A test on a union (`x is None`, `isinstance(x, C)`) narrows it on the branch's e
 """
 from __future__ import annotations
 
+import os
 from bisect import insort
 
+from ..base.errors import PyjitcError
 from ..ir import core as ir
 from ..ops import control
 from ..types.kinds import Union, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Mismatch
+from .meaning import UNKNOWN, Again, Mismatch
 from .names import has_generator
 
 __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
+
+
+def _defect(error: Exception) -> Mismatch:
+    """An error that no rule meant to raise, as one of the line that met it."""
+    at = error.__traceback__
+    while at.tb_next is not None:
+        at = at.tb_next
+    where = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
+    found = Mismatch(f"{type(error).__name__} in the compiler: {error}",
+                     f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is written another way")
+    found.__cause__ = error
+    return found
 
 
 class Analysis:
@@ -128,9 +142,12 @@ class Analysis:
                 av = self.evaluator.evaluate(inst, block)
                 self.errors.pop(inst, None)
             except Mismatch as error:
-                self.errors[inst] = error
-                self.meaning.pop(inst, None)
-                self.unwind(block, inst)
+                self.refuse(block, inst, error)
+                return
+            except (PyjitcError, Again, MemoryError, RecursionError):
+                raise
+            except Exception as error:
+                self.refuse(block, inst, _defect(error))
                 return
             if inst in self.raising:
                 self.unwind(block, inst)
@@ -138,6 +155,11 @@ class Analysis:
                 return
             if inst.result is not None:
                 self.update(inst.result, av)
+
+    def refuse(self, block: ir.Block, inst: ir.Inst, error: Mismatch) -> None:
+        self.errors[inst] = error
+        self.meaning.pop(inst, None)
+        self.unwind(block, inst)
 
     def unwind(self, block: ir.Block, inst: ir.Inst) -> None:
         if inst.unwind is not None:

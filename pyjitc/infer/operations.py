@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ..base.errors import suggest
 from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
-from ..types.classes import FIXED_MODULES, is_fixed, namespace, own
+from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
     Unbound, Union,
@@ -183,7 +183,7 @@ class Operations:
                 return constant(vars(holder)[name])
             if isinstance(holder, enum.Enum):
                 self.class_attribute(type(holder), name)
-        elif isinstance(x.type, Tuple) and x.type.cls is not None and name not in x.type.cls._fields:
+        elif isinstance(x.type, Tuple) and x.type.cls is not None and name not in fields(x.type.cls):
             self.class_attribute(x.type.cls, name)
         return self.library.getattr(x, name)
 

@@ -294,6 +294,13 @@ class Library:
             if isinstance(fixed, bool) and other.type is Bool:
                 same = operators.compare("==", x, y)
                 return same if op == "is" else Apply(BNOT, same)
+            if type(fixed) is int and -5 <= fixed <= 256 and other.type is Int:  # the interpreter has one object for each of these
+                same = operators.compare("==", x, y)
+                return same if op == "is" else Apply(BNOT, same)
+            if fixed == () and isinstance(other.type, Tuple):
+                return no if other.type.elements or other.type.cls else yes
+            if type(fixed) is {Int: int, Float: float}.get(other.type, tuple if isinstance(other.type, Tuple) else None):
+                raise _no_identity(op, x)
             if fixed is None or fixed is ... or isinstance(fixed, bool) or other.type in (Int, Float, Bool) or isinstance(
                     other.type, (Array, Tuple)):
                 return no
@@ -305,7 +312,7 @@ class Library:
             return same if op == "is" else Apply(BNOT, same)
         if type(x.type) is not type(y.type):
             return no
-        raise Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code", "compare with == instead")
+        raise _no_identity(op, x)
 
     def _contains(self, x, y):
         if x.type is Str and y.type is Str:
@@ -815,6 +822,10 @@ def unpack_state(state, count, k, done):
 
 def _no_container(x):
     raise Mismatch(f"`in` on {describe(x.type)} is not compiled yet")
+
+
+def _no_identity(op, x):
+    return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code", "compare with == instead")
 
 
 def _pair(value):

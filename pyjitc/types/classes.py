@@ -9,7 +9,7 @@ import gc
 import sys
 from types import FunctionType
 
-__all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
+__all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields", "is_built_in_record", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
@@ -35,6 +35,18 @@ def is_fixed(cls: type) -> bool:
 def namespace(cls: type) -> dict:
     """The dict behind `cls.__dict__`, in which a change of the class can be seen."""
     return gc.get_referents(vars(cls))[0]
+
+
+def is_built_in_record(cls: type) -> bool:
+    """Whether the interpreter made this class of tuples with named items, such as that of sys.float_info."""
+    return hasattr(cls, "n_sequence_fields")
+
+
+def fields(cls: type) -> tuple[str, ...]:
+    """Names of the items of a class of tuples, in their order; of no items where it names none."""
+    if is_built_in_record(cls):
+        return () if cls.n_unnamed_fields else cls.__match_args__
+    return getattr(cls, "_fields", ())
 
 
 def own(cls: type, name: str):

@@ -14,6 +14,7 @@ from pyjitc import njit
 from pyjitc.base.errors import CompileError
 
 ROWS = []
+LARGE, TOLERANCE = 1000, 0.5
 
 
 def wrong(*args, says, at, hint=None):
@@ -281,6 +282,32 @@ def raise_int(n):
     raise n  # here
 
 
+@wrong(3, says="`is` between two 'int' values has no meaning", at="n is LARGE", hint="==")
+def same_large_int(n):
+    return n is LARGE  # here
+
+
+@wrong(2.5, says="`is not` between two 'float' values has no meaning", at="n is not TOLERANCE", hint="==")
+def same_float(n):
+    return n is not TOLERANCE  # here
+
+
+@wrong(3, says="a value of type float_info(float, ", at="", hint="numbers")
+def result_of_the_interpreter(n):
+    return sys.float_info  # here
+
+
+@wrong(3, says="depends on the path that led here: complex128[::1] | float64[::1]", at="np.hstack((r, r))", hint="astype")
+def array_of_two_dtypes(n):
+    r = np.zeros(2) if n > 2 else np.zeros(2, np.complex128)
+    return np.hstack((r, r))  # here
+
+
+@wrong(np.zeros(3), says="data type", at="np.finfo(n)", hint="np.finfo(a.dtype)")
+def limits_of_an_array(n):
+    return np.finfo(n).max  # here
+
+
 @wrong(3, says="tuple() of a value whose length is only known at run time", at="tuple(range(n))", hint="array")
 def tuple_of_range(n):
     return tuple(range(n))  # here
@@ -519,3 +546,20 @@ def test_wrong_decorators_say_what_is_right():
         njit("flot64(float64)")
     with pytest.raises(TypeError, match="must be True, False or a list of flags"):
         njit(fastmath="yes")
+
+
+def test_errors_that_no_rule_meant_to_raise(monkeypatch):
+    from pyjitc.infer.operations import Operations
+
+    def broken(self, x, name):
+        return {}[name]
+
+    monkeypatch.setattr(Operations, "attribute", broken)
+
+    def f(a):
+        return a.nothing
+
+    with pytest.raises(CompileError, match="KeyError in the compiler: 'nothing'") as error:
+        njit(f)(1.0)
+    assert error.value.diagnostic.line == f.__code__.co_firstlineno + 1
+    assert error.value.diagnostic.hint.startswith("this is a defect of pyjitc (test_errors.py:") and "report it" in error.value.diagnostic.hint

@@ -6,7 +6,9 @@ import collections
 import enum
 import math
 import math as mathematics
+import os
 import os.path
+import sys
 import typing
 from math import pi, sqrt
 
@@ -493,6 +495,48 @@ def variable_changes_type(x):
     y = (y, x)
     y = y[0] > 0
     return y
+
+
+ONE, EMPTY = 1, ()
+
+
+@case((3,), (3, 2))
+def same_small_ints(x, step=ONE):
+    return step is ONE, step is not ONE, x is None, x is True
+
+
+@case((3,))
+def the_empty_tuple(x, axes=()):
+    return axes is EMPTY, EMPTY is axes, (x,) is EMPTY
+
+
+# Tuples of classes that the interpreter has, and of the program's own
+
+class Pair(tuple):
+    scale = 3
+
+    def total(self):
+        return (self[0] + self[1]) * self.scale
+
+
+PAIR = Pair((1, 2))
+STATUS = os.stat(os.sep)
+
+
+@case((2.0,), (3,))
+def of_the_interpreter(x):
+    info = sys.float_info
+    return x * info.max, x + sys.float_info.epsilon, info.dig, info[0], len(info), sys.hash_info.width, sys.version_info.major >= 3, sys.version_info[:2]
+
+
+@case((2.0,))
+def items_without_a_place(x):
+    return STATUS.st_mtime + x, STATUS.st_size + x, STATUS[6]
+
+
+@case((2.0,))
+def subclass_of_tuple(x):
+    return PAIR.scale * x, PAIR.total(), PAIR[0] + x, sum(PAIR), PAIR.count(1), PAIR + (x,), isinstance(PAIR, tuple)
 
 
 # Enums

@@ -486,6 +486,9 @@ def of_rank(x, rank):
 def _common_dtype(args, kwargs):
     found = None
     for x in elements(args[0]):
+        if isinstance(x.type, k.Union):
+            raise Mismatch(f"the dtype of one of the arrays depends on the path that led here: {x.type}",
+                           "give it one dtype on all of them, as in x.astype(np.float64)")
         t = x.type.dtype if isinstance(x.type, Array) else numpy_counterpart(x.type) if k.is_scalar(x.type) else x.type
         if found is not None and found is not t and (isinstance(found, k.Record) or isinstance(t, k.Record)):
             raise Mismatch("a common dtype of structured arrays is not compiled", "convert the fields")

@@ -407,6 +407,8 @@ def lengths_of(a, s, axes, back, k):
     if k == len(axes):
         return ()
     if s is None:
+        if a.ndim == 0:
+            raise IndexError("cannot do a non-empty take from an empty axes.")
         if not -a.ndim <= axes[k] < a.ndim:
             raise IndexError(f"index {axes[k]} is out of bounds for axis 0 with size {a.ndim}")
         return (length_of(a, None, axes[k], back and k == len(axes) - 1),) + lengths_of(a, s, axes, back, k + 1)

@@ -18,6 +18,7 @@ from ..build import cast, compiled, meaning, whole_number
 from ..intrinsics import as_type
 from . import subscripts, views
 from .arrange import permute, stretch
+from .creation import scalar_of
 from .masks import fill_masked, masked, positions, put_selected
 from .views import apart, elements, is_writable
 
@@ -559,6 +560,7 @@ def put(a, ind, v, mode="raise"):
     check_mode(mode)
     if not is_writable(a):
         raise ValueError("put: output array is read-only")
+    check_safe(ind, np.int64)
     if a.size == 0 and np.size(ind):
         raise IndexError("cannot replace elements of an empty array")
     if isinstance(v, np.ndarray):
@@ -612,7 +614,7 @@ def place(arr, mask, vals):
         raise ValueError("WRITEBACKIFCOPY base is read-only")
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
-    check_safe(vals, arr)
+    check_safe(vals, arr.dtype)
     n = 0
     for i in range(arr.size):
         if flat_item(mask, i):
@@ -627,7 +629,7 @@ def putmask(a, mask, values):
         raise ValueError("putmask: output array is read-only")
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
-    check_safe(values, a)
+    check_safe(values, a.dtype)
     if isinstance(values, np.ndarray):
         if values.size > 0:
             put_where(a, mask, apart(values, a))
@@ -636,14 +638,14 @@ def putmask(a, mask, values):
 
 
 def _check_safe(args, kwargs):
-    values, a = args
-    if isinstance(values.type, Array) and not np.can_cast(dtype_of(values.type.dtype), dtype_of(a.type.dtype), "safe"):
-        raise Mismatch(f"Cannot cast array data from {dtype_of(values.type.dtype)!r} to {dtype_of(a.type.dtype)!r} according to the rule 'safe'")
+    values, dtype = args[0], dtype_of(scalar_of(args[1]))
+    if isinstance(values.type, Array) and not np.can_cast(dtype_of(values.type.dtype), dtype, "safe"):
+        raise Mismatch(f"Cannot cast array data from {dtype_of(values.type.dtype)!r} to {dtype!r} according to the rule 'safe'")
     return Const(k.NoneType, None)
 
 
 @meaning(_check_safe)
-def check_safe(values, a):
+def check_safe(values, dtype):
     """An error where NumPy refuses to convert an array of `values`; numbers it converts."""
     raise NotImplementedError
 

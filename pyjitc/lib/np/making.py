@@ -316,6 +316,10 @@ def _copyto(args, kwargs):
         raise Mismatch("casting= of np.copyto must be a constant")
     if is_sequence(x.type):
         x = made("copyto", x)
+    where = slots.get("where")
+    if where is not None and isinstance(where.type, Array) and where.type.dtype is not k.NpBool:
+        raise Mismatch(f"Cannot cast array data from {dtype_of(where.type.dtype)!r} to {dtype_of(k.NpBool)!r} according to the rule 'safe'",
+                       "compare it, as in where != 0")
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if t is not None and k.is_scalar(t):
         source, wanted = (t if k.is_numpy_scalar(t) else common_dtype.rule([_tuple([x])], {}).type.scalar), target.type.dtype
@@ -326,9 +330,7 @@ def _copyto(args, kwargs):
             raise Mismatch(f"Cannot cast scalar from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to the rule '{casting}'")
     if not target.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    if "where" not in slots:
-        return Call(put_all, target, x)
-    return Call(put_where, target, x, slots["where"])
+    return Call(put_all, target, x) if where is None else Call(put_where, target, x, where)
 
 
 def put_all(dst, src):

@@ -123,11 +123,11 @@ def _limits(cls):
         (x,) = conversions.take(cls.__name__, args, kwargs, 1, 1)
         t = x.type
         what = dtype_of(t) if k.is_scalar(t) else dtype_of(t.scalar) if isinstance(t, k.DType) else \
-            t.value if isinstance(t, k.Singleton) else dtype_of(t.dtype) if isinstance(t, k.Array) else None
+            t.value if isinstance(t, k.Singleton) else object if isinstance(t, k.Array) else None
         try:
             found = _made.setdefault((cls, np.dtype(what)), cls(what))  # one object, so that the type does not change in loops
         except (ValueError, TypeError) as error:
-            raise Mismatch(str(error), "", type(error)) from None
+            raise Mismatch(str(error), f"np.{cls.__name__}(a.dtype) is of its elements" if what is object else "", type(error)) from None
         return Const(k.Singleton(found), found)
 
     return rule

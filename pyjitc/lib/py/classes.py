@@ -9,7 +9,7 @@ from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
-from ...types.classes import UNWRITTEN, OPERATORS, own, refused_method
+from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, own, refused_method
 from ...types.kinds import Singleton, Str, Tuple
 from ..build import mismatch
 
@@ -75,13 +75,13 @@ def enum_item(cls: enum.EnumMeta, name: Expr) -> Expr:
 
 
 def _replace(x: Expr, args, kwargs) -> Expr:
-    fields = x.type.cls._fields
+    names = x.type.cls._fields
     if args:
         raise Mismatch(f"{x.type.cls.__name__}._replace() takes the fields by name")
-    unknown = [name for name in kwargs if name not in fields]
+    unknown = [name for name in kwargs if name not in names]
     if unknown:
         raise Mismatch(f"Got unexpected field names: {unknown!r}", "", ValueError)
-    return Apply(structure.TUPLE_MAKE, *(kwargs.get(n) or Apply(structure.TUPLE_GET, x, index=i) for i, n in enumerate(fields)), cls=x.type.cls)
+    return Apply(structure.TUPLE_MAKE, *(kwargs.get(n) or Apply(structure.TUPLE_GET, x, index=i) for i, n in enumerate(names)), cls=x.type.cls)
 
 
 def attribute(x: Expr, name: str) -> Expr | None:
@@ -91,11 +91,13 @@ def attribute(x: Expr, name: str) -> Expr | None:
         return None
     value = own(cls, name)
     if isinstance(x.type, Tuple):
-        if value is UNWRITTEN and name in cls._fields:
-            return Apply(structure.TUPLE_GET, x, index=cls._fields.index(name))
-        if value is UNWRITTEN and name == "_replace":
+        if value is UNWRITTEN and name in fields(cls):
+            return Apply(structure.TUPLE_GET, x, index=fields(cls).index(name))
+        if is_built_in_record(cls) and x.known and name in vars(cls) and not callable(vars(cls)[name]):  # an item beside those of the tuple
+            return constant(getattr(x.value, name))
+        if value is UNWRITTEN and name == "_replace" and hasattr(cls, name):
             return Apply(structure.METHOD_MAKE, x, name=name)
-        if name == "_fields":
+        if name == "_fields" and hasattr(cls, name):
             return constant(cls._fields)
     if value is UNWRITTEN:
         return None

@@ -104,6 +104,12 @@ def test_values_are_converted_or_refused(text, value):
             assert not difference(expected, actual), (text, x, value)
 
 
+@pytest.mark.parametrize("text", ["np.copyto(x, 5, where=y); x", "np.put(x, y, 7); x"])
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint64, np.float32, complex])
+def test_masks_and_places_are_not_converted(text, dtype):
+    agrees(text, (SMALL, np.ones(3, dtype)), (SMALL, dtype(1)))
+
+
 @pytest.mark.parametrize("text", ["np.mean(x, out=y)", "np.std(x, out=y)"])
 def test_results_have_the_dtype_of_out_all_along(text):
     for out in (np.zeros((), np.int8), np.zeros((), np.float32)):

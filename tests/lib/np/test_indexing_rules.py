@@ -58,7 +58,7 @@ WRITES = {
     "a[m] = a[::-1]": [(LINE, np.arange(5), 0)], "a[m] = a[:-1]": [(LINE, np.array([1, 2, 3, 4]), 0)],
     "m[m] = w": [(LINE, np.array([1, 2, 0]), 2)], "m[m] = m[::-1]": [(LINE, np.array([1, 2, 0]), 0)],
     "a[m] = [1, 2]": [(LINE, PAIR, 0)], "a[True] = 3": [(LINE, 0, 0)], "a[False] = 3": [(LINE, 0, 0)], "a[np.array(1)] = 4": [(LINE, 0, 0)],
-    "np.put(a, m, w)": [(LINE, PAIR, np.array([7, 8, 9])), (CUBE, np.array([-1, 50]), np.array([7, 8])), (LINE, PAIR, np.array([]))],
+    "np.put(a, m, w)": [(LINE, PAIR > 1, PAIR), (LINE, 1.0, 2), (LINE, PAIR, np.array([7, 8, 9])), (CUBE, np.array([-1, 50]), np.array([7, 8])), (LINE, PAIR, np.array([]))],
     "np.put(a, [0, 2], [4, 5])": [(LINE, 0, 0)], "np.place(a, m, w)": [(LINE, LINE > 1, np.array([7, 8])), (LINE, LINE > 1, np.array([])),
                                                                      (LINE, LINE > 9, np.array([]))],
     "np.putmask(a, m, w)": [(LINE, LINE > 1, np.array([7, 8])), (LINE, PAIR > 0, np.array([7])), (LINE, LINE > 1, np.array([]))],
