@@ -108,7 +108,7 @@ def waits_in_turns(x):
 
 def returns_early(x):
     t = cuda.threadIdx.x
-    if t >= 3: return
+    if t >= 3: return  # noqa: E701
     cuda.syncthreads()
     if t == 1:
         return
