@@ -105,6 +105,9 @@ def digits(x, bins, up, side, t):
 # -- what is not zero
 
 def nonzero(a):
+    if a.ndim == 0 and a.dtype == np.bool_:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
+                         "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`.")
     if a.ndim == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
     return positions(a)

@@ -104,6 +104,11 @@ def test_values_are_converted_or_refused(text, value):
             assert not difference(expected, actual), (text, x, value)
 
 
+@pytest.mark.parametrize("text", ["np.nonzero(x)", "np.where(x)", "x.nonzero()", "np.flatnonzero(x)", "np.argwhere(x)"])
+def test_places_in_arrays_of_no_axes(text):
+    agrees(text, (np.array(True),), (np.array(False),), (np.array(2.5),), (A0,), (np.array([True, False]),))
+
+
 @pytest.mark.parametrize("text", ["np.copyto(x, 5, where=y); x", "np.put(x, y, 7); x"])
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint64, np.float32, complex])
 def test_masks_and_places_are_not_converted(text, dtype):
