@@ -139,4 +139,5 @@ def compile_options() -> dict[str, object]:
     return {name: getattr(Options(), name) for name in NAMES}
 
 
-compile_options.__doc__ += "\n\n" + Options.__doc__.replace("\n    ", "\n").strip()
+if Options.__doc__:  # python -OO leaves them out
+    compile_options.__doc__ += "\n\n" + Options.__doc__.replace("\n    ", "\n").strip()

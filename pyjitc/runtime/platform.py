@@ -169,11 +169,12 @@ def _check_numpy() -> None:
             _need(chr(_read(byte, d, DESCR["kind"])) == d.kind, "dtype")
             _need(chr(_read(byte, d, DESCR["byteorder"])) == d.byteorder, "dtype")
     for value in (np.datetime64(7, "h"), np.timedelta64(-7, "25s")):
-        where = _read(pointer, value.dtype, DESCR["time"]) + TIME_UNIT - SCALAR_VALUE - 8
+        dtype = value.dtype  # a new object each time it is asked for
+        where = _read(pointer, dtype, DESCR["time"]) + TIME_UNIT - SCALAR_VALUE - 8
         _need(_read(ctypes.c_int64, value, SCALAR_VALUE) == int(value.astype(np.int64)), "NumPy dates")
         for at in (id(value), where):
             unit, count = (int32.from_address(at + SCALAR_VALUE + 8 + 4 * i).value for i in range(2))
-            _need((unit, count) == ((5, 1) if value.dtype.kind == "M" else (7, 25)), "NumPy dates")
+            _need((unit, count) == ((5, 1) if dtype.kind == "M" else (7, 25)), "NumPy dates")
     for value, kind in ((np.float64(3.5), ctypes.c_double), (np.float32(2.5), ctypes.c_float), (np.int64(-7), ctypes.c_int64),
                         (np.int32(-7), int32), (np.uint8(200), byte), (np.int16(-300), ctypes.c_int16),
                         (np.complex128(4.5), ctypes.c_double), (np.bool_(True), byte)):

@@ -1,10 +1,12 @@
 """What a compile leaves as it was."""
 import gc
+import os
 import subprocess
 import sys
 
 import pytest
 
+import pyjitc
 from pyjitc import PyjitcError, njit
 
 
@@ -38,3 +40,35 @@ assert {frozen} or not passes, passes
 assert {frozen} or gc.get_count()[0] < 700, gc.get_count()
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+PROGRAM = """
+import numpy as np
+from pyjitc import cuda, njit
+
+@njit
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x
+    return s, np.sort(a)[::-1], np.datetime64("2020-01-01") + np.timedelta64(len(a), "D")
+
+@cuda.jit
+def add(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+a = np.arange(4.0)
+assert str(total(a)) == str(total.py_func(a)), total(a)
+add[1, 32](a)
+assert a.tolist() == [1, 2, 3, 4] and total.signatures
+"""
+
+
+@pytest.mark.parametrize("options", [["-OO"], ["-X", "dev", "-W", "error"], ["-I"]], ids="".join)
+def test_options_of_the_interpreter(options, tmp_path):
+    """Without docstrings and asserts; with memory that is overwritten when it is freed; without the user's environment."""
+    root = os.path.dirname(os.path.dirname(pyjitc.__file__))
+    program = f"import sys; sys.path.insert(0, {root!r})\n{PROGRAM}"
+    subprocess.run([sys.executable, *options, "-c", program], check=True, timeout=120)
