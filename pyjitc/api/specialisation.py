@@ -15,6 +15,7 @@ from collections import deque
 
 from ..base.lazy import lazy
 from ..base.options import Options
+from ..base.room import COMPILING, with_room
 from ..base.trace import timed
 from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load, provide
@@ -179,7 +180,7 @@ def make(function, types, options: Options, args) -> Native:
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
         with Uncollected():
-            compiled: Compiled = compiler.compile_signature(function, types, options)
+            compiled: Compiled = with_room(COMPILING, lambda: compiler.compile_signature(function, types, options))
         statistics["compiled"] += 1
         paths = portable.Paths(roots, compiled.guards)
         entry = Entry(

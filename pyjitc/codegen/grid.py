@@ -38,6 +38,7 @@ class GridModule(Module):
         self.sites: dict[Site, int] = {}
         self.extra: dict[str, None] = {}  # functions that some lowerings call
         self.shared = 0
+        self.stack = 0
         self.constants = 0
 
     def add(self, fn: ir.Function) -> None:
@@ -65,6 +66,9 @@ _NOTE = f"""define internal void @pyjitc_note(ptr %context, i64 %site, {', '.joi
 """ + "\n".join(f"  %p{k} = getelementptr i64, ptr %context, i64 {WORDS['values'] + k}\n  store i64 %v{k}, ptr %p{k}" for k in range(MAX_VALUES)) + """
   ret void
 }"""
+
+
+_BYTES = {"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}  # of what is in tables, others 8
 
 
 class _GridEmitter(FunctionEmitter):
@@ -113,6 +117,7 @@ class _GridEmitter(FunctionEmitter):
         if found is None:
             found = self.tables[name] = f"%{name}"
             self.entry.append(f"  {found} = alloca [{MAX_THREADS} x {t}], align 64")
+            self.module.stack += MAX_THREADS * _BYTES.get(t, 8)
         return found
 
     def slot(self, number: int, common: bool = False) -> list[tuple[str, str]]:
@@ -328,4 +333,4 @@ def compile_grid(functions: list[ir.Function], plan, options: Options = Options(
     with timed("llvm"):
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
-    return GridKernel(code, types, tuple(module.sites), module.shared, plan.local_bytes, plan.cooperative, plan.wide, text)
+    return GridKernel(code, types, tuple(module.sites), module.shared, plan.local_bytes, module.stack, plan.cooperative, plan.wide, text)

@@ -26,7 +26,7 @@ RECORD = 64  # bytes of the record of a byte
 
 class GridKernel(NamedTuple):
     """object: relocatable object code; parameters: LLVM types of the argument words; sites: places that may fail, n is [n - 1];
-    shared: bytes of static shared memory; local: bytes of each thread's arrays; cooperative: whether blocks wait for each other;
+    shared: bytes of static shared memory; local: bytes of each thread's arrays; stack: bytes that a block takes of its CPU thread's; cooperative: whether blocks wait for each other;
     wide: whether neighbouring blocks may run as one; text: LLVM text."""
 
     object: bytes
@@ -34,6 +34,7 @@ class GridKernel(NamedTuple):
     sites: tuple[Site, ...]
     shared: int
     local: int
+    stack: int
     cooperative: bool
     wide: bool
     text: str

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import os
 from _thread import RLock
-from contextlib import contextmanager
 
 from ..base.options import environment
+from ..base.room import COMPILING, with_room
 from . import llvm
 from .apart import PLAIN, parted
 from .target import Target
@@ -43,45 +43,43 @@ def _machine(target: Target, level: int) -> llvm.Machine:
     return found
 
 
-@contextmanager
-def _optimised(text: str, target: Target, level: int, library: bytes | None = None):
-    machine = _machine(target, 2 if level else 0)
-    text, apart, forms = parted(text)
-    module = llvm.Module(text)
-    try:
-        if library is not None:
-            module.link(library, target.triple, target.layout)
-        verify = environment("PYJITC_VERIFY") not in ("", "0")
-        if verify:
-            module.verify()
-        if level and text.endswith(PLAIN):
-            module.tidy(machine)
-        elif level:
-            llvm.optimise(module, machine, level)
-        if apart:
-            module.join(apart, machine)
-        if forms:
-            module.add_forms(forms, machine)
-        if verify:
-            module.verify()
-        yield module, machine
-    finally:
-        module.dispose()
+def _optimised(finish, text: str, target: Target, level: int, library: bytes | None = None):
+    """What `finish` makes of the optimised module and its machine."""
+    with LOCK:
+        machine = _machine(target, 2 if level else 0)
+        text, apart, forms = parted(text)
+        module = llvm.Module(text)
+        try:
+            if library is not None:
+                module.link(library, target.triple, target.layout)
+            verify = environment("PYJITC_VERIFY") not in ("", "0")
+            if verify:
+                module.verify()
+            if level and text.endswith(PLAIN):
+                module.tidy(machine)
+            elif level:
+                llvm.optimise(module, machine, level)
+            if apart:
+                module.join(apart, machine)
+            if forms:
+                module.add_forms(forms, machine)
+            if verify:
+                module.verify()
+            return finish(module, machine)
+        finally:
+            module.dispose()
 
 
 def to_object(text: str, target: Target, level: int = LEVEL) -> bytes:
     """Optimise and emit a relocatable object. LLVMError (a RuntimeError) with LLVM's message where the text is wrong."""
-    with LOCK, _optimised(text, target, level) as (module, machine):
-        return machine.emit(module, True)
+    return with_room(COMPILING, _optimised, lambda module, machine: machine.emit(module, True), text, target, level)
 
 
 def to_text(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """The optimised module as LLVM text."""
-    with LOCK, _optimised(text, target, level, library) as (module, _):
-        return str(module)
+    return with_room(COMPILING, _optimised, lambda module, machine: str(module), text, target, level, library)
 
 
 def to_assembly(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """library: bitcode whose functions the text uses."""
-    with LOCK, _optimised(text, target, level, library) as (module, machine):
-        return machine.emit(module, False).decode()
+    return with_room(COMPILING, _optimised, lambda module, machine: machine.emit(module, False).decode(), text, target, level, library)

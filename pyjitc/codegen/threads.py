@@ -37,6 +37,7 @@ def _shared(e, inst):
         e.entry += [f"  {name} = alloca [{size} x i8], align 64", f"  call void @llvm.memset.p0.i64(ptr {name}, i8 -1, i64 {size}, i1 false)"]
         e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         e.module.take_shared(size)
+        e.module.stack += size
     return [name, "null", *_shape(t, shape)]
 
 

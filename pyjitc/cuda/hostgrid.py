@@ -18,6 +18,7 @@ from ..api import cache, portable
 from ..api.compiled import Guard
 from ..base.lazy import lazy
 from ..base.options import Options
+from ..base.room import with_room
 from ..base.trace import timed
 from ..codegen.gridkernel import CONTEXT_WORDS, CONTROL, ENTRY, RECORD, STOP, WORDS, GridKernel
 from ..codegen.sites import Site
@@ -63,6 +64,9 @@ class GridCode:
 
     def launch(self, values, types, grid, block, stream, shared: int) -> None:
         """Run the grid; raises what its first failing block raised."""
+        with_room(self.kernel.stack, self._launch, values, types, grid, block, shared)
+
+    def _launch(self, values, types, grid, block, shared: int) -> None:
         words: list = []
         for value, t in zip(values, types):
             _pack(value, t, words)
@@ -97,7 +101,7 @@ class GridCode:
                     if rest > 4 * _WAKING:
                         count = min(blocks - done, _workers(), int(rest / _WAKING))
                         runs += [_Run(self, grid, block, shared, together) for _ in range(count - 1)]
-                        others += [_submit(self.native, run.context, arguments, where, blocks) for run in runs[1:]]
+                        others += [_submit(with_room, self.kernel.stack, self.native, run.context, arguments, where, blocks) for run in runs[1:]]
                     status = self.native(runs[0].context, arguments, where, blocks)
                     wait(others)
             stopped = status == 2
@@ -121,7 +125,7 @@ class GridCode:
         if blocks > _AT_ONCE:
             raise ValueError(f"{blocks} blocks wait for each other in cuda.cg.this_grid().sync(): at most {_AT_ONCE} run at once")
         runs += [_Run(self, grid, block, shared) for _ in range(blocks - 1)]
-        others = [threading.Thread(target=self.native, args=(run.context, arguments, where, blocks)) for run in runs[1:]]
+        others = [threading.Thread(target=with_room, args=(self.kernel.stack, self.native, run.context, arguments, where, blocks)) for run in runs[1:]]
         try:
             for one in others:
                 one.start()

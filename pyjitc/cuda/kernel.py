@@ -24,6 +24,7 @@ from ..base.errors import suggest
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
+from ..base.room import COMPILING, with_room
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import Array, DType, Ellipsis_, NoneType, Range, Singleton, Slice, Tuple, is_scalar
 from ..types.typeof import typeof
@@ -143,7 +144,7 @@ class Kernel(Callable_):
         if found is not None and _holds(found.guards):
             return found
         self._check_passing(types)
-        found = _backends[device.gpu].compile_kernel(self.py_func, types, self.options, self.bounds, device)
+        found = with_room(COMPILING, lambda: _backends[device.gpu].compile_kernel(self.py_func, types, self.options, self.bounds, device))
         self._codes[key] = found
         return found
 

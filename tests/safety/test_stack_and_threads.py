@@ -108,6 +108,51 @@ except RecursionError:
 """
 
 
+SMALL = """
+import sys, threading
+sys.path.insert(0, {root!r})
+import numpy as np
+from pyjitc import cuda, njit
+
+@njit
+def numbers(a):
+    return np.median(a) + np.sort(a)[0] + np.linalg.solve(np.eye(30), np.ones(30))[0] + np.fft.fft(a).real[0]
+
+@cuda.jit
+def kernel(x):
+    s = cuda.shared.array(6000, np.float64)  # most of 64 KiB
+    t = cuda.threadIdx.x
+    a, b, c, d = x[t], x[t] * 2, x[t] * 3, x[t] * 4
+    s[t] = a
+    cuda.syncthreads()
+    v = s[(t + 1) % cuda.blockDim.x]
+    cuda.syncthreads()
+    x[t] = v + b + c + d
+
+def run():
+    a = np.arange(1024.0)
+    first.append(numbers(a))
+    kernel[1, 1024](a)
+    rest.append(a)
+
+first, rest, size = [], [], threading.stack_size({stack} << 10)
+for _ in range(2):
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+assert threading.stack_size() == {stack} << 10
+a = np.arange(1024.0)
+assert first == [numbers.py_func(a)] * 2, first
+assert all((x == np.roll(a, -1) + 9 * a).all() for x in rest) and len(rest) == 2
+"""
+
+
+@pytest.mark.parametrize("stack", [64, 300])
+def test_first_calls_in_threads_with_small_stacks(stack):
+    """Compiling, and what a block of a kernel keeps, takes more."""
+    subprocess.run([sys.executable, "-c", SMALL.format(root=ROOT, stack=stack)], check=True, timeout=120)
+
+
 def test_stack_without_limit():
     resource = pytest.importorskip("resource")
     if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:

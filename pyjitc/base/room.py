@@ -1,0 +1,61 @@
+"""Work that takes more of the stack than some threads have: LLVM's passes, and the code of a block of threads.
+
+A program chooses how large the stacks of its threads are (`threading.stack_size`), and what is too large for one ends the process. The
+first thread's grows by itself.
+"""
+from __future__ import annotations
+
+import sys
+from _thread import _local, get_ident
+
+from .lazy import lazy
+
+__all__ = ["COMPILING", "with_room"]
+
+COMPILING = 1 << 20  # bytes: inference and the passes of LLVM call themselves
+
+ctypes, threading = lazy("ctypes"), lazy("threading")
+
+_MARGIN = 1 << 17  # bytes, for what this thread has called so far, and for what the work calls
+_LARGE = 1 << 24  # of a thread for such work alone, at least
+_here = _local()
+
+
+def with_room(size: int, function, *args):
+    """function(*args), which takes `size` bytes of the stack: in a thread of its own where this one has less."""
+    if get_ident() == threading.main_thread().ident or _stack_of_this_thread() >= size + _MARGIN:
+        return function(*args)
+    done: list = []
+
+    def run():
+        try:
+            done.append((function(*args), None))
+        except BaseException as error:
+            done.append((None, error))
+
+    usual = threading.stack_size(max(_LARGE, size + _MARGIN + 0xFFFF & ~0xFFFF))
+    try:
+        worker = threading.Thread(target=run, name="pyjitc-room")
+        worker.start()
+    finally:
+        threading.stack_size(usual)
+    worker.join()
+    result, error = done[0]
+    if error is not None:
+        raise error
+    return result
+
+
+def _stack_of_this_thread() -> int:
+    """In bytes; where the system does not say, as much as anybody asks for."""
+    if not hasattr(_here, "size"):
+        _here.size = sys.maxsize
+        ask = getattr(ctypes.CDLL(None), "pthread_getattr_np", None) if sys.platform == "linux" else None
+        if ask is not None:
+            about, address, size = (ctypes.c_long * 16)(), ctypes.c_void_p(), ctypes.c_size_t()
+            library = ctypes.CDLL(None)
+            if ask(ctypes.c_ulong(get_ident()), about) == 0:
+                if library.pthread_attr_getstack(about, ctypes.byref(address), ctypes.byref(size)) == 0:
+                    _here.size = size.value
+                library.pthread_attr_destroy(about)
+    return _here.size
