@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ops import exceptions, pyobject
-from ..types.kinds import NoneType, Unbound, Union
+from ..ops import exceptions, pyobject, structure
+from ..types.kinds import NoneType, Struct, Unbound, Union
 from .join import join
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Throw
 
-__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "key_error", "may_raise", "meaning_av"]
+__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "key_error", "list_of", "may_raise", "meaning_av"]
 
 
 class Split:
@@ -35,6 +35,11 @@ class UserCall(Expr):
 def key_error(key):
     """KeyError(key)."""
     return Raise([Apply(exceptions.EXC_NEW, key, cls=KeyError)])
+
+
+def list_of(items) -> Apply:
+    """A list written out: how many items it has is part of its type."""
+    return Apply(structure.STRUCT_MAKE, *items, type=Struct("list", tuple((str(i), x.type) for i, x in enumerate(items))))
 
 
 class Raise(Expr):

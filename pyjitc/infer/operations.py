@@ -15,7 +15,7 @@ from ..types.kinds import (
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
-from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, meaning_av
+from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, list_of, meaning_av
 from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
 from .names import describe, with_object
 from .session import only_value
@@ -342,13 +342,10 @@ class Operations:
         return Apply(structure.TUPLE_MAKE, *operands, cls=None)
 
     def list_(self, inst, operands):
-        members = tuple((str(i), x.type) for i, x in enumerate(operands))
-        return Apply(structure.STRUCT_MAKE, *operands, type=Struct("list", members))
+        return list_of(operands)
 
     def list_extend(self, inst, operands):
-        parts = elements_of(operands[0]) + elements_of(operands[1])
-        members = tuple((str(i), x.type) for i, x in enumerate(parts))
-        return Apply(structure.STRUCT_MAKE, *parts, type=Struct("list", members))
+        return list_of(elements_of(operands[0]) + elements_of(operands[1]))
 
     def list_to_tuple(self, inst, operands):
         return Apply(structure.TUPLE_MAKE, *elements_of(operands[0]), cls=None)
@@ -391,7 +388,7 @@ class Operations:
         if len(parts) < before + after:
             return Throw(ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(parts)})")
         middle = parts[before:len(parts) - after]
-        rest = Apply(structure.STRUCT_MAKE, *middle, type=Struct("list", tuple((str(i), x.type) for i, x in enumerate(middle))))
+        rest = list_of(middle)
         return Apply(structure.TUPLE_MAKE, *parts[:before], rest, *(parts[len(parts) - after:] if after else ()), cls=None)
 
     def iter_(self, inst, operands):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..infer.constants import constant, is_wide
-from ..infer.made import key_error
+from ..infer.made import key_error, list_of
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Share, Step, Throw
 from ..infer.names import describe, with_object
 from ..infer.session import only_value
@@ -494,7 +494,8 @@ class Library:
         if _is_enum(t):
             return classes.enum_item(t.value, i)
         if isinstance(t, Struct) and t.name == "list":
-            return self._tuple_item(sequences.tuple_of([x], {}), i)
+            found = self._tuple_item(sequences.tuple_of([x], {}), i, "list")
+            return list_of(found.operands) if isinstance(i.type, Slice) else found
         if isinstance(t, Struct) and t.name == "dict" and i.known:
             if i.value in dict(t.members):
                 return Apply(structure.STRUCT_GET, x, field=i.value)
@@ -515,24 +516,24 @@ class Library:
             raise _of_the_program(t, "an item")
         raise Mismatch(f"{describe(t)} object is not subscriptable")
 
-    def _tuple_item(self, x, i):
+    def _tuple_item(self, x, i, name="tuple"):
         elements = x.type.elements
         if isinstance(i.type, Slice):
             if not i.known:
-                raise Mismatch("the slice of a tuple must be constant", "index with integers, or use an array")
+                raise Mismatch(f"the slice of a {name} must be constant", "index with integers, or use an array")
             picked = range(len(elements))[i.value]
             return Apply(structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=k) for k in picked), cls=None)
         if not is_integer(i.type) and i.type is not Bool:
-            raise Mismatch(f"tuple indices must be integers or slices, not {describe(i.type)[1:-1]}", whole_number(i.type))
+            raise Mismatch(f"{name} indices must be integers or slices, not {describe(i.type)[1:-1]}", whole_number(i.type))
         i = ranges.index(i)
         if i.known:
             k = i.value + len(elements) if i.value < 0 else i.value
             if not 0 <= k < len(elements):
-                return Throw(IndexError, "tuple index out of range")
+                return Throw(IndexError, f"{name} index out of range")
             return Apply(structure.TUPLE_GET, x, index=k)
         if not elements:
-            return Throw(IndexError, "tuple index out of range")
-        return Call(tuples.item, x, i)
+            return Throw(IndexError, f"{name} index out of range")
+        return Call(tuples.item if name == "tuple" else tuples.list_item, x, i)
 
     def setitem(self, x, i, v):
         if _is_record(x.type):

@@ -40,6 +40,22 @@ def tuple_run_time_index(i):
     return (10, 20, 30)[i]
 
 
+@case((0,), (2,), (-3,), (3,), (-4,))
+def list_run_time_index(i):
+    return [10, 20, 30][i]
+
+
+@case((2.5,))
+def list_slices(x):
+    a = [1, x, None]
+    return a[1:], a[::-1], a[:0], a[-2:][0], len(a[:2])
+
+
+@case((2.5,))
+def list_index_beyond_its_end(x):
+    return [1, x][2]
+
+
 @case((0,), (1,), (2,), (5,))
 def tuple_run_time_index_unlike(i):
     t = (1, 2.5, True)

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...infer.made import list_of
 from ...infer.meaning import Apply, Call, CallValue, Const, Mismatch
-from ...ops.structure import STRUCT_GET, STRUCT_MAKE, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.lattice import dtype_of, kind_of, promote
 from ..build import compiled, meaning, outlined, type_name
@@ -149,8 +150,7 @@ def histogramdd(columns, bins, limits, density, weights):
 
 
 def _as_list(args, kwargs):
-    parts = [Apply(TUPLE_GET, args[0], index=i) for i in range(len(args[0].type.elements))]
-    return Apply(STRUCT_MAKE, *parts, type=k.Struct("list", tuple((str(i), x.type) for i, x in enumerate(parts))))
+    return list_of([Apply(TUPLE_GET, args[0], index=i) for i in range(len(args[0].type.elements))])
 
 
 @meaning(_as_list)

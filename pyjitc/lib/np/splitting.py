@@ -9,9 +9,10 @@ import operator
 
 import numpy as np
 
+from ...infer.made import list_of
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.memory import ARRAY_VIEW
-from ...ops.structure import STRUCT_MAKE, TUPLE_MAKE
+from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Int
 from ..build import meaning, provoked
@@ -28,8 +29,7 @@ def is_sequence(t) -> bool:
 
 
 def _as_list(args, kwargs):
-    parts = elements(args[0])
-    return Apply(STRUCT_MAKE, *parts, type=k.Struct("list", tuple((str(i), x.type) for i, x in enumerate(parts))))
+    return list_of(elements(args[0]))
 
 
 @meaning(_as_list)

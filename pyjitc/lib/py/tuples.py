@@ -2,7 +2,7 @@
 from ...ops.structure import TUPLE_AT
 from ..intrinsics import same
 
-__all__ = ["item", "equal", "ordered", "contains", "count", "enum_member", "index", "repeat"]
+__all__ = ["item", "list_item", "equal", "ordered", "contains", "count", "enum_member", "index", "repeat"]
 
 
 def item(t, i):
@@ -11,6 +11,16 @@ def item(t, i):
         i += n
     if i < 0 or i >= n:
         raise IndexError("tuple index out of range")
+    return TUPLE_AT(t, i)
+
+
+def list_item(t, i):
+    """Of a list written out, given as a tuple."""
+    n = len(t)
+    if i < 0:
+        i += n
+    if i < 0 or i >= n:
+        raise IndexError("list index out of range")
     return TUPLE_AT(t, i)
 
 
