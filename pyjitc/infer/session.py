@@ -114,8 +114,8 @@ class Session:
     def function_of(target):
         """The Python function behind a callable known at compile time, or None."""
         if type(target) is pytypes.FunctionType:
-            # NumPy's Python code is not written for the compiler: its functions have rules, or are not there yet.
-            return None if str(target.__module__).startswith("numpy") else target
+            # Their Python code is not written for the compiler: NumPy's functions have rules, or are not there yet.
+            return None if str(target.__module__).partition(".")[0] in ("numpy", "jax", "numba") else target
         return target.py_func if isinstance(target, Callable_) else None
 
     @staticmethod

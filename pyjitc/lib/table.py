@@ -676,13 +676,17 @@ class Library:
             module = type(target.__self__).__module__
         if getattr(builtins, name, None) is target:
             module = "builtins"
+        if module.startswith("_") and not module.startswith("__"):  # _functools.reduce
+            module = module[1:]
         full = f"{module}.{name}" if module and module != "builtins" else name
         family = _family(target, module)
         near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
         if not callable(target):
             raise Mismatch(f"'{type(target).__name__}' object is not callable")
         near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
-        instead = _INSTEAD.get(name if family == "builtins" else family) or _INSTEAD.get(full)
+        instead = _INSTEAD.get(full) or _INSTEAD.get(name if family == "builtins" else family)
+        if instead is None and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:  # another compiler's, a cache
+            instead = f"call the function that it wraps, compiled: {name} = njit({name}.__wrapped__)"
         if instead is None and isinstance(target, type) and family != "builtins" and not near:
             instead = "make the object outside, and pass what is in it as numbers, arrays or a named tuple"
         raise Mismatch(f"{full} is not compiled yet", instead or (
@@ -725,6 +729,9 @@ _INSTEAD = {
     **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),
     **dict.fromkeys(("ord", "chr"), "prepare text outside, or pass its code points as an array"),
     "functools": "use a lambda, or make it outside the function",
+    **dict.fromkeys(("itertools", "functools.reduce"), "write it as a loop"),
+    "jax": "write NumPy's function for it; loops and branches of Python for those of jax.lax",
+    "numba": "write what there is for it here: range for prange, an array or a tuple for a typed list",
     "sorted": "np.sort(a) is a sorted copy of an array, np.argsort(a) its order",
     "open": "read and write files outside the compiled function, and pass arrays",
     "input": "ask outside the compiled function, and pass the answer",

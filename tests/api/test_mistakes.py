@@ -1,5 +1,7 @@
 """What the messages say about common mistakes: what is wrong, where, which types, what to write instead."""
 import fractions
+import functools
+import itertools
 import sys
 
 import numpy as np
@@ -238,3 +240,67 @@ def test_names_of_other_compilers():
     assert what == text[1:-1] and marked in ("pyjitc.prange", None)  # Python 3.10 keeps no columns
     with pytest.raises(ImportError, match="cannot import name 'njjit'"):
         from pyjitc import njjit  # noqa: F401
+
+
+def _another_compiler(function):
+    def call(*args):
+        raise AssertionError("this is what is called from compiled code")
+
+    return functools.update_wrapper(_Wrapper(call), function)
+
+
+class _Wrapper:
+    def __init__(self, call):
+        self.call = call
+
+    def __call__(self, *args):
+        return self.call(*args)
+
+
+@_another_compiler
+def wrapped(x):
+    return x + 1
+
+
+@functools.lru_cache
+def cached(x):
+    return x + 1
+
+
+def test_functions_of_other_packages():
+    def of_another_compiler(x):
+        return wrapped(x) + 1
+
+    def of_a_cache(x):
+        return cached(x) + 1
+
+    def pairs(n):
+        for i in itertools.count():
+            if i > n:
+                return i
+
+    def reduced(n):
+        return functools.reduce(max, (1, n))
+
+    what, marked, _, hint = message(of_another_compiler, 1)
+    assert (what, marked, hint) == ("tests.api.test_mistakes.wrapped is not compiled yet", expected("wrapped(x)"),
+                                    "call the function that it wraps, compiled: wrapped = njit(wrapped.__wrapped__)")
+    assert message(of_a_cache, 1)[3] == "call the function that it wraps, compiled: cached = njit(cached.__wrapped__)"
+    assert njit(cached.__wrapped__)(1) == 2
+    assert message(pairs, 1)[::3] == ("itertools.count is not compiled yet", "write it as a loop")
+    assert message(reduced, 1)[::3] == ("functools.reduce is not compiled yet", "write it as a loop")
+
+
+def test_functions_of_numba_and_jax():
+    numba, lax = pytest.importorskip("numba"), pytest.importorskip("jax.lax")
+
+    def parallel(n):
+        for i in numba.prange(n):
+            pass
+
+    def loop(n):
+        return lax.fori_loop(0, n, lambda i, y: y + 1, 0)
+
+    assert message(parallel, 1)[1::2] == (expected("numba.prange(n)"), "write what there is for it here: range for prange, an array or a tuple for a typed list")
+    assert message(loop, 1)[1::2] == (expected("lax.fori_loop(0, n, lambda i, y: y + 1, 0)"),
+                                      "write NumPy's function for it; loops and branches of Python for those of jax.lax")
