@@ -22,8 +22,15 @@ __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName"
 globals().update(_NAMES)
 
 _LOOP = "write the loop, or the whole-array expression, under njit"
-_LATER = {"prange": "write range; loops run on one core so far", "vectorize": _LOOP, "guvectorize": _LOOP, "stencil": _LOOP,
+_ONE = "loops run on one core so far"
+_OWN = "call a function that njit compiles"
+_LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _LOOP, "stencil": _LOOP,
           "cfunc": "pass the function itself to other compiled functions", "jitclass": "pass arrays, numbers and tuples of them",
+          "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
+          "objmode": "do that part outside the compiled function", "typed": "use an array or a tuple; lists and dicts are not compiled yet",
+          "set_num_threads": _ONE, "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,
+          "literal_unroll": "loop over the tuple itself", "literally": "njit(static_argnames=...) makes a value a constant",
+          "typeof": "call the function: its .signatures show the types of its arguments",
           "vmap": "write the loop over the axis under njit", "grad": "write the derivative under njit"}
 
 __getattr__ = _absent("pyjitc", _LATER)  # names of other compilers

@@ -23,7 +23,7 @@ from ..base.options import Options
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
 from ..runtime.platform import ABIError, DICT_VERSION, require_native
 from ..types.kinds import Singleton, Type
-from ..types.typeof import typeof
+from ..types.typeof import behind_name, typeof
 from . import portable, specialisation
 from .signature import Signature, convert, gives, signature_of
 from .specialisation import LOCK, Native
@@ -150,7 +150,7 @@ class CompiledFunction(Callable_):
                     how = "name its keywords as parameters" if code.co_name == self.__name__ else (
                         "it is the wrapper that another decorator made: put njit below that one")
                     raise TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it with; {how}") from None
-                raise type(error)(f"{self.__qualname__}() argument {name!r} {_behind_name(str(error))}") from None
+                raise type(error)(f"{self.__qualname__}() argument {name!r} {behind_name(str(error))}") from None
         return full, tuple(types)
 
     def _converted(self, full: tuple, types) -> tuple[tuple, tuple[Type, ...]]:
@@ -419,10 +419,6 @@ def _meaning(value) -> tuple:
     function = portable.plain_function(value)
     return (portable.fingerprint(value), id(function.__globals__),
             *(portable.fingerprint(portable.lookup(cell, None)) for cell in function.__closure__ or ()))
-
-
-def _behind_name(text: str) -> str:
-    return text if text.startswith("is ") else f"cannot be passed: {text}"
 
 
 def make_binder(function: FunctionType):

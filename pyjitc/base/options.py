@@ -40,7 +40,7 @@ _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"
 # Options of Numba that change nothing here, or (with a text) that have another way.
 _ACCEPTED = {"nopython": None, "no_cpython_wrapper": None, "no_cfunc_wrapper": None, "no_rewrites": None, "looplift": None}
 _REFUSED = {
-    "parallel": "automatic parallel loops are not available",
+    "parallel": "automatic parallel loops are not available: leave it out, and write range for prange",
     "forceobj": "there is no object mode: leave functions that need it undecorated",
     "locals": "types of locals are inferred; convert where a type must change, as in np.float32(x)",
     "pipeline_class": "the compiler pipeline is fixed",

@@ -18,7 +18,7 @@ from .kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Range, Singleton, Slice, Str, Tuple, Type,
 )
 
-__all__ = ["typeof", "element_type", "record_type", "instance_type"]
+__all__ = ["typeof", "behind_name", "element_type", "record_type", "instance_type"]
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_,
@@ -83,14 +83,14 @@ def typeof(value, other: Callable | None = None) -> Type:
     if issubclass(cls, tuple) and len(value) > _MAX_TUPLE:
         raise TypeError(f"is a tuple of {len(value)} items, each of which is a variable of its own; pass np.array(x)")
     if cls is tuple:
-        return Tuple([typeof(x, other) for x in value])
+        return Tuple(_items(value, other))
     if issubclass(cls, tuple):
         if hasattr(cls, "_fields") and hasattr(cls, "_make"):
             method = refused_method(cls)
             if method:
-                raise TypeError(f"is a {cls.__qualname__} with its own {method}, which compiled code does not ask; pass tuple(x)")
-            return Tuple([typeof(x, other) for x in value], cls)
-        raise TypeError(f"is a {cls.__qualname__}, a subclass of tuple; pass tuple(x)")
+                raise TypeError(f"is {_named(cls)} with its own {method}, which compiled code does not ask; pass tuple(x)")
+            return Tuple(_items(value, other), cls)
+        raise TypeError(f"is {_named(cls)}, a subclass of tuple; pass tuple(x)")
     if cls is range:
         for x in (value.start, value.stop, value.step):
             typeof(x)
@@ -114,6 +114,26 @@ def typeof(value, other: Callable | None = None) -> Type:
     if found is not None:
         return found
     raise TypeError(_refusal(value, cls))
+
+
+def _items(value: tuple, other) -> list[Type]:
+    found = []
+    for n, x in enumerate(value):
+        try:
+            found.append(typeof(x, other))
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"is {_named(type(value))} whose item {n} {behind_name(str(error))}") from None
+    return found
+
+
+def behind_name(text: str) -> str:
+    """What `typeof` says of a value, to go behind its name."""
+    return text if text.startswith("is ") else f"cannot be passed: {text}"
+
+
+def _named(cls: type) -> str:
+    name = cls.__qualname__
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _array(value: np.ndarray) -> Array:
@@ -140,22 +160,23 @@ def _refused_dtype(dtype: np.dtype) -> str:
 
 
 def _refusal(value, cls: type) -> str:
-    name = cls.__qualname__
+    name = _named(cls)
     if isinstance(value, np.ma.MaskedArray):
         return "is a masked array; pass x.filled(...) and the mask apart"
     if isinstance(value, np.ndarray):
-        return f"is a {name}, a subclass of ndarray; pass np.asarray(x)"
+        return f"is {name}, a subclass of ndarray; pass np.asarray(x)"
     if isinstance(value, np.generic):
-        return f"is a NumPy scalar of type {name}, which has no native form"
+        plain = {"U": "str", "S": "bytes", "f": "float", "c": "complex"}.get(value.dtype.kind)
+        return f"is {name}, a scalar of NumPy's that has no native form" + (f"; pass {plain}(x)" if plain else "")
     for plain in (bool, int, float, complex, str, bytes):
         if isinstance(value, plain):
-            return f"is a {name}, a subclass of {plain.__name__}; pass {plain.__name__}(x)"
+            return f"is {name}, a subclass of {plain.__name__}; pass {plain.__name__}(x)"
     if isinstance(value, list):
         return "is a list; pass np.array(x), or tuple(x) when it is short"
     if isinstance(value, (dict, set, frozenset)):
-        return f"is a {name}, which has no native form; pass its items as arrays or a tuple"
+        return f"is {name}, which has no native form; pass its items as arrays or a tuple"
     instead = next((advice for attribute, advice in _CONVERSIONS.items() if hasattr(cls, attribute)), "pass its parts as numbers, arrays or tuples")
-    return f"is {'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}, which has no native form; {instead}"
+    return f"is {name}, which has no native form; {instead}"
 
 
 _CONVERSIONS = {"to_numpy": "pass x.to_numpy()", "__array__": "pass np.asarray(x)", "__float__": "pass float(x)",

@@ -229,6 +229,12 @@ def parallel(a):
     return total
 
 
+@pytest.mark.parametrize("name", ["generated_jit", "objmode", "typed", "set_num_threads", "literal_unroll", "overload", "typeof"])
+def test_names_of_numba(name):
+    with pytest.raises(AttributeError, match=f"^pyjitc has no '{name}': .{{10,}}"):
+        getattr(pyjitc, name)
+
+
 def test_names_of_other_compilers():
     text = "^pyjitc has no 'prange': write range; loops run on one core so far$"
     with pytest.raises(ImportError, match=text):

@@ -48,8 +48,9 @@ def test_types(value, t):
     (np.zeros(2, ">f8"), "bytes are swapped"), (np.zeros(2, object), "Python objects"), (np.zeros(2, "U3"), "strings"),
     (np.zeros(2, ">M8[s]"), "bytes are swapped"), (np.zeros(2, [("a", "S3")]), "records"), (np.zeros(2, np.longdouble), "no native form"),
     (np.zeros(2).view(MyArray), r"MyArray, a subclass of ndarray; pass np.asarray\(x\)"), (np.ma.array([1]), "masked"),
-    (np.longdouble(1), "longdouble"), ([1], r"pass np.array\(x\)"), ({1: 2}, "is a dict"), (object(), "an object"),
-    (MyFloat(1), r"subclass of float; pass float\(x\)"), (collections.OrderedDict(), "OrderedDict"), ((1, [2]), "list"),
+    (np.longdouble(1), r"^is a longdouble, .* pass float\(x\)$"), (np.str_("a"), r"pass str\(x\)$"), ([1], r"pass np.array\(x\)"), ({1: 2}, "is a dict"), (object(), "an object"),
+    (MyFloat(1), r"subclass of float; pass float\(x\)"), (collections.OrderedDict(), "^is an OrderedDict"), ((1, [2]), "^is a tuple whose item 1 is a list; "),
+    (Point((), (1, {})), "^is a Point whose item 1 is a tuple whose item 1 is a dict"),
     (np.dtype("O"), "dtype object"), ((1,) * 5000, "tuple of 5000 items"),
 ], ids=shown)
 def test_refusals(value, text):

@@ -152,8 +152,7 @@ def _extreme(name, symbol):
 
     def rule(args, kwargs):
         if kwargs:
-            raise Mismatch(f"{name}() with {', '.join(kwargs)}= is not compiled for separate arguments",
-                           "write the comparison out")
+            raise Mismatch(f"{name}() with {', '.join(kwargs)}= is not compiled", "write the comparison out")
         if len(args) < 2:
             raise Mismatch(f"{name} expected at least 1 argument, got 0" if not args else
                            f"'{type_name(args[0].type)}' object is not iterable")
