@@ -17,7 +17,7 @@ ABSENT = _Absent()  # the value of a name that is not defined, of a cell that is
 
 
 class Guard(namedtuple("Guard", "container key value symbol", defaults=(None,))):
-    """A value the code was compiled for: `container[key]` of a dict, or the contents of a cell (key None).
+    """A value the code was compiled for: `container[key]` of a dict, the contents of a cell (key None), or an attribute of a function.
 
     symbol: name of an 8-byte data word of the object; the dispatcher stores there the address of the value that the
     code expects (0 for ABSENT), and the stub compares. None: not compared natively."""

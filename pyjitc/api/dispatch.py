@@ -50,12 +50,11 @@ class _DirectBase(Callable_):
 class CompiledFunction(Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
-    __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct", "_simple", "_count",
+    __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct", "_code", "_simple",
                  "_binder", "_given_up", "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
     def __init__(self, function: FunctionType, options: Options, declared=()):
-        code = function.__code__
         self.py_func = function
         self.options = options
         self._natives: dict[tuple[Type, ...], Native] = {}
@@ -64,10 +63,9 @@ class CompiledFunction(Callable_):
         self._failures: dict = {}
         self._declared: list[Signature] = []
         self._asked: set[tuple[Type, ...]] = set()  # types of signatures that were compiled on demand
-        self._simple = not code.co_kwonlyargcount and not code.co_flags & (_VARARGS | _VARKEYWORDS)
-        self._count = code.co_argcount
         self._binder = None
         self._given_up = False
+        self._take_code()
         self.__wrapped__ = function
         for name in ("__name__", "__qualname__", "__module__", "__doc__"):
             setattr(self, name, getattr(function, name))
@@ -91,18 +89,20 @@ class CompiledFunction(Callable_):
 
     def _bind(self, args, kwargs) -> tuple:
         """All parameters in order; wrong ones raise the interpreter's own TypeError."""
-        if self._binder is None:
-            self._binder = make_binder(self.py_func)
-        return self._binder(*args, **kwargs)
+        binder, function = self._binder, self.py_func
+        if binder is None or binder.__defaults__ is not function.__defaults__ or binder.__kwdefaults__ is not function.__kwdefaults__:
+            binder = self._binder = make_binder(function)
+        return binder(*args, **kwargs)
 
     def _answer(self, args: tuple, kwargs: dict):
         if self._given_up:
             return self.py_func(*args, **kwargs)
         function = self.py_func
+        if function.__code__ is not self._code:
+            self._renew()
         if update(self, function):
             update(self._direct, function)
-            self._binder = None
-        given = args if self._simple and not kwargs and len(args) == self._count else self._bind(args, kwargs)
+        given = args if self._simple and not kwargs and len(args) == self._code.co_argcount else self._bind(args, kwargs)
         try:
             full, types = self._types(given)
         except TypeError:
@@ -243,6 +243,19 @@ class CompiledFunction(Callable_):
         self._retired.append(native)
         self._retired = [n for n in self._retired if n.busy()]
 
+    def _take_code(self) -> None:
+        code = self._code = self.py_func.__code__
+        self._simple = not code.co_kwonlyargcount and not code.co_flags & (_VARARGS | _VARKEYWORDS)
+
+    def _renew(self) -> None:
+        """The function was given other code: forget what was made of that which it had."""
+        with LOCK:
+            self._take_code()
+            for types in self.signatures:
+                self._unlink(types)
+            self._failures.clear()
+            self._binder = None
+
     def _give_up(self, why: str) -> None:
         self._given_up = True
         _warn_interpreter(why)
@@ -341,13 +354,25 @@ class CompiledFunction(Callable_):
     def __code__(self):
         return self.py_func.__code__
 
+    @__code__.setter
+    def __code__(self, code):
+        self.py_func.__code__ = code
+
     @property
     def __defaults__(self):
         return self.py_func.__defaults__
 
+    @__defaults__.setter
+    def __defaults__(self, values):
+        self.py_func.__defaults__ = values
+
     @property
     def __kwdefaults__(self):
         return self.py_func.__kwdefaults__
+
+    @__kwdefaults__.setter
+    def __kwdefaults__(self, values):
+        self.py_func.__kwdefaults__ = values
 
     @property
     def __globals__(self):

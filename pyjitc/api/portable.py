@@ -92,6 +92,8 @@ def fingerprint(value) -> tuple:
         return "dtype", value.str if value.names is None else repr(value.descr)
     if cls in (staticmethod, classmethod, property):
         return cls.__name__, fingerprint(value.fget if cls is property else value.__func__)
+    if cls is CodeType:
+        return "code", code_hash(value)
     if cls is dict:
         return ("dict",)  # what was read from it is guarded item by item
     function = plain_function(value)
@@ -221,6 +223,9 @@ def lookup(container, key):
             return container.cell_contents
         except ValueError:
             return ABSENT
+    if type(container) is FunctionType:
+        value = getattr(container, key)
+        return ABSENT if value is None else value
     return container.get(key, ABSENT)
 
 
@@ -228,7 +233,7 @@ class Paths:
     """Paths to what one compile read, from `roots` = (function, arguments...).
 
     A path is (root number, step, ...); a step is a name, or a name and a key: globals, cell n, value key, contents,
-    vars, item n, type, class n (the dict of a class in the order of resolution). A container that no path leads to stands for itself."""
+    vars, item n, attribute name, type, class n (the dict of a class in the order of resolution). A container that no path leads to stands for itself."""
 
     def __init__(self, roots, guards: tuple[Guard, ...]):
         self.known: dict[int, tuple] = {}
@@ -242,7 +247,8 @@ class Paths:
                 if path is None:
                     rest.append(guard)
                 elif guard.value is not ABSENT:
-                    step = "contents" if type(guard.container) is CellType else ("value", guard.key)
+                    cls = type(guard.container)
+                    step = "contents" if cls is CellType else ("attribute" if cls is FunctionType else "value", guard.key)
                     self.add(guard.value, (*path, step))
             if len(rest) == len(waiting):
                 break
@@ -271,6 +277,9 @@ class Paths:
             for n, item in enumerate(value):
                 self.add(item, (*path, ("item", n)))
             self.add(type(value), (*path, "type"))
+        elif isinstance(value, (staticmethod, classmethod, property)):
+            name = "fget" if isinstance(value, property) else "__func__"
+            self.add(getattr(value, name), (*path, ("attribute", name)))
 
     def of(self, value) -> tuple:
         path = self.known.get(id(value))
@@ -294,6 +303,8 @@ def follow(path: tuple, roots):
             found = type(found)
         elif step[0] == "cell":
             found = _function(found).__closure__[step[1]]
+        elif step[0] == "attribute":
+            found = getattr(found, step[1])
         elif step[0] == "class":
             found = namespace(found.__mro__[step[1]])
         else:  # value, item

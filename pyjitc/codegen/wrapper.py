@@ -10,7 +10,7 @@ in `pyjitc_guard_<i>`. A dictionary is looked at again only when its version tag
 """
 from __future__ import annotations
 
-from types import CellType
+from types import CellType, FunctionType
 from collections import namedtuple
 
 from ..ir import core as ir
@@ -124,13 +124,15 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
     symbols: list[str | None] = []
     items: dict[int, list] = {}  # id of a dictionary -> its guards
     for i, (container, key, _) in enumerate(guards):
-        symbol = f"pyjitc_guard_{i}" if type(container) is CellType or type(container) is dict and type(key) is str else None
+        native = type(container) in (CellType, FunctionType) or type(container) is dict and type(key) is str
+        symbol = f"pyjitc_guard_{i}" if native else None
         symbols.append(symbol)
         if symbol is None:
             continue
         e.declare(f"@{symbol} = global ptr null")
-        if type(container) is CellType:
-            where = e.assign(f"getelementptr i8, ptr {e.object(container)}, i64 {platform.CELL_CONTENT}")
+        if type(container) is not dict:
+            offset = platform.CELL_CONTENT if type(container) is CellType else platform.FUNCTION[key.strip("_")]
+            where = e.assign(f"getelementptr i8, ptr {e.object(container)}, i64 {offset}")
             _expect(e, e.assign(f"load ptr, ptr {where}, align 8"), symbol)
         else:
             items.setdefault(id(container), []).append((container, key, symbol))

@@ -12,6 +12,7 @@ from typing import Any, Callable
 from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
+from ..types.classes import FIXED_MODULES
 from ..types.kinds import Ellipsis_, NoneType, Singleton, Type, Unbound
 from .join import AV
 from .meaning import UNKNOWN, Mismatch
@@ -28,7 +29,7 @@ _MAX_LIBRARY_SPECS = 1200  # a tuple of 1000 items is walked by that many
 
 class Dependency:
     """A value that was read while compiling and that the program may change: `container[key]` of a dict (globals,
-    a config dict), or the contents of a closure cell (`key` None). `value`: what it was (UNKNOWN: it did not exist)."""
+    a config dict), the contents of a closure cell (`key` None), or an attribute of a function. `value`: what it was (UNKNOWN: it did not exist)."""
 
     __slots__ = ("container", "key", "value", "baked")
 
@@ -144,6 +145,18 @@ class Session:
 
     def depend(self, container, key, value, baked: bool = True) -> None:
         self.dependencies.setdefault((id(container), key), Dependency(container, key, value, baked))
+
+    def depend_on_function(self, function: pytypes.FunctionType) -> None:
+        """A program may give a function that it has other code: IPython's autoreload does."""
+        if str(function.__globals__.get("__name__")).partition(".")[0] in FIXED_MODULES:
+            return
+        self.depend(function, "__code__", function.__code__)
+        if function.__defaults__:
+            self.depend(function, "__defaults__", function.__defaults__)
+        if function.__kwdefaults__:
+            self.depend(function, "__kwdefaults__", function.__kwdefaults__)
+            for name, value in function.__kwdefaults__.items():
+                self.depend(function.__kwdefaults__, name, value)
 
 
 def only_value(t: Type):

@@ -24,6 +24,7 @@ def specialise(function, types, *, library, build, prototype, nested, options):
     typed ir.Functions (the entry first), the Spec, a list of session.Dependency. Raises TypingError, located."""
     session = Session(library, build, prototype, nested, Analysis, options)
     proto = prototype(function)
+    session.depend_on_function(function)
     args = tuple((t, only_value(t)) for t in types)
     try:
         spec = session.spec(proto, args, None, function)

@@ -1,0 +1,160 @@
+"""Functions that are given other code or other defaults while the program runs, as IPython's autoreload does: the next call has them."""
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+
+
+class Thing:
+    @staticmethod
+    def static(x):
+        return x + 1
+
+    @classmethod
+    def of_class(cls, x):
+        return x + 1
+
+
+def helper(x, k=1, *, m=0):
+    return x + k + m
+
+
+@pytest.fixture
+def parts():
+    """What the tests change is put back."""
+    functions = helper, Thing.static, Thing.of_class.__func__
+    before = [(f.__code__, f.__defaults__, f.__kwdefaults__) for f in functions]
+    yield
+    for f, (f.__code__, f.__defaults__, f.__kwdefaults__) in zip(functions, before):
+        pass
+
+
+def calls(x):
+    return helper(x)
+
+
+def test_called_function(parts):
+    compiled = njit(calls)
+
+    def agrees():
+        assert compiled(1) == calls(1)
+        return compiled(1)
+
+    assert agrees() == 2
+    helper.__code__ = (lambda x, k=1, *, m=0: x + 10 * k + m).__code__
+    assert agrees() == 11
+    helper.__defaults__ = (2,)
+    assert agrees() == 21
+    helper.__kwdefaults__ = {"m": 5}
+    assert agrees() == 26
+    helper.__kwdefaults__["m"] = 6
+    assert agrees() == 27
+    helper.__defaults__ = None
+    for f in compiled, calls:
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'k'"):
+            f(1)
+
+
+def test_unchanged_code_compiles_once(parts):
+    compiled = njit(calls)
+    assert compiled(1) == 2
+    before = compiled.stats["compiled"]
+    helper.__code__ = helper.__code__.replace()
+    assert compiled(1) == 2 and compiled.stats["compiled"] == before
+
+
+def test_methods_of_classes(parts):
+    @njit
+    def f(x):
+        return Thing.static(x) * 100 + Thing.of_class(x)
+
+    assert f(1) == 202
+    Thing.static.__code__ = (lambda x: x + 2).__code__
+    assert f(1) == 302
+    Thing.of_class.__func__.__code__ = (lambda cls, x: x + 3).__code__
+    assert f(1) == 304
+
+
+def test_function_that_is_an_argument():
+    def add(x):
+        return x + 1
+
+    apply = njit(lambda f, x: f(x))
+    assert apply(add, 1) == 2
+    add.__code__ = (lambda x: x + 50).__code__
+    assert apply(add, 1) == 51 and apply(lambda x: x + 1, 1) == 2
+
+
+@pytest.mark.parametrize("through", ["dispatcher", "function"])
+def test_compiled_function_itself(through):
+    @njit
+    def f(x, k=1):
+        return x + k
+
+    @njit
+    def caller(x):
+        return f(x)
+
+    changed = f if through == "dispatcher" else f.py_func
+    assert f(1) == caller(1) == 2
+    changed.__defaults__ = (10,)
+    assert f(1) == caller(1) == 11
+    changed.__code__ = (lambda x, k=1: x * k).__code__
+    assert f(3) == caller(3) == 30 and f.signatures == [(f.signatures[0][0],) * 2]
+    changed.__code__ = (lambda x, y, z: x + y + z).__code__
+    changed.__defaults__ = (2, 3)
+    assert f(1) == f(1, 2) == f(1, 2, 3) == caller(1) == 6
+    changed.__code__ = (lambda *x, m: len(x) + m).__code__
+    changed.__defaults__, changed.__kwdefaults__ = None, {"m": 7}
+    assert f(0, 0) == 9 and f(0, m=1) == 2 and caller(0) == 8
+
+
+def test_still_kept_on_disk(tmp_path):
+    """Functions whose parts are compared are found again in another process."""
+    (tmp_path / "program.py").write_text("""
+from pyjitc import njit
+class Thing:
+    @staticmethod
+    def static(x): return x + 1
+    @classmethod
+    def of_class(cls, x, k=2, *, m=3): return x + k + m
+def make(k):
+    def inner(x): return x + k
+    return inner
+inner, pair = make(1), (make(2), make(3))
+@njit
+def callee(x, f=inner, *, k=4): return f(x) + k
+@njit(cache=True)
+def entry(x, f):
+    return Thing.static(x) + Thing.of_class(x) + inner(x) + pair[0](x) + callee(x) + f(x)
+print(entry(1, callee), entry.stats["compiled"], entry.stats["written"], entry.stats["disk"])
+""")
+    run = [subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=60, check=True,
+                          env={"PATH": "", "PYTHONPATH": ":".join(sys.path), "PYJITC_CACHE_DIR": str(tmp_path / "kept")}).stdout for _ in range(2)]
+    assert run == ["25 1 1 0\n", "25 0 0 1\n"]
+
+
+def test_arrays_and_generators_of_a_changed_function():
+    def step(a):
+        for x in a:
+            yield x
+
+    @njit
+    def total(a):
+        s = 0.0
+        for x in step(a):
+            s += x
+        return s
+
+    a = np.arange(4.0)
+    assert total(a) == 6.0
+
+    def other(a):
+        for x in a:
+            yield 2 * x
+
+    step.__code__ = other.__code__
+    assert total(a) == total.py_func(a) == 12.0
