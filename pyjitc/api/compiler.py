@@ -85,7 +85,11 @@ def _module(function, types, options: Options):
     typed, spec, dependencies = _typed(function, types, options)
     with timed("passes"):
         module = pipeline.run(typed, options, _after_pass if _verified() or environment("PYJITC_DUMP") else None)
-    return module, spec, [(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies]
+    return module, spec, _guarded(dependencies)
+
+
+def _guarded(dependencies):
+    return [(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies]
 
 
 def _spec(function, spec, guards) -> Wrapper:
@@ -96,17 +100,24 @@ def _spec(function, spec, guards) -> Wrapper:
 
 
 def compile_signature(function, types, options: Options) -> Compiled:
-    """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning."""
-    module, spec, guards = _module(function, types, options)
+    """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning, with `guards`: what it depends on."""
+    try:
+        module, spec, guards = _module(function, types, options)
+    except CompileError as error:
+        if hasattr(error, "dependencies"):
+            error.guards = tuple(Guard(*g) for g in _guarded(error.dependencies))
+        raise
     try:
         made = compile_module(module, _spec(function, spec, guards), None, options)
     except NotBoxable as error:
         code = function.__code__
         returns = [block.insts[-1].loc for block in generic(function).blocks if block.insts[-1].op is control.RETURN]
         loc = returns[0] if len(returns) == 1 and returns[0].line else Loc(code.co_firstlineno, 0, -1, -1)
-        raise CompileError(Diagnostic(
+        refused = CompileError(Diagnostic(
             f"the result is {_brief(error.type)}, which cannot leave compiled code", code.co_filename, *loc,
-            function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None")) from None
+            function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None"))
+        refused.guards = tuple(Guard(*g) for g in guards)
+        raise refused from None
     return Compiled(made.object, made.runtime, made.entry, made.next, made.objects, spec.result[0] if spec.result else None,
                     tuple(Guard(*g, symbol) for g, symbol in zip(guards, made.guards)))
 

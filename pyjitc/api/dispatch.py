@@ -21,7 +21,7 @@ from typing import TextIO
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
-from ..runtime.platform import ABIError, DICT_VERSION, require_native
+from ..runtime.platform import ABIError, require_native
 from ..types.kinds import Singleton, Type
 from ..types.typeof import behind_name, typeof
 from . import portable, specialisation
@@ -187,8 +187,8 @@ class CompiledFunction(Callable_):
             except Exception as error:
                 if native is not None:  # it held for other values than those now
                     self._unlink(types)
-                if _is_located(error):
-                    self._failures[types] = (error, self._state())
+                if hasattr(error, "guards"):
+                    self._failures[types] = error
                 raise
         found.seconds = perf_counter() - start
         self._link(types, found)
@@ -198,18 +198,11 @@ class CompiledFunction(Callable_):
         return self.options._replace(declared=True) if types in self._asked else self.options
 
     def _raise_known_failure(self, types) -> None:
-        failure = self._failures.get(types)
-        if failure is not None:
-            error, state = failure
-            if state == self._state():
+        error = self._failures.get(types)
+        if error is not None:
+            if all(portable.lookup(guard.container, guard.key) is guard.value for guard in error.guards):
                 raise error
             del self._failures[types]
-
-    def _state(self) -> tuple:
-        """Changes when a global or a captured value of the function does."""
-        function = self.py_func
-        version = None if DICT_VERSION is None else ctypes.c_uint64.from_address(id(function.__globals__) + DICT_VERSION).value
-        return version, tuple(id(portable.lookup(cell, None)) for cell in function.__closure__ or ())
 
     def _link(self, types, native: Native) -> None:
         old = self._natives.get(types)

@@ -45,21 +45,15 @@ class Operations:
         name = inst.attrs["name"]
         proto = self.analysis.spec.proto
         space = proto.globals
-        if name in space:
-            value = space[name]
-            container = space
-        else:
+        value = space.get(name, UNKNOWN)
+        if not proto.library:
+            self.session.depend(space, name, value)
+        if value is UNKNOWN:
             builtins = space.get("__builtins__", __builtins__)
-            container = builtins if isinstance(builtins, dict) else vars(builtins)
-            if name not in container:
+            value = (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, UNKNOWN)
+            if value is UNKNOWN:
                 return Throw(NameError, f"name '{name}' is not defined")
-            value = container[name]
-            if not proto.library:
-                self.session.depend(space, name, UNKNOWN)
-        found = self.constant_of(inst, value)
-        if not proto.library and container is space:
-            self.session.depend(container, name, value, found.known)
-        return found
+        return self.constant_of(inst, value)
 
     def freevar(self, inst, operands):
         name = inst.attrs["name"]
@@ -72,6 +66,7 @@ class Operations:
         try:
             value = cell.cell_contents
         except ValueError:
+            self.session.depend(cell, None, UNKNOWN)
             return Throw(*self.session.unbound_error(name, True))
         self.session.depend(cell, None, value)
         if value is spec.function:  # a local function that calls itself
@@ -160,6 +155,8 @@ class Operations:
                 try:
                     value = getattr(holder, name)
                 except AttributeError as error:
+                    if holder.__name__.split(".")[0] not in FIXED_MODULES:
+                        self.session.depend(vars(holder), name, UNKNOWN)
                     near = suggest(name, dir(holder))
                     raise Mismatch(str(error), f"did you mean '{near}'?" if near else "", AttributeError) from None
                 if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
@@ -240,10 +237,9 @@ class Operations:
         x, i = operands
         if isinstance(x.type, Singleton) and type(x.type.value) is dict and i.known:
             config = x.type.value
-            if i.value not in config:
-                return key_error(i)
-            self.session.depend(config, i.value, config[i.value])
-            return constant(config[i.value])
+            value = config.get(i.value, UNKNOWN)
+            self.session.depend(config, i.value, value)
+            return key_error(i) if value is UNKNOWN else constant(value)
         return self.library.getitem(x, plain_int(i))
 
     def setitem(self, inst, operands):

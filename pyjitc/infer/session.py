@@ -31,13 +31,12 @@ class Dependency:
     """A value that was read while compiling and that the program may change: `container[key]` of a dict (globals,
     a config dict), the contents of a closure cell (`key` None), or an attribute of a function. `value`: what it was (UNKNOWN: it did not exist)."""
 
-    __slots__ = ("container", "key", "value", "baked")
+    __slots__ = ("container", "key", "value")
 
-    def __init__(self, container, key, value, baked: bool):
+    def __init__(self, container, key, value):
         self.container = container
         self.key = key
         self.value = value
-        self.baked = baked
 
 
 class Spec:
@@ -143,8 +142,8 @@ class Session:
         for analysis, block in spec.dependents or ():
             analysis.touch(block)
 
-    def depend(self, container, key, value, baked: bool = True) -> None:
-        self.dependencies.setdefault((id(container), key), Dependency(container, key, value, baked))
+    def depend(self, container, key, value) -> None:
+        self.dependencies.setdefault((id(container), key), Dependency(container, key, value))
 
     def depend_on_function(self, function: pytypes.FunctionType) -> None:
         """A program may give a function that it has other code: IPython's autoreload does."""

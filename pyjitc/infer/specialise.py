@@ -1,7 +1,7 @@
 """A Python function and the types of a call to typed IR: the entry of this room."""
 from __future__ import annotations
 
-from ..base.errors import Diagnostic, TypingError
+from ..base.errors import CompileError, Diagnostic, TypingError
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..types.classes import FIXED_MODULES
@@ -21,8 +21,17 @@ def specialise(function, types, *, library, build, prototype, nested, options):
     """Typed IR of `function` for arguments of `types`.
 
     library: lib.table.Library; build, prototype, nested: the front end's. Returns (functions, spec, dependencies):
-    typed ir.Functions (the entry first), the Spec, a list of session.Dependency. Raises TypingError, located."""
+    typed ir.Functions (the entry first), the Spec, a list of session.Dependency. Raises TypingError, located, that has `dependencies` too."""
     session = Session(library, build, prototype, nested, Analysis, options)
+    try:
+        functions, spec = _specialised(session, function, types, library, prototype)
+    except CompileError as error:
+        error.dependencies = list(session.dependencies.values())
+        raise
+    return functions, spec, list(session.dependencies.values())
+
+
+def _specialised(session, function, types, library, prototype):
     proto = prototype(function)
     session.depend_on_function(function)
     args = tuple((t, only_value(t)) for t in types)
@@ -36,7 +45,7 @@ def specialise(function, types, *, library, build, prototype, nested, options):
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, error = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
             raise located(one.proto, inst, error, _operand_types(one.analysis, inst), _calls(one, spec, inst.loc.line)) from None
-    return emit(session, spec), spec, list(session.dependencies.values())
+    return emit(session, spec), spec
 
 
 def _in_the_program(spec, inst, error, entry, library):

@@ -20,6 +20,7 @@ import pyjitc
 from tests.api.fake_compiler import FakeCompiler
 from pyjitc import float64, int64, njit
 from pyjitc.api import specialisation
+from pyjitc.api.compiled import Guard
 from pyjitc.runtime.platform import ABIError
 from pyjitc.types.kinds import Array, Float, Int
 
@@ -216,6 +217,7 @@ def test_failures_are_remembered_until_a_global_changes(fake):
 
     fake.error = ValueError("cannot compile")
     fake.error.diagnostic = "where"
+    fake.error.guards = (Guard(globals(), "SCALE", SCALE),)
     for _ in range(3):
         with pytest.raises(ValueError, match="cannot compile") as caught:
             f(1.0)

@@ -1,6 +1,8 @@
-"""Functions that are given other code or other defaults while the program runs, as IPython's autoreload does: the next call has them."""
+"""What a program changes between two calls holds in the second: functions that are given other code or other defaults, as IPython's
+autoreload does, and what a failed compile depended on."""
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -158,3 +160,107 @@ def test_arrays_and_generators_of_a_changed_function():
 
     step.__code__ = other.__code__
     assert total(a) == total.py_func(a) == 12.0
+
+
+# What failed
+
+module = types.ModuleType("module_of_a_program")
+table: dict = {}
+
+
+def test_module_attribute_that_failed():
+    @njit
+    def f(x):
+        return module.value + x
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="no attribute 'value'"):
+            f(1)
+    module.value = None
+    for _ in range(2):
+        with pytest.raises(TypeError, match="NoneType"):
+            f(1)
+    before = f.stats["compiled"]
+    module.value = 5
+    assert f(1) == 6 and f.stats["compiled"] == before + 1
+    del module.value
+
+
+def test_called_function_that_failed(parts):
+    def wrong(x):
+        return x.nothing
+
+    @njit
+    def f(x):
+        return wrong(x)
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="no attribute 'nothing'"):
+            f(1)
+    wrong.__code__ = (lambda x: x + 1).__code__
+    assert f(1) == 2
+
+
+def test_result_that_could_not_leave():
+    def factory(n):
+        return lambda x: x + n
+
+    @njit
+    def f():
+        return factory(1)
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="cannot leave compiled code"):
+            f()
+    factory.__code__ = (lambda n: n).__code__
+    assert f() == 1
+
+
+@pytest.mark.parametrize("key", ["key", 1])
+def test_key_that_was_not_there(key):
+    f = njit((lambda: table["key"]) if key == "key" else (lambda: table[1]))
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            f()
+    table[key] = 3
+    assert f() == 3
+    del table[key]
+    with pytest.raises(KeyError):
+        f()
+
+
+def test_name_that_was_not_defined():
+    f = njit(lambda: defined_later + 1)  # noqa: F821
+    space = f.__globals__
+    for _ in range(2):
+        for _ in range(2):
+            with pytest.raises(NameError, match="name 'defined_later' is not defined"):
+                f()
+        space["defined_later"] = 2
+        assert f() == 3
+        del space["defined_later"]
+
+
+def test_variable_of_an_outer_function_that_was_not_set():
+    @njit
+    def f():
+        return later() + 1
+
+    with pytest.raises(NameError, match="free variable 'later'"):
+        f()
+
+    def later():
+        return 2
+
+    assert f() == 3
+
+
+def test_global_that_was_too_large():
+    f = njit(lambda: large + 1)  # noqa: F821
+    space = f.__globals__
+    space["large"] = 2**70
+    with pytest.raises(TypeError, match="does not fit in 64 bits"):
+        f()
+    space["large"] = 3
+    assert f() == 4
+    del space["large"]
