@@ -238,6 +238,12 @@ class Tracer:
     def __repr__(self):
         return f"Tracer<{self._kind}>"
 
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
     shape = property(lambda self: self._kind.shape or ())
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: int(np.prod(self.shape)))
@@ -328,6 +334,9 @@ class ArrayTracer(Tracer):
 
     __slots__ = ()
 
+    def __copy__(self):
+        return self.copy()
+
     def __len__(self):
         if not self.shape:
             raise TypeError("len() of unsized object")
@@ -370,7 +379,9 @@ def _operator(symbol: str, reflected: bool):
     meaning = eval(f"lambda x, y: x {symbol} y")
     op, attrs = (generic.COMPARE if symbol in _COMPARISONS else generic.BINARY), {"op": symbol}
 
-    def method(self, other):
+    def method(self, other, *modulus):
+        if modulus:
+            return self._recorder.call(pow, (self, other, *modulus), {})
         if not isinstance(other, (Tracer, np.ndarray, *_NUMBERS)):
             return NotImplemented
         x, y = (other, self) if reflected else (self, other)
@@ -434,7 +445,9 @@ class Program:
         fn.blocks = [entry]
         self.ir = fn
         self.constants = recorder.constants
-        names = [f"{p.name}_{k}" for k, p in enumerate(recorder.params)]
+        names: list[str] = []
+        for k, p in enumerate(recorder.params):  # a tuple's items are parameters too: `x0` of x may be there already
+            names.append(f"{p.name}_{k}" if p.name in names else p.name)
         carrier = _carrier(names, function)
         self._prototype = prototype_of(carrier)  # interned while it lives
         self._prototype.built = fn

@@ -1,4 +1,5 @@
 """The tracing front end: what it records, that it runs as the interpreter does, and that it fails where tracing must."""
+import copy
 import math
 import re
 
@@ -60,6 +61,9 @@ def nested(pair, *rest):
     (lambda x, i: x[i], (np.arange(4.0), np.array([3, 0, 3]))),
     (lambda x: (x, None, "text", 5), (1.5,)),
     (lambda x: 1 // (x - 1), (5,)),
+    (lambda x: pow(x, 5, 7), (3,)),
+    (lambda x: (copy.copy(x) + 1, copy.deepcopy((x, 2))), (3,)),
+    (lambda x: (copy.copy(x), copy.deepcopy(x)), (np.arange(3.0),)),
 ])
 def test_runs_as_the_interpreter(function, args):
     traced = trace(function)
@@ -312,6 +316,9 @@ def test_what_trace_takes():
         trace(branch)()
     with pytest.raises(TypeError, match="unknown option 'nosuch'"):
         trace(nosuch=1)(branch)
+    with pytest.raises(OverflowError, match=r"\(\) argument 'x' cannot be passed: the int"):
+        trace(lambda x: x)(2 ** 70)
+    assert not np.shares_memory(a, trace(lambda x: copy.copy(x))(a))
     assert trace(njit(selu))(0.0) == 0.0
     assert trace(fastmath=True)(branch).options.fastmath is True
 
