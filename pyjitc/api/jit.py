@@ -57,7 +57,7 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
     if isinstance(signature, (FunctionType, CompiledFunction, staticmethod, classmethod, partial)):
         return _decorate(signature, (), options)
     if isinstance(signature, type) or callable(signature) and not isinstance(signature, (TypeName, Signature)):
-        raise TypeError(f"njit compiles Python functions, not {signature!r}")
+        raise _no_function("njit", signature)
     chosen = make_options(options)  # wrong options show at the decorator
     if signature is None:
         declared = ()
@@ -86,7 +86,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
             return function
         function = function.py_func
     if type(function) is not FunctionType:
-        raise TypeError(f"njit compiles Python functions, not {function!r}")
+        raise _no_function("njit", function)
     if function.__code__.co_flags & _ASYNCHRONOUS:
         raise TypeError(f"{function.__qualname__}() is asynchronous; njit compiles ordinary functions")
     if _disabled():
@@ -108,12 +108,18 @@ def trace(function: Callable | None = None, /, **options: Any) -> Callable:
         return lambda function: trace(function, **options)
     function = getattr(function, "py_func", function)
     if type(function) is not FunctionType:
-        raise TypeError(f"trace compiles Python functions, not {function!r}")
+        raise _no_function("trace", function)
     if _disabled():
         make_options(options)
         function.py_func = function
         return function
     return _tracing.Traced(function, make_options(options))
+
+
+def _no_function(name: str, given) -> TypeError:
+    wraps = type(getattr(given, "__wrapped__", None)) is FunctionType  # another compiler's, a cache
+    return TypeError(f"{name} compiles Python functions, not {given!r}" + (
+        f"; put {name} alone above the function, or compile the one that this wraps, its __wrapped__" if wraps else ""))
 
 
 def _disabled() -> bool:
@@ -123,7 +129,7 @@ def _disabled() -> bool:
 def _static(function, names, numbers, given: dict):
     function = getattr(function, "py_func", function)
     if type(function) is not FunctionType:
-        raise TypeError(f"njit compiles Python functions, not {function!r}")
+        raise _no_function("njit", function)
     wanted = _bound.static_names(function, names, numbers)
     return _decorate(function, (), given) if _disabled() else _bound.StaticFunction(
         function, wanted, lambda rest: _decorate(rest, (), given))

@@ -310,3 +310,10 @@ def test_functions_of_numba_and_jax():
     assert message(parallel, 1)[1::2] == (expected("numba.prange(n)"), "write what there is for it here: range for prange, an array or a tuple for a typed list")
     assert message(loop, 1)[1::2] == (expected("lax.fori_loop(0, n, lambda i, y: y + 1, 0)"),
                                       "write NumPy's function for it; loops and branches of Python for those of jax.lax")
+
+
+def test_decorators_below_njit():
+    for other in wrapped, cached:
+        with pytest.raises(TypeError, match="^njit compiles Python functions, not .*; put njit alone above the function, or compile .* its __wrapped__$"):
+            njit(other)
+        assert njit(other.__wrapped__)(1) == 2
