@@ -86,7 +86,9 @@ def contrast(function, args, width: int | None = None) -> str:
 
 
 def _shown(side: Side, width: int) -> list[str]:
-    text = side.program if side.error is None else f"{type(side.error).__name__}: {side.error}"
+    error = "" if side.error is None else f"{type(side.error).__name__}: {side.error}"
+    compiled = not isinstance(side.error, CompileError)  # else the program is only what the error is about
+    text = "\n\n".join(part for part in (side.program.rstrip("\n") if compiled else "", error) if part)
     found = []
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip()) + 4)

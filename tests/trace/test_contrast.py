@@ -66,6 +66,14 @@ def test_exceptions_of_the_function_count_as_results(space):
     assert "not compiled" in text.splitlines()[-1]
 
 
+def test_program_that_raises_is_shown():
+    text = contrast(lambda a, i: a[i] + 1, (np.zeros(3), 5), width=100)
+    left, right = zip(*(line.split(" | ") for line in text.splitlines() if " | " in line))
+    for side in left, right:
+        assert any("getitem a, i" in line for line in side), text
+        assert any("IndexError: index 5 is out of bounds" in line for line in side), text
+
+
 def test_same():
     assert same((1.0, np.arange(3)), (1.0, np.arange(3))) and not same(1, 1.0) and not same(np.ones(2), np.ones(3))
     assert not same(0.1, 0.1 + 1e-9) and same(float("nan"), float("nan"))
