@@ -11,6 +11,7 @@ from .base.absent import absent as _absent
 from .base.uncollected import Uncollected as _Uncollected
 
 with _Uncollected():
+    from . import types
     from .api.jit import compile_options, jit, njit, trace
     from .api.signature import NAMES as _NAMES
     from .api.signature import TypeName, signature_of
@@ -34,3 +35,4 @@ _LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _
           "vmap": "write the loop over the axis under njit", "grad": "write the derivative under njit"}
 
 __getattr__ = _absent("pyjitc", _LATER)  # names of other compilers
+types.__getattr__ = _absent(types.__name__, {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})  # as numba.types

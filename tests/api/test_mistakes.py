@@ -235,6 +235,16 @@ def test_names_of_numba(name):
         getattr(pyjitc, name)
 
 
+def test_names_of_types():
+    text = "^pyjitc.types has no 'float64': names of types are in pyjitc itself: pyjitc.float64$"
+    with pytest.raises(AttributeError, match=text):
+        pyjitc.types.float64
+    with pytest.raises(ImportError, match=text):
+        from pyjitc.types import float64  # noqa: F401
+    with pytest.raises(AttributeError, match="has no attribute 'nosuch'"):
+        pyjitc.types.nosuch
+
+
 def test_names_of_other_compilers():
     text = "^pyjitc has no 'prange': write range; loops run on one core so far$"
     with pytest.raises(ImportError, match=text):
