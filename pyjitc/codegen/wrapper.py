@@ -123,6 +123,7 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
     """Compare every guarded value with the one expected; on a difference the call is not for this code."""
     symbols: list[str | None] = []
     items: dict[int, list] = {}  # id of a dictionary -> its guards
+    same = ""  # whether all in cells and functions are
     for i, (container, key, _) in enumerate(guards):
         native = type(container) in (CellType, FunctionType) or type(container) is dict and type(key) is str
         symbol = f"pyjitc_guard_{i}" if native else None
@@ -133,9 +134,12 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
         if type(container) is not dict:
             offset = platform.CELL_CONTENT if type(container) is CellType else platform.FUNCTION[key.strip("_")]
             where = e.assign(f"getelementptr i8, ptr {e.object(container)}, i64 {offset}")
-            _expect(e, e.assign(f"load ptr, ptr {where}, align 8"), symbol)
+            equal = _is_expected(e, e.assign(f"load ptr, ptr {where}, align 8"), symbol)
+            same = e.assign(f"and i1 {same}, {equal}") if same else equal
         else:
             items.setdefault(id(container), []).append((container, key, symbol))
+    if same:
+        _go_on(e, same)
     for k, group in enumerate(items.values()):
         space = e.object(group[0][0])
         same = e.label("same")
@@ -150,7 +154,7 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
             e.start(changed)
         e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
         for _, key, symbol in group:
-            _expect(e, e.assign(f"call ptr @PyDict_GetItem(ptr {space}, ptr {e.object(key)})"), symbol)
+            _go_on(e, _is_expected(e, e.assign(f"call ptr @PyDict_GetItem(ptr {space}, ptr {e.object(key)})"), symbol))
         if platform.DICT_VERSION is not None:
             e.line(f"store i64 {version}, ptr {known}, align 8")
         e.jump(same)
@@ -158,10 +162,14 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
     return tuple(symbols)
 
 
-def _expect(e: _Stub, value: str, symbol: str) -> None:
+def _is_expected(e: _Stub, value: str, symbol: str) -> str:
     expected = e.assign(f"load ptr, ptr @{symbol}, align 8")
+    return e.assign(f"icmp eq ptr {value}, {expected}")
+
+
+def _go_on(e: _Stub, condition: str) -> None:
     good = e.label("expected")
-    e.branch(e.assign(f"icmp eq ptr {value}, {expected}"), good, "miss", likely=True)
+    e.branch(condition, good, "miss", likely=True)
     e.start(good)
 
 

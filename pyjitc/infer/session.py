@@ -149,11 +149,10 @@ class Session:
         """A program may give a function that it has other code: IPython's autoreload does."""
         if str(function.__globals__.get("__name__")).partition(".")[0] in FIXED_MODULES:
             return
-        self.depend(function, "__code__", function.__code__)
-        if function.__defaults__:
-            self.depend(function, "__defaults__", function.__defaults__)
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            value = getattr(function, name)
+            self.depend(function, name, UNKNOWN if value is None else value)
         if function.__kwdefaults__:
-            self.depend(function, "__kwdefaults__", function.__kwdefaults__)
             for name, value in function.__kwdefaults__.items():
                 self.depend(function.__kwdefaults__, name, value)
 

@@ -264,3 +264,21 @@ def test_global_that_was_too_large():
     space["large"] = 3
     assert f() == 4
     del space["large"]
+
+
+def test_default_that_was_not_there():
+    def called(x, *, k):
+        return x + k
+
+    @njit
+    def f(x):
+        return called(x)
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'k'"):
+            f(1)
+    called.__kwdefaults__ = {"k": 2}
+    assert f(1) == 3
+    called.__kwdefaults__ = None
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'k'"):
+        f(1)
