@@ -149,9 +149,11 @@ class Session:
         """A program may give a function that it has other code: IPython's autoreload does."""
         if str(function.__globals__.get("__name__")).partition(".")[0] in FIXED_MODULES:
             return
-        for name in ("__code__", "__defaults__", "__kwdefaults__"):
-            value = getattr(function, name)
-            self.depend(function, name, UNKNOWN if value is None else value)
+        code = function.__code__  # defaults of parameters that there are not have no meaning
+        for name, counts in (("__code__", True), ("__defaults__", code.co_argcount), ("__kwdefaults__", code.co_kwonlyargcount)):
+            if counts:
+                value = getattr(function, name)
+                self.depend(function, name, UNKNOWN if value is None else value)
         if function.__kwdefaults__:
             for name, value in function.__kwdefaults__.items():
                 self.depend(function.__kwdefaults__, name, value)
