@@ -5,13 +5,14 @@ import numpy as np
 
 from ...infer.meaning import Const, Mismatch
 from ...ops.arith import IADD, IMUL
-from ...types.kinds import Array, DType, NoneType
+from ...types.kinds import Array, DType, NoneType, is_scalar
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning, type_name
 from . import views
 from .arrange import common_dtype, window
 from .views import elements
 from .creation import scalar_of
+from .reductions import refuse_axis
 from .scans import check_axis
 
 __all__ = ["CALLS", "METHODS"]
@@ -45,6 +46,20 @@ def _target(args, kwargs):
 @meaning(_target)
 def target(parts, out, dtype, casting):
     """The dtype of the result, or the error of elements that cannot be cast to it."""
+    raise NotImplementedError
+
+
+def _check_is_axis(args, kwargs):
+    (axis,) = args
+    refuse_axis(axis.type)
+    if not isinstance(axis.type, Array) and not is_scalar(axis.type):
+        raise Mismatch(f"'{type_name(axis.type)}' object cannot be interpreted as an integer")
+    return Const(NoneType, None)
+
+
+@meaning(_check_is_axis)
+def check_is_axis(axis):
+    """An error where it is no integer."""
     raise NotImplementedError
 
 
@@ -178,6 +193,7 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if isinstance(arrays, (tuple, list)):
         if axis is None:
             return join_flat(arrays_of(arrays, 0), out, dtype, casting)
+        check_is_axis(axis)
         return join(arrays_of(arrays, 0), axis, out, dtype, casting)
     if not isinstance(arrays, np.ndarray):
         not_joined("np.concatenate", arrays)
@@ -185,10 +201,12 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         if len(arrays) == 0:
             raise ValueError("need at least one array to concatenate")
         return join_flat((arrays,), out, dtype, casting)
+    check_is_axis(axis)
     return join_items(arrays, axis, out, dtype, casting)
 
 
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    check_is_axis(axis)
     if isinstance(arrays, (tuple, list)):
         parts = arrays_of(arrays, 0)
         if len(parts) == 0:

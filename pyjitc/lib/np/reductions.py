@@ -16,7 +16,7 @@ from .creation import scalar_of
 from .masks import count_true
 from .ufuncs import fold_loop
 
-__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "bound", "flag", "somewhere"]
+__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "bound", "flag", "refuse_axis", "somewhere"]
 
 AxisError = np.exceptions.AxisError
 EMPTY = "Mean of empty slice." if np.lib.NumpyVersion(np.__version__) < "2.4.0" else "Mean of empty slice"
@@ -40,6 +40,15 @@ def bound(name, names, args, kwargs):
         isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
 
 
+def refuse_axis(t) -> None:
+    """An error where a value of type t is no axis, nor several."""
+    if isinstance(t, k.Array) and (t.ndim or not k.is_integer(t.dtype)):
+        raise Mismatch("only integer scalar arrays can be converted to a scalar index",
+                       "this argument is the axis; several arrays go into a tuple, as in np.concatenate((a, b))")
+    if not isinstance(t, k.Array) and k.is_scalar(t) and not k.is_integer(t):
+        raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer")
+
+
 def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
     """The axes to reduce, sorted, None for all; or what raises for a wrong one, with the name of the argument."""
     if axis is None:
@@ -50,6 +59,7 @@ def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
     elif axis.known and type(axis.value) is int or isinstance(axis.value, np.integer):
         parts = (int(axis.value),)
     if parts is None:
+        refuse_axis(axis.type)
         raise Mismatch("the axis must be known at compile time", "write a tuple of constants" if isinstance(axis.type, k.Struct) else "write it as a constant")
     found = []
     for n in parts:

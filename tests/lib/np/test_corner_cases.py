@@ -104,6 +104,17 @@ def test_values_are_converted_or_refused(text, value):
             assert not difference(expected, actual), (text, x, value)
 
 
+@pytest.mark.parametrize("text", ["np.concatenate(x, y)", "np.concatenate((x, x), y)", "np.stack((x, x), y)", "np.append(x, x, y)", "np.sum(x, y)", "np.max(x, y)"])
+@pytest.mark.parametrize("axis", [A1, 0.0, np.float32(1), (0,)], ids=str)
+def test_what_is_no_axis(text, axis):
+    compiled = njit(function_of(text))
+    expected, actual = outcome(plain(compiled), (A1, axis)), outcome(compiled, (A1, axis))
+    if expected[0] == "raises" or actual[0] == "raises":  # (0,) are axes of a reduction, where they are constants
+        assert actual[0] == "raises" and isinstance(actual[1], TypingError) and (expected[0] == "returns" or isinstance(expected[1], TypeError))
+    if isinstance(axis, np.ndarray):
+        assert expected[1].args == actual[1].args and "np.concatenate((a, b))" in str(actual[1])
+
+
 @pytest.mark.parametrize("text", ["np.nonzero(x)", "np.where(x)", "x.nonzero()", "np.flatnonzero(x)", "np.argwhere(x)"])
 def test_places_in_arrays_of_no_axes(text):
     agrees(text, (np.array(True),), (np.array(False),), (np.array(2.5),), (A0,), (np.array([True, False]),))
