@@ -39,9 +39,8 @@ creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}") for na
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
 classes, conversions, iteration, ranges, sequences, tuples = (
     lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "ranges", "sequences", "tuples"))
-difflib = lazy("difflib")
 cuda_rules = lazy(f"{__package__}.cuda.rules")
-watched = lazy(f"{__package__}.watched")
+refusals, watched = lazy(f"{__package__}.refusals"), lazy(f"{__package__}.watched")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _VECTORS = f"{__package__}.cuda.vectors"
 
@@ -99,15 +98,6 @@ RULES = {
 _CONTAINERS = (list, dict, set, bytearray)
 _FUNCTION = type(np.transpose)
 _OF_AXES = {"transpose", "tensordot", "moveaxis", "flip", "roll", "rot90", "expand_dims"}
-
-
-def _of_the_program(t, what: str, changed: bool = False) -> Mismatch:
-    """The error for what is done with a container of the interpreter; `changed`: it would be another one after it."""
-    kind = type(t.value).__name__
-    return Mismatch(f"{what} of a {kind} of the interpreter is not compiled",
-                    "return the values and change it outside, or write them into an array" if changed else
-                    "only d['key'] with a constant key is; pass the values" if kind == "dict" else
-                    "make it an array or a tuple outside the function", AttributeError)
 
 
 def _is_of_the_program(t) -> bool:
@@ -193,9 +183,9 @@ class Library:
             return Apply(pyobject.PY_JOIN, x, y)
         for t, other in ((x.type, y.type), (y.type, x.type)):
             if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or op == "+" and t is other):
-                raise _not_yet(t)
+                raise refusals.not_yet(t)
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
-                raise _not_yet(t)
+                raise refusals.not_yet(t)
         return operators.binary(op, x, y, inplace)
 
     def unary(self, op, x):
@@ -300,7 +290,7 @@ class Library:
             if fixed == () and isinstance(other.type, Tuple):
                 return no if other.type.elements or other.type.cls else yes
             if type(fixed) is {Int: int, Float: float}.get(other.type, tuple if isinstance(other.type, Tuple) else None):
-                raise _no_identity(op, x)
+                raise refusals.no_identity(op, x)
             if fixed is None or fixed is ... or isinstance(fixed, bool) or other.type in (Int, Float, Bool) or isinstance(
                     other.type, (Array, Tuple)):
                 return no
@@ -312,7 +302,7 @@ class Library:
             return same if op == "is" else Apply(BNOT, same)
         if type(x.type) is not type(y.type):
             return no
-        raise _no_identity(op, x)
+        raise refusals.no_identity(op, x)
 
     def _contains(self, x, y):
         if x.type is Str and y.type is Str:
@@ -329,8 +319,9 @@ class Library:
         if isinstance(y.type, Singleton) and isinstance(y.type.value, (dict, frozenset, set)) and x.known:
             return Const(Bool, x.value in y.type.value)
         if isinstance(y.type, Singleton) and isinstance(y.type.value, frozenset):
-            return Call(tuples.contains, Const(Tuple(tuple(Int for _ in y.type.value)), tuple(y.type.value)), x) \
-                if all(type(v) is int for v in y.type.value) else _no_container(y)
+            if not all(type(v) is int for v in y.type.value):
+                raise refusals.no_container(y)
+            return Call(tuples.contains, Const(Tuple(tuple(Int for _ in y.type.value)), tuple(y.type.value)), x)
         if isinstance(y.type, Array):
             return Call(indexing.contains, y, x)
         if _is_enum(y.type):
@@ -338,7 +329,7 @@ class Library:
                 return Const(Bool, x.type.value in classes.enum_members(y.type.value))
             raise Mismatch("`in` of an enum class is compiled for members of a plain enum", "compare with the members, or with their values")
         if _is_of_the_program(y.type):
-            raise _of_the_program(y.type, "`in`")
+            raise refusals.of_the_program(y.type, "`in`")
         raise Mismatch(f"argument of type {describe(y.type)} is not iterable")
 
     def truth(self, x):
@@ -384,7 +375,7 @@ class Library:
                 raise Mismatch(str(error), "", AttributeError) from None
         if name in ("__enter__", "__exit__"):
             if type(target).__module__ != f"{__package__}.np.errors":
-                raise _no_with(x)
+                raise refusals.no_with(x)
             return constant(getattr(target, name))
         enum = getattr(type(target), "_value2member_map_", None)
         if enum is not None and name in ("value", "name", "_value_", "_name_"):
@@ -395,7 +386,7 @@ class Library:
     def getattr(self, x, name):
         t = x.type
         if name in ("__enter__", "__exit__"):
-            raise _no_with(x)
+            raise refusals.no_with(x)
         if t is Object or isinstance(t, Exception_):
             return Apply(pyobject.PY_GETATTR, _boxed(x), name=name)
         if _has_class(t) or isinstance(t, Singleton):
@@ -436,28 +427,11 @@ class Library:
             return Apply(structure.METHOD_MAKE, x, name=name)
         if isinstance(t, Tuple) and name in ("index", "count"):
             return Apply(structure.METHOD_MAKE, x, name=name)
-        if isinstance(t, Struct) and t.name in ("list", "dict"):
-            raise Mismatch(f"methods of a {t.name} are not compiled yet", "use an array (np.empty, np.zeros) or a tuple", AttributeError)
-        if _is_of_the_program(t) and hasattr(t.value, name):
-            raise _of_the_program(t, f".{name}()", True)
         if t is Str and name == "format":
             return Apply(structure.METHOD_MAKE, x, name=name)
-        if t is Str and name == "join":
-            raise Mismatch("join of a str is not compiled yet", "write an f-string", AttributeError)
-        if t is Str or t is Bytes:
-            raise Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array",
-                           AttributeError)
-        if isinstance(t, (Generator, Iterator)) and hasattr(pytypes.GeneratorType, name):
-            raise Mismatch(f"{name} of a generator is not compiled yet", "generators run by `for` and next(): pass what they need as arguments",
-                           AttributeError)
-        if isinstance(t, Singleton) and hasattr(t.value, name) or _has_class(t) and hasattr(t.cls, name):
-            raise Mismatch(f"the attribute '{name}' of {describe(t)} is not compiled yet" if _has_class(t) else
-                           f"attributes of {describe(t)} objects are not compiled yet", "read them outside the compiled function, and pass the values", AttributeError)
-        known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()] if isinstance(t, Array) else []
-        near = difflib.get_close_matches(name, known, 1)
-        raise Mismatch(f"{describe(t)} object has no attribute '{name}'" if not (isinstance(t, Array) and hasattr(np.ndarray, name))
-                       else f"the array attribute '{name}' is not compiled yet",
-                       f"did you mean '{near[0]}'?" if near else "", AttributeError)
+        if _is_of_the_program(t) and hasattr(t.value, name):
+            raise refusals.of_the_program(t, f".{name}()", True)
+        raise refusals.attribute(x, name)
 
     def setattr(self, x, name, value):
         if isinstance(x.type, Array):
@@ -507,13 +481,13 @@ class Library:
                 raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
             return Call(iteration.range_item, x, ranges.index(i))
         if _is_text(t) or _is_container(t):
-            raise _not_yet(t)
+            raise refusals.not_yet(t)
         if isinstance(t, Singleton) and (t.value is np.mgrid or t.value is np.ogrid):
             return index.grids.getitem(x, i)
         if isinstance(t, Singleton) and isinstance(t.value, type) and hasattr(t.value, "__class_getitem__"):
             raise Mismatch(f"'{t.value.__name__}[...]' has no meaning in compiled code")
         if _is_of_the_program(t):
-            raise _of_the_program(t, "an item")
+            raise refusals.of_the_program(t, "an item")
         raise Mismatch(f"{describe(t)} object is not subscriptable")
 
     def _tuple_item(self, x, i, name="tuple"):
@@ -546,11 +520,11 @@ class Library:
             written_out = isinstance(v.type, Tuple) or isinstance(v.type, Struct) and v.type.name == "list"
             return indexing.setitem(x, i, v) if written_out or _advanced(i) else subscripts.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
-            raise _not_yet(x.type)
+            raise refusals.not_yet(x.type)
         if _is_part(x.type):
             return index.attributes.setitem(x, i, v)
         if _is_of_the_program(x.type):
-            raise _of_the_program(x.type, "item assignment", True)
+            raise refusals.of_the_program(x.type, "item assignment", True)
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
 
     def length(self, x):
@@ -574,7 +548,7 @@ class Library:
         if t is Object or _is_text(t):
             return Apply(pyobject.PY_UNBOX, _python(len, x), type=Int)
         if _is_of_the_program(t):
-            raise _of_the_program(t, "len()")
+            raise refusals.of_the_program(t, "len()")
         raise Mismatch(f"object of type {describe(t)} has no len()")
 
     def unpack(self, x, count):
@@ -621,9 +595,9 @@ class Library:
         if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (_is_state(t) or t.name == "empty_iterator"):
             return x
         if _is_text(t) or _is_container(t):
-            raise _not_yet(t)
+            raise refusals.not_yet(t)
         if _is_of_the_program(t):
-            raise _of_the_program(t, "iteration")
+            raise refusals.of_the_program(t, "iteration")
         if _is_enum(t):
             return self.iter(constant(classes.enum_members(t.value)))
         raise Mismatch(f"{describe(t)} object is not iterable")
@@ -668,33 +642,11 @@ class Library:
         converts_to = getattr(target, "type", None)
         if isinstance(converts_to, Type) and is_numpy_scalar(converts_to):  # this package's own float32(x)
             return self.rule_for(dtype_of(converts_to).type)(args, kwargs)
-        name = getattr(target, "__qualname__", None) or getattr(target, "__name__", repr(target))
-        module = getattr(target, "__module__", None) or ""
-        if isinstance(target, np.ufunc):
-            module = "numpy" if getattr(np, name, None) is target else ""
-        if not module and hasattr(target, "__self__"):  # random.random is a method of a hidden object
-            module = type(target.__self__).__module__
-        if getattr(builtins, name, None) is target:
-            module = "builtins"
-        if module.startswith("_") and not module.startswith("__"):  # _functools.reduce
-            module = module[1:]
-        full = f"{module}.{name}" if module and module != "builtins" else name
-        family = _family(target, module)
-        near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
-        if not callable(target):
-            raise Mismatch(f"'{type(target).__name__}' object is not callable")
-        near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
-        instead = _INSTEAD.get(full) or _INSTEAD.get(name if family == "builtins" else family)
-        if instead is None and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:  # another compiler's, a cache
-            instead = f"call the function that it wraps, compiled: {name} = njit({name}.__wrapped__)"
-        if instead is None and isinstance(target, type) and family != "builtins" and not near:
-            instead = "make the object outside, and pass what is in it as numbers, arrays or a named tuple"
-        raise Mismatch(f"{full} is not compiled yet", instead or (
-            f"the nearest function that is: {near}" if near else _AS_LOOP if family in ("numpy", "math") else _OUTSIDE))
+        raise refusals.call(target)
 
     def instead(self, module):
         """What to write instead of a function of that module, which is written in Python that is not compiled."""
-        return _INSTEAD.get(module) or _INSTEAD.get(module.partition(".")[0]) or _AS_LOOP
+        return refusals.instead(module)
 
     def method(self, receiver, name, args, kwargs):
         t = receiver.type
@@ -722,50 +674,10 @@ class Library:
         return found
 
 
-# What to write instead of a builtin, or of the functions of a package.
-_INSTEAD = {
-    **dict.fromkeys(("list", "dict", "set", "frozenset", "bytearray"), "use an array (np.empty, np.zeros) or a tuple"),
-    "setattr": "write into an array instead",
-    **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),
-    **dict.fromkeys(("ord", "chr"), "prepare text outside, or pass its code points as an array"),
-    "functools": "use a lambda, or make it outside the function",
-    **dict.fromkeys(("itertools", "functools.reduce"), "write it as a loop"),
-    "jax": "write NumPy's function for it; loops and branches of Python for those of jax.lax",
-    "numba": "write what there is for it here: range for prange, an array or a tuple for a typed list",
-    "sorted": "np.sort(a) is a sorted copy of an array, np.argsort(a) its order",
-    "open": "read and write files outside the compiled function, and pass arrays",
-    "input": "ask outside the compiled function, and pass the answer",
-    "random": "use np.random, or pass a generator: np.random.default_rng(seed)",
-    "time": "measure the time outside the compiled function",
-    "pyjitc.api.jit": "decorate it outside; functions inside a compiled function are compiled with it",
-    "pandas": "pass columns as arrays, as in frame['x'].to_numpy()",
-    "super": "call the method of the other class by its name",
-    "format": "write an f-string, as in f'{x:.3g}'",
-    "numpy.seterr": "write `with np.errstate(...)` around the operations, or call it outside and compile with njit(errstate=True)",
-    "numpy.geterr": "call it outside the compiled function",
-}
-_OUTSIDE = "call it outside the compiled function, and pass what it gives"
-_AS_LOOP = "call it outside the compiled function, or write it as a loop"
-
-
-def _no_with(x):
-    if isinstance(x.type, Singleton) and isinstance(x.type.value, np.errstate):
-        return Mismatch("an np.errstate that was made outside is not compiled", "write np.errstate(...) in the `with` statement")
-    return Mismatch(f"a `with` statement of {describe(x.type)} is not supported in compiled functions: only np.errstate is",
-                    "open and close it outside the compiled function")
-
-
 def _advanced(i) -> bool:
     """Whether an index has arrays, masks or lists in it."""
     return any(isinstance(t, Array) or t is Bool or t is NpBool or isinstance(t, Struct) and t.name == "list"
                for t in (i.type.elements if isinstance(i.type, Tuple) else (i.type,)))
-
-
-def _family(target, module=None) -> str:
-    """The package a callable belongs to, as people import it."""
-    if isinstance(target, np.ufunc):
-        return "numpy"
-    return (module or getattr(target, "__module__", None) or "builtins").split(".")[0]
 
 
 def _has_class(t):
@@ -805,13 +717,6 @@ def _no_records(op, *operands):
         raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
 
 
-def _not_yet(t):
-    """The error for what this type can do in Python, but not here yet."""
-    if _is_text(t):
-        return Mismatch(f"operations on {t} are not compiled yet", "prepare text outside, or pass its code points as an array")
-    return Mismatch(f"operations on a {t.name} are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
-
-
 def either(x, y):
     return x or y
 
@@ -826,14 +731,6 @@ def unpack_state(state, count, k, done):
     if not one[0]:
         raise ValueError(f"not enough values to unpack (expected {count}, got {k})")
     return unpack_state(one[2], count, k + 1, done + (one[1],))
-
-
-def _no_container(x):
-    raise Mismatch(f"`in` on {describe(x.type)} is not compiled yet")
-
-
-def _no_identity(op, x):
-    return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code", "compare with == instead")
 
 
 def _pair(value):
