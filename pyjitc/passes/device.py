@@ -98,7 +98,7 @@ def _throw_texts(fn: ir.Function) -> None:
             continue
         values = [p.attrs["value"] for p in parts]
         message = str(values[0]) if len(values) == 1 else repr(tuple(values)) if values else ""
-        block.insts[-1] = ir.Inst(_THROW, (), {"cls": new.attrs["cls"], "message": message}, loc=last.loc)
+        last.op, last.args, last.attrs = _THROW, [], {**last.attrs, "cls": new.attrs["cls"], "message": message}
         block.insts.remove(new)
 
 

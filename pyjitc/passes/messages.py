@@ -40,8 +40,7 @@ def run(fn: Function, options: Any = None) -> None:
             continue
         operands = [p for p in parts if not isinstance(p, str)]
         message = "".join(("%s" if not isinstance(p, str) else p.replace("%", "%%") if operands else p) for p in parts)
-        block.insts[-1] = Inst(THROW, operands, {"cls": new.attrs["cls"], "message": message}, loc=throw.loc)
-        block.insts[-1].unwind = throw.unwind
+        throw.op, throw.args, throw.attrs = THROW, operands, {**throw.attrs, "cls": new.attrs["cls"], "message": message}
         gone.update(used)
     if gone:
         for block in fn.blocks:

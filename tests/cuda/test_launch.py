@@ -79,6 +79,25 @@ def test_an_error_in_a_device_function_has_its_line():
     assert error.value.line == line_of(get.py_func, "# in the device function") and " get()" in str(error.value)
 
 
+@pytest.mark.parametrize("value, text", [(0, "fixed text"), (1, "of 1")])
+def test_what_a_device_function_raises_has_its_place(value, text):
+    @cuda.jit(device=True)
+    def get(x):
+        if x == 0:
+            raise ValueError("fixed text")
+        if x == 1:
+            raise ValueError(f"of {x}")
+        return x
+
+    @cuda.jit
+    def kernel(x):
+        x[0] = get(x[0])
+
+    with pytest.raises(ValueError, match=text) as error:
+        kernel[1, 1](np.array([value]))
+    assert "get() at " in str(error.value)
+
+
 def test_divergent_barriers():
     @cuda.jit
     def diverge(x):
