@@ -136,8 +136,11 @@ def _static(function, names, numbers, given: dict):
 
 
 def dispatcher(function: FunctionType, options=(), declared=()) -> CompiledFunction:
-    """A dispatcher from its parts, as pickles need it."""
-    return Dispatcher(function, Options(*options), [Signature(*s) for s in declared])
+    """A dispatcher from its parts, as pickles need it: calls compile it, when what it captures is there."""
+    made = Dispatcher(function, Options(*options))
+    made._declared = [Signature(*s) for s in declared]
+    made._asked.update(s.args for s in made._declared)
+    return made
 
 
 def compile_options() -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Dispatchers in pickles: by name where the name leads back to the object, else by code and captured values."""
+"""Dispatchers and kernels in pickles: by name where the name leads back to the object, else by code and captured values."""
 from __future__ import annotations
 
 import builtins
@@ -10,24 +10,45 @@ from .compiled import ABSENT
 from .jit import dispatcher as make_dispatcher
 from .portable import lookup
 
-__all__ = ["reduce", "rebuild_function", "fill_cells"]
+__all__ = ["Pickled", "reduce", "rebuild_function", "fill_cells"]
+
+
+class Pickled:
+    """What stands for a function, `py_func`: `_parts()` are what makes its like, as in `make(function, *rest)`. Copies are the object."""
+
+    __slots__ = ()
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return _reduced(self, *self._parts())
+
+    def __setstate__(self, cells) -> None:
+        fill_cells(self, cells)
 
 
 def reduce(dispatcher):
     """What `__reduce__` of a dispatcher answers."""
-    function = dispatcher.py_func
-    found = sys.modules.get(dispatcher.__module__)
-    for part in dispatcher.__qualname__.split("."):
+    return _reduced(dispatcher, make_dispatcher, tuple(dispatcher.options), tuple((s.args, s.result) for s in dispatcher._declared))
+
+
+def _reduced(one, make, *parts):
+    function = one.py_func
+    found = sys.modules.get(one.__module__)
+    for part in one.__qualname__.split("."):
         found = getattr(found, part, None)
-    if found is dispatcher:
-        return dispatcher.__qualname__
+    if found is one:
+        return one.__qualname__
     cells = tuple(_value(lookup(cell, None)) for cell in function.__closure__ or ())
     names = sorted(_global_names(function.__code__))
-    values = {n: _value(function.__globals__[n]) for n in names if function.__globals__.get(n, dispatcher) is not dispatcher}
+    values = {n: _value(function.__globals__[n]) for n in names if function.__globals__.get(n, one) is not one}
     return rebuild_function, (
-        marshal.dumps(function.__code__), dispatcher.__module__, function.__name__, function.__qualname__, function.__doc__,
-        function.__defaults__, function.__kwdefaults__, len(cells), values if _needs_globals(dispatcher.__module__) else {},
-        tuple(dispatcher.options), tuple((s.args, s.result) for s in dispatcher._declared)), cells
+        marshal.dumps(function.__code__), one.__module__, function.__name__, function.__qualname__, function.__doc__,
+        function.__defaults__, function.__kwdefaults__, len(cells), values if _needs_globals(one.__module__) else {}, make, *parts), cells
 
 
 def _needs_globals(module: str) -> bool:
@@ -64,7 +85,7 @@ def _restored(value):
     return __import__(value.name, fromlist=["*"]) if type(value) is _Module else value
 
 
-def rebuild_function(code, module, name, qualname, doc, defaults, kwdefaults, free, values, options, declared):
+def rebuild_function(code, module, name, qualname, doc, defaults, kwdefaults, free, values, make, *parts):
     code = marshal.loads(code)
     if values:
         space = {"__builtins__": builtins, "__name__": module}
@@ -77,11 +98,11 @@ def rebuild_function(code, module, name, qualname, doc, defaults, kwdefaults, fr
     closure = tuple(CellType() for _ in range(free))
     function = FunctionType(code, space, name, defaults, closure)
     function.__qualname__, function.__doc__, function.__kwdefaults__, function.__module__ = qualname, doc, kwdefaults, module
-    return make_dispatcher(function, options, declared)
+    return make(function, *parts)
 
 
-def fill_cells(dispatcher, cells) -> None:
-    """Once the dispatcher is known to the unpickler: a cell may lead back to it."""
-    for cell, value in zip(dispatcher.py_func.__closure__ or (), cells):
+def fill_cells(one, cells) -> None:
+    """Once the object is known to the unpickler: a cell may lead back to it."""
+    for cell, value in zip(one.py_func.__closure__ or (), cells):
         if type(value) is not _Empty:
             cell.cell_contents = _restored(value)

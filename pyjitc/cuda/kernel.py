@@ -19,6 +19,7 @@ import numpy as np
 
 from ..api import portable
 from ..api.dispatch import CompiledFunction, make_binder
+from ..api.pickling import Pickled
 from ..api.signature import Signature, TypeName, convert, signature_of
 from ..base.errors import suggest
 from ..base.launch_bounds import Bounds
@@ -41,7 +42,7 @@ _VALUES = (int, float, complex, str, bytes, np.generic)
 _PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray, *(t for t in np.sctypeDict.values() if t is not np.void)))
 
 
-class DeviceFunction(Callable_):
+class DeviceFunction(Pickled, Callable_):
     """A function for kernels. Called by the interpreter it is the Python function."""
 
     __slots__ = ("py_func", "__dict__", "__weakref__")
@@ -58,8 +59,11 @@ class DeviceFunction(Callable_):
     def __repr__(self):
         return f"<device function {self.py_func.__qualname__}>"
 
+    def _parts(self):
+        return (DeviceFunction,)
 
-class Kernel(Callable_):
+
+class Kernel(Pickled, Callable_):
     """A kernel: `kernel[grid, block](...)` launches it. Called in another kernel it is a device function. py_func, options."""
 
     __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_launches", "_declared", "_binder", "__dict__", "__weakref__")
@@ -80,6 +84,9 @@ class Kernel(Callable_):
 
     def __repr__(self):
         return f"<kernel {self.py_func.__qualname__}>"
+
+    def _parts(self):
+        return _remade, self.options, self.bounds, tuple(self._declared), self.strict
 
     def __call__(self, *args, **kwargs):
         raise TypeError(f"{self.__qualname__} is a kernel: launch it as {self.__name__}[grid, block](...)")
@@ -272,6 +279,13 @@ class Kernel(Callable_):
     def get_max_threads_per_block(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
         """Threads that a block may have: registers limit them."""
         return self._figure("max_threads", signature)
+
+
+def _remade(function: FunctionType, options: Options, bounds: Bounds, declared: tuple, strict: bool) -> Kernel:
+    """A kernel from its parts, as pickles need it: launches compile it, when what it captures is there."""
+    kernel = Kernel(function, options, bounds, strict=strict)
+    kernel._declared = list(declared)
+    return kernel
 
 
 def _all_adopted(given) -> tuple:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..api import portable
 from ..api.dispatch import make_binder
+from ..api.pickling import Pickled
 from ..api.signature import signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
@@ -63,7 +64,7 @@ def vectorize(signatures: list | str, /, *, target: str = "cuda", **options: Any
     return lambda function: Elementwise(function, tuple(map(signature_of, given)), options)
 
 
-class Elementwise:
+class Elementwise(Pickled):
     """What `elementwise` makes. py_func: the scalar function."""
 
     def __init__(self, function, signatures, options):
@@ -83,6 +84,9 @@ class Elementwise:
 
     def __repr__(self):
         return f"<elementwise kernel {self.__qualname__}>"
+
+    def _parts(self):
+        return Elementwise, self.signatures, self.options
 
     def __call__(self, *operands, out=None, stream=0):
         operands = [np.asarray(x) if isinstance(x, (list, np.ndarray)) else adopt(x) for x in self._binder(*operands)]
@@ -236,7 +240,7 @@ def reduce(function: Callable | None = None, /, **options: Any) -> Reduce | Call
     return Reduce(function, options)
 
 
-class Reduce:
+class Reduce(Pickled):
     """What `reduce` makes. py_func: the scalar function."""
 
     def __init__(self, function, options=None):
@@ -247,6 +251,9 @@ class Reduce:
 
     def __repr__(self):
         return f"<reduction {self.__qualname__}>"
+
+    def _parts(self):
+        return Reduce, self.options
 
     def __call__(self, arr, size: int | None = None, res=None, init=0, stream=0):
         """The elements of `arr` (the first `size`) and `init`, reduced to one: returned, or written to the first element of

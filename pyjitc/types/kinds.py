@@ -69,7 +69,7 @@ def _passes(part) -> bool:
 
 
 def _singleton(name: str, text: str, doc: str) -> Type:
-    cls = type(name, (Type,), {"__slots__": (), "__doc__": doc, "_text": lambda self: text})
+    cls = globals()[name] = type(name, (Type,), {"__slots__": (), "__doc__": doc, "_text": lambda self: text})  # pickles look it up
     return cls()
 
 

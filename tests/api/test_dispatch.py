@@ -337,6 +337,8 @@ def test_pickles(fake):
     even, odd = njit(even), njit(odd)  # their cells lead to each other
     e, o = pickle.loads(pickle.dumps((even, odd)))
     assert [c.cell_contents for c in e.__closure__] == [k, o] and o.__closure__[0].cell_contents is e
+    d = pickle.loads(pickle.dumps(njit("(int64, float64)")(lambda x, y: x + y + k)))  # compiled when its cells are filled
+    assert d.signatures == [] and d(1, 2) == 8.0 and d.signatures == [(Int, Float)]
     program = """
 import pickle, sys, math
 from pyjitc import njit

@@ -1,6 +1,8 @@
 """Launches on the CPU grid: what is checked before, what failing threads raise, what is specialised."""
+import copy
 import enum
 import os
+import pickle
 import signal
 import threading
 from types import SimpleNamespace
@@ -454,6 +456,33 @@ def refuses(x):
         raise Refusal("not this one")
     if cuda.grid(1) == 2:
         raise Refusal
+
+
+@cuda.elementwise
+def shifted(x):
+    return x + 1
+
+
+def test_pickles():
+    for one in (put, shifted):
+        assert pickle.loads(pickle.dumps(one)) is one and copy.deepcopy(one) is one and copy.copy(one) is one
+    table, scale = np.arange(4.0), 3
+
+    @cuda.jit(device=True)
+    def scaled(x):
+        return scale * x
+
+    @cuda.jit("void(float64[:])", debug=True, strict=True, max_registers=32)
+    def kernel(x):
+        x[cuda.grid(1)] = scaled(table[cuda.grid(1)])
+
+    again, total = pickle.loads(pickle.dumps((kernel, cuda.reduce(lambda a, b: a + scale * b))))
+    assert again is not kernel and (again.options, again.bounds, again.strict) == (kernel.options, kernel.bounds, True)
+    x = cuda.device_array(4)
+    again[1, 4](x)
+    assert x.copy_to_host().tolist() == [0, 3, 6, 9] and total(np.ones(2), init=1) == 13
+    with pytest.raises(TypeError, match="has no signature for"):
+        again[1, 4](cuda.device_array(4, np.int8))
 
 
 def test_exceptions_of_classes_of_the_program():
