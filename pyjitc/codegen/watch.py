@@ -2,7 +2,8 @@
 
 Every byte of shared memory has a record of who wrote it last, and of the first and the last thread that read it since the
 last wait; each with the numbers of the last waits, of the block and of the thread's warp. Two accesses of different threads
-are a race when neither wait came between them, and one writes, and not both are atomic. (Detection as in Zheng et al.:
+are a race when neither wait came between them, and one writes, and not both are atomic, nor write the same value, as threads do
+that set a flag. (Detection as in Zheng et al.:
 GMRace, 2013: by barriers alone, without happens-before through atomics.)
 """
 from __future__ import annotations
@@ -64,13 +65,18 @@ _CONFLICTS = {2: "reads what thread (%lld, %lld, %lld) wrote", 3: "writes what t
               4: "writes what thread (%lld, %lld, %lld) wrote"}
 
 
-def touch(e, inst, thread, array, *indices):
+def touch(e, inst, thread, array, *rest):
     """Look the access up in the record, and enter it."""
     e.module.extra[_TEXT] = None
-    pointer = memory._address(e, inst.args[1].type, array, [x[0] for x in indices])
+    t = inst.args[1].type
+    pointer = memory._address(e, t, array, [x[0] for x in rest[:t.ndim]])
+    what = inst.attrs["what"]
+    for value in rest[t.ndim:]:
+        what = e.assign(f"select i1 {_is_there(e, t, pointer, value)}, i64 3, i64 {what}")
     out = e.alloca("i64", 2)
     line = inst.loc.line or e.fn.firstlineno
-    code = e.assign(f"call i64 @pyjitc_touch(ptr %context, ptr {pointer}, i64 {thread[0]}, i64 {line}, i64 {inst.attrs['what']}, ptr {out})")
+    size, unit = memory.item_bytes(t.dtype), inst.attrs["unit"]
+    code = e.assign(f"call i64 @pyjitc_touch(ptr %context, ptr {pointer}, i64 {size}, i64 {unit}, i64 {thread[0]}, i64 {line}, i64 {what}, ptr {out})")
     good, bad, unwritten, *labels = map(e.label, ("ordered", "race", "unwritten", *(["race"] * len(_CONFLICTS))))
     e.branch(e.assign(f"icmp eq i64 {code}, 0"), good, bad, likely=True)
     e.start(bad)
@@ -87,6 +93,19 @@ def touch(e, inst, thread, array, *indices):
     e.jump(e.fail(inst))
     e.start(good)
     return []
+
+
+def _is_there(e, t, pointer: str, value) -> str:
+    """Whether the element at `pointer` of an array of type `t` has the bits of `value`."""
+    found = "true"
+    for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
+        where, align = memory._access(e, t, pointer, part)
+        bits = {"i1": "i8", "half": "i16", "float": "i32", "double": "i64"}.get(ty, ty)
+        if bits != ty:
+            v = e.assign(f"{'zext' if ty == 'i1' else 'bitcast'} {ty} {v} to {bits}")
+        there = e.assign(f"load {bits}, ptr {where}, align {align}")
+        found = e.assign(f"and i1 {found}, {e.assign(f'icmp eq {bits} {there}, {v}')}")
+    return found
 
 
 def lanes_are_here(e, inst, thread, mask):
@@ -111,10 +130,11 @@ def lanes_are_here(e, inst, thread, mask):
     return []
 
 
-# i64 pyjitc_touch(context, address, thread, line, what, out): 0 fine, 1 nothing was written, else a key of _CONFLICTS, with
-# the other thread and its line in `out`. A record: who wrote, the first and the last reader (thread + 1, wait of the block, wait of
-# the warp, line: i32 each), then what the write was.
-_TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %thread, i64 %line, i64 %what, ptr %out) noinline nounwind {{
+# i64 pyjitc_touch(context, address, size, unit, thread, line, what, out): 0 fine, 1 nothing was written, else a key of _CONFLICTS,
+# with the other thread and its line in `out`; of what: 0 read, 1 write, 2 atomic, 3 write what is there. An element has a record for
+# each `unit` bytes: who wrote, the first and the last reader (thread + 1, wait of the block, wait of the warp, line: i32 each), then
+# what the write was.
+_TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %bytes, i64 %unit, i64 %thread, i64 %line, i64 %what, ptr %out) noinline nounwind {{
   %base.p = getelementptr i64, ptr %context, i64 {WORDS['shared']}
   %base = load i64, ptr %base.p
   %size.p = getelementptr i64, ptr %context, i64 {WORDS['watched']}
@@ -124,6 +144,21 @@ _TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %t
   %inside = icmp ult i64 %offset, %size
   br i1 %inside, label %look, label %fine
 look:
+  %k = phi i64 [ 0, %0 ], [ %next, %ordered ]
+  %part = add i64 %offset, %k
+  %code = call i64 @pyjitc_touch_part(ptr %context, i64 %part, i64 %thread, i64 %line, i64 %what, ptr %out)
+  %next = add i64 %k, %unit
+  %good = icmp eq i64 %code, 0
+  br i1 %good, label %ordered, label %found
+ordered:
+  %more = icmp ult i64 %next, %bytes
+  br i1 %more, label %look, label %fine
+found:
+  ret i64 %code
+fine:
+  ret i64 0
+}}
+define internal i64 @pyjitc_touch_part(ptr %context, i64 %offset, i64 %thread, i64 %line, i64 %what, ptr %out) nounwind {{
   %records.p = getelementptr i64, ptr %context, i64 {WORDS['record']}
   %records = load ptr, ptr %records.p
   %at = mul i64 %offset, {RECORD}
@@ -142,7 +177,8 @@ look:
   %thread32 = trunc i64 %thread to i32
   %me = add i32 %thread32, 1
   %line32 = trunc i64 %line to i32
-  %reads = icmp ne i64 %what, 1
+  %written.now = and i64 %what, 1
+  %reads = icmp eq i64 %written.now, 0
   %atomic = icmp eq i64 %what, 2
   %writer = load i32, ptr %write
   %unwritten = icmp eq i32 %writer, 0
@@ -154,7 +190,11 @@ written:
   %kind = load i32, ptr %kind.p
   %was = icmp eq i32 %kind, 2
   %both = and i1 %atomic, %was
-  %one = xor i1 %both, true
+  %alike = icmp eq i64 %what, 3
+  %plain = xor i1 %was, true
+  %agree = and i1 %alike, %plain
+  %fits = or i1 %both, %agree
+  %one = xor i1 %fits, true
   %w = call i1 @pyjitc_conflict(ptr %write, i32 %me, i32 %bw32, i32 %ww32)
   %race = and i1 %w, %one
   br i1 %race, label %against.writer, label %readers
@@ -194,9 +234,8 @@ note:
   %w.bw = load i32, ptr %w.bw.p
   %w.same = icmp eq i32 %w.bw, %bw32
   %w.own = icmp eq i32 %writer, %me
-  %w.plain = icmp eq i32 %kind, 1
   %w.here = and i1 %w.same, %w.own
-  %w.keep0 = and i1 %w.here, %w.plain
+  %w.keep0 = and i1 %w.here, %plain
   %w.keep = and i1 %w.keep0, %atomic
   br i1 %w.keep, label %fine, label %enter
 enter:

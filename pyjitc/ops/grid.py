@@ -34,8 +34,9 @@ COUNT = _op("count_threads", lambda types, attrs: Int, READS,
 LANES = _op("lanes", lambda types, attrs: attrs["type"], READS,
             "(thread, mask, rest...): what a warp operation {how} of {what} gives the thread, from its warp's values in {slot}; "
             "{masked}: some may be elsewhere")
-TOUCH = _op("touch", lambda types, attrs: None, WRITES | RAISES, "(thread, array, index...): with `debug`, the thread is about to {what} the element: "
-            "0 read, 1 write, 2 change by an atomic operation; error where that is a race, or nothing was written, in shared memory")
+TOUCH = _op("touch", lambda types, attrs: None, WRITES | RAISES, "(thread, array, index...[, value]): with `debug`, the thread is about to {what} the element: "
+            "0 read, 1 write the value, 2 change by an atomic operation; error where that is a race, or nothing was written, in shared memory; "
+            "{unit}: bytes that have a record each")
 LANES_ARE_HERE = _op("lanes_are_here", lambda types, attrs: None, WRITES | RAISES, "(thread, mask): with `debug`, error where a lane in the mask "
                      "waits elsewhere, or the thread is not in it")
 RUN = _op("threads_of_run", lambda types, attrs: Int, PURE, "threads along x of all blocks that run as one: those of a block, or of several neighbours")

@@ -14,6 +14,7 @@ Source: Stratton, Stone, Hwu: MCUDA (2008); Karrenberg, Hack: Improving Performa
 from __future__ import annotations
 
 import linecache
+import math
 import re
 
 from ..ir import core as ir
@@ -126,6 +127,7 @@ class _Grid:
                                if i.op is memory.CHECK_INDEX and i.attrs.get("nonnegative")})
         self.poll()
         self.hoist()
+        self.unit = math.gcd(*(memory.item_bytes(i.args[0].type.dtype) for b in fn.blocks for i in b.insts if i.op in _TOUCHES))
         if not self.debug:
             stride.run(fn, self.start, self.own)
         regions = self.cut()
@@ -361,8 +363,9 @@ class _Grid:
         attrs = {"origin": inst.attrs["origin"]} if "origin" in inst.attrs else {}
         leave = ir.Edge(self.failing, [linear])
         if inst.op in _TOUCHES:
-            ndim = inst.args[0].type.ndim
-            touch = ir.Inst(grid.TOUCH, (linear, *inst.args[:1 + ndim]), {"what": _TOUCHES[inst.op], **attrs}, None, inst.loc, unwind=leave)
+            touched = inst.args if inst.op is memory.ARRAY_STORE else inst.args[:1 + inst.args[0].type.ndim]
+            attrs |= {"what": _TOUCHES[inst.op], "unit": self.unit}
+            touch = ir.Inst(grid.TOUCH, (linear, *touched), attrs, None, inst.loc, unwind=leave)
             return [touch, inst]
         if inst.op is grid.LANES and len(inst.args) > 1:
             return [ir.Inst(grid.LANES_ARE_HERE, (linear, inst.args[1]), attrs, None, inst.loc, unwind=leave), inst]

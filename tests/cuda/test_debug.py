@@ -135,6 +135,55 @@ def test_warps_wait_for_each_other():
     assert x.tolist() == [float(t ^ 1) for t in range(64)]
 
 
+def test_threads_may_write_the_same_value():
+    @cuda.jit(debug=True)
+    def kernel(x, z):
+        found = cuda.shared.array(1, np.bool_)
+        factor = cuda.shared.array(1, np.complex64)
+        t = cuda.threadIdx.x
+        factor[0] = z
+        if t == 0:
+            found[0] = False
+        cuda.syncthreads()
+        if x[t] > 5:
+            found[0] = True
+        cuda.syncthreads()
+        x[t] = factor[0].real if found[0] else -1
+
+    for x, value in ((np.arange(40.0), 3), (np.zeros(40), -1)):
+        kernel[1, 40](x, 3 + 1j)
+        assert (x == value).all()
+
+
+def test_elements_are_read_in_parts():
+    @cuda.jit(debug=True)
+    def kernel(x):
+        s = cuda.shared.array(8, np.complex128)
+        words = cuda.shared.array(8, np.int64)
+        t = cuda.threadIdx.x
+        s[t] = complex(t, -t)
+        words[t] = t << 32
+        cuda.syncthreads()
+        x[t] = s.imag[7 - t] + words.view(np.int32)[2 * t + 1]
+
+    x = np.zeros(8)
+    kernel[1, 8](x)
+    assert x.tolist() == [2 * t - 7 for t in range(8)]
+
+
+def test_a_part_of_an_element_that_nobody_wrote():
+    @cuda.jit(debug=True)
+    def kernel(x):
+        s = cuda.shared.array(8, np.int16)
+        s[cuda.threadIdx.x] = 1
+        cuda.syncthreads()
+        x[0] = s.view(np.int64)[1]  # seven are written
+
+    with pytest.raises(RuntimeError, match="shared memory is read that no thread") as error:
+        kernel[1, 7](np.zeros(1, np.int64))
+    assert error.value.line == line_of(kernel.py_func, "# seven are written")
+
+
 @pytest.mark.parametrize("function, thread", [(unwritten, (10, 0, 0)), (unwritten_dynamic, (0, 0, 0))])
 def test_reads_of_unwritten_memory(function, thread):
     with pytest.raises(RuntimeError, match="shared memory is read that no thread of the block has written so far") as error:
