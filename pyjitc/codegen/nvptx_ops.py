@@ -409,7 +409,7 @@ def _print(e, inst, *operands):
         else:
             signed = getattr(x.type, "signed", True)
             words.append(("i64", value[0] if kind == "i64" else e.assign(f"{'sext' if signed else 'zext'} {kind} {value[0]} to i64")))
-            spec = "%lld" if signed else "%llu"
+            spec = f"%{said.rstrip('d')}ll{'d' if signed else 'u'}"
         form += text.replace("%", "%%") + spec
     form += inst.attrs["texts"][-1].replace("%", "%%")
     buffer = "null"

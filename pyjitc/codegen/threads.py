@@ -593,10 +593,11 @@ def _print(e, inst, *operands):
         if kind == "i1":
             spec = "%s"
             given.append(f"ptr {e.assign(f'select i1 {value[0]}, ptr {e.string(str(True))}, ptr {e.string(str(False))}')}")
-        elif said:
-            spec = "%s"
+        elif said and kind in ("double", "float", "half"):
+            width, _, digits = said[:-1].partition(".")
+            spec = f"%{width}s"
             wide = value[0] if kind == "double" else e.assign(f"fpext {kind} {value[0]} to double")
-            texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {wide}, i8 signext {ord(said[-1])}, i32 {said[1:-1]}, i32 0, ptr null)"))
+            texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {wide}, i8 signext {ord(said[-1])}, i32 {digits or 6}, i32 0, ptr null)"))
             given.append(f"ptr {texts[-1]}")
         elif kind == "double":
             spec = "%s"
@@ -609,7 +610,7 @@ def _print(e, inst, *operands):
             given.append(f"ptr {texts[-1]}")
         else:
             signed = getattr(x.type, "signed", True)
-            spec, extension = ("%lld", "s") if signed else ("%llu", "z")
+            spec, extension = f"%{said.rstrip('d')}ll{'d' if signed else 'u'}", "s" if signed else "z"
             given.append(f"i64 {value[0] if kind == 'i64' else e.assign(f'{extension}ext {kind} {value[0]} to i64')}")
         form += text.replace("%", "%%") + spec
     form += inst.attrs["texts"][-1].replace("%", "%%")

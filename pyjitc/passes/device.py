@@ -37,6 +37,7 @@ _CAUGHT = (exceptions.EXC_FETCH, exceptions.EXC_MATCH, exceptions.EXC_PUSH, exce
 _BLAS = frozenset(BLAS_OPS.values())
 _RANDOM = frozenset(RANDOM_OPS.values())
 _SAME_MEMORY = (memory.ARRAY_VIEW, structure.RETYPE, structure.SELECT)
+_INT_FORM, _FLOAT_FORM = r"([1-9]\d?)?d?", r"([1-9]\d?)?(\.\d\d?)?[efg]"  # what C and Python have in common
 SMALL = 1024  # bytes of a new array that a thread keeps
 _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STORE)
 
@@ -113,7 +114,7 @@ def _print_parts(fn: ir.Function) -> None:
         texts, values, forms = [inst.attrs["texts"][0]], [], []
         for arg, text in zip(inst.args, inst.attrs["texts"][1:]):
             if not _add_parts(arg, made, texts, values, forms, used):
-                raise _error(fn, inst, "print this str, which is made as the kernel runs", "print numbers, as in print('x is', x), print(f'x is {x}') or print(f'x is {x:.3f}')")
+                raise _error(fn, inst, "print this str, which is made as the kernel runs", "print numbers, as in print('x is', x), print(f'x is {x}') or print(f'{i:4d} {x:8.3f}')")
             texts[-1] += text
         inst.args, inst.attrs = values, {"texts": tuple(texts), "forms": tuple(forms)}
     left = {a for b in fn.blocks for i in b.insts if i not in used for a in i.args} | {a for b in fn.blocks for e in b.edges() for a in e.args}
@@ -141,11 +142,11 @@ def _add_parts(value: ir.Value, made, texts: list[str], values: list[ir.Value], 
     t = box.args[0].type if box is not None and box.op is PY_BOX else NoneType
     if inst.args[1].type is NoneType:
         form = ""
-    elif spec is not None and spec.op is control.CONST and is_float(t) and re.fullmatch(r"\.\d\d?[efg]", spec.attrs["value"]):
+    elif spec is not None and spec.op is control.CONST and re.fullmatch(_FLOAT_FORM if is_float(t) else _INT_FORM, spec.attrs["value"]):
         form = spec.attrs["value"]
     else:
         return False
-    if not (is_integer(t) or is_float(t) or t in (Bool, bool_)):
+    if not (is_integer(t) or is_float(t) or t in (Bool, bool_) and not form):
         return False
     used.update((inst, box))
     if wrapped is not None and wrapped.op is PY_BOX:

@@ -30,6 +30,7 @@ def texts(x, f):
     i = cuda.grid(1)
     print(f"thread {i} has {x[i]} of {x.size}%", i, f"{x[i] > 1} {i + 1!s}")
     print(f"{x[i]:.3f} {f:.0f}|{f * np.float32(i):.5g}|{x[i] * 1e9:.2e}|{np.float16(f):.4f}", f"{i}")
+    print(f"{i - 5:4d}|{np.uint8(250):6}|{10 ** 15:d}|{i:1}|{x[i]:9.3f}|{x[i]:12e}|{f:f}|{-f:10g}|")
 
 
 ARGUMENTS = {numbers: (np.array([1.5, 2, np.inf, 0.1, -0.0, np.nan, 1e100, 1e-7]), np.uint64(2 ** 64 - 1), np.float32(0.1), np.float16(0.1), True),
