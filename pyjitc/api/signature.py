@@ -31,7 +31,8 @@ class Signature:
         return hash((self.args, self.result))
 
     def __repr__(self):
-        return f"{'' if self.result is None else self.result}({', '.join(map(str, self.args))})"
+        result = "" if self.result is None else "void" if self.result is kinds.NoneType else self.result
+        return f"{result}({', '.join(map(str, self.args))})"
 
 
 class TypeName:

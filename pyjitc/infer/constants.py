@@ -91,6 +91,8 @@ def constant(value) -> Expr:
         instance = instance_type(value)
         if instance is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=instance)
+        if hasattr(kind, "__cuda_array_interface__"):
+            raise Mismatch(f"a {kind.__name__} is no constant: its elements may be on a device", "pass it to the kernel as an argument")
     return Const(Singleton(value), value)
 
 

@@ -157,7 +157,7 @@ class Operations:
                 except AttributeError as error:
                     if holder.__name__.split(".")[0] not in FIXED_MODULES:
                         self.session.depend(vars(holder), name, UNKNOWN)
-                    near = suggest(name, dir(holder))
+                    near = suggest(name, dir(holder)) if "has no attribute" in str(error) else None  # else it says what to do
                     raise Mismatch(str(error), f"did you mean '{near}'?" if near else "", AttributeError) from None
                 if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
                     self.session.depend(vars(holder), name, value)

@@ -211,6 +211,24 @@ def test_what_has_no_meaning_in_a_kernel_is_said():
             cuda.jit(function)[1, 1](np.zeros(3))
 
 
+THERE = cuda.to_device(np.arange(3.0))
+
+
+def test_what_is_missing_says_what_to_write_instead():
+    def on_device(x):
+        x[0] = THERE[1]
+
+    def libdevice(x):
+        x[0] = cuda.libdevice.sin(x[0])
+
+    for function, text, hint in ((on_device, "a DeviceArray is no constant", "as an argument"), (libdevice, "call math's functions", "")):
+        with pytest.raises(CompileError, match=text) as error:
+            cuda.jit(function)[1, 1](np.zeros(3))
+        assert bool(hint) == bool(error.value.diagnostic.hint) and hint in (error.value.diagnostic.hint or "")
+    with pytest.raises(TypeError, match=r"declared: void\(float32\[::1\]\)$"):
+        cuda.jit("void(float32[::1])")(lambda x: None)[1, 1](np.zeros(3))
+
+
 def factorial(n):
     return 1 if n < 2 else n * factorial(n - 1)
 
