@@ -9,6 +9,7 @@ import contextlib
 import math
 import operator
 import struct
+import sys
 from typing import Any, Iterator
 
 import numpy as np
@@ -41,9 +42,10 @@ class Memory:
         if address is not None and self.release is not None:
             self.release(address)
 
-    def __del__(self):
-        with contextlib.suppress(CudaError, AttributeError):
-            self.free()
+    def __del__(self, at_end=sys.is_finalizing):
+        if not at_end():  # when the names of this module may be gone, and the driver takes all back
+            with contextlib.suppress(CudaError, AttributeError):
+                self.free()
 
 
 def _array_at(memory, address, shape, strides, dtype, writable=True) -> np.ndarray:

@@ -5,6 +5,7 @@ PYJITC_CUDA chooses: `gpu` and `cpu` say which, otherwise a GPU is used where th
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import Any, Callable, Iterator
 
 from ..base.lazy import lazy
@@ -221,8 +222,8 @@ class Stream(OfProcess):
         yield self
         self.synchronize()
 
-    def __del__(self):
-        if self.owned and self.handle:
+    def __del__(self, at_end=sys.is_finalizing):
+        if self.owned and self.handle and not at_end():
             with contextlib.suppress(CudaError):
                 self.device.free_stream(self.handle)
 
@@ -266,9 +267,10 @@ class Event(OfProcess):
             raise ValueError(f"the events are of devices {self.device.index} and {end.device.index}")
         return self.device.elapsed(self.handle, end.handle)
 
-    def __del__(self):
-        with contextlib.suppress(CudaError, AttributeError):
-            self.device.free_event(self.handle)
+    def __del__(self, at_end=sys.is_finalizing):
+        if not at_end():
+            with contextlib.suppress(CudaError, AttributeError):
+                self.device.free_event(self.handle)
 
 
 def stream() -> Stream:

@@ -1,7 +1,10 @@
 """Device arrays, streams and events on a fake driver and on the host."""
 import copy
 import gc
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -422,3 +425,15 @@ def test_devices_by_numbers_of_numpy(place):
 def test_dtypes_that_dlpack_has_not(host, dtype):
     with pytest.raises(BufferError, match="DLPack has no arrays of dtype"):
         np.from_dlpack(arrays.to_device(np.zeros(3, dtype)))
+
+
+def test_what_outlives_the_modules_is_left_to_the_end_of_the_process():
+    program = """
+import os
+import numpy as np
+from pyjitc import cuda
+from pyjitc.cuda import arrays, devices
+os.kept = cuda.to_device(np.arange(3.0)), cuda.stream(), cuda.event(), arrays, devices  # cleared after these modules, which are younger
+"""
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYJITC_CUDA": "cpu"}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
