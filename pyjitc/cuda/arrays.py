@@ -75,8 +75,7 @@ class DeviceArray:
         self.memory, self.start, self.shape, self.strides, self.dtype = memory, start, shape, strides, dtype
         self.writable, self.stream = writable, stream
         self.type = _type(start, shape, strides, dtype, writable)
-        words = (*shape, *strides) if self.type.layout == "A" else shape
-        self.passed = struct.pack(f"P{len(words)}q", start, *words)  # what a kernel is given of it
+        self.passed = struct.pack(f"P{2 * len(shape)}q", start, *shape, *strides)  # what a kernel is given of it: strides where it asks for them
 
     # -- what it is
 
@@ -110,8 +109,13 @@ class DeviceArray:
     def is_c_contiguous(self) -> bool:
         return self.strides == _strides(self.shape, self.dtype.itemsize, "C") or self.type.layout == "C"
 
+    @property
+    def flags(self) -> Any:
+        """NumPy's, of an array like this: c_contiguous, f_contiguous, writeable and the others."""
+        return self._window().flags
+
     def is_f_contiguous(self) -> bool:
-        return self._window().flags.f_contiguous
+        return self.flags.f_contiguous
 
     def __len__(self) -> int:
         if not self.shape:
@@ -171,7 +175,7 @@ class DeviceArray:
         return self._view(self._window().squeeze(axis))
 
     def reshape(self, *shape: int, order: str = "C") -> DeviceArray:
-        flags = self._window().flags
+        flags = self.flags
         if not (flags.c_contiguous if order == "C" else flags.f_contiguous):
             raise ValueError("the array is not contiguous in this order; a reshape would copy it: copy it first, as in x.copy()")
         return self._view(self._window().reshape(*shape, order=order))

@@ -93,6 +93,32 @@ def test_every_kind_of_argument_arrives_as_declared(library):
         assert values[15:20] == [columns.address, *columns.shape, *columns.strides] and values[20:] == [2**63]
 
 
+def test_strides_arrive_where_the_kernel_takes_any(library):
+    """Host arrays become contiguous ones on the device, and a declared type may ask for less than an array is: the strides are passed."""
+    table = np.arange(24.0).reshape(4, 6)
+    for declared in (None, "void(float64[:, :], UniTuple(float64[:], 1))"):
+        kernel = cuda.jit(declared)(lambda a, b: None) if declared else cuda.jit(lambda a, b: None)
+        for rows, part in ((table[::2, 1:], table[0, ::-1]), (table.T[::3], table[:, 2]), (arrays.to_device(table)[:, ::2], table[::3, 1])):
+            for _ in range(2):
+                kernel[1, 1](rows, (part,))
+                given = library.launches[-1][5]
+                there = rows.strides if isinstance(rows, cuda.DeviceArray) else arrays.device_array_like(rows).strides
+                assert given[1:5] == [*rows.shape, *there] and given[6:] == [part.size, 8]
+    kernel[1, 1](table, (arrays.to_device(table[0]),))
+    assert library.launches[-1][5][1:5] == [4, 6, 48, 8] and library.launches[-1][5][6:] == [6, 8]
+
+
+def test_declared_layouts_and_device_arrays(library):
+    kernel = cuda.jit(["void(float64[:, ::1])", "void(float64[::1, :])"])(lambda a: None)
+    rows = arrays.to_device(np.zeros((4, 6)))
+    for a in (rows, rows.T, rows[:1, ::2][:, :1]):
+        kernel[1, 1](a)
+        assert library.launches[-1][5] == [a.address, *a.shape]
+    with pytest.raises(TypeError, match="has no signature for"):
+        kernel[1, 1](rows[:, ::2])
+    assert rows.flags.c_contiguous and rows.T.flags.f_contiguous and not rows.broadcast_to((2, 4, 6)).flags.writeable
+
+
 def test_ranges_slices_and_members_of_enums(library):
     def kernel(r, s, t, c, x):
         for i in r:
