@@ -10,7 +10,7 @@ import math
 import operator
 import struct
 import sys
-from typing import Any, Iterator
+from typing import Any, Iterable, Iterator
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..types.typeof import element_type, record_type
 from . import dlpack
 from .devices import CudaError, Event, Stream, current_device, devices, raise_failures, stream_handle
 
-__all__ = ["DeviceArray", "adopt", "as_cuda_array", "device_array", "device_array_like", "from_dlpack", "from_cuda_array_interface", "is_cuda_array", "mapped",
+__all__ = ["DeviceArray", "adopt", "as_cuda_array", "copies", "device_array", "device_array_like", "from_dlpack", "from_cuda_array_interface", "is_cuda_array", "mapped",
            "mapped_address", "mapped_array", "mapped_array_like", "pinned", "pinned_array", "pinned_array_like", "to_device", "wrap"]
 
 _types: dict[tuple, Array] = {}
@@ -467,6 +467,44 @@ def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceA
     if copy:
         to.copy_to_device(obj, stream)
     return to
+
+
+def copies(given: Iterable[np.ndarray], stream: Stream | int = 0) -> tuple[dict[int, DeviceArray], list[tuple[DeviceArray, np.ndarray]]]:
+    """Host arrays on the current device: (the copy of each, by its id; what to copy back, and where to). Arrays that share memory,
+    of which one may be written, share it there too."""
+    groups: list[list[np.ndarray]] = []
+    for x in {id(x): x for x in given}.values():
+        apart, joined = [], [x]
+        for group in groups:
+            if any(_share(x, y) for y in group):
+                joined += group
+            else:
+                apart.append(group)
+        groups = [*apart, joined]
+    there, back = {}, []
+    for group in groups:
+        whole = group[0]
+        if len(group) == 1:
+            copy = there[id(whole)] = to_device(whole, stream)
+        else:
+            ends = [np.lib.array_utils.byte_bounds(x) for x in group]
+            low, high = min(low for low, _ in ends), max(high for _, high in ends)
+            whole = _array_at(group, low, (high - low,), (1,), np.dtype(np.uint8))
+            copy = device_array(low % 256 + high - low, np.uint8, stream=stream)[low % 256:]  # elements stay aligned
+            copy.copy_to_device(whole, stream)
+            for x in group:
+                there[id(x)] = DeviceArray(copy.memory, copy.start + x.ctypes.data - low, x.shape, x.strides, x.dtype, x.flags.writeable)
+        if any(x.flags.writeable for x in group):
+            back.append((copy, whole))
+    return there, back
+
+
+def _share(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether one of them may be written where the other is."""
+    try:
+        return (x.flags.writeable or y.flags.writeable) and np.shares_memory(x, y, max_work=10_000)
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _host_memory(size: int, kind: str) -> Memory:

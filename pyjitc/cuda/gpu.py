@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -180,8 +180,8 @@ class GpuCode:
     def launch(self, values, types, grid, block, stream: int, shared: int) -> None:
         """The long way: any arguments of these types. Host arrays are copied to the device and back."""
         packed = self.configure(grid, block, stream, shared)
-        back: list[tuple[DeviceArray, np.ndarray]] = []
-        values = [self._passed(x, f"argument {k + 1}", stream, back) for k, x in enumerate(values)]
+        there, back = arrays.copies(_host_arrays(values), stream)
+        values = [self._passed(x, f"argument {k + 1}", there) for k, x in enumerate(values)]
         if self.last is not None:
             self.last.wait(stream)
         self.unchecked(packed, *values)
@@ -191,16 +191,16 @@ class GpuCode:
         if self.kernel.sites and self.options.debug:
             self.device.wait(stream)
             self.check_failure()
-        for there, here in back:
-            there.copy_to_host(here, stream)
+        for copy, here in back:
+            copy.copy_to_host(here, stream)
         if back:
             self.device.wait(stream)
             if self.kernel.sites:
                 self.check_failure()
 
-    def _passed(self, x, what: str, stream: int, back) -> Any:
+    def _passed(self, x, what: str, there: dict[int, DeviceArray]) -> Any:
         if isinstance(x, tuple):
-            return tuple([self._passed(y, f"an item of {what}", stream, back) for y in x])
+            return tuple([self._passed(y, f"an item of {what}", there) for y in x])
         if isinstance(x, DeviceArray):
             if x.device is not self.device:
                 raise ValueError(f"{what} of {self.name}() lies on device {x.device.index}; the launch is on device {self.device.index}")
@@ -211,10 +211,7 @@ class GpuCode:
         seen = arrays.mapped_address(x)
         if seen is not None:
             return DeviceArray(arrays.Memory(self.device, seen, x.nbytes, owner=x), seen, x.shape, x.strides, x.dtype, x.flags.writeable)
-        there = arrays.to_device(x, stream)
-        if x.flags.writeable:
-            back.append((there, x))
-        return there
+        return there[id(x)]
 
     def check_failure(self) -> None:
         """Raise what a thread of an earlier launch raised, once."""
@@ -225,6 +222,15 @@ class GpuCode:
         if site:
             self.device.fill(self.error_place[0], 0, len(record))
             raise failure(self.kernel.sites[site - 1], struct.unpack_from("<4Q", record, 32), tuple(words[:3]), tuple(words[3:6]))
+
+
+def _host_arrays(values) -> Iterator[np.ndarray]:
+    """Those among arguments that are copied for a launch."""
+    for x in values:
+        if isinstance(x, tuple):
+            yield from _host_arrays(x)
+        elif isinstance(x, np.ndarray) and arrays.mapped_address(x) is None:
+            yield x
 
 
 class _Method(ctypes.Structure):

@@ -95,10 +95,10 @@ def test_every_kind_of_argument_arrives_as_declared(library):
 
 def test_strides_arrive_where_the_kernel_takes_any(library):
     """Host arrays become contiguous ones on the device, and a declared type may ask for less than an array is: the strides are passed."""
-    table = np.arange(24.0).reshape(4, 6)
+    table, other = np.arange(24.0).reshape(4, 6), np.zeros((4, 6))
     for declared in (None, "void(float64[:, :], UniTuple(float64[:], 1))"):
         kernel = cuda.jit(declared)(lambda a, b: None) if declared else cuda.jit(lambda a, b: None)
-        for rows, part in ((table[::2, 1:], table[0, ::-1]), (table.T[::3], table[:, 2]), (arrays.to_device(table)[:, ::2], table[::3, 1])):
+        for rows, part in ((table[::2, 1:], other[0, ::-1]), (table.T[::3], other[:, 2]), (arrays.to_device(table)[:, ::2], other[::3, 1])):
             for _ in range(2):
                 kernel[1, 1](rows, (part,))
                 given = library.launches[-1][5]

@@ -36,6 +36,41 @@ def place(request, monkeypatch):
     devices._launched.clear()
 
 
+@cuda.jit
+def next_of(out, x):
+    i = cuda.grid(1)
+    v = x[i] + 1
+    cuda.syncthreads()
+    out[i] = v
+
+
+@cuda.jit
+def first_of(pair):
+    i = cuda.grid(1)
+    pair[0][i] = pair[1][i] * 2
+
+
+def test_host_arrays_that_share_memory_share_it_there():
+    x = np.arange(4.0)
+    next_of[1, 4](x, x)
+    assert x.tolist() == [1, 2, 3, 4]
+    next_of[1, 4](x[::-1], x)
+    assert x.tolist() == [5, 4, 3, 2]
+    first_of[1, 4]((x, x))
+    assert x.tolist() == [10, 8, 6, 4]
+    x = np.arange(6, dtype=np.int16)
+    next_of[1, 3](x[1:4], x[2:5])
+    assert x.tolist() == [0, 3, 4, 5, 4, 5]
+    next_of[1, 5](x[1:], np.broadcast_to(x[:1], (5,)))
+    assert x.tolist() == [0, 1, 1, 1, 1, 1]
+    bits = np.zeros(4, np.float32)
+    next_of[1, 4](bits, bits.view(np.int32))
+    assert bits.tolist() == [1, 1, 1, 1]
+    rows = np.arange(8.0).reshape(4, 2)
+    next_of[1, 4](rows[:, 0], rows[:, 1])  # side by side
+    assert rows.tolist() == [[2, 1], [4, 3], [6, 5], [8, 7]]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_kernel(name):
     CASES[name].check()
