@@ -48,6 +48,11 @@ class Memory:
                 self.free()
 
 
+def _bounds(x: np.ndarray) -> tuple[int, int]:
+    """Addresses of its first byte and behind its last."""
+    return (np.lib.array_utils if hasattr(np.lib, "array_utils") else np).byte_bounds(x)
+
+
 def _array_at(memory, address, shape, strides, dtype, writable=True) -> np.ndarray:
     """Memory as an array of NumPy, which keeps it."""
     found = np.asarray(_Place(memory, address, shape, strides, dtype, writable))
@@ -204,28 +209,32 @@ class DeviceArray:
             _same_form(self, ary, "copy_to_host")
             if not ary.flags.writeable:
                 raise ValueError("copy_to_host: the target is read-only")
-        device, handle = self.device, stream_handle(stream)
-        window = self._window()
+        found, waited = self.fetched(ary, stream_handle(stream))
+        if waited:
+            raise_failures(self.device)
+        return found
+
+    def fetched(self, ary: np.ndarray | None, handle: int) -> tuple[np.ndarray, bool]:
+        """(the contents, in `ary` where given; whether the stream was waited for)."""
+        window, waited = self._window(), True
         if window.flags.f_contiguous or window.flags.c_contiguous:
             order = "C" if window.flags.c_contiguous else "F"
             direct = ary is not None and (ary.flags.c_contiguous if order == "C" else ary.flags.f_contiguous)
             result = ary if direct else np.empty(self.shape, self.dtype, order=order)
-            device.copy_out(result.ctypes.data, self.address, self.nbytes, handle)
-            if not direct or handle == 0:
-                device.wait(handle)
-                raise_failures(device)
+            self.device.copy_out(result.ctypes.data, self.address, self.nbytes, handle)
+            waited = not direct or handle == 0
+            if waited:
+                self.device.wait(handle)
         else:  # the whole stretch of memory, and from that the elements
-            low, high = np.lib.array_utils.byte_bounds(window) if hasattr(np.lib, "array_utils") else np.byte_bounds(window)
+            low, high = _bounds(window)
             span = np.empty(high - low, np.uint8)
-            device.copy_out(span.ctypes.data, low, high - low, handle)
-            device.wait(handle)
+            self.device.copy_out(span.ctypes.data, low, high - low, handle)
+            self.device.wait(handle)
             result = np.lib.stride_tricks.as_strided(span[self.address - low:][:self.dtype.itemsize].view(self.dtype), self.shape, self.strides)
             result = result.copy() if ary is None else result
-        if ary is None:
-            return result
-        if result is not ary:
+        if ary is not None and result is not ary:
             ary[...] = result
-        return ary
+        return (result if ary is None else ary), waited
 
     def copy_to_device(self, ary: Any, stream: Stream | int = 0) -> None:
         """Take over the contents of an array of the same shape and dtype, of the host or of a device."""
@@ -487,7 +496,7 @@ def copies(given: Iterable[np.ndarray], stream: Stream | int = 0) -> tuple[dict[
         if len(group) == 1:
             copy = there[id(whole)] = to_device(whole, stream)
         else:
-            ends = [np.lib.array_utils.byte_bounds(x) for x in group]
+            ends = [_bounds(x) for x in group]
             low, high = min(low for low, _ in ends), max(high for _, high in ends)
             whole = _array_at(group, low, (high - low,), (1,), np.dtype(np.uint8))
             copy = device_array(low % 256 + high - low, np.uint8, stream=stream)[low % 256:]  # elements stay aligned

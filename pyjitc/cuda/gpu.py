@@ -188,15 +188,11 @@ class GpuCode:
         if self.cooperative:
             self.last = self.last or devices.Event(self.device, timing=False)
             self.last.record(stream)
-        if self.kernel.sites and self.options.debug:
-            self.device.wait(stream)
-            self.check_failure()
         for copy, here in back:
-            copy.copy_to_host(here, stream)
-        if back:
+            copy.fetched(here, stream)
+        if back or self.kernel.sites and self.options.debug:
             self.device.wait(stream)
-            if self.kernel.sites:
-                self.check_failure()
+            devices.raise_failures(self.device)
 
     def _passed(self, x, what: str, there: dict[int, DeviceArray]) -> Any:
         if isinstance(x, tuple):

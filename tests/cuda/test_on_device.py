@@ -71,6 +71,22 @@ def test_host_arrays_that_share_memory_share_it_there():
     assert rows.tolist() == [[2, 1], [4, 3], [6, 5], [8, 7]]
 
 
+@pytest.mark.parametrize("debug", [False, True])
+def test_what_was_written_before_a_failure_stays(debug):
+    @cuda.jit(debug=debug)
+    def kernel(x, y, z):
+        i = cuda.grid(1)
+        x[i], y[i], z[i] = 1, 2, 3
+        cuda.syncthreads()
+        if i == 3:
+            raise ValueError("the last")
+
+    x, y, z = np.zeros(4), np.zeros(8)[::2], cuda.device_array(4)
+    with pytest.raises(ValueError, match="the last"):
+        kernel[1, 4](x, y, z)
+    assert (x == 1).all() and (y == 2).all() and (z.copy_to_host() == 3).all()
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_kernel(name):
     CASES[name].check()
