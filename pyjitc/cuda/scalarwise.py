@@ -255,9 +255,9 @@ class Reduce(Pickled):
     def _parts(self):
         return Reduce, self.options
 
-    def __call__(self, arr, size: int | None = None, res=None, init=0, stream=0):
-        """The elements of `arr` (the first `size`) and `init`, reduced to one: returned, or written to the first element of
-        the device array `res`. Not from an empty array without `init`."""
+    def __call__(self, arr, size: int | None = None, res=None, init=None, stream=0):
+        """The elements of `arr` (the first `size`), and `init` where it is given, reduced to one: returned, or written to the first
+        element of the device array `res`. As functools.reduce, TypeError for no elements and no `init`."""
         if not is_cuda_array(arr):
             arr = np.asarray(arr)
         arr = wrap(arr) if is_cuda_array(arr) else arr
@@ -268,7 +268,9 @@ class Reduce(Pickled):
             raise ValueError(f"size={size} of an array of {arr.shape[0]} elements")
         if res is not None and (not isinstance(res, DeviceArray) or res.shape != (1,) or res.dtype != arr.dtype):
             raise TypeError(f"res is a device array of one {arr.dtype}")
-        first = arr.dtype.type(init)
+        if n == 0 and init is None:
+            raise TypeError(f"{self.__qualname__}() of an empty array needs init, which is the result then")
+        begins, first = init is not None, arr.dtype.type(0 if init is None else init)
         out = res if res is not None else device_array(1, arr.dtype, stream=stream)
         kernel = self._kernel(arr.dtype)
         blocks = max(1, min(-(-n // _THREADS), _THREADS))
@@ -276,7 +278,7 @@ class Reduce(Pickled):
             parts = device_array(blocks, arr.dtype, stream=stream)
             kernel[blocks, _THREADS, stream](arr, n, parts, False, first)
             arr, n = parts, blocks
-        kernel[1, _THREADS, stream](arr, n, out, True, first)
+        kernel[1, _THREADS, stream](arr, n, out, begins, first)
         return None if res is not None else out.copy_to_host(stream=stream)[0]
 
     def _kernel(self, dtype):
@@ -289,7 +291,7 @@ class Reduce(Pickled):
 def _reducer(function, dtype):
     element = dtype_of(dtype).type
 
-    def kernel(x, n, out, last, init):
+    def kernel(x, n, out, begins, init):
         s = shared.array(_THREADS, element)
         t, i, step = threadIdx.x, grid(1), gridsize(1)
         if i < n:
@@ -305,12 +307,10 @@ def _reducer(function, dtype):
                 s[t] = function(s[t], s[t + half])
             half //= 2
         if t == 0:
-            if not last:
+            if not begins:
                 out[blockIdx.x] = s[0]
-            elif n > 0:
-                out[0] = function(init, s[0])
             else:
-                out[0] = init
+                out[0] = function(init, s[0]) if n > 0 else init
 
     kernel.__name__, kernel.__qualname__ = function.__name__, function.__qualname__
     return kernel

@@ -77,11 +77,15 @@ def test_reductions():
 
     for n in (0, 1, 5, 255, 256, 257, 1000, 100_000):
         x = rng.integers(0, 100, n)
-        assert total(x) == x.sum() and total(cuda.to_device(x), init=5) == x.sum() + 5
+        assert total(x, init=0) == x.sum() and total(cuda.to_device(x), init=5) == x.sum() + 5
+        assert n == 0 or total(x) == x.sum()
     largest = cuda.reduce(lambda a, b: max(a, b))
     assert largest(np.array([3, 9, 2], np.int8)) == 9 and largest(np.array([3, 9, 2], np.int8)).dtype == np.int8
     product = cuda.reduce(lambda a, b: a * b)
-    assert product(np.array([2.0, 3.0, 4.0], np.float32), init=1) == 24
+    assert product(np.array([2.0, 3.0, 4.0], np.float32)) == 24 and product(np.array([2.0, 3.0, 4.0], np.float32), init=2) == 48
+    assert largest(-np.arange(1.0, 3000.0)) == -1 and largest(np.array([-5, -3])) == -3 and largest(np.array([-5, -3]), init=7) == 7
+    with pytest.raises(TypeError, match="an empty array needs init"):
+        largest(np.zeros(0))
     assert total(np.arange(10.0), size=4) == 6
     res = cuda.device_array(1)
     assert total(np.arange(10.0), res=res) is None and res.copy_to_host() == 45
