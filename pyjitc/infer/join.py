@@ -2,7 +2,7 @@
 
 Rules, in order: equal types; a Python constant takes the NumPy type of the other side where its value fits
 exactly (at loop headers also the Python float: `s = 0` before `s += x`); arrays that differ in layout;
-exceptions with a common base; tuples element by element; else a small union. (docs/semantics lists the
+exceptions with a common base; tuples element by element; else a small union, or an error where it would be large. (docs/semantics lists the
 constant rule: it is the one place where a type differs from CPython's.)
 """
 from __future__ import annotations
@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    Array, Bool, Exception_, Float, Function, Generator, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Singleton, Tuple, Type, Undefined, Union, union_of,
+    Array, Bool, Exception_, Float, Function, Generator, Int, NoneType, NpBool, NpComplex, NpFloat, NpInt, Singleton, Tuple, Type, Unbound, Undefined, Union, union_of,
 )
-from .meaning import UNKNOWN
+from .meaning import UNKNOWN, Mismatch
 
 __all__ = ["AV", "join", "same_constant", "constant_as", "MAX_UNION"]
 
@@ -116,9 +116,11 @@ def join_types(tx: Type, ty: Type) -> Type:
                 break
         else:
             members.append(new)
-    if len(members) > MAX_UNION and not all(isinstance(m, (Singleton, Function, Generator)) for m in members):
-        return Object
-    return union_of(members)
+    union = union_of(members)
+    if sum(not (isinstance(m, (Singleton, Function, Generator)) or m is NoneType or m is Unbound) for m in members) > MAX_UNION:
+        raise Mismatch(f"one value here may have any of {len(members)} types: {union}",
+                       f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as float(x), or use a variable for each")
+    return union
 
 
 def _merged(x: Type, y: Type) -> Type | None:

@@ -83,7 +83,7 @@ Undefined = _singleton("UndefinedType", "undefined", "A value nobody reads; join
 Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.")
 Str = _singleton("StrType", "str", "A reference to a Python str object.")
 Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.")
-Object = _singleton("ObjectType", "object", "A reference to any Python object: the top of the lattice.")
+Object = _singleton("ObjectType", "object", "A reference to any Python object.")
 
 
 class NpInt(Type):

@@ -3,6 +3,8 @@ import collections
 import math
 
 import numpy as np
+import pytest
+from pyjitc import TypingError, njit
 
 from tests.language.corpus import check, corpus, each
 
@@ -495,6 +497,54 @@ def a_function_that_calls_itself_made_in_finally(k):
     return k, h(2, 0)
 
 
+@case(*((np.array([3, 1]), flag, n) for flag in (True, False) for n in (2, 3, 4, 6, 8)))
+def six_types_of_numbers_and_none(a, flag, n):
+    x = None
+    if flag:
+        x = a[0]
+    s = 0
+    for i in range(n):
+        if x is not None:
+            s += x
+        else:
+            x = i
+        if i == 3:
+            s = s / 2
+        if i == 5:
+            s = s * 1j
+    if n > 7:
+        t = s
+    return t if n > 7 else None
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)
+
+
+def eight_types(k, a):
+    if k == 0:
+        t = 1
+    elif k == 1:
+        t = 1.5
+    elif k == 2:
+        t = 1j
+    elif k == 3:
+        t = a[0]
+    elif k == 4:
+        t = True
+    elif k == 5:
+        t = np.float64(3)
+    elif k == 6:
+        t = np.int8(3)
+    return t
+
+
+def eight_results(k, a):
+    return 1 if k == 0 else 1.5 if k == 1 else 1j if k == 2 else a[0] if k == 3 else True if k == 4 else np.float64(3) if k == 5 else "text"
+
+
+def test_too_many_types_where_paths_meet():
+    for function in (eight_types, eight_results):
+        with pytest.raises(TypingError, match="one value here may have any of . types: .*float64 . int . int64"):
+            njit(function)(0, np.ones(3, int))

@@ -113,10 +113,11 @@ def too_short(x):
 
 def test_bincount():
     x = values(np.int64, 40) + 4
-    for a in (x, x[:0], x.astype(np.uint8), x > 3, x - 5, x[::3]):
+    for a in (x, x[:0], x.astype(np.uint8), x.astype(np.uint64), (x - 5).astype(np.uint64), x > 3, x - 5, x[::3]):
         agrees(counted, njit(counted), a)
     for w in (np.linspace(0, 1, 40), np.arange(40, dtype=np.int16), np.arange(39.0)):
         agrees(weighed, njit(weighed), x, w)
+        agrees(weighed, njit(weighed), x.astype(np.uint64), w)
     agrees(too_short, njit(too_short), x)
 
 
