@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import control, exceptions, memory, nest, pyobject, structure
-from ..types.kinds import (
-    Array, Bool, Exception_, NoneType, Tuple, Type, Unbound, Undefined, Union,
-)
+from ..types.kinds import Bool, NoneType, Tuple, Type, Unbound, Undefined, Union, member_for
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av
 from .join import constant_as
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
@@ -148,12 +146,7 @@ class _Emission:
         if isinstance(target, Union):
             if isinstance(source, Union):
                 return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
-            member = source if source in target.members else next(
-                m for m in target.members if type(m) is type(source) and (
-                    isinstance(m, Array) and m.dtype is source.dtype and m.ndim == source.ndim
-                    and m.writable == source.writable
-                    or isinstance(m, Exception_) and issubclass(source.cls, m.cls)
-                    or isinstance(m, Tuple) and len(m.elements) == len(source.elements) and m.cls is source.cls))
+            member = member_for(target, source)
             return self.add(structure.UNION_MAKE, (self.convert(value, member),), {"type": target}, target)
         if isinstance(source, Union):
             return self.add(structure.UNION_GET, (value,), {"type": target}, target)

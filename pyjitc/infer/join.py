@@ -18,7 +18,7 @@ from .meaning import UNKNOWN, Mismatch
 
 __all__ = ["AV", "join", "same_constant", "constant_as", "MAX_UNION"]
 
-MAX_UNION = 6
+MAX_UNION = 8
 
 AV = tuple  # abstract value: (Type, constant or UNKNOWN)
 

@@ -111,7 +111,7 @@ def _convert(value, source: k.Type, target: k.Type):
     """RETYPE: the same components as another type; UNION_CAST: the same value in a union, or in what holds one."""
     if isinstance(target, k.Union):
         value, source = (value.value, value.type) if isinstance(source, k.Union) else (value, source)
-        member = _member(target, source)
+        member = k.member_for(target, source)
         return Tagged(member, _convert(value, source, member))
     if isinstance(target, k.Tuple):
         items = [_convert(x, s, t) for x, s, t in zip(value, source.elements, target.elements)]
@@ -121,22 +121,6 @@ def _convert(value, source: k.Type, target: k.Type):
     if k.is_number(target) and source is not target:
         return enter(value, target)
     return value
-
-
-def _member(union: k.Union, t: k.Type) -> k.Type:
-    """The member of `union` that holds what was a `t` in another union: flags may differ."""
-    if t in union.members:
-        return t
-
-    def kind(m):
-        if isinstance(m, k.Array):
-            return m.dtype, m.ndim, m.writable
-        return (len(m.elements), m.cls) if isinstance(m, k.Tuple) else isinstance(m, k.Exception_)
-
-    for m in union.members:
-        if type(m) is type(t) and kind(m) == kind(t):
-            return m
-    raise TypeError(f"no member of {union} holds a {t}")
 
 
 def _undefined(t: k.Type):

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..ir.core import PURE, Op
-from ..types.kinds import Bool, Int, Method, NoneType, Range, Slice, Struct, Tuple, Type, Union, union_of
+from ..types.kinds import Bool, Int, Method, NoneType, Range, Slice, Struct, Tuple, Union, member_for, union_of
 from .effects import NONDIFF, STRUCTURAL
 
 __all__ = ["STRUCTURE_OPS"]
@@ -48,7 +48,7 @@ def _as_member(e, union, t, part):
         return part
     if isinstance(t, Union):
         return _cast_union(e, t, union, part)
-    member = t if t in union.members else next(m for m in union.members if _same_kind(t, m))
+    member = member_for(union, t)
     values = [str(union.members.index(member))]
     for m in union.members:
         values += _widened(e, t, m, part) if m is member else e.zeros(m)
@@ -129,39 +129,23 @@ def _union_get_lower(e, inst, x):
     return _member(e, inst.args[0].type, inst.attrs["type"], x)
 
 
-def _same_kind(a: Type, b: Type) -> bool:
-    """Members that a join of unions treats as one (see infer/join.py): same components, other flags."""
-    return a is b or type(a) is type(b) and _kind(a) == _kind(b)
-
-
-def _kind(t):
-    name = type(t).__name__
-    if name == "Array":
-        return ("Array", t.dtype, t.ndim, t.writable)
-    if name == "Exception_":
-        return ("Exception_",)
-    if name == "Tuple":
-        return ("Tuple", len(t.elements), t.cls)
-    return t
-
-
 def _union_cast_lower(e, inst, x):
     return _cast_union(e, inst.args[0].type, inst.attrs["type"], x)
 
 
 def _cast_union(e, given, wanted, x):
-    source, target = given.members, wanted.members
-    tags = {i: next((j for j, m in enumerate(target) if _same_kind(s, m)), None) for i, s in enumerate(source)}
-    tag = "0"
-    for i, j in tags.items():
-        if j is not None:
-            is_i = e.assign(f"icmp eq i16 {x[0]}, {i}")
-            tag = e.assign(f"select i1 {is_i}, i16 {j}, i16 {tag}")
-    result = [tag]
-    for m in target:
-        same = next((s for s in source if _same_kind(s, m)), None)
-        result += e.zeros(m) if same is None else _widened(e, same, m, _member(e, given, same, x))
-    return result
+    """Members that a join made one are told apart by the tag; those that `wanted` does not have are not met."""
+    tag, parts = "0", {}
+    for i, source in enumerate(given.members):
+        member = member_for(wanted, source)
+        if member is None:
+            continue
+        is_it = e.assign(f"icmp eq i16 {x[0]}, {i}")
+        tag = e.assign(f"select i1 {is_it}, i16 {wanted.members.index(member)}, i16 {tag}")
+        part, before = _widened(e, source, member, _member(e, given, source, x)), parts.get(member)
+        parts[member] = part if before is None else [
+            e.assign(f"select i1 {is_it}, {t} {a}, {t} {b}") for t, a, b in zip(e.components(member), part, before)]
+    return [tag, *(c for m in wanted.members for c in parts.get(m) or e.zeros(m))]
 
 
 def _select_lower(e, inst, condition, x, y):

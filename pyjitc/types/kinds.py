@@ -11,7 +11,7 @@ import weakref
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
-    "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of",
+    "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of", "member_for",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex", "is_refcounted",
@@ -265,7 +265,7 @@ class Cell(Type):
 
 
 class Union(Type):
-    """One of two to eight member types, told apart by a tag. Members are never unions. Use `union_of`."""
+    """One of several member types, told apart by a tag. Members are never unions. Use `union_of`."""
 
     __slots__ = fields = ("members",)
 
@@ -368,6 +368,25 @@ def union_of(types) -> Type:
     if len(flat) == 1:
         return flat[0]
     return Union(tuple(sorted(flat, key=lambda t: t.text)))
+
+
+def member_for(union: Union, t: Type) -> Type | None:
+    """The member of `union` that holds a `t`: itself, or what a join made of it and others (see infer/join.py)."""
+    return t if t in union.members else next((m for m in union.members if _covers(m, t)), None)
+
+
+def _covers(t: Type, part: Type) -> bool:
+    if t is part:
+        return True
+    if isinstance(t, Union):
+        return all(member_for(t, m) is not None for m in (part.members if isinstance(part, Union) else (part,)))
+    if type(t) is not type(part):
+        return False
+    if isinstance(t, Array):
+        return (t.dtype, t.ndim, t.writable) == (part.dtype, part.ndim, part.writable) and t.layout in (part.layout, "A") and t.aligned <= part.aligned
+    if isinstance(t, Tuple):
+        return t.cls is part.cls and len(t.elements) == len(part.elements) and all(map(_covers, t.elements, part.elements))
+    return isinstance(t, Exception_) and issubclass(part.cls, t.cls)
 
 
 def is_numpy_scalar(t: Type) -> bool:

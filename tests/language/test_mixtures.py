@@ -498,7 +498,7 @@ def a_function_that_calls_itself_made_in_finally(k):
 
 
 @case(*((np.array([3, 1]), flag, n) for flag in (True, False) for n in (2, 3, 4, 6, 8)))
-def six_types_of_numbers_and_none(a, flag, n):
+def types_of_numbers_and_none(a, flag, n):
     x = None
     if flag:
         x = a[0]
@@ -517,12 +517,28 @@ def six_types_of_numbers_and_none(a, flag, n):
     return t if n > 7 else None
 
 
+@case(*((x, np.arange(3.0), k) for x in (1, 2.5, None) for k in (0, 1, 3)))
+def tuples_of_one_length_in_a_union(x, a, k):
+    best = None
+    for v in (x, (x, 2), (x, a), (1, x)):
+        if isinstance(v, tuple):
+            print(v[0], v[1])
+            best = v if k else best
+            k -= 1
+        match v:
+            case (u, np.ndarray() as b):
+                print(u, b[0])
+            case (1, y):
+                print(y)
+    return best
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)
 
 
-def eight_types(k, a):
+def ten_types(k, a):
     if k == 0:
         t = 1
     elif k == 1:
@@ -537,14 +553,21 @@ def eight_types(k, a):
         t = np.float64(3)
     elif k == 6:
         t = np.int8(3)
+    elif k == 7:
+        t = np.uint8(3)
+    elif k == 8:
+        t = np.float32(3)
+    elif k == 9:
+        t = np.complex64(3)
     return t
 
 
-def eight_results(k, a):
-    return 1 if k == 0 else 1.5 if k == 1 else 1j if k == 2 else a[0] if k == 3 else True if k == 4 else np.float64(3) if k == 5 else "text"
+def ten_results(k, a):
+    return (1 if k == 0 else 1.5 if k == 1 else 1j if k == 2 else a[0] if k == 3 else True if k == 4 else np.float64(3) if k == 5 else
+            "text" if k == 6 else a if k == 7 else a > 1 if k == 8 else np.int8(3))
 
 
 def test_too_many_types_where_paths_meet():
-    for function in (eight_types, eight_results):
-        with pytest.raises(TypingError, match="one value here may have any of . types: .*float64 . int . int64"):
+    for function in (ten_types, ten_results):
+        with pytest.raises(TypingError, match=r"one value here may have any of (9|10) types: "):
             njit(function)(0, np.ones(3, int))
