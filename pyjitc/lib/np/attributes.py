@@ -10,6 +10,7 @@ from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.structure import PACK, STRUCT_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Int, NpBool
+from ...types.lattice import dtype_of
 from ..build import provoked
 from ..intrinsics import as_type
 from ..py import conversions
@@ -199,7 +200,7 @@ def setitem(x: Expr, i: Expr, v: Expr) -> Expr:
         return Throw(ValueError, "assignment destination is read-only")
     if _is_index(i.type) and k.is_scalar(v.type):
         return Call(put_one, a, conversions.to_int(i), v)
-    v = v if isinstance(v.type, k.Array) else Call(np.asarray, v)
+    v = v if isinstance(v.type, k.Array) else Call(np.asarray, v, Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
     if _is_index(i.type):
         raise Mismatch("Error setting single item of array.", exception=ValueError)
     _check_index(i)

@@ -84,6 +84,10 @@ def listed(items):
     return np.empty(0, np.int64) if len(items) == 0 else np.array(items)
 
 
+def listed_as(items, dtype):
+    return np.array(items, dtype)
+
+
 def arrayed(x: Expr) -> Expr:
     """A list or tuple written out as an array; anything else as it is."""
     if isinstance(x.type, k.Tuple) or isinstance(x.type, k.Struct) and x.type.name == "list":
@@ -112,7 +116,7 @@ def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
     if isinstance(v.type, k.Tuple) or isinstance(v.type, k.Struct) and v.type.name == "list":
-        v = arrayed(v)
+        v = Call(listed_as, Apply(TUPLE_MAKE, *elements(v), cls=None), Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
     elif not isinstance(v.type, Array) and not k.is_scalar(v.type):
         raise Mismatch(f"assigning a value of type {v.type} through an index array is not compiled")
     flag = _flag(i)

@@ -100,13 +100,38 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if dtype is k.uint64:
         leaves = [conversions.wide_as(leaf, dtype) if conversions.is_wide(leaf) else leaf for leaf in leaves]
     for leaf in leaves:
-        if not k.is_scalar(leaf.type) and not isinstance(leaf.type, Array):
+        if not all(k.is_scalar(t) or isinstance(t, Array) for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
             raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled", "use numbers and arrays")
+    return _of_leaves(Const(k.Tuple((Int,) * len(shape)), tuple(shape)), leaves, dtype, order, ndmin)
+
+
+def _of_leaves(where, leaves, dtype, order, ndmin):
+    """An array of this shape, or of more axes where the leaves are arrays."""
+    order, ndmin = Const(k.Str, order), Const(Int, ndmin)
+    several = next((i for i, leaf in enumerate(leaves) if isinstance(leaf.type, k.Union) and (
+        dtype is None or any(isinstance(t, Array) for t in leaf.type.members))), None)
+    if several is not None:
+        return Call(with_each_type, where, _tuple(leaves[:several]), leaves[several], _tuple(leaves[several + 1:]),
+                    _dtype(dtype) if dtype else Const(NoneType, None), order, ndmin)
     dtype = _dtype(dtype) if dtype else common_dtype.rule([_tuple(leaves)], {}) if leaves else _dtype(k.float64)
-    where = Const(k.Tuple((Int,) * len(shape)), tuple(shape))
-    if any(isinstance(leaf.type, Array) and leaf.type.ndim for leaf in leaves):
-        return Call(of_arrays, where, _tuple(leaves), dtype, Const(k.Str, order), Const(Int, ndmin))
-    return Call(of_items, where, _tuple(leaves), dtype, Const(k.Str, order), Const(Int, ndmin))
+    arrays = any(isinstance(leaf.type, Array) and leaf.type.ndim for leaf in leaves)
+    return Call(of_arrays if arrays else of_items, where, _tuple(leaves), dtype, order, ndmin)
+
+
+def with_each_type(shape, before, leaf, after, dtype, order, ndmin):
+    return with_one_type(shape, before, leaf, after, dtype, order, ndmin)
+
+
+def _with_one_type(args, kwargs):
+    where, before, leaf, after, dtype, order, ndmin = args
+    return _of_leaves(where, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType else dtype.type.scalar,
+                      order.value, ndmin.value)
+
+
+@meaning(_with_one_type)
+def with_one_type(shape, before, leaf, after, dtype, order, ndmin):
+    """An array of these items, of which inference says this one's type: it may be one of several."""
+    raise NotImplementedError
 
 
 def _of_array(a, dtype, order, copy, ndmin):

@@ -86,6 +86,42 @@ def test_write(number):
     assert not found, found
 
 
+def row(a, x, y):
+    a[0] = x, y
+    return a
+
+
+def whole(a, x, y):
+    a[...] = [x, y]
+    return a
+
+
+def rows(a, x, y):
+    a[[0, 1]] = x, y
+    return a
+
+
+def flat(a, x, y):
+    a.flat[1:3] = x, y
+    return a
+
+
+@pytest.mark.parametrize("function", [row, whole, rows, flat])
+def test_items_of_a_sequence_are_converted_each_by_its_own_type(function):
+    compiled = njit(function)
+    for dtype in (np.float64, np.uint8, np.bool_, np.complex64):
+        for x, y in ((2.5, 1), (300, 2), (-1, 2.5), (True, 2), (2 ** 53 + 1, 0.5), (np.float32(3), np.int8(-3))):
+            args = np.zeros((2, 2), dtype), x, y
+            found = difference(outcome(function, args), outcome(compiled, args))
+            assert not found, (found, args)
+    for f in (function, compiled):
+        with pytest.raises(TypeError, match="must be a string or a real number, not 'complex'"):
+            f(np.zeros((2, 2)), 1j, 2j)
+    with pytest.warns(np.exceptions.ComplexWarning) as warned:
+        compiled(np.zeros((2, 2)), np.complex64(1j), np.complex64(1))
+    assert len(warned) == 2
+
+
 def test_overlap():
     def f(a):
         a[np.array([1, 2, 3])] = a[:3]

@@ -81,6 +81,28 @@ def test_new_array_in_fortran_order_is_written_whole(a):
     assert difference(outcome(f.py_func, (a,)), outcome(f, (a,))) == ""
 
 
+def by_itself(y, n):
+    for _ in range(n):
+        y = np.array([y[1], -y[0] / 2])
+    return y
+
+
+def of_unions(x, k, a):
+    y = x if k == 1 else a[0] if k == 2 else 7j + k
+    rows = a if k else a * 1j
+    return (np.array((y, 2, y)), np.array([[y, 1], [2, 3]]), np.array([y, 1], np.complex64), np.array([rows, a]), np.array([rows, rows], np.complex64),
+            np.asarray([y, x], order="F"), np.array([y], ndmin=2))
+
+
+def test_items_that_have_one_of_several_types():
+    first, second = njit(by_itself), njit(of_unions)
+    for k in range(4):
+        for a in (np.array([1, 2]), np.array([1, 2], np.float32), np.array([1, 2], np.uint8)):
+            for compiled, args in ((first, (a, k)), (second, (k, k, a)), (second, (k + 0.5, k, a))):
+                found = difference(outcome(compiled.py_func, args), outcome(compiled, args))
+                assert not found, (found, args)
+
+
 def test_empty_range_is_of_ints():
     f = njit(lambda n: np.array(range(n)))
     assert f(0).dtype == np.int64
