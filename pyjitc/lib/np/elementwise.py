@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Nest, Operand, Throw
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operand, Throw
 from ...ops.arith import CAST
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
 from ...ops.nest import BROADCAST
@@ -160,7 +160,7 @@ def _constant_text(kwargs, key, default):
 
 def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
     """A call of a ufunc where an operand is an array, or with keywords."""
-    if any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args[:function.nin]):
+    if any(map(_is_sequence, args[:function.nin])):
         return _of_sequences(function, args, kwargs)
     args, outs, where, dtype, casting, order = bound(function, args, kwargs or {})
     _checked(function.__name__, args)
@@ -194,11 +194,12 @@ def _check_out(function, outs, outputs, casting):
 
 
 def _of_sequences(function, args, kwargs):
-    """Tuples and lists as arrays."""
-    if kwargs or len(args) != function.nin:
-        raise Mismatch(f"np.{function.__name__} of a {type_name(next(x.type for x in args if isinstance(x.type, (k.Tuple, k.Struct))))} with out= "
-                       "or other keywords is not compiled", "make an array of it")
-    return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args)
+    """Tuples and lists as arrays. What has one of several types is told apart only in a function of the library."""
+    kwargs = kwargs or {}
+    if kwargs.keys() <= {"out"} and len(args) == function.nin < 3:
+        return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args, kwargs.get("out", NONE))
+    array = constant_of(np.asarray)
+    return CallValue(constant_of(function), *(CallValue(array, x) if _is_sequence(x) else x for x in args), keywords=kwargs)
 
 
 def _pair(function, callee, args, outs, where, order):
@@ -283,9 +284,7 @@ def assign(target: Expr, value: Expr) -> Expr:
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if _is_sequence(x) or _is_sequence(y):
-        if inplace and is_array(x):
-            raise Mismatch(f"{op}= of an array and a {type_name(y.type)} is not compiled", "make an array of it: np.array(x)")
-        return ufunc(OPERATORS[op], [x, y])
+        return ufunc(OPERATORS[op], [x, y], {"out": x} if inplace and is_array(x) else None)
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and '{type_name(y.type)}'")

@@ -98,12 +98,12 @@ def select(condition, x, y):
 
 # -- results
 
-def sequence1(f, x):
-    return f(np.asarray(x))
+def sequence1(f, x, out):
+    return f(np.asarray(x), out=out)
 
 
-def sequence2(f, x, y):
-    return f(as_operand(x), as_operand(y))
+def sequence2(f, x, y, out):
+    return f(as_operand(x), as_operand(y), out=out)
 
 
 def as_operand(x):

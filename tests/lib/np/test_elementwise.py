@@ -272,3 +272,35 @@ def test_elements_that_share_memory():
 
     assert f(rows())[0].tolist() == [1.0, 2.0, 3.0]
     assert njit(f)(rows())[0].tolist() == [1.0, 3.0, 5.0]
+
+
+def in_place_of_sequences(a, x, y):
+    a += x, y
+    a[0] -= [y, x]
+    a[:, 1:] *= (x,)
+    np.maximum((x, y), a, out=a, where=a > 1)
+    return a, np.clip(a, x, [y, 3]), np.add((x, y), 1, dtype=np.float32)
+
+
+def sequences_of_one_of_several_types(a, k):
+    v = 1 if k else 2.5
+    a += v, 1
+    a -= (a[0], a[1])
+    return a, np.negative([v, k]), (v, 2) * a, np.power([v, 2], a)
+
+
+def too_long(a):
+    a += 1, 2, 3
+    return a
+
+
+def test_sequences_as_operands_in_place():
+    whole, several, long = njit(in_place_of_sequences), njit(sequences_of_one_of_several_types), njit(too_long)
+    for dtype in (np.float64, np.float32, np.complex64):
+        for a in (np.arange(4).reshape(2, 2).astype(dtype), np.arange(16).reshape(4, 4).astype(dtype)[::-2, ::2]):
+            for x, y in ((1, 2), (2.5, 1), (np.float32(1), 3), (True, -1)):
+                agree(in_place_of_sequences, a, x, y, compiled=whole)
+            for k in (0, 1):
+                agree(sequences_of_one_of_several_types, a, k, compiled=several)
+            agree(too_long, a, compiled=long)
+    agree(in_place_of_sequences, np.arange(4).reshape(2, 2), 1, 2, compiled=whole)
