@@ -69,9 +69,9 @@ def item(x: Expr) -> Expr:
 
 
 def shape_of(args) -> list[Expr]:
-    """The broadcast shape of the arrays among the operands."""
+    """The broadcast shape of the operands; an error names those of numbers, too: ()."""
     arrays = [x for x in args if is_array(x)]
-    ndims = tuple(x.type.ndim for x in arrays)
+    ndims = tuple(x.type.ndim if is_array(x) else 0 for x in args)
     lengths = [Apply(ARRAY_DIM, x, axis=j) for x in arrays for j in range(x.type.ndim)]
     if len(arrays) == 1:
         return lengths

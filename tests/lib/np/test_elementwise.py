@@ -304,3 +304,11 @@ def test_sequences_as_operands_in_place():
                 agree(sequences_of_one_of_several_types, a, k, compiled=several)
             agree(too_long, a, compiled=long)
     agree(in_place_of_sequences, np.arange(4).reshape(2, 2), 1, 2, compiled=whole)
+
+
+def test_shapes_that_do_not_fit_are_named_with_those_of_numbers():
+    for function in (lambda a, b, x: np.where(a > 0, b, x), lambda a, b, x: np.where(a > 0, x, b) * 2, lambda a, b, x: np.where(a > x, b, 1).sum()):
+        compiled = njit(function)
+        for a, b in ((np.arange(3.0), np.arange(2.0)), (np.ones((2, 3)), np.arange(2.0)), (np.zeros(0), np.arange(2.0)), (np.ones((2, 1)), np.ones(3))):
+            agree(function, a, b, 2.0, compiled=compiled)
+            agree(function, a, b, np.array(2.0), compiled=compiled)
