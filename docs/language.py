@@ -103,7 +103,7 @@ ROWS = {
             ("filter", "sum(filter(lambda x: x > 1, c))"), ("float", "float(a)"), ("getattr with a constant name", "getattr(c, 'size')"),
             ("hasattr", "hasattr(c, 'size')"), ("hash", "hash(a)"), ("id", "id(a)"), ("input", "input()"), ("int", "int(b / 2), int(c[0])"),
             ("isinstance", "isinstance(a, int), isinstance(c, np.ndarray)"), ("iter, next", "next(iter((a, b)))"), ("len", "len(c)"),
-            ("list", "list(c)"), ("map", "sum(map(abs, (a, b)))"), ("max, min", "max(a, b), min(a, 2.5), max((a, b, 1))"), ("open", "open('x')"),
+            ("list", "list(c)"), ("map", "sum(map(abs, (a, b)))"), ("max, min", "max(a, b), min(a, 2.5), max((a, b, 1)), max((), default=a), min((a, b), key=abs)"), ("open", "open('x')"),
             ("pow", "pow(a, 2), pow(2.5, b)"), ("range", "range(a)"), ("repr, str of numbers", "str(a) + repr(b)"), ("reversed", "sum(x for x in reversed(range(b)))"),
             ("round", "round(2.675, 2), round(2.5)"), ("sorted", "sorted(c)"), ("sum", "sum(range(b)), sum(c)"), ("tuple", "tuple((a, b))"),
             ("type", "type(a) is int"), ("zip", "sum(x * y for x, y in zip(c, c))"), ("eval, exec", "eval('a')"), ("super", "super()"),

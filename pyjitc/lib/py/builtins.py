@@ -151,11 +151,8 @@ def _extreme(name, symbol):
         return apply(SELECT, better, y, x)
 
     def rule(args, kwargs):
-        if kwargs:
-            raise Mismatch(f"{name}() with {', '.join(kwargs)}= is not compiled", "write the comparison out")
-        if len(args) < 2:
-            raise Mismatch(f"{name} expected at least 1 argument, got 0" if not args else
-                           f"'{type_name(args[0].type)}' object is not iterable")
+        if not args:
+            raise Mismatch(f"{name} expected at least 1 argument, got 0")
         if all(is_number(x.type) for x in args) and len({x.type for x in args}) == 1:
             result = args[0]
             for x in args[1:]:

@@ -377,9 +377,12 @@ def rounded_sum(parts, n):
     return high
 
 
-def max_of(iterable):
+def max_of(iterable, default):
+    """default: a tuple of it, or ()."""
     state = advance(iterate(iterable))
     if not state[0]:
+        if len(default):
+            return default[0]
         raise ValueError("max() arg is an empty sequence" if OLD_MESSAGES else "max() iterable argument is empty")
     best = state[1]
     rest = state[2]
@@ -392,9 +395,31 @@ def max_of(iterable):
         rest = state[2]
 
 
-def min_of(iterable):
+def max_by(iterable, key, default):
     state = advance(iterate(iterable))
     if not state[0]:
+        if len(default):
+            return default[0]
+        raise ValueError("max() arg is an empty sequence" if OLD_MESSAGES else "max() iterable argument is empty")
+    best = state[1]
+    highest = key(best)
+    rest = state[2]
+    while True:
+        state = advance(rest)
+        if not state[0]:
+            return best
+        value = key(state[1])
+        if value > highest:
+            best, highest = state[1], value
+        rest = state[2]
+
+
+def min_of(iterable, default):
+    """default: a tuple of it, or ()."""
+    state = advance(iterate(iterable))
+    if not state[0]:
+        if len(default):
+            return default[0]
         raise ValueError("min() arg is an empty sequence" if OLD_MESSAGES else "min() iterable argument is empty")
     best = state[1]
     rest = state[2]
@@ -404,6 +429,25 @@ def min_of(iterable):
             return best
         if state[1] < best:
             best = state[1]
+        rest = state[2]
+
+
+def min_by(iterable, key, default):
+    state = advance(iterate(iterable))
+    if not state[0]:
+        if len(default):
+            return default[0]
+        raise ValueError("min() arg is an empty sequence" if OLD_MESSAGES else "min() iterable argument is empty")
+    best = state[1]
+    lowest = key(best)
+    rest = state[2]
+    while True:
+        state = advance(rest)
+        if not state[0]:
+            return best
+        value = key(state[1])
+        if value < lowest:
+            best, lowest = state[1], value
         rest = state[2]
 
 

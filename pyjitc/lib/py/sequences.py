@@ -40,9 +40,20 @@ def _reversed(args, kwargs):
 
 def _extreme(name):
     def rule(args, kwargs):
-        if len(args) == 1 and not kwargs:
-            return Call(getattr(iteration, f"{name}_of"), args[0])
-        return builtins.EXTREMES[name](args, kwargs)
+        key = kwargs.get("key")
+        if key is not None and key.type is NoneType:
+            key = None
+        for keyword in kwargs.keys() - {"key", "default"}:
+            raise Mismatch(f"'{keyword}' is an invalid keyword argument for {name}()")
+        if len(args) > 1 and "default" in kwargs:
+            raise Mismatch(f"Cannot specify a default for {name}() with multiple positional arguments")
+        if not args or len(args) > 1 and key is None:
+            return builtins.EXTREMES[name](args, {})
+        items = args[0] if len(args) == 1 else Apply(structure.TUPLE_MAKE, *args, cls=None)
+        default = Apply(structure.TUPLE_MAKE, *([kwargs["default"]] if "default" in kwargs else []), cls=None)
+        if key is None:
+            return Call(getattr(iteration, f"{name}_of"), items, default)
+        return Call(getattr(iteration, f"{name}_by"), items, key, default)
 
     return rule
 
