@@ -13,7 +13,7 @@ from ..types.kinds import Array, Bytes, Generator, Iterator, Singleton, Str, Str
 from .np import index, views
 from .py import index as py_index
 
-__all__ = ["attribute", "call", "instead", "no_container", "no_identity", "no_with", "not_yet", "of_the_program"]
+__all__ = ["attribute", "call", "instead", "joined_by_index", "no_container", "no_identity", "no_with", "not_yet", "of_the_program"]
 
 _OUTSIDE = "call it outside the compiled function, and pass what it gives"
 _AS_LOOP = "call it outside the compiled function, or write it as a loop"
@@ -114,6 +114,12 @@ def not_yet(t) -> Mismatch:
     if t is Str or t is Bytes:
         return Mismatch(f"operations on {t} are not compiled yet", _AS_CODES)
     return Mismatch(f"operations on a {t.name} are not compiled yet", _AS_ARRAY)
+
+
+def joined_by_index(t) -> Mismatch:
+    """np.r_[...] or np.c_[...]"""
+    return Mismatch("np.r_[...] is not compiled", "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else Mismatch(
+        "np.c_[...] is not compiled", "write np.column_stack((a, b))")
 
 
 def no_container(x) -> Mismatch:

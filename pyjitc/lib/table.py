@@ -484,6 +484,8 @@ class Library:
             raise refusals.not_yet(t)
         if isinstance(t, Singleton) and (t.value is np.mgrid or t.value is np.ogrid):
             return index.grids.getitem(x, i)
+        if isinstance(t, Singleton) and (t.value is np.r_ or t.value is np.c_):
+            raise refusals.joined_by_index(t)
         if isinstance(t, Singleton) and isinstance(t.value, type) and hasattr(t.value, "__class_getitem__"):
             raise Mismatch(f"'{t.value.__name__}[...]' has no meaning in compiled code")
         if _is_of_the_program(t):

@@ -308,6 +308,16 @@ def limits_of_an_array(n):
     return np.finfo(n).max  # here
 
 
+@wrong(np.zeros(3), says="np.c_[...] is not compiled", at="np.c_[n, n]", hint="np.column_stack((a, b))")
+def columns_by_index(n):
+    return np.c_[n, n]  # here
+
+
+@wrong(np.zeros(3), says="np.r_[...] is not compiled", at="np.r_[n, 0, n]", hint="np.concatenate((a, b))")
+def rows_by_index(n):
+    return np.r_[n, 0, n]  # here
+
+
 @wrong(3, says="tuple() of a value whose length is only known at run time", at="tuple(range(n))", hint="array")
 def tuple_of_range(n):
     return tuple(range(n))  # here

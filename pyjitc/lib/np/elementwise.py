@@ -360,8 +360,13 @@ def unary(op: str, x: Expr) -> Expr:
     return ufunc(_UNARY[op], [x])
 
 
+_REFLECTED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+
+
 def compare(op: str, x: Expr, y: Expr) -> Expr:
-    if _is_sequence(x) or _is_sequence(y):
+    if _is_sequence(x):  # which does not compare itself with arrays: the array is asked
+        return ufunc(OPERATORS[_REFLECTED[op]], [y, x])
+    if _is_sequence(y):
         return ufunc(OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):

@@ -81,6 +81,7 @@ FUNCTIONS: dict[str, str] = {
     "differences": "diff ediff1d gradient trapezoid unwrap",
     "interpolation": "interp",
     "convolution": "convolve correlate",
+    "sliding": "lib.stride_tricks.sliding_window_view",
     "windows": "hanning hamming blackman bartlett kaiser i0",
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
     "choosing": "choose select ix_ unravel_index ravel_multi_index",

@@ -115,6 +115,12 @@ def test_what_is_no_axis(text, axis):
         assert expected[1].args == actual[1].args and "np.concatenate((a, b))" in str(actual[1])
 
 
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "==", "!="])
+def test_sequences_are_compared_by_the_array(op):
+    for text in (f"y {op} x", f"x {op} y", f"[y[0], 2] {op} x"):
+        agrees(text, (np.array([1, 5]), (3, 2)), (A2, (3, 2)), (np.array([1.5, np.nan]), (1, 2.5)), (np.array([200, 3], np.uint8), (-1, 3)))
+
+
 @pytest.mark.parametrize("text", ["np.nonzero(x)", "np.where(x)", "x.nonzero()", "np.flatnonzero(x)", "np.argwhere(x)"])
 def test_places_in_arrays_of_no_axes(text):
     agrees(text, (np.array(True),), (np.array(False),), (np.array(2.5),), (A0,), (np.array([True, False]),))

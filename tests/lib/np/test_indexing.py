@@ -161,3 +161,12 @@ def test_masks_with_few_true_elements():
         mask[[0, 63, 64, -1]] = True
         agree(f, a, mask, compiled=compiled)
     agree(f, np.arange(10000.0)[::2], mask)
+
+
+def test_masks_without_elements():
+    """NumPy does not compare the lengths of axes of length 0."""
+    take = njit(lambda a, m: a[m])
+    a, m = np.arange(3.0), np.zeros(0, bool)
+    assert a[m].size == 0 and take(a[:0], m).size == 0
+    with pytest.raises(IndexError, match="boolean index did not match indexed array along axis 0; size of axis is 3 but size of corresponding boolean axis is 0"):
+        take(a, m)
