@@ -9,6 +9,11 @@ from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uin
 
 import numpy as np
 
+from ..base.lazy import lazy
+from ..runtime import loader
+
+capsule = lazy("pyjitc.codegen.capsule")
+
 __all__ = ["CPU", "CUDA", "CUDA_HOST", "CUDA_MANAGED", "Imported", "export"]
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
@@ -36,8 +41,6 @@ _new = _api("PyCapsule_New", ctypes.py_object, c_void_p, c_char_p, c_void_p)
 _get = _api("PyCapsule_GetPointer", c_void_p, ctypes.py_object, c_char_p)
 _is = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, c_char_p)
 _rename = _api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, c_char_p)
-_raw_is = _api("PyCapsule_IsValid", ctypes.c_int, c_void_p, c_char_p)
-_raw_get = _api("PyCapsule_GetPointer", c_void_p, c_void_p, c_char_p)
 _NAME, _USED = b"dltensor", b"used_dltensor"  # the capsule keeps the pointer to its name
 
 _exported: dict[int, tuple] = {}  # address of a managed tensor -> what must live as long
@@ -48,11 +51,14 @@ def _delete(address):
     _exported.pop(address, None)
 
 
-@_Deleter
-def _drop(capsule):
-    """Of a capsule that nobody took: its tensor goes too."""
-    if _raw_is(capsule, _NAME):
-        _exported.pop(_raw_get(capsule, _NAME), None)
+_destructor: list = []  # the image of the native function that ends capsules, once it is there
+
+
+def _end() -> int:
+    """Its address: of a capsule that nobody took, the tensor goes too."""
+    if not _destructor:
+        _destructor.append(loader.load(capsule.make_destructor(_Managed.deleter.offset)))
+    return _destructor[0].address("pyjitc_end_capsule")
 
 
 def export(address: int, shape, strides, dtype: np.dtype, device: tuple[int, int], owner):
@@ -67,7 +73,7 @@ def export(address: int, shape, strides, dtype: np.dtype, device: tuple[int, int
     managed.deleter = ctypes.cast(_delete, c_void_p).value
     where = ctypes.addressof(managed)
     _exported[where] = managed, dims, steps, owner
-    return _new(where, _NAME, ctypes.cast(_drop, c_void_p))
+    return _new(where, _NAME, _end())
 
 
 class Imported:
@@ -75,12 +81,12 @@ class Imported:
 
     writable = True
 
-    def __init__(self, capsule):
-        if not _is(capsule, _NAME):
+    def __init__(self, given):
+        if not _is(given, _NAME):
             raise ValueError("the DLPack capsule holds no tensor, or it was taken before")
-        self.address_of_managed = _get(capsule, _NAME)
+        self.address_of_managed = _get(given, _NAME)
         managed = _Managed.from_address(self.address_of_managed)
-        _rename(capsule, _USED)
+        _rename(given, _USED)
         self.deleter = managed.deleter
         t = managed.tensor
         kind = {code: kind for kind, code in _KINDS.items()}.get(t.code)

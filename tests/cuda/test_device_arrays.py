@@ -352,6 +352,10 @@ def test_dlpack_refusals(host):
     stream = devices.stream()
     capsule = on_gpu.__dlpack__(stream=stream.handle)
     del capsule
+    before = len(arrays.dlpack._exported)
+    with pytest.raises((RuntimeError, BufferError), match="device"):  # NumPy takes a capsule, and drops it while its own error is on the way
+        np.from_dlpack(on_gpu)
+    assert len(arrays.dlpack._exported) == before
 
 
 def test_arrays_of_jax_go_straight_in(host):

@@ -1,0 +1,43 @@
+"""The native function that ends a DLPack capsule which nobody took, as often while an exception is on its way: Python code must not run
+then before the exception is put aside.
+"""
+from __future__ import annotations
+
+from . import link
+
+__all__ = ["make_destructor"]
+
+_TEXT = """
+@name = private constant [9 x i8] c"dltensor\\00"
+declare i32 @PyCapsule_IsValid(ptr, ptr)
+declare ptr @PyCapsule_GetPointer(ptr, ptr)
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_Restore(ptr, ptr, ptr)
+define void @pyjitc_end_capsule(ptr %capsule) {
+  %valid = call i32 @PyCapsule_IsValid(ptr %capsule, ptr @name)
+  %ours = icmp ne i32 %valid, 0
+  br i1 %ours, label %end, label %taken
+end:
+  %class = alloca ptr
+  %value = alloca ptr
+  %trace = alloca ptr
+  call void @PyErr_Fetch(ptr %class, ptr %value, ptr %trace)
+  %managed = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr @name)
+  %where = getelementptr i8, ptr %managed, i64 DELETER
+  %deleter = load ptr, ptr %where, align 8
+  call void %deleter(ptr %managed)
+  %c = load ptr, ptr %class
+  %v = load ptr, ptr %value
+  %t = load ptr, ptr %trace
+  call void @PyErr_Restore(ptr %c, ptr %v, ptr %t)
+  br label %taken
+taken:
+  ret void
+}"""
+
+
+def make_destructor(deleter: int) -> bytes:
+    """Object code of `pyjitc_end_capsule` for this machine. deleter: where in a managed tensor its deleter stands."""
+    target = link.host_target()
+    text = _TEXT.replace("DELETER", str(deleter))
+    return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)
