@@ -13,7 +13,7 @@ from types import CodeType, FunctionType
 import numpy as np
 
 from . import portable
-from .dispatch import make_binder
+from .dispatch import Binder
 
 __all__ = ["plain_partial", "StaticFunction", "static_names"]
 
@@ -109,11 +109,14 @@ class StaticFunction:
         self.py_func = function
         self.static = names
         self._compiled = compiled
-        self._bind = make_binder(function)
-        self._parameters = list(inspect.signature(function).parameters.values())
+        self._bind = Binder(function)
+        self._code = None
         self._made: dict = {}
 
     def __call__(self, *args, **kwargs):
+        if self._code is not self.py_func.__code__:
+            self._code, self._parameters = self.py_func.__code__, list(inspect.signature(self.py_func).parameters.values())
+            self._made = {}
         static, rest, named = {}, [], {}
         for parameter, value in zip(self._parameters, self._bind(*args, **kwargs)):
             if parameter.name in self.static:

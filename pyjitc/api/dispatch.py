@@ -26,9 +26,9 @@ from ..types.kinds import Singleton, Type
 from ..types.typeof import behind_name, typeof
 from . import portable, specialisation
 from .signature import Signature, convert, gives, signature_of
-from .specialisation import LOCK, Native
+from .specialisation import LOCK, Native, alone
 
-__all__ = ["Dispatcher", "CompiledFunction", "make_binder"]
+__all__ = ["Dispatcher", "CompiledFunction", "Binder"]
 
 _compiler = lazy("pyjitc.api.compiler")
 _pickling = lazy("pyjitc.api.pickling")
@@ -63,7 +63,7 @@ class CompiledFunction(Callable_):
         self._failures: dict = {}
         self._declared: list[Signature] = []
         self._asked: set[tuple[Type, ...]] = set()  # types of signatures that were compiled on demand
-        self._binder = None
+        self._binder = Binder(function)
         self._given_up = False
         self._take_code()
         self.__wrapped__ = function
@@ -89,10 +89,7 @@ class CompiledFunction(Callable_):
 
     def _bind(self, args, kwargs) -> tuple:
         """All parameters in order; wrong ones raise the interpreter's own TypeError."""
-        binder, function = self._binder, self.py_func
-        if binder is None or binder.__defaults__ is not function.__defaults__ or binder.__kwdefaults__ is not function.__kwdefaults__:
-            binder = self._binder = make_binder(function)
-        return binder(*args, **kwargs)
+        return self._binder(*args, **kwargs)
 
     def _answer(self, args: tuple, kwargs: dict):
         if self._given_up:
@@ -113,11 +110,10 @@ class CompiledFunction(Callable_):
             full, types = self._converted(full, types)
         native = self._natives.get(types)
         if native is None or native.changed():
-            with LOCK:
-                try:
-                    changed = self._ready(types, full)
-                except ABIError as error:
-                    self._give_up(str(error))
+            try:
+                changed = alone(self._ready, types, full)
+            except ABIError as error:
+                self._give_up(str(error))
             if self._given_up:
                 return function(*args, **kwargs)
             if changed and self._simple and all(map(operator.is_, given, full)):
@@ -247,7 +243,6 @@ class CompiledFunction(Callable_):
             for types in self.signatures:
                 self._unlink(types)
             self._failures.clear()
-            self._binder = None
 
     def _give_up(self, why: str) -> None:
         self._given_up = True
@@ -261,18 +256,21 @@ class CompiledFunction(Callable_):
         self._check_count(signature)
         if not _NATIVE or self._given_up:
             return
-        with LOCK:
-            if signature.args not in self._natives:
-                self._asked.add(signature.args)
-            try:
-                self._ready(signature.args, ())
-            except ABIError as error:
-                self._give_up(str(error))
-                return
-            result = self._natives[signature.args].entry.result
+        try:
+            result = alone(self._made_on_demand, signature.args)
+        except ABIError as error:
+            self._give_up(str(error))
+            return
         if not gives(signature, result):
             raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() returns {result}; "
                             "leave the result out to take what comes")
+
+    def _made_on_demand(self, types):
+        """The type of the result."""
+        if types not in self._natives:
+            self._asked.add(types)
+        self._ready(types, ())
+        return self._natives[types].entry.result
 
     def _check_count(self, signature: Signature) -> None:
         code, given = self.py_func.__code__, len(signature.args)
@@ -282,9 +280,11 @@ class CompiledFunction(Callable_):
 
     def recompile(self) -> None:
         """Compile every signature anew, whatever memory and disk hold."""
-        with LOCK:
-            for types in list(self._order):
-                self._link(types, specialisation.make(self.py_func, types, self._options_of(types), ()))
+        alone(self._recompile)
+
+    def _recompile(self) -> None:
+        for types in list(self._order):
+            self._link(types, specialisation.make(self.py_func, types, self._options_of(types), ()))
 
     def disable_compile(self, value: bool = True) -> None:
         """With True, argument types not compiled so far are refused."""
@@ -439,7 +439,25 @@ def _meaning(value) -> tuple:
             *(portable.fingerprint(portable.lookup(cell, None)) for cell in function.__closure__ or ()))
 
 
-def make_binder(function: FunctionType):
+class Binder:
+    """Called as `function`, gives the values of all its parameters in their order; wrong arguments raise the interpreter's own
+    TypeError. The function may be given other code and other defaults."""
+
+    __slots__ = ("function", "_made", "_code")
+
+    def __init__(self, function: FunctionType):
+        self.function, self._made, self._code = function, None, None
+
+    def __call__(self, *args, **kwargs) -> tuple:
+        function, made = self.function, self._made
+        if made is None or self._code is not function.__code__ or made.__defaults__ is not function.__defaults__ or (
+                made.__kwdefaults__ is not function.__kwdefaults__):
+            self._code, made = function.__code__, _binding(function)
+            self._made = made
+        return made(*args, **kwargs)
+
+
+def _binding(function: FunctionType):
     """A Python function with the same parameters that returns their values as a tuple."""
     code: CodeType = function.__code__
     count, only = code.co_argcount, code.co_kwonlyargcount

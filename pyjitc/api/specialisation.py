@@ -22,15 +22,27 @@ from ..runtime.loader import Image, LoadError, load, provide
 from . import portable
 from .compiled import ABSENT, Compiled
 
-__all__ = ["Entry", "Native", "LOCK", "find", "make", "link", "statistics"]
+__all__ = ["Entry", "Native", "LOCK", "alone", "find", "make", "link", "statistics"]
 
 compiler = lazy("pyjitc.api.compiler")
 cache = lazy("pyjitc.api.cache")
 
 LOCK = RLock()  # one compile at a time in a process; the same signature compiles once
 os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # whoever held it is not in the child
+
 _ATTEMPTS = 8
 statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
+
+
+def alone(function, *args):
+    """function(*args), which may compile: one thread at a time, on a stack that is large enough. The lock is taken there: what
+    runs while a compile does, a finaliser, may compile too."""
+    return with_room(COMPILING, _locked, function, *args)
+
+
+def _locked(function, *args):
+    with LOCK:
+        return function(*args)
 
 
 class Entry:
@@ -180,7 +192,7 @@ def make(function, types, options: Options, args) -> Native:
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
         with Uncollected():
-            compiled: Compiled = with_room(COMPILING, lambda: compiler.compile_signature(function, types, options))
+            compiled: Compiled = compiler.compile_signature(function, types, options)
         statistics["compiled"] += 1
         paths = portable.Paths(roots, compiled.guards)
         entry = Entry(

@@ -28,7 +28,7 @@ from ..ir import core as ir
 from ..ir.show import show
 from ..ops import control, generic
 from . import portable
-from .dispatch import Dispatcher, make_binder
+from .dispatch import Binder, Dispatcher
 
 __all__ = ["Traced", "Tracer", "Program"]
 
@@ -484,7 +484,7 @@ class Traced:
         code = function.__code__
         if code.co_kwonlyargcount or code.co_flags & inspect.CO_VARKEYWORDS:
             raise TypeError(f"{function.__qualname__}(): keyword-only and ** parameters are not traced")
-        self._bound = make_binder(function)  # all parameters in order, *rest as one tuple
+        self._bound = Binder(function)  # all parameters in order, *rest as one tuple
         self._rest = bool(code.co_flags & inspect.CO_VARARGS)
         self._programs: dict[tuple, Program] = {}
 

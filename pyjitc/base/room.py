@@ -5,8 +5,9 @@ first thread's grows by itself.
 """
 from __future__ import annotations
 
+import os
 import sys
-from _thread import _local, get_ident
+from _thread import _local, allocate_lock, get_ident
 
 from .lazy import lazy
 
@@ -19,6 +20,9 @@ ctypes, threading = lazy("ctypes"), lazy("threading")
 _MARGIN = 1 << 17  # bytes, for what this thread has called so far, and for what the work calls
 _LARGE = 1 << 24  # of a thread for such work alone, at least
 _here = _local()
+_starting = allocate_lock()  # the size is a setting of the process
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_starting._at_fork_reinit)
 
 
 def with_room(size: int, function, *args):
@@ -33,27 +37,31 @@ def with_room(size: int, function, *args):
         except BaseException as error:
             done.append((None, error))
 
-    usual = threading.stack_size(max(_LARGE, size + _MARGIN + 0xFFFF & ~0xFFFF))
-    try:
-        worker = threading.Thread(target=run, name="pyjitc-room")
-        worker.start()
-    finally:
-        threading.stack_size(usual)
+    worker = threading.Thread(target=run, name="pyjitc-room")
+    with _starting:
+        usual = threading.stack_size(max(_LARGE, size + _MARGIN + 0xFFFF & ~0xFFFF))
+        try:
+            worker.start()
+        finally:
+            threading.stack_size(usual)
     worker.join()
-    result, error = done[0]
-    if error is not None:
-        raise error
-    return result
+    result, error = done.pop()
+    try:
+        if error is not None:
+            raise error
+        return result
+    finally:
+        del error  # which knows this frame
 
 
 def _stack_of_this_thread() -> int:
     """In bytes; where the system does not say, as much as anybody asks for."""
     if not hasattr(_here, "size"):
         _here.size = sys.maxsize
-        ask = getattr(ctypes.CDLL(None), "pthread_getattr_np", None) if sys.platform == "linux" else None
+        library = ctypes.CDLL(None) if sys.platform == "linux" else None
+        ask = getattr(library, "pthread_getattr_np", None)
         if ask is not None:
             about, address, size = (ctypes.c_long * 16)(), ctypes.c_void_p(), ctypes.c_size_t()
-            library = ctypes.CDLL(None)
             if ask(ctypes.c_ulong(get_ident()), about) == 0:
                 if library.pthread_attr_getstack(about, ctypes.byref(address), ctypes.byref(size)) == 0:
                     _here.size = size.value

@@ -3,8 +3,7 @@
 Every byte of shared memory has a record of who wrote it last, and of the first and the last thread that read it since the
 last wait; each with the numbers of the last waits, of the block and of the thread's warp. Two accesses of different threads
 are a race when neither wait came between them, and one writes, and not both are atomic, nor write the same value, as threads do
-that set a flag. (Detection as in Zheng et al.:
-GMRace, 2013: by barriers alone, without happens-before through atomics.)
+that set a flag. (Detection as in Zheng et al.: GMRace, 2013: by barriers alone, without happens-before through atomics.)
 """
 from __future__ import annotations
 

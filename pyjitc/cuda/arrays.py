@@ -50,7 +50,7 @@ class Memory:
 
 def _bounds(x: np.ndarray) -> tuple[int, int]:
     """Addresses of its first byte and behind its last."""
-    return (np.lib.array_utils if hasattr(np.lib, "array_utils") else np).byte_bounds(x)
+    return np.lib.array_utils.byte_bounds(x)
 
 
 def _array_at(memory, address, shape, strides, dtype, writable=True) -> np.ndarray:

@@ -47,8 +47,16 @@ _exported: dict[int, tuple] = {}  # address of a managed tensor -> what must liv
 
 
 @_Deleter
-def _delete(address):
-    _exported.pop(address, None)
+def _delete(address, exported=_exported):
+    exported.pop(address, None)
+
+
+def _stays(kept) -> None:
+    """Until the process ends: capsules and arrays of other libraries may outlive this module."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+
+
+_stays(_delete)
 
 
 _destructor: list = []  # the image of the native function that ends capsules, once it is there
@@ -58,6 +66,7 @@ def _end() -> int:
     """Its address: of a capsule that nobody took, the tensor goes too."""
     if not _destructor:
         _destructor.append(loader.load(capsule.make_destructor(_Managed.deleter.offset)))
+        _stays(_destructor[0])
     return _destructor[0].address("pyjitc_end_capsule")
 
 

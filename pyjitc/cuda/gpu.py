@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
+from types import FunctionType
 from typing import Any, Iterator
 
 import numpy as np
@@ -121,6 +122,8 @@ class GpuCode:
         for k, guard in enumerate(self.guards):
             scope[f"g{k}"], scope[f"k{k}"], scope[f"v{k}"] = guard.container, guard.key, guard.value
             now = f"{_OURS}g{k}.get({_OURS}k{k}, {_OURS}ABSENT)" if isinstance(guard.container, dict) else f"{_OURS}lookup({_OURS}g{k}, {_OURS}k{k})"
+            if isinstance(guard.container, FunctionType):
+                now, scope[f"v{k}"] = f"{_OURS}g{k}.{guard.key}", None if guard.value is ABSENT else guard.value
             tests.append(f"{now} is {_OURS}v{k}")
         launch = [f"{_OURS}code = {_OURS}go({_OURS}pack({_OURS}about, {_OURS}packed{values}))", f"if {_OURS}code:", f"    {_OURS}fails({_OURS}code)"]
         if self.kernel.sites:  # somebody looks at the next wait

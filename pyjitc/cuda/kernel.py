@@ -18,7 +18,7 @@ from typing import Any, Callable, TextIO
 import numpy as np
 
 from ..api import portable
-from ..api.dispatch import CompiledFunction, make_binder
+from ..api.dispatch import Binder, CompiledFunction
 from ..api.pickling import Pickled
 from ..api.signature import Signature, TypeName, convert, signature_of
 from ..base.errors import suggest
@@ -76,7 +76,7 @@ class Kernel(Pickled, Callable_):
         self._codes: dict = {}
         self._launches: dict = {}
         self._declared: list[Signature] = []
-        self._binder = make_binder(function)
+        self._binder = Binder(function)
         functools.update_wrapper(self, function)
         for signature in declared:
             self.compile(signature)
@@ -131,7 +131,7 @@ class Kernel(Pickled, Callable_):
 
     def _types_of(self, signature) -> tuple:
         """The argument types of a signature, which has to be one of this kernel."""
-        types, code = signature_of(signature).args, self._binder.__code__
+        types, code = signature_of(signature).args, self.py_func.__code__
         if signature_of(signature).result not in (None, NoneType):
             raise TypeError(f"{self.__qualname__} is a kernel: it returns nothing, but {signature} declares a result")
         count = code.co_argcount + code.co_kwonlyargcount
@@ -141,7 +141,7 @@ class Kernel(Pickled, Callable_):
         return types
 
     def _check_passing(self, types) -> None:
-        for name, t in zip(self._binder.__code__.co_varnames, types):
+        for name, t in zip(self.py_func.__code__.co_varnames, types):
             if not _is_passed(t):
                 raise TypeError(f"{self.__qualname__}() argument {name!r}: a {t} cannot be passed to a kernel; pass numbers, arrays and tuples")
 
@@ -226,7 +226,8 @@ class Kernel(Pickled, Callable_):
     def _inspected(self, what: str, signature, arch: str | None):
         if signature is None:
             return {types: self._inspected(what, Signature(types), arch) for types in self.signatures}
-        return getattr(gpu, what)(self.py_func, self._types_of(signature), self.options, self.bounds, arch or gpu.arch_of(current_device()))
+        types, arch = self._types_of(signature), arch or gpu.arch_of(current_device())
+        return with_room(COMPILING, lambda: getattr(gpu, what)(self.py_func, types, self.options, self.bounds, arch))
 
     def inspect_ptx(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""

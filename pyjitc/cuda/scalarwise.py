@@ -13,7 +13,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..api import portable
-from ..api.dispatch import make_binder
+from ..api.dispatch import Binder
 from ..api.pickling import Pickled
 from ..api.signature import signature_of
 from ..base.errors import CompileError
@@ -78,7 +78,7 @@ class Elementwise(Pickled):
         self.signatures = signatures
         self.options = options
         functools.update_wrapper(self, self.py_func)
-        self._binder = make_binder(self.py_func)
+        self._binder = Binder(self.py_func)
         self._results: dict = {}
         self._kernels: dict = {}
 

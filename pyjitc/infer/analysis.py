@@ -131,16 +131,18 @@ class Analysis:
 
     def visit(self, block: ir.Block) -> None:
         for inst in block.insts:
-            op = inst.op
-            if op.effects & ir.TERMINATOR:
-                try:
-                    self.terminate(block, inst)
-                except Mismatch as error:
-                    self.errors[inst] = error
-                return
             try:
+                if inst.op.effects & ir.TERMINATOR:
+                    self.terminate(block, inst)
+                    return
                 av = self.evaluator.evaluate(inst, block)
                 self.errors.pop(inst, None)
+                if inst in self.raising:
+                    self.unwind(block, inst)
+                if av is None:  # no value yet, or certain to raise: what follows is not reached
+                    return
+                if inst.result is not None:
+                    self.update(inst.result, av)
             except Mismatch as error:
                 self.refuse(block, inst, error)
                 return
@@ -149,17 +151,15 @@ class Analysis:
             except Exception as error:
                 self.refuse(block, inst, _defect(error))
                 return
-            if inst in self.raising:
-                self.unwind(block, inst)
-            if av is None:  # no value yet, or certain to raise: what follows is not reached
-                return
-            if inst.result is not None:
-                self.update(inst.result, av)
 
     def refuse(self, block: ir.Block, inst: ir.Inst, error: Mismatch) -> None:
         self.errors[inst] = error
-        self.meaning.pop(inst, None)
-        self.unwind(block, inst)
+        if not inst.op.effects & ir.TERMINATOR:
+            self.meaning.pop(inst, None)
+            try:
+                self.unwind(block, inst)
+            except Mismatch:  # of what meets at the handler: this error tells enough
+                pass
 
     def unwind(self, block: ir.Block, inst: ir.Inst) -> None:
         if inst.unwind is not None:

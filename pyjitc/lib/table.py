@@ -287,7 +287,7 @@ class Library:
             if type(fixed) is int and -5 <= fixed <= 256 and other.type is Int:  # the interpreter has one object for each of these
                 same = operators.compare("==", x, y)
                 return same if op == "is" else Apply(BNOT, same)
-            if fixed == () and isinstance(other.type, Tuple):
+            if type(fixed) is tuple and not fixed and isinstance(other.type, Tuple):
                 return no if other.type.elements or other.type.cls else yes
             if type(fixed) is {Int: int, Float: float}.get(other.type, tuple if isinstance(other.type, Tuple) else None):
                 raise refusals.no_identity(op, x)

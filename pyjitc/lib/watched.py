@@ -16,6 +16,7 @@ from .table import Library
 __all__ = ["Watched"]
 
 _FOLD_METHODS = {"sum": "reduce", "prod": "reduce", "mean": "reduce", "cumsum": "accumulate", "cumprod": "accumulate"}
+# By identity: not everything that can be called can be a key.
 _FOLDS = {id(getattr(np, method)): name for method, name in _FOLD_METHODS.items()}
 
 

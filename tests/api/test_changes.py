@@ -282,3 +282,16 @@ def test_default_that_was_not_there():
     called.__kwdefaults__ = None
     with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'k'"):
         f(1)
+
+
+def test_static_arguments_of_other_code():
+    def f(x, n=2):
+        return x * n
+
+    def g(x, n=7, m=1):
+        return x + n + m
+
+    compiled = njit(f, static_argnames="n")
+    assert compiled(3.0) == 6 and compiled(3.0, 5) == 15
+    f.__code__, f.__defaults__ = g.__code__, g.__defaults__
+    assert compiled(3.0) == 11 and compiled(3.0, 5) == 9 and compiled(3.0, 5, 2) == 10

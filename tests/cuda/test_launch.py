@@ -515,3 +515,23 @@ def test_exceptions_of_classes_of_the_program():
 def refuses_last(x):
     if cuda.grid(1) == 3:
         raise Refusal("not this one")
+
+
+def test_other_code_and_defaults():
+    """As a program may give them to a function: IPython's autoreload does."""
+    def add(x, s=2):
+        x[cuda.grid(1)] += 10 * s
+
+    def given(x, s, t):
+        x[cuda.grid(1)] += s + t
+
+    kernel, x = cuda.jit(add), np.zeros(4)
+    kernel[1, 4](x)
+    add.__defaults__ = (100,)
+    kernel[1, 4](x)
+    assert x.tolist() == [1020] * 4
+    add.__code__, add.__defaults__ = given.__code__, None
+    kernel[1, 4](x, 1, 2)
+    assert x.tolist() == [1023] * 4
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 't'"):
+        kernel[1, 4](x, 1)

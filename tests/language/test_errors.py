@@ -308,6 +308,13 @@ def limits_of_an_array(n):
     return np.finfo(n).max  # here
 
 
+@wrong(3, says="items of which many may have one of several types", at="np.array([x, y, x, y, x, y, x, y])", hint="float(x)")
+def array_of_many_unions(n):
+    x = n if n > 1 else 1.5
+    y = 2.5 if n > 1 else n
+    return np.array([x, y, x, y, x, y, x, y])  # here
+
+
 @wrong(np.zeros(3), says="np.c_[...] is not compiled", at="np.c_[n, n]", hint="np.column_stack((a, b))")
 def columns_by_index(n):
     return np.c_[n, n]  # here
@@ -573,3 +580,38 @@ def test_errors_that_no_rule_meant_to_raise(monkeypatch):
         njit(f)(1.0)
     assert error.value.diagnostic.line == f.__code__.co_firstlineno + 1
     assert error.value.diagnostic.hint.startswith("this is a defect of pyjitc (test_errors.py:") and "report it" in error.value.diagnostic.hint
+
+
+def test_too_many_types_that_meet_at_a_handler():
+    def meet(n):
+        x = 1
+        try:
+            n = int(str(n))
+            x = 1.5
+            n = int(str(n))
+            x = (1, 2)
+            n = int(str(n))
+            x = (1,)
+            n = int(str(n))
+            x = "a"
+            n = int(str(n))
+            x = np.zeros(1)
+            n = int(str(n))
+            x = np.zeros(1, np.int8)
+            n = int(str(n))
+            x = np.zeros((1, 1))
+            n = int(str(n))
+            x = 1j, 2, 3
+            n = int(str(n))
+            x = b"a"
+            n = int(str(n))
+        except ValueError:
+            return x
+        return x
+
+    def outer(n):
+        return meet(n)
+
+    with pytest.raises(CompileError) as error:
+        njit(outer)(3)
+    assert meet.__code__.co_firstlineno < error.value.diagnostic.line < outer.__code__.co_firstlineno, str(error.value)

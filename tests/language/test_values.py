@@ -526,6 +526,21 @@ def the_empty_tuple(x, axes=()):
     return axes is EMPTY, EMPTY is axes, (x,) is EMPTY
 
 
+class NotCompared:
+    def __eq__(self, other):
+        raise RuntimeError("asked while compiling")
+
+    __hash__ = None
+
+
+NOT_COMPARED = NotCompared()
+
+
+@case((3,), ((),))
+def an_object_that_cannot_be_compared(x):
+    return NOT_COMPARED is x, x is not NOT_COMPARED
+
+
 # Tuples of classes that the interpreter has, and of the program's own
 
 class Pair(tuple):

@@ -153,6 +153,33 @@ def test_first_calls_in_threads_with_small_stacks(stack):
     subprocess.run([sys.executable, "-c", SMALL.format(root=ROOT, stack=stack)], check=True, timeout=120)
 
 
+MANY = """
+import sys, threading
+sys.path.insert(0, {root!r})
+from pyjitc import njit
+
+def program(k):
+    space = {{"njit": njit}}
+    exec(f"@njit\\ndef f(x): return x * {{k}} + 1", space)
+    return space["f"]
+
+usual = 256 << 10
+threading.stack_size(usual)
+found = []
+for turn in range(5):
+    threads = [threading.Thread(target=lambda k=k: found.append(program(k)(2.0) == 2 * k + 1)) for k in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    now = threading.stack_size(usual)  # without an argument it is set to 0
+    assert now == usual, now
+assert found == [True] * 40
+"""
+
+
+def test_the_size_of_stacks_stays_what_it_is():
+    subprocess.run([sys.executable, "-c", MANY.format(root=ROOT)], check=True, timeout=120)
+
+
 def test_stack_without_limit():
     resource = pytest.importorskip("resource")
     if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:

@@ -4,6 +4,8 @@ Where NumPy looks at the strides to see whether a copy is needed, so does compil
 """
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
@@ -102,7 +104,13 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     for leaf in leaves:
         if not all(k.is_scalar(t) or isinstance(t, Array) for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
             raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled", "use numbers and arrays")
+    combinations = math.prod(len(leaf.type.members) for leaf in leaves if isinstance(leaf.type, k.Union))
+    if dtype is None and combinations > _MOST:
+        raise Mismatch(f"np.{name} of items of which many may have one of several types is not compiled", "give dtype=, or convert them, as in float(x)")
     return _of_leaves(Const(k.Tuple((Int,) * len(shape)), tuple(shape)), leaves, dtype, order, ndmin)
+
+
+_MOST = 64  # combinations of types, each of which is a call
 
 
 def _of_leaves(where, leaves, dtype, order, ndmin):

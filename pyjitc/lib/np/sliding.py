@@ -1,6 +1,8 @@
 """Views whose windows share elements: np.lib.stride_tricks.sliding_window_view."""
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Mismatch
@@ -8,7 +10,7 @@ from ...ops.memory import ARRAY_STRIDE, ARRAY_VIEW
 from ...types import kinds as k
 from ..build import compiled, meaning
 from . import views
-from .reductions import wrong_axis
+from .reductions import refuse_axis, wrong_axis
 from .views import elements
 
 __all__ = ["CALLS", "METHODS"]
@@ -17,6 +19,8 @@ __all__ = ["CALLS", "METHODS"]
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
     if not isinstance(x, np.ndarray):
         return sliding_window_view(np.asarray(x), window_shape, axis, writeable=writeable)
+    if isinstance(window_shape, np.ndarray):
+        pass_a_tuple(window_shape)
     if not isinstance(window_shape, (tuple, list)):
         return sliding_window_view(x, (window_shape,), axis, writeable=writeable)
     check_not_negative(window_shape, 0)
@@ -28,6 +32,16 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
         raise ValueError(f"Must provide matching length window_shape and axis; got {len(window_shape)} window_shape elements and "
                          f"{len(axes)} axes elements.")
     return slid(x, trimmed(x.shape, window_shape, axes, 0), window_shape, axes, writeable)
+
+
+def _pass_a_tuple(args, kwargs):
+    raise Mismatch("window_shape= of np.lib.stride_tricks.sliding_window_view cannot be an array: how many axes the result has must be known",
+                   "pass a tuple")
+
+
+@meaning(_pass_a_tuple)
+def pass_a_tuple(window_shape):
+    raise NotImplementedError
 
 
 def check_not_negative(window_shape, j):
@@ -44,16 +58,17 @@ def trimmed(shape, window, axes, j):
     n = shape[axes[j]]
     if n < window[j]:
         raise ValueError("window shape cannot be larger than input array shape")
-    return trimmed(shape[:axes[j]] + (n - int(window[j]) + 1,) + shape[axes[j] + 1:], window, axes, j + 1)
+    return trimmed(shape[:axes[j]] + (n - operator.index(window[j]) + 1,) + shape[axes[j] + 1:], window, axes, j + 1)
 
 
 def _places(args, kwargs):
     axis, n = args[0], args[1].type.ndim
     if axis.type is k.NoneType:
         found = tuple(range(n))
-    elif axis.known:
+    elif axis.known and all(type(x) is int or isinstance(x, np.integer) for x in (axis.value if isinstance(axis.value, tuple) else (axis.value,))):
         found = axis.value if isinstance(axis.value, tuple) else (axis.value,)
     else:
+        refuse_axis(axis.type)
         raise Mismatch("the axis must be known at compile time", "write it as a constant")
     for place in found:
         if not -n <= place < n:
@@ -85,7 +100,7 @@ def slid(a, shape, window, axes, writeable):
 
 
 def as_length(n):
-    return int(n)
+    return operator.index(n)
 
 
 CALLS = {np.lib.stride_tricks.sliding_window_view: compiled(sliding_window_view)}

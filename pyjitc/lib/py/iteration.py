@@ -377,13 +377,17 @@ def rounded_sum(parts, n):
     return high
 
 
+def of_nothing(name, default):
+    if len(default):
+        return default[0]
+    raise ValueError(f"{name}() arg is an empty sequence" if OLD_MESSAGES else f"{name}() iterable argument is empty")
+
+
 def max_of(iterable, default):
     """default: a tuple of it, or ()."""
     state = advance(iterate(iterable))
     if not state[0]:
-        if len(default):
-            return default[0]
-        raise ValueError("max() arg is an empty sequence" if OLD_MESSAGES else "max() iterable argument is empty")
+        return of_nothing("max", default)
     best = state[1]
     rest = state[2]
     while True:
@@ -398,9 +402,7 @@ def max_of(iterable, default):
 def max_by(iterable, key, default):
     state = advance(iterate(iterable))
     if not state[0]:
-        if len(default):
-            return default[0]
-        raise ValueError("max() arg is an empty sequence" if OLD_MESSAGES else "max() iterable argument is empty")
+        return of_nothing("max", default)
     best = state[1]
     highest = key(best)
     rest = state[2]
@@ -418,9 +420,7 @@ def min_of(iterable, default):
     """default: a tuple of it, or ()."""
     state = advance(iterate(iterable))
     if not state[0]:
-        if len(default):
-            return default[0]
-        raise ValueError("min() arg is an empty sequence" if OLD_MESSAGES else "min() iterable argument is empty")
+        return of_nothing("min", default)
     best = state[1]
     rest = state[2]
     while True:
@@ -435,9 +435,7 @@ def min_of(iterable, default):
 def min_by(iterable, key, default):
     state = advance(iterate(iterable))
     if not state[0]:
-        if len(default):
-            return default[0]
-        raise ValueError("min() arg is an empty sequence" if OLD_MESSAGES else "min() iterable argument is empty")
+        return of_nothing("min", default)
     best = state[1]
     lowest = key(best)
     rest = state[2]

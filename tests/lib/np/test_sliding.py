@@ -36,6 +36,15 @@ def test_same_as_numpy(text):
             assert not shared or expected[1].strides == actual[1].strides or expected[1].size < 2
 
 
+@pytest.mark.parametrize("text, window, says", [(f"{V}(x, y)", 2.5, "'float' object cannot be interpreted as an integer"),
+                                                (f"{V}(x, y)", np.array([2]), "pass a tuple"), (f"{V}(x, 2, y)", 0.0, "'float' object"),
+                                                (f"{V}(x, 2, 0.0)", 0, "'float' object"), (f"{V}(x, 2, y)", 0, "must be known at compile time")])
+def test_what_is_no_window(text, window, says):
+    with pytest.raises(TypeError) as error:
+        njit(function_of(text))(LINE, window)
+    assert says in str(error.value)
+
+
 def test_a_view_outlives_what_it_is_of():
     @njit
     def windows(n):
