@@ -295,3 +295,25 @@ def test_static_arguments_of_other_code():
     assert compiled(3.0) == 6 and compiled(3.0, 5) == 15
     f.__code__, f.__defaults__ = g.__code__, g.__defaults__
     assert compiled(3.0) == 11 and compiled(3.0, 5) == 9 and compiled(3.0, 5, 2) == 10
+
+
+def test_defaults_come_change_and_go():
+    @njit
+    def f(x, y):
+        return x + y
+
+    @njit
+    def g(x, *, k):
+        return x + k
+
+    assert f(1, 2) == 3 and g(1, k=2) == 3  # compiled without any
+    f.__defaults__, g.__kwdefaults__ = (10,), {"k": 5}
+    assert f(1) == 11 and g(1) == 6
+    f.__defaults__ = (20,)
+    g.__kwdefaults__["k"] = 7
+    assert f(1) == 21 and f(1, 2) == 3 and g(1) == 8
+    f.__defaults__ = g.__kwdefaults__ = None
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        f(1)
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'k'"):
+        g(1)
