@@ -69,7 +69,7 @@ def call(target) -> Mismatch:
     near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
     near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
     hint = _INSTEAD.get(full) or _INSTEAD.get(name if family == "builtins" else family)
-    if hint is None and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:  # another compiler's, a cache
+    if hint is None and family != "numpy" and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:  # another compiler's, a cache
         hint = f"call the function that it wraps, compiled: {name} = njit({name}.__wrapped__)"
     if hint is None and near:
         hint = f"the nearest function that is: {near}"

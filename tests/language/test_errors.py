@@ -315,6 +315,11 @@ def array_of_many_unions(n):
     return np.array([x, y, x, y, x, y, x, y])  # here
 
 
+@wrong(np.zeros((2, 2)), says="numpy.einsum_path is not compiled yet", at='np.einsum_path("ij,jk", n, n)', hint="the nearest function that is: numpy.einsum")
+def function_that_numpy_wraps(n):
+    return np.einsum_path("ij,jk", n, n)  # here
+
+
 @wrong(np.zeros(3), says="np.c_[...] is not compiled", at="np.c_[n, n]", hint="np.column_stack((a, b))")
 def columns_by_index(n):
     return np.c_[n, n]  # here
