@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..ir.core import Inst, Value
+from ..ops.arith import CAST
 from ..runtime import platform
 from ..types.kinds import (
-    Array, Bool, Bytes, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, NoneType, NpBool, NpComplex, NpFloat,
+    Array, Bool, Bytes, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, NoneType, NpBool, NpComplex, NpFloat,
     NpInt, NpTime, Object, Range, Record, Singleton, Slice, Str, Struct, TIME_UNITS, Tuple, Undefined, Union,
 )
 from ..types.lattice import dtype_of
@@ -69,6 +71,8 @@ def box(e, t, values, inst, take: bool = False) -> str:
         return _made(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}", f"ptr {_array(e, t.members[0][1], values, inst, take)}")
     if isinstance(t, Union):
         return _union(e, t, values, inst, take)
+    if isinstance(t, Dual):
+        return _dual(e, t, values, inst, take)
     raise NotBoxable(t)
 
 
@@ -152,6 +156,22 @@ def _union(e, t, values, inst, take):
         e.jump(done)
         if i + 1 < len(t.members):
             e.start(rest)
+    e.start(done)
+    return e.phi("ptr", arms)
+
+
+def _dual(e, t, values, inst, take):
+    """The object of the type that the number has."""
+    narrow, wide, done = e.label("narrow"), e.label("wide"), e.label("boxed")
+    *number, is_narrow = values
+    e.branch(is_narrow, narrow, wide)
+    e.start(narrow)
+    cast = Inst(CAST, [Value(t.wide)], {"type": t.narrow}, Value(t.narrow))
+    arms = [(box(e, t.narrow, CAST.lower(e, cast, number), inst, take), e.current)]
+    e.jump(done)
+    e.start(wide)
+    arms.append((box(e, t.wide, number, inst, take), e.current))
+    e.jump(done)
     e.start(done)
     return e.phi("ptr", arms)
 

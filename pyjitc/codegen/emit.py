@@ -15,7 +15,7 @@ from ..ops import control
 from ..ops.memory import POLL, count_references
 from ..runtime.thunks import line_table
 from ..types.kinds import (
-    Array, Bool, Bytes, Cell, Complex, DType, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
+    Array, Bool, Bytes, Cell, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
 )
 from . import apart, box, forms, helpers, shared
@@ -73,6 +73,8 @@ def _find(t):
         parts = [m for _, m in t.members]
     elif isinstance(t, Method):
         parts = (t.receiver,)
+    elif isinstance(t, Dual):
+        parts = (t.wide, Bool)
     elif isinstance(t, Union):
         return ["i16"] + [c for m in t.members for c in components(m)]
     else:

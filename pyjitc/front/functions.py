@@ -9,9 +9,10 @@ __all__ = ["Prototype", "prototype_of", "nested"]
 
 class Prototype:
     """A function's code and its globals. Interned: a lambda made anew in a loop gives the same Prototype, because equal
-    code objects compare equal; it lives as long as somebody uses it. `library`: a function of pyjitc.lib, hidden from tracebacks."""
+    code objects compare equal; it lives as long as somebody uses it. `library`: a function of pyjitc.lib, hidden from tracebacks;
+    `absorbs`: a constant in it takes the type of what it meets, see infer/join.py."""
 
-    __slots__ = ("code", "globals", "qualname", "library", "built", "steps", "__weakref__")
+    __slots__ = ("code", "globals", "qualname", "library", "absorbs", "built", "steps", "__weakref__")
 
     def __init__(self, code: CodeType, space: dict, qualname: str):
         self.code = code
@@ -20,6 +21,7 @@ class Prototype:
         self.built = None  # its generic IR, once made
         self.steps: dict = {}  # step number -> StepPrototype, of a generator function
         self.library = str(space.get("__name__", "")).startswith("pyjitc.lib")
+        self.absorbs = self.library and not space.get("KEEPS_CONSTANTS", False)
 
     def __repr__(self):
         return self.qualname

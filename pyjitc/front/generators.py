@@ -19,7 +19,7 @@ __all__ = ["StepPrototype", "step_of", "build_step", "acts_on_close", "returns_v
 class StepPrototype:
     """Step `step` of the generator function `base`; stands where a Prototype stands. Interned by `step_of`."""
 
-    __slots__ = ("base", "step", "code", "globals", "qualname", "library", "built")
+    __slots__ = ("base", "step", "code", "globals", "qualname", "library", "absorbs", "built")
 
     def __init__(self, base, step):
         self.base = base
@@ -28,6 +28,7 @@ class StepPrototype:
         self.globals = base.globals
         self.qualname = base.qualname
         self.library = base.library
+        self.absorbs = base.absorbs
         self.built = None
 
     def __repr__(self):

@@ -13,7 +13,7 @@ from bisect import insort
 from ..base.errors import PyjitcError
 from ..ir import core as ir
 from ..ops import control
-from ..types.kinds import Union, union_of
+from ..types.kinds import Dual, Union, members_of, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
 from .meaning import UNKNOWN, Again, Mismatch
@@ -59,6 +59,7 @@ class Analysis:
         self.returns: dict[ir.Inst, AV] = {}
         self.dirty: list[int] = []
         self.queued: set[int] = set()
+        self.absorbs = spec.proto.absorbs
         self.running = False
         self.waiting = False
         self.evaluator = Evaluator(self)
@@ -101,7 +102,7 @@ class Analysis:
     def lookup(self, value: ir.Value, block: ir.Block) -> AV | None:
         """What `value` is at `block`, narrowed by the tests that dominate it."""
         av = self.av.get(value)
-        if av is None or type(av[0]) is not Union or not self.narrowed:
+        if av is None or type(av[0]) not in (Union, Dual) or not self.narrowed:
             return av
         idom = self.shape.idom
         at = block
@@ -191,7 +192,7 @@ class Analysis:
             self.returns[inst] = av
             total = None
             for one in self.returns.values():
-                total = one if total is None else join(total, one)
+                total = one if total is None else join(total, one, self.absorbs)
             old = self.spec.result
             if old is None or old[0] is not total[0] or not (old[1] is total[1] or same_constant(old[1], total[1])):
                 self.spec.result = total
@@ -214,11 +215,11 @@ class Analysis:
             return None, None
         value, truths = verdict
         av = self.lookup(value, block)
-        if av is None or type(av[0]) is not Union:
+        if av is None or type(av[0]) not in (Union, Dual):
             return None, None
         sides = []
         for side in (True, False):
-            members = [m for m in av[0].members if truths.get(m, UNKNOWN) is UNKNOWN or truths[m] is side]
+            members = [m for m in members_of(av[0]) if truths.get(m, UNKNOWN) is UNKNOWN or truths[m] is side]
             sides.append({value: (union_of(members), UNKNOWN)} if members else False)
         return sides
 
@@ -248,7 +249,7 @@ class Analysis:
             for incoming in edges.values():
                 av = incoming[i]
                 if av is not None:
-                    total = av if total is None else join(total, av, header)
+                    total = av if total is None else join(total, av, self.absorbs, header)
             if total is not None:
                 self.update_param(param, total, target)
         if fresh:

@@ -6,8 +6,8 @@ tests with one arm per member. Conversions that a join asked for stand on the ed
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ops import control, exceptions, memory, nest, pyobject, structure
-from ..types.kinds import Bool, NoneType, Tuple, Type, Unbound, Undefined, Union, member_for
+from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
+from ..types.kinds import Bool, Dual, NoneType, Tuple, Type, Unbound, Undefined, Union, member_for
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av
 from .join import constant_as
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
@@ -143,6 +143,10 @@ class _Emission:
             return value
         if source is Undefined:
             return self.add(structure.UNDEF, (), {"type": target}, target)
+        if isinstance(source, Dual):
+            return self.from_dual(value, target)
+        if isinstance(target, Dual):
+            return self.to_dual(value, target, known)
         if isinstance(target, Union):
             if isinstance(source, Union):
                 return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
@@ -159,6 +163,31 @@ class _Emission:
                      for i, (s, t) in enumerate(zip(source.elements, target.elements))]
             return self.add(structure.TUPLE_MAKE, parts, {"cls": target.cls}, target)
         return self.add(structure.RETYPE, (value,), {"type": target}, target)
+
+    def from_dual(self, value, target):
+        """A dual as one of its types (that it is known to have, or that serves for both), or as their union."""
+        t = value.type
+        wide = self.add(structure.DUAL_WIDE, (value,), None, t.wide)
+        if target is t.wide:
+            return wide
+        narrow = self.add(arith.CAST, (wide,), {"type": t.narrow}, t.narrow)
+        if target is t.narrow:
+            return narrow
+        flag = self.add(structure.DUAL_IS_NARROW, (value,), None, Bool)
+        return self.add(structure.SELECT, (flag, self.convert(narrow, target), self.convert(wide, target)), None, target)
+
+    def to_dual(self, value, target, known):
+        """A number of one of the types of a dual as that dual."""
+        is_narrow = value.type is target.narrow
+        if is_narrow and known is not UNKNOWN:
+            wide = self.constant(target.wide, constant_as(known, target.wide))
+        elif is_narrow:
+            wide = self.add(arith.CAST, (value,), {"type": target.wide}, target.wide)
+        elif value.type is target.wide:
+            wide = value
+        else:
+            raise AssertionError(f"a value of type {value.type} as {target}")
+        return self.add(structure.DUAL_MAKE, (wide, self.constant(Bool, is_narrow)), {"type": target}, target)
 
     # -- instructions
 
@@ -268,7 +297,7 @@ class _Emission:
         for k, (member, meaning, arm_av) in enumerate(split.cases):
             rest = None
             if k + 1 < len(split.cases):
-                test = self.add(structure.UNION_IS, (operand,), {"type": member}, Bool)
+                test = self.is_member(operand, member)
                 arm, rest = ir.Block("case"), ir.Block("else")
                 self.terminate(control.BRANCH, [test], targets=[ir.Edge(arm), ir.Edge(rest)])
                 self.extra.append(arm)
@@ -296,6 +325,13 @@ class _Emission:
             return self.constant(*av)
         return result
 
+    def is_member(self, value, member):
+        """Whether a value of a union or a dual has the type `member`."""
+        if not isinstance(value.type, Dual):
+            return self.add(structure.UNION_IS, (value,), {"type": member}, Bool)
+        flag = self.add(structure.DUAL_IS_NARROW, (value,), None, Bool)
+        return flag if member is value.type.narrow else self.add(arith.BNOT, (flag,), None, Bool)
+
     def operand(self, index, t):
         """Operand `index` of the instruction at hand, as type `t` (None: as it is)."""
         found = self.override.get(index)
@@ -307,6 +343,8 @@ class _Emission:
                 if t is None:
                     return value
                 value = self.add(structure.UNION_GET, (value,), {"type": member}, member)
+            elif member is not None and isinstance(value.type, Dual):
+                value = value if t is None else self.from_dual(value, member)
         return value if t is None else self.convert(value, t)
 
     def expr(self, e: Expr):

@@ -13,10 +13,11 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, structure
 from ..types.kinds import (
-    Array, Bool, DType, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Struct, Tuple, Type, Unbound,
+    Array, Bool, DType, Dual, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Struct, Tuple, Type, Unbound,
     Undefined, Union, is_numpy_scalar, is_python_number, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
+from . import duals
 from .bind import bind
 from .constants import constant, plain_int
 from .join import AV, join
@@ -58,6 +59,19 @@ class Evaluator(Operations):
             if av is None:
                 return None
             operands.append(Operand(i, av[0], av[1]))
+        if any([type(x.type) is Dual for x in operands]):
+            if inst.op is generic.TUPLE or inst.op is generic.LIST:
+                operands = duals.displayed(operands, self.reader_of_display(inst))
+            found = duals.as_one(inst, operands, lambda given: HANDLERS[inst.op](self, inst, given))
+            if found is not None:
+                meaning, av = self.settle(found)
+                analysis.meaning[inst] = meaning
+                if inst.op.effects & ir.RAISES and may_raise(meaning):
+                    analysis.raising.add(inst)
+                self.record_verdict(inst, meaning, av)
+                return av
+            if not duals.keeps(inst, operands, self.is_program_function):
+                operands = list(map(duals.as_union, operands))
         whole = inst.op in _UNSPLIT or inst.op is generic.SLICE and all(
             type(x.type) is not Union or self.library.is_power(x.type) for x in operands)
         meaning, av = self.split(inst, operands, len(operands) if whole else 0)
@@ -66,6 +80,22 @@ class Evaluator(Operations):
             analysis.raising.add(inst)
         self.record_verdict(inst, meaning, av)
         return av
+
+    def reader_of_display(self, inst):
+        """The one instruction that reads a tuple or list written out, through others that hold it: (operation, which operand that is,
+        the types of all as far as they are known); or (None, 0, ())."""
+        analysis, block = self.analysis, self.block
+        while True:
+            reader, block = analysis.shape.only_reader(inst, block)
+            if reader is None:
+                return None, 0, ()
+            if reader.op is not generic.TUPLE and reader.op is not generic.LIST:
+                avs = [analysis.lookup(arg, block) for arg in reader.args]
+                return reader.op, list(reader.args).index(inst.result), [None if av is None else av[0] for av in avs]
+            inst = reader
+
+    def is_program_function(self, target) -> bool:
+        return self.session.function_of(target) is not None and self.library.rule_for(target) is None
 
     def split(self, inst, operands, start):
         for k in range(start, len(operands)):

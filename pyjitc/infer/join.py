@@ -1,9 +1,10 @@
 """Where two paths meet: the type and constant that hold for both, and how a value gets there.
 
-Rules, in order: equal types; a Python constant takes the NumPy type of the other side where its value fits
-exactly (at loop headers also the Python float: `s = 0` before `s += x`); arrays that differ in layout;
-exceptions with a common base; tuples element by element; else a small union, or an error where it would be large. (docs/semantics lists the
-constant rule: it is the one place where a type differs from CPython's.)
+Rules, in order: equal types; a Python number beside a wider type of number that holds it exactly becomes a dual (types/kinds.py),
+which keeps both types; arrays that differ in layout; exceptions with a common base; tuples element by element; else a small
+union, or an error where it would be large.
+
+Library functions that implement NumPy in the compiled subset start their sums from `0`: in them a constant takes the NumPy type of the other side (`absorb`).
 """
 from __future__ import annotations
 
@@ -12,8 +13,11 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    Array, Bool, Exception_, Float, Function, Generator, Int, NoneType, NpBool, NpComplex, NpFloat, NpInt, Singleton, Tuple, Type, Unbound, Undefined, Union, union_of,
+    Array, Bool, Complex, Dual, Exception_, Float, Function, Generator, Int, NoneType, NpBool, NpComplex, NpFloat, NpInt, Singleton,
+    Tuple, Type, Unbound, Undefined, complex128, float64, int64, is_complex, is_float, is_number, is_python_number, members_of,
+    union_of,
 )
+from ..types.lattice import fits
 from .meaning import UNKNOWN, Mismatch
 
 __all__ = ["AV", "join", "same_constant", "constant_as", "MAX_UNION"]
@@ -43,38 +47,18 @@ def same_constant(x, y) -> bool:
         return False
 
 
-_FLOAT_DIGITS = {16: 11, 32: 24, 64: 53}
-
-
 def constant_as(value, target: Type):
-    """The Python constant `value` as a constant of NumPy type `target` (or Float), or UNKNOWN where it does not fit exactly."""
+    """The Python constant `value` as a constant of number type `target`, or UNKNOWN where it does not fit exactly."""
     kind = type(value)
-    if kind is int:
-        if isinstance(target, NpInt):
-            low = -(1 << target.bits - 1) if target.signed else 0
-            return value if low <= value < low + (1 << target.bits) else UNKNOWN
-        if isinstance(target, NpFloat) or target is Float:
-            bits = target.bits if isinstance(target, NpFloat) else 64
-            if abs(value) > 1 << _FLOAT_DIGITS[bits] or bits == 16 and abs(value) > 2048:
-                return UNKNOWN
-            return float(value)
-        if isinstance(target, NpComplex):
-            return complex(value) if abs(value) <= 1 << 24 else UNKNOWN
-    elif kind is float:
-        if isinstance(target, NpFloat) and target.bits == 64:
-            return value
-        if isinstance(target, NpFloat) and (value == 0 or math.isinf(value) or math.isnan(value) or float(int(value)) == value
-                                            and abs(value) <= 1 << _FLOAT_DIGITS[target.bits] and abs(value) <= 2048):
-            return value
-        if isinstance(target, NpComplex) and target.bits == 128:
-            return complex(value)
-    elif kind is bool and target is NpBool:
-        return value
-    return UNKNOWN
+    if kind is bool:
+        return value if target is NpBool else UNKNOWN
+    if kind not in (int, float, complex) or not is_number(target) or not fits(value, target):
+        return UNKNOWN
+    return complex(value) if is_complex(target) else float(value) if is_float(target) else value
 
 
-def _absorb(x: AV, y: AV, header: bool):
-    """`x` a Python constant, `y` the other side: the type of `y` if `x` fits, else None."""
+def _absorbed(x: AV, y: AV, header: bool):
+    """In a library function: the type of `y`, if `x` is a Python constant that fits it; else None."""
     t, value = x
     if value is UNKNOWN or not (t is Int or t is Float or t is Bool):
         return None
@@ -84,14 +68,34 @@ def _absorb(x: AV, y: AV, header: bool):
     return None
 
 
-def join(x: AV, y: AV, header: bool = False) -> AV:
-    """The least abstract value that covers both. header: whether the place is a loop header."""
+_TWINS = {Int: int64, Float: float64, Bool: NpBool, Complex: complex128}  # every value of one is one of the other
+_WIDER = {Int: (Float, Complex), Float: (Complex,)}  # Python's own types, beside NumPy's
+
+
+def _dual(x: AV, y: AV) -> Dual | None:
+    """The dual of a Python number `x` and a number `y` of a type that holds it exactly, or None."""
+    narrow, wide = x[0], y[0]
+    if isinstance(wide, Dual):
+        if narrow is wide.wide:
+            return wide
+        return wide if narrow is wide.narrow and _exact(x, wide.wide) else None
+    if not (is_python_number(narrow) and (is_number(wide) and not is_python_number(wide) or wide in _WIDER.get(narrow, ()))):
+        return None
+    return Dual(narrow, wide) if _exact(x, wide) else None
+
+
+def _exact(x: AV, wide: Type) -> bool:
+    return _TWINS[x[0]] is wide or x[1] is not UNKNOWN and (type(x[1]) is not bool or wide is NpBool) and fits(x[1], wide)
+
+
+def join(x: AV, y: AV, absorb: bool = False, header: bool = False) -> AV:
+    """The least abstract value that covers both. absorb: in a library function; header: at a loop's."""
     tx, ty = x[0], y[0]
     if tx is ty:
         return x if x[1] is not UNKNOWN and y[1] is not UNKNOWN and same_constant(x[1], y[1]) else (tx, UNKNOWN)
     if tx is Undefined or ty is Undefined:
         return (ty, UNKNOWN) if tx is Undefined else (tx, UNKNOWN)
-    found = _absorb(x, y, header) or _absorb(y, x, header)
+    found = _absorbed(x, y, header) or _absorbed(y, x, header) if absorb else _dual(x, y) or _dual(y, x)
     if found is not None:
         return (found, UNKNOWN)
     return (join_types(tx, ty), UNKNOWN)
@@ -105,8 +109,8 @@ def join_types(tx: Type, ty: Type) -> Type:
     merged = _merged(tx, ty)
     if merged is not None:
         return merged
-    members = list(tx.members if isinstance(tx, Union) else (tx,))
-    for new in ty.members if isinstance(ty, Union) else (ty,):
+    members = list(members_of(tx))
+    for new in members_of(ty):
         for i, old in enumerate(members):
             if old is new:
                 break

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import exceptions, pyobject, structure
-from ..types.kinds import NoneType, Struct, Unbound, Union
+from ..types.kinds import NoneType, Struct, Unbound, Union, union_of
 from .join import join
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Throw
 
@@ -85,8 +85,7 @@ class CellGet(Expr):
     def __init__(self, cell, content, name, free):
         self.cell, self.name, self.free, self.value = cell, name, free, UNKNOWN
         if type(content) is Union and Unbound in content.members:
-            from_members = [m for m in content.members if m is not Unbound]
-            content = _union(from_members)
+            content = union_of(m for m in content.members if m is not Unbound)
         self.type = content
 
 
@@ -96,13 +95,6 @@ class CellSet(Expr):
     def __init__(self, cell, content):
         self.cell, self.content = cell, content
         self.type, self.value = NoneType, None
-
-
-def _union(members):
-    total = (members[0], UNKNOWN)
-    for m in members[1:]:
-        total = join(total, (m, UNKNOWN))
-    return total[0]
 
 
 def meaning_av(meaning):

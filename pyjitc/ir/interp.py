@@ -101,6 +101,9 @@ def leave(value, t: k.Type):
     """The Python value that calling code sees."""
     if isinstance(t, k.Union):
         return leave(value.value, value.type)
+    if isinstance(t, k.Dual):
+        wide, narrow = value
+        return enter(wide if k.is_complex(t.narrow) else wide.real, t.narrow) if narrow else leave(wide, t.wide)
     if isinstance(t, k.Tuple):
         items = [leave(x, e) for x, e in zip(value, t.elements)]
         return tuple(items) if t.cls is None else t.cls(*items)
@@ -127,6 +130,8 @@ def _undefined(t: k.Type):
     """A value that nobody reads: zero, where there is one."""
     if k.is_number(t):
         return enter(0, t)
+    if isinstance(t, k.Dual):
+        return _undefined(t.wide), False
     if isinstance(t, k.Tuple):
         return tuple(map(_undefined, t.elements))
     if isinstance(t, k.Struct):
@@ -329,6 +334,15 @@ class _Machine:
 
     def do_struct_get(self, inst, x):
         return x[[name for name, _ in inst.args[0].type.members].index(inst.attrs["field"])]
+
+    def do_dual_make(self, inst, x, narrow):
+        return x, narrow
+
+    def do_dual_wide(self, inst, x):
+        return x[0]
+
+    def do_dual_is_narrow(self, inst, x):
+        return x[1]
 
     def do_union_make(self, inst, x):
         return Tagged(inst.args[0].type, x)

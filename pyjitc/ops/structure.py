@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..ir.core import PURE, Op
-from ..types.kinds import Bool, Int, Method, NoneType, Range, Slice, Struct, Tuple, Union, member_for, union_of
+from ..types.kinds import Bool, Dual, Int, Method, NoneType, Range, Slice, Struct, Tuple, Union, member_for, union_of
 from .effects import NONDIFF, STRUCTURAL
 
 __all__ = ["STRUCTURE_OPS"]
@@ -69,6 +69,12 @@ def _widened(e, given, wanted, x):
 
 def _field(types, attrs):
     return dict(types[0].members)[attrs["field"]]
+
+
+def _dual_wide(types, attrs):
+    if not isinstance(types[0], Dual):
+        raise TypeError(f"dual_wide of {types[0]}")
+    return types[0].wide
 
 
 def _given(types, attrs):
@@ -193,6 +199,12 @@ UNION_GET = Op("union_get", _given, PURE, lower=_union_get_lower, partials=STRUC
                doc="the member {type} of a union; zeros where it holds another")
 UNION_CAST = Op("union_cast", _given, PURE, lower=_union_cast_lower, partials=STRUCTURAL,
                 doc="the same value in union {type}, which has a member for what it holds")
+DUAL_MAKE = Op("dual_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
+               doc="a number of dual {type} from its wide value and whether it has the narrow type")
+DUAL_WIDE = Op("dual_wide", _dual_wide, PURE, lower=lambda e, inst, x: x[:-1], partials=STRUCTURAL,
+               doc="the number as the wider type, whichever it has")
+DUAL_IS_NARROW = Op("dual_is_narrow", lambda types, attrs: Bool, PURE, lower=lambda e, inst, x: x[-1:],
+                    partials=NONDIFF, doc="whether the number has the narrow type")
 SLICE_MAKE = Op("slice_make", lambda types, attrs: Slice(*types), PURE, eval=slice, lower=_concatenate, partials=NONDIFF,
                 doc="slice(start, stop, step)")
 SLICE_GET = Op("slice_get", _slice_field, PURE, eval=lambda s, *, field: getattr(s, field), lower=_slice_get_lower, partials=NONDIFF,

@@ -17,9 +17,10 @@ from .rules import Facts
 __all__ = ["flatten", "parts"]
 
 MOST = 32  # parts of one aggregate: wide tuples stay whole
-_GETS = frozenset((s.TUPLE_GET, s.STRUCT_GET, s.SLICE_GET, s.RANGE_GET, s.CAPTURE_GET, s.METHOD_SELF))
+_GETS = frozenset((s.TUPLE_GET, s.STRUCT_GET, s.SLICE_GET, s.RANGE_GET, s.CAPTURE_GET, s.METHOD_SELF, s.DUAL_WIDE,
+                   s.DUAL_IS_NARROW))
 _MAKES = frozenset((s.TUPLE_MAKE, s.STRUCT_MAKE, s.PACK, s.SLICE_MAKE, s.RANGE_MAKE, s.FUNCTION_MAKE, s.METHOD_MAKE, s.UNDEF,
-                    s.UNION_MAKE))
+                    s.UNION_MAKE, s.DUAL_MAKE))
 _TRIPLE = ("start", "stop", "step")
 
 
@@ -35,6 +36,8 @@ def parts(t: k.Type):
         return s.SLICE_MAKE, {}, [(s.SLICE_GET, {"field": name}, getattr(t, name)) for name in _TRIPLE]
     if isinstance(t, k.Function):
         return s.FUNCTION_MAKE, {}, [(s.CAPTURE_GET, {"index": n}, e) for n, e in enumerate(t.captures)]
+    if isinstance(t, k.Dual):
+        return s.DUAL_MAKE, {"type": t}, [(s.DUAL_WIDE, {}, t.wide), (s.DUAL_IS_NARROW, {}, k.Bool)]
     if isinstance(t, k.Method):
         return s.METHOD_MAKE, {"name": t.name}, [(s.METHOD_SELF, {}, t.receiver)]
     return None

@@ -10,7 +10,7 @@ import weakref
 
 __all__ = [
     "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
-    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Singleton",
+    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Dual", "members_of", "Singleton",
     "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of", "member_for",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
@@ -273,6 +273,19 @@ class Union(Type):
         return " | ".join(map(str, self.members))
 
 
+class Dual(Type):
+    """A number of one of two types, kept as the wider one: where paths meet, `0` of Python and a float64 make `dual(int, float64)`.
+
+    Every value of type `narrow` that such a place can hold is exactly a value of type `wide`, so that operations that
+    do not tell the two apart read the wide value and no more. Representation: the wide value, and a bool that is True where the
+    number has type `narrow`. Inference alone makes duals (infer/duals.py); tuples and lists hold unions."""
+
+    __slots__ = fields = ("narrow", "wide")
+
+    def _text(self):
+        return f"dual({self.narrow}, {self.wide})"
+
+
 class Singleton(Type):
     """A Python object known at compile time: a module, class, builtin, NumPy function, enum member, dtype class.
 
@@ -362,12 +375,17 @@ def union_of(types) -> Type:
     """The smallest type that holds all of `types`: a Union without repeats, or the only member."""
     flat: list[Type] = []
     for t in types:
-        for m in t.members if isinstance(t, Union) else (t,):
+        for m in members_of(t):
             if m not in flat:
                 flat.append(m)
     if len(flat) == 1:
         return flat[0]
     return Union(tuple(sorted(flat, key=lambda t: t.text)))
+
+
+def members_of(t: Type) -> tuple[Type, ...]:
+    """The types that a value of type `t` may have: several for a union and a dual."""
+    return t.members if isinstance(t, Union) else (t.narrow, t.wide) if isinstance(t, Dual) else (t,)
 
 
 def member_for(union: Union, t: Type) -> Type | None:

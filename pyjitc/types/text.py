@@ -122,7 +122,7 @@ class _Reader:
             self.expect("[")
             result = DType(self.union())
             self.expect("]")
-        elif token in ("slice", "Tuple", "UniTuple", "optional", "Optional", "Array", "array"):
+        elif token in ("slice", "dual", "Tuple", "UniTuple", "optional", "Optional", "Array", "array"):
             result = self.applied(token)
         else:
             self.at -= len(token)
@@ -147,6 +147,11 @@ class _Reader:
             if len(parts) != 3:
                 self.fail("slice takes three types")
             return Slice(*parts)
+        if name == "dual":
+            parts = self.items(")")
+            if len(parts) != 2:
+                self.fail("dual takes two types")
+            return kinds.Dual(*parts)
         if name == "Tuple":
             found = self.items(")")
             if len(found) != 1 or not isinstance(found[0], Tuple):

@@ -113,20 +113,6 @@ def test_numpy_scalars_do_not_warn(x, y):
         assert same(actual, multiply_and_divide(x, y))
 
 
-def total(a):
-    s = 0
-    for i in range(len(a)):
-        s += a[i]
-    return s
-
-
-def test_int_constant_that_joins_a_float():
-    agree(total, np.arange(3.0))
-    assert same(total(np.zeros(0)), 0)
-    compiled = njit(total)(np.zeros(0))
-    assert compiled == 0.0 and isinstance(compiled, float)
-
-
 def wrong_attribute(x, n):
     if n > 0:
         return x.nosuch

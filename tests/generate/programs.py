@@ -1,7 +1,6 @@
 """Random small typed programs: the text of a module with functions under @njit, of which `f` is called with CALLS.
 
-A variable keeps one kind in all of a function: that the constant 0 becomes a float where it meets one is a documented
-deviation. Loops are bounded. The same seed gives the same text."""
+A variable keeps one kind in all of a function, but for those that are meant to have several (`mix`, `grow`). Loops are bounded. The same seed gives the same text."""
 import random
 
 from .kinds import CLASSES, COMPARISONS, DTYPES, IN_PLACE, MAKES, NUMPY, SCALARS, is_python
@@ -137,7 +136,7 @@ class _Writer:
             choices += [(5, self.if_), (4, self.for_range), (2, self.for_array), (2, self.while_), (3, self.try_),
                         (1, self.for_tuple), (1, self.optional), (1, self.with_else)]
         if self.depth < 5:
-            choices += [(1.5, self.mix), (1, self.match), (.7, self.walrus)]
+            choices += [(1.5, self.mix), (1.5, self.grow), (1, self.match), (.7, self.walrus)]
         if self.nested < 2 and self.depth < 4:
             choices += [(1, self.closure), (1, self.generator), (1, self.recursion)]
         choices += [(1, self.assert_), (.5, self.delete), (.5, self.raise_)]
@@ -420,10 +419,10 @@ class _Writer:
     def return_(self):
         if self.result is not None:
             self.line(f"return {self.expression(self.result, 2)}")
-        elif self.numpy_result:  # alone: a constant would become one where they meet
+        elif self.numpy_result and self.r.random() < .8:
             self.line(f"return {self.expression(self.numpy_result, 2)}")
         else:
-            found = [n for n, k in self.names.items() if k not in NUMPY]
+            found = list(self.names)
             shown = self.r.sample(found, min(len(found), self.r.randint(0, 4)))
             shown += self.mixed[:1]
             if self.r.random() < .6 and shown:
@@ -432,7 +431,7 @@ class _Writer:
                 self.line(f"return {self.text()}")
             else:
                 kind = self.some_kind()
-                self.line(f"return {self.expression('float' if kind in NUMPY else kind, 2)}")
+                self.line(f"return {self.expression(kind, 2)}")
         return True
 
     def text(self) -> str:
@@ -444,7 +443,7 @@ class _Writer:
         """A variable that is one number here and another there, or None."""
         name = self.fresh("mixed")
         self.frozen.add(name)
-        kinds = self.r.sample(("int", "float", "bool", "None", "tuple"), 2)
+        kinds = self.r.sample(("int", "float", "bool", "None", "tuple", *self.r.sample(NUMPY, 3)), 2)
         values = ["None" if k == "None" else f"({self.expression('int', 1)}, {self.expression('float', 1)})" if k == "tuple"
                   else self.expression(k, 2) for k in kinds]
         if self.r.random() < .4:
@@ -462,12 +461,35 @@ class _Writer:
             self.line(f"{result} = {name} {symbol} {self.expression(self.r.choice(('int', 'float', 'bool')), 1)}")
             if self.depth == 1:
                 self.mixed.append(result)
-            test = self.r.choice((f"{name} > {self.expression('int', 1)}", f"isinstance({name}, {kinds[0]})", f"{name}"))
+            test = self.r.choice((f"{name} > {self.expression('int', 1)}", f"isinstance({name}, {kinds[0] if kinds[0] in ('int', 'float', 'bool') else 'np.generic'})", f"{name}"))
             self.line(f"if {test}:")
             self.inside()
         else:
             self.line(f"if {name} is {self.r.choice(('', 'not '))}None:")
             self.inside()
+
+    def grow(self):
+        """A variable that starts as a constant of Python and meets a NumPy number in a loop."""
+        kind = self.r.choice(NUMPY)
+        name, counter = self.fresh("mixed"), self.counter()
+        self.frozen.add(name)
+        self.line(f"{name} = {self.r.choice(('0', '1', '-1', '100', '300', '0.0', '-0.0', '0.5', 'True'))}")
+        self.line(f"for {counter} in range({self.small()}):")
+        self.depth += 1
+        if self.r.random() < .5:
+            self.line(f"if {self.condition()}:")
+            self.depth += 1
+            self.line(f"{name} = {self.expression(kind, 1)}")
+            self.depth -= 1
+        elif self.r.random() < .5:
+            self.line(f"{name} {self.r.choice('+-*')}= {self.expression(kind, 1)}")
+        else:
+            self.line(f"{name} = {name} {self.r.choice('+-*')} {self.expression(self.r.choice(('int', 'float', kind)), 1)}")
+            self.line(f"if {name} {self.r.choice(('<', '>=', '=='))} {self.expression(self.r.choice(('int', 'float', kind)), 1)}:")
+            self.line(f"    {name} = {self.r.choice((name, self.expression(kind, 1), '3'))}")
+        self.depth -= 1
+        if self.depth == 1:
+            self.mixed.append(name)
 
     def generator(self):
         """An inner generator function and a loop over it."""

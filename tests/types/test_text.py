@@ -12,6 +12,7 @@ SAMPLES = [
     Slice(Int, NoneType, NoneType), DType(kinds.float32), union_of((Int, NoneType)), Tuple((union_of((Float, Str)), Int)),
     kinds.NpTime("M", "D"), kinds.NpTime("m", "s", 25), kinds.NpTime("m"), DType(kinds.NpTime("M", "as")),
     Array(kinds.NpTime("m"), 2), Array(kinds.NpTime("M", "ns"), 1, "A", False), Array(kinds.NpTime("m"), 0),
+    kinds.Dual(Int, kinds.float64), Tuple((kinds.Dual(Float, kinds.complex64), Int)),
 ]
 
 
@@ -41,7 +42,7 @@ def test_signatures():
 
 
 @pytest.mark.parametrize("text", ["", "flaot64", "float64[", "float64[:", "float64[1]", "float64[::1, :, :, ::1]", "float64[:, ::1, :]",
-                                  "str[:]", "(int", "int)", "int |", "slice(int)", "UniTuple(int, x)", "int $", "Tuple(int)", "datetime64[x]", "datetime64[0s]", "datetime64[D"])
+                                  "str[:]", "(int", "int)", "int |", "slice(int)", "dual(int)", "UniTuple(int, x)", "int $", "Tuple(int)", "datetime64[x]", "datetime64[0s]", "datetime64[D"])
 def test_errors(text):
     with pytest.raises(ValueError, match="column"):
         parse(text)

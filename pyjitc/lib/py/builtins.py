@@ -167,6 +167,9 @@ def _extreme(name, symbol):
     return rule
 
 
+KEEPS_CONSTANTS = True  # max(x, 0) is the int 0 or x
+
+
 def less(x, y):
     if y < x:
         return y
