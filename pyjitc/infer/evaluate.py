@@ -277,7 +277,7 @@ class Evaluator(Operations):
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
                                  constants=proto.library)
         if spec.dependents is not None:
-            spec.dependents.add((self.analysis, self.block))
+            spec.dependents[self.analysis, self.block] = None
             if spec.caller is None:
                 spec.caller = self.analysis, self.inst
         return UserCall(spec, operands, closure)

@@ -110,7 +110,7 @@ class Operations:
         cell = operands[0]
         unbound = cell.type is Unbound
         if isinstance(cell.type, Cell):
-            self.session.cell_users.setdefault(cell.type.site, set()).add((self.analysis, self.block))
+            self.session.cell_users.setdefault(cell.type.site, {})[self.analysis, self.block] = None
             unbound = cell.type.content is Unbound
         if unbound:
             return Throw(*self.session.unbound_error(inst.attrs["name"], inst.attrs.get("free", False)))
