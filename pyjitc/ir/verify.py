@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..base.errors import VerifyError
 from ..types.kinds import Bool, NoneType, Type, is_integer
 from .cfg import Dominators
-from .core import GENERIC, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
+from .core import GENERIC, NOTES, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
 from .show import show
 
 __all__ = ["verify", "verify_module"]
@@ -91,6 +91,9 @@ class _Check:
             self.fail("a generic operation in typed IR", block, inst)
         if inst.unwind is not None and not op.effects & RAISES:
             self.fail("an unwind edge at an operation that cannot raise", block, inst)
+        if not inst.attrs.keys() <= op.attrs | NOTES:
+            unknown = sorted(inst.attrs.keys() - op.attrs - NOTES)
+            self.fail(f"{op.name} takes no {', '.join(unknown)}: the doc of an operation declares what it takes", block, inst)
         if inst.cleanup and not op.effects & RAISES:
             self.fail("values to release at an operation that cannot raise", block, inst)
         expected = 1 + len(inst.attrs.get("cases", ())) if op.name == "switch" else _TARGETS.get(op.name, 0)
