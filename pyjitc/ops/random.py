@@ -141,7 +141,8 @@ def _called(generator, *operands, symbol, result, bare=False, binomial=False):
     given = [] if bare else [(ctypes.c_void_p, _bits(generator).bit_generator.value)]
     given += map(_word, operands)
     if binomial:
-        given.append((ctypes.c_void_p, ctypes.addressof(kept := (ctypes.c_int64 * _BINOMIAL_WORDS)())))
+        room = (ctypes.c_int64 * _BINOMIAL_WORDS)()
+        given.append((ctypes.c_void_p, ctypes.addressof(room)))
     dtype = None if result is None else np.dtype(_PYTHON.get(result) or result.text.rstrip("_"))
     answer = None if result is None else np.ctypeslib.as_ctypes_type(dtype)
     drawn = ctypes.CFUNCTYPE(answer, *(t for t, _ in given))(random.address(symbol))(*(x for _, x in given))
