@@ -219,7 +219,7 @@ class Module:
                       for n, count in enumerate(self.independent_loops, 10_001))
         if self.unrolled_loops:
             ways = {True: '"llvm.loop.unroll.full"', False: '"llvm.loop.unroll.count", i32 4'}
-            parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in set(self.unrolled_loops))
+            parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in dict.fromkeys(self.unrolled_loops))
             parts += (f"!{n} = distinct !{{!{n}, !{30_000 + full}}}" for n, full in enumerate(self.unrolled_loops, 20_001))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")

@@ -273,13 +273,13 @@ class _Shape:
         self.headers: set[ir.Block] = set()
         self.definitions: dict[ir.Value, ir.Inst] = {}
         for block in fn.blocks:
-            used = set()
+            used: dict[ir.Value, None] = {}
             for inst in block.insts:
-                used.update(inst.args)
+                used.update(dict.fromkeys(inst.args))
                 if inst.result is not None:
                     self.definitions[inst.result] = inst
             for edge in block.edges():
-                used.update(edge.args)
+                used.update(dict.fromkeys(edge.args))
                 self.predecessors[edge.block] += 1
                 preds[edge.block].append(block)
                 if self.index[edge.block] <= self.index[block]:

@@ -11,7 +11,7 @@ from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
-    Unbound, Union,
+    Unbound, Union, is_scalar,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
@@ -110,7 +110,7 @@ class Operations:
         cell = operands[0]
         unbound = cell.type is Unbound
         if isinstance(cell.type, Cell):
-            self.session.cell_users.setdefault(cell.type.site, set()).add((self.analysis, self.block))
+            self.session.cell_users.setdefault(cell.type.site, {})[self.analysis, self.block] = None
             unbound = cell.type.content is Unbound
         if unbound:
             return Throw(*self.session.unbound_error(inst.attrs["name"], inst.attrs.get("free", False)))
@@ -567,6 +567,8 @@ def elements_of(x):
         return [Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))]
     if isinstance(x.type, Struct) and x.type.name == "list":
         return [Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members]
+    if x.type is NoneType or is_scalar(x.type):
+        raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
     raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *", "pass a tuple")
 
 

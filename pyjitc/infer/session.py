@@ -57,7 +57,7 @@ class Spec:
         self.error = None
         self.typed: ir.Function | None = None
         self.analysis = None
-        self.dependents: set = set()
+        self.dependents: dict = {}  # (analysis, block) that calls it
         self.caller = None
         self.key = None
 
@@ -79,7 +79,7 @@ class Session:
         self.dependencies: dict[tuple, Dependency] = {}
         self.pending: list = []  # analyses with dirty blocks
         self.sites: dict = {}
-        self.cell_users: dict = {}  # Site -> {(analysis, block)} to revisit when its content grows
+        self.cell_users: dict = {}  # Site -> {(analysis, block): None} to revisit when its content grows
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function
 

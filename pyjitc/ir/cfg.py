@@ -164,14 +164,15 @@ class Dominators:
 
 
 class Loop:
-    """A natural loop: header, blocks (a set, inner loops included), latches (sources of back edges), parent, inner."""
+    """A natural loop: header, blocks (keys of a dict, inner loops included, in reverse post-order), latches (sources of
+    back edges), parent, inner."""
 
     __slots__ = ("header", "blocks", "latches", "parent", "inner")
 
     def __init__(self, header: Block, latches: list[Block]):
         self.header = header
         self.latches = latches
-        self.blocks: set[Block] = {header}
+        self.blocks: dict[Block, None] = {header: None}
         self.parent: Loop | None = None
         self.inner: list[Loop] = []
 
@@ -214,12 +215,13 @@ class LoopNest:
                 continue
             loop = Loop(header, latches[header])
             work = [b for b in loop.latches if b is not header]
-            loop.blocks.update(work)
+            inside = {header, *work}
             while work:
                 for pred in preds[work.pop()]:
-                    if pred not in loop.blocks:
-                        loop.blocks.add(pred)
+                    if pred not in inside:
+                        inside.add(pred)
                         work.append(pred)
+            loop.blocks = dict.fromkeys(sorted(inside, key=dom.number.__getitem__))
             parent = self.of.get(header)
             loop.parent = parent
             if parent is not None:
@@ -229,15 +231,15 @@ class LoopNest:
             self.loops.append(loop)
 
 
-def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, set[Value]]:
+def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, dict[Value, None]]:
     """Block -> the values, defined elsewhere, that are read in it or after it; its own parameters are not among them.
 
-    `wanted` restricts the answer. Walks back from each use to the definition: cost is the size of the answer.
+    The values are keys of a dict, in an order that follows from the function alone. `wanted` restricts the answer. Walks back from each use to the definition: cost is the size of the answer.
     A value read by a handler counts as live in all of the block that the exception leaves.
     """
     order = reverse_postorder(fn)
     preds = predecessors(order)
-    live: dict[Block, set[Value]] = {block: set() for block in order}
+    live: dict[Block, dict[Value, None]] = {block: {} for block in order}
     defined: dict[Value, Block] = {}
     for block in order:
         for value in block.params:
@@ -255,18 +257,18 @@ def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict
                 here = work.pop()
                 if value in live[here]:
                     continue
-                live[here].add(value)
+                live[here][value] = None
                 work += [pred for pred in preds[here] if pred is not home]
     return live
 
 
-def uses_of(block: Block) -> set[Value]:
-    """Every value that an instruction of `block` or an edge out of it reads."""
-    used: set[Value] = set()
+def uses_of(block: Block) -> dict[Value, None]:
+    """Every value that an instruction of `block` or an edge out of it reads, in order."""
+    used: dict[Value, None] = {}
     for inst in block.insts:
-        used.update(inst.args)
+        used.update(dict.fromkeys(inst.args))
         for edge in inst.targets:
-            used.update(edge.args)
+            used.update(dict.fromkeys(edge.args))
         if inst.unwind is not None:
-            used.update(inst.unwind.args)
+            used.update(dict.fromkeys(inst.unwind.args))
     return used

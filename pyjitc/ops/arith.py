@@ -41,10 +41,10 @@ def _integer(function):
 
 
 def _checked(function, symbol):
-    def meaning(*args):
+    def meaning(*args, message=None):
         result = function(*args)
         if type(args[0]) is int and not INT_MIN <= result <= INT_MAX:
-            raise OverflowError(overflow_text(symbol) % args)
+            raise OverflowError(message or overflow_text(symbol) % args)
         return result
 
     return meaning
@@ -544,11 +544,14 @@ ISUB = _op("isub", II, _integer(operator.sub), llvm("sub"), doc="isub {flags} (x
 IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="imul {flags} (x, y): x * y, wrapping")
 INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wrapping")
 IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
-              doc="iadd_ck {message, optional} (x, y): x + y; OverflowError beyond 64 bits")
+              attrs=True,
+              doc="iadd_ck {message} (x, y): x + y; OverflowError beyond 64 bits, {message} instead of the usual one")
 ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
-              doc="isub_ck {message, optional} (x, y): x - y; OverflowError beyond 64 bits")
+              attrs=True,
+              doc="isub_ck {message} (x, y): x - y; OverflowError beyond 64 bits, {message} instead of the usual one")
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
-              doc="imul_ck {message, optional} (x, y): x * y; OverflowError beyond 64 bits")
+              attrs=True,
+              doc="imul_ck {message} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of the usual one")
 INEG_CK = _op("ineg_ck", "x: int -> int", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
               doc="-x; OverflowError for the least int")
 IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
@@ -579,15 +582,16 @@ ILE = _op("ile", _RELATION, _relation(operator.le), compare("sle", "ule", "ole")
 IGT = _op("igt", _RELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt"), doc="x > y")
 IGE = _op("ige", _RELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
 
-FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)), "x + y")
+FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)),
+           "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum whose order is free")
 FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)),
-           "x - y")
-FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y")
+           "x - y; {exact}: as of fadd")
+FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y; {exact}: as of fadd")
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
-           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0")
+           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0; {exact}: as of fadd")
 FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
            lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x")
-FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),), "-x")
+FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),), "-x; {exact}: as of fadd")
 
 _FRELATION = "x: F, y: F -> bool"
 FEQ = _op("feq", _FRELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of floats")
@@ -607,7 +611,7 @@ CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
-               doc="truncate {message, optional} (x): int(x); ValueError for nan, OverflowError beyond 64 bits")
+               doc="truncate {message} (x): int(x); ValueError for nan, OverflowError beyond 64 bits")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,

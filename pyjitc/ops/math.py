@@ -241,7 +241,7 @@ def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None):
     return _op(name, "x: F, y: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc)
 
 
-SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0.",
+SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0; {exact}: as of fadd.",
               ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"))
 FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
               ufunc=np.fabs, lower=intrinsic("llvm.fabs"))
@@ -259,13 +259,13 @@ FMIN_NUMBER = _binary("fmin_number", NO_RULE, "The smaller of two numbers, of wh
 COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
 FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
-          "x * y + z, rounded once.")
+          "x * y + z, rounded once; {exact}: as of fadd.")
 POLYNOMIAL = _op("polynomial", "x: F -> F", _polynomial, _polynomial_lower, NO_RULE,
                  "polynomial {coefficients}: c[0] + c[1] * x + c[2] * x**2 + ..., by Estrin's scheme", attrs=True)
 
-SIN = _unary("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians.", ufunc=np.sin)
-COS = _unary("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians.", ufunc=np.cos)
-TAN = _unary("tan", lambda b, x, out: (b.fma(out, out, b.const(1.0)),), "Tangent of x radians.", ufunc=np.tan)
+SIN = _unary("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians; {rare}: in a branch that few elements take.", ufunc=np.sin)
+COS = _unary("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians; {rare}: as of sin.", ufunc=np.cos)
+TAN = _unary("tan", lambda b, x, out: (b.fma(out, out, b.const(1.0)),), "Tangent of x radians; {rare}: as of sin.", ufunc=np.tan)
 ASIN = _unary("asin", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),
               "Arc sine, in radians.", ufunc=np.arcsin)
 ACOS = _unary("acos", lambda b, x, out: (b.fdiv(b.const(-1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),

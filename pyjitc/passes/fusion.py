@@ -331,13 +331,13 @@ class Fusion:
         loops = self.flow()
         if loops.irreducible or loops.of.get(source) is not loops.of.get(home):
             return None
-        found, work = {source, home}, [home]
+        found, work = {source: None, home: None}, [home]
         while work:
             for pred in self.preds[work.pop()]:
                 if pred not in found:
-                    found.add(pred)
+                    found[pred] = None
                     work.append(pred)
-        return list(found - {source, home})
+        return list(found)[2:]
 
     def flow(self) -> LoopNest:
         if self.loops is None:

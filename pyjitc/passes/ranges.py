@@ -54,7 +54,7 @@ class _Ranges:
             if counted is not None:
                 for p, step in counted.steps.items():
                     self.counters[p] = (counted, step)
-                    self.inside[p] = loop.blocks - {loop.header}
+                    self.inside[p] = loop.blocks.keys() - {loop.header}
 
     def run(self):
         for _ in range(_ROUNDS):

@@ -78,6 +78,12 @@ class _Plan:
         self.holds: set[ir.Inst] = set()
         self.apart: dict[ir.Value, list[ir.Value]] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
+        self.met: dict[ir.Value, int] = {}  # value -> how many others were in forms before it
+
+    def key(self, form, limit):
+        """One for forms that are equal: constant, terms in the order in which their values were met first, limit."""
+        met = self.met
+        return form.constant, tuple(sorted(form.terms.items(), key=lambda term: met.setdefault(term[0], len(met)))), limit
 
 
 def _plan(loop, nest, defs, edges):
@@ -107,16 +113,16 @@ def _plan(loop, nest, defs, edges):
                     innermost += 1
                     missed += not ok
                 if ok:
-                    plan.guards[_key(form, limit)] = None
+                    plan.guards[plan.key(form, limit)] = None
                     plan.checks.add(inst)
             elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
                 form = affine(inst.args[0], defs, loop.blocks, memo)
                 if form.terms and _known(form, counters, defs, loop):
-                    compared.append((inst, _key(form, inst.args[1])))
+                    compared.append((inst, plan.key(form, inst.args[1])))
             elif inst.op in _WRAPPING:
                 form = affine(inst.result, defs, loop.blocks, memo)
                 if inst.result not in form.terms and _known(form, counters, defs, loop):
-                    plan.guards[_key(form, None)] = None
+                    plan.guards[plan.key(form, None)] = None
                     plan.checks.add(inst)
     if not plan.checks or len(plan.guards) > 40:
         return None
@@ -190,10 +196,6 @@ def _collect(loop, top, defs, edges, counters) -> bool:
 def _known(form, counters, defs, loop) -> bool:
     """Whether every term is a counter or does not change in the loop."""
     return all(v in counters or defs.block_of.get(v) not in loop.blocks for v in form.terms)
-
-
-def _key(form, limit):
-    return (form.constant, tuple(sorted(form.terms.items(), key=lambda t: (t[0].name, id(t[0])))), limit)
 
 
 def _version(fn, loop, plan, defs):
