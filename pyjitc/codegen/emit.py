@@ -245,6 +245,7 @@ class Emitter:
         self.count = 0
         self.current = "entry"
         self._fuel = None
+        self.tables: dict[int, str] = {}  # number of arguments -> where those of a call of a Python object lie
         self.leaving = False  # whether the code is of a way out of a function that fails
 
     # -- text
@@ -484,7 +485,9 @@ class Emitter:
     def python_call(self, inst, callee: str, args: list[str], kwnames: tuple[str, ...]) -> str:
         """Call a Python object; takes over the references in `args`."""
         n = len(args)
-        table = self.alloca("ptr", n + 1)
+        table = self.tables.get(n)
+        if table is None:
+            table = self.tables[n] = self.alloca("ptr", n + 1)
         for i, x in enumerate(args):
             where = self.assign(f"getelementptr ptr, ptr {table}, i64 {i + 1}")
             self.line(f"store ptr {x}, ptr {where}")
@@ -613,8 +616,7 @@ class FunctionEmitter(Emitter):
             return "nounwind noinline optnone cold"
         if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
             return "nounwind noinline"
-        size = sum(len(b.insts) for b in self.fn.blocks)
-        return "nounwind alwaysinline" if size <= 12 else "nounwind"
+        return {"always": "nounwind alwaysinline", "never": "nounwind noinline"}.get(self.fn.attrs.get("inlining"), "nounwind")
 
     def arrive(self, edge: ir.Edge, origin: str) -> None:
         self.arrivals[edge.block].append((origin, [self.values[a] for a in edge.args]))

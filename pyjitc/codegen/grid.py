@@ -14,7 +14,7 @@ from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import grid
-from . import link, threads, watch
+from . import inlining, link, threads, watch
 from .emit import Emitter, FunctionEmitter, Module, components, memory_type
 from .gridkernel import CONTROL, ENTRY, MAX_VALUES, WORDS, GridKernel
 from .nvptx import HELPERS, _rebuild, parameters
@@ -217,6 +217,7 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     """(LLVM text, argument types, module)."""
     entry = functions[0]
     module = GridModule(options, plan)
+    inlining.decide(functions)
     for fn in functions:
         module.add(fn)
     types = tuple(c for p in entry.params for _, c in parameters(p.type))

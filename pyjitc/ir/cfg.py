@@ -87,6 +87,7 @@ class Dominators:
     def __init__(self, fn: Function, split: bool = False):
         self.tails: dict[Block, _Tail] = {}
         succs: dict = {}
+        self.successors = succs
         if split:
             def successors_of(node):
                 if isinstance(node, _Tail):
@@ -158,6 +159,24 @@ class Dominators:
         """Whether every path from the entry to `b` passes `a` (a node dominates itself)."""
         return self._enter[a] <= self._enter[b] and self._leave[b] <= self._leave[a]
 
+    def frontiers(self) -> dict:
+        """Node -> the nodes where its dominance ends: it dominates a predecessor of them, and not them (but for itself, as ordered
+        keys). Nodes without any are left out."""
+        found: dict = {}
+        idom = self.idom
+        for pred, succs in self.successors.items():
+            for node in succs:
+                end, at = idom[node] if node is not self.order[0] else None, pred
+                while at is not end:
+                    here = found.setdefault(at, {})
+                    if node in here:  # and so in those above
+                        break
+                    here[node] = None
+                    if at is self.order[0]:
+                        break
+                    at = idom[at]
+        return found
+
     def preorder(self):
         """Nodes, parents first."""
         return sorted(self.order, key=self._enter.__getitem__)
@@ -203,11 +222,14 @@ class LoopNest:
         latches: dict[Block, list[Block]] = {}
         self.irreducible: list[Block] = []
         for block in dom.order:
+            retreats = False
             for pred in preds[block]:
                 if dom.dominates(block, pred):
                     latches.setdefault(block, []).append(pred)
-                elif dom.number[pred] >= dom.number[block] and block not in self.irreducible:
-                    self.irreducible.append(block)
+                else:
+                    retreats |= dom.number[pred] >= dom.number[block]
+            if retreats:
+                self.irreducible.append(block)
         self.loops: list[Loop] = []
         self.of: dict[Block, Loop] = {}
         for header in dom.order:  # outer headers come first

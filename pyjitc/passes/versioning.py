@@ -12,7 +12,7 @@ Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; 
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
 from ..ops.arith import ARITH_OPS, BAND, BOR, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
 from ..ops.memory import (
@@ -22,7 +22,7 @@ from ..ops.structure import SELECT, STRUCTURE_OPS
 from ..types.kinds import Bool, Int
 from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
-from .rewrite import clone_blocks, read_outside, substitute
+from .rewrite import clone_blocks, readers, resolve, substitute
 
 __all__ = ["run"]
 
@@ -39,24 +39,32 @@ _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
 def run(fn: ir.Function, options=None) -> None:
     if not any(i.op is CHECK_INDEX or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
         return
-    done: set[ir.Block] = set()  # headers of loops that were versioned, or given up, and of those inside them
-    while True:
-        fn.blocks = reverse_postorder(fn)
-        nest = LoopNest(fn)
-        work = [loop for loop in nest.loops if loop.header not in done]
-        if not work:
-            return
-        defs = Definitions(fn)
-        edges = in_edges(fn.blocks)
-        for loop in work:  # outer loops first
+    fn.blocks = reverse_postorder(fn)
+    nest = LoopNest(fn)
+    if not nest.loops:
+        return
+    defs = Definitions(fn)
+    edges = in_edges(fn.blocks)
+    plans: dict[ir.Block, tuple] = {}  # header -> the loop and its plan: of two loops, neither is in the other
+    covered: set[ir.Block] = set()  # headers of the loops in these
+    for loop in nest.loops:  # outer loops first
+        if loop.header not in covered:
             plan = _plan(loop, nest, defs, edges)
             if plan is not None:
-                done.update(_headers(loop))
-                done.update(_version(fn, loop, plan, defs))
-                break
-            done.add(loop.header)
-        else:
-            return
+                plans[loop.header] = loop, plan
+                covered.update(_headers(loop))
+    if not plans:
+        return
+    found = readers(fn)
+    definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
+    copied: set[ir.Block] = set()
+    # The last loop first: where one loop leads straight to another, the copy of the first then leads to the guard of the second.
+    for loop, plan in reversed(plans.values()):
+        if plan.outer.entry_block not in copied:
+            copied |= loop.blocks
+            definitions.update(_version(fn, loop, plan, defs, nest.dom.number, found))
+    fn.blocks = reverse_postorder(fn)
+    repair(fn, definitions)
 
 
 def _headers(loop):
@@ -198,17 +206,18 @@ def _known(form, counters, defs, loop) -> bool:
     return all(v in counters or defs.block_of.get(v) not in loop.blocks for v in form.terms)
 
 
-def _version(fn, loop, plan, defs):
-    """Copy the loop; the copy loses the checks. Returns the headers of the copy's loops."""
-    order = [b for b in fn.blocks if b in loop.blocks]
+def _version(fn, loop, plan, defs, number, found):
+    """Copy the loop; the copy loses the checks. Returns what the values that are read behind the loop are now, as `repair` takes it.
+    number: block -> its place in the order; found: the readers of each value, to which the guard is added."""
+    order = sorted(loop.blocks, key=number.__getitem__)
     defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
-    used_outside = read_outside(fn, loop.blocks)
+    used_outside = {v for v in defined if any(b not in loop.blocks for b in found.get(v, ()))}
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)
     headers = set(_headers(loop))
     for block in order:
         last = block.insts[-1]
-        if any(edge.block in headers and block in loop.blocks for edge in last.targets):
+        if any(edge.block in headers for edge in last.targets):
             last.attrs = {**last.attrs, "slow_loop": True}
     originals = {values[i.result]: i for b in order for i in b.insts if i.result is not None}
     replaced: dict[ir.Value, ir.Value] = {}
@@ -262,21 +271,11 @@ def _version(fn, loop, plan, defs):
     guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
                                [ir.Edge(copies[loop.header], entry.args), ir.Edge(loop.header, entry.args)]))
     entry.block, entry.args = guard, []
-    new = list(copies.values())
-    fn.blocks = [*fn.blocks, guard, *new]
-    substitute(fn.blocks, replaced)
-    fn.blocks = reverse_postorder(fn)
-    definitions = {}
-    for v in defined:
-        if v in used_outside:
-            home = defs.block_of[v]
-            twin = replaced.get(values[v], values[v])
-            while twin in replaced:
-                twin = replaced[twin]
-            definitions[v] = {home: v, copies[home]: twin}
-    if definitions:
-        repair(fn, definitions)
-    return [copies[h] for h in _headers(loop)]
+    for v in uses_of(guard):
+        found.setdefault(v, []).append(guard)
+    substitute(copies.values(), replaced)
+    fn.blocks += [guard, *copies.values()]
+    return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined if v in used_outside}
 
 
 def _short(guard, rows, condition, loc):
