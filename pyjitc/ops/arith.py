@@ -153,7 +153,7 @@ def _complex_make(re, im):
     return value[()]
 
 
-def _truncate(x, *, message=_TOO_BIG):
+def _truncate(x, *, message=_TOO_BIG, flags=""):
     result = int(x)
     if not INT_MIN <= result <= INT_MAX:
         raise OverflowError(message)
@@ -256,8 +256,10 @@ def _is_literal(component: str) -> bool:
 
 
 def _divide(e, inst, x, y):
-    """(quotient, remainder, divisor, i1 'the floor is one less') of the truncating division; floats never get here."""
+    """(type, width, kind of the truncating division, divisor that cannot trap, i1 'the divisor is 0' or None); floats never get here."""
     t, width = inst.args[0].type, _width(inst, e)
+    if "flags" in inst.attrs:
+        return t, width, "u" if inst.attrs["flags"] == "nonnegative" else "s", y, None
     literal = _is_literal(y) and y not in ("0", "-1")
     divisor, zero = (y, None) if literal else _safe_divisor(e, t, width, x, y)
     kind = "s" if _signed(t) else "u"
@@ -297,8 +299,29 @@ def _truncdiv_lower(e, inst, x, y):
     return [quotient if zero is None else e.assign(f"select i1 {zero}, {width} 0, {width} {quotient}")]
 
 
+def _near_lower(e, width, x, y):
+    """x % y by a comparison and a sum where x is from -y to 2 * y - 1, which it nearly always is; else by a division."""
+    def plus(value, condition, opcode):
+        return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
+
+    back = plus(x, e.assign(f"icmp slt {width} {x}, 0"), "add")
+    rest = plus(back, e.assign(f"icmp sge {width} {back}, {y}"), "sub")
+    fast, slow, done = e.label("near"), e.label("far"), e.label("done")
+    e.branch(e.assign(f"icmp ult {width} {rest}, {y}"), fast, slow, likely=True)
+    e.start(fast)
+    e.jump(done)
+    e.start(slow)
+    remainder = e.assign(f"srem {width} {x}, {y}")
+    divided = plus(remainder, _rounds_down(e, width, remainder, y), "add")
+    e.jump(done)
+    e.start(done)
+    return e.phi(width, [(rest, fast), (divided, slow)])
+
+
 def _mod_lower(e, inst, x, y):
     x, y = x[0], y[0]
+    if inst.attrs.get("flags") == "near":
+        return [_near_lower(e, _width(inst, e), x, y)]
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
     if _is_positive(kind, divisor):
         quotient = _floor_by_positive(e, width, x, divisor)
@@ -356,7 +379,7 @@ def _shift_lower(name):
         t, width = inst.args[0].type, _width(inst, e)
         bits = int(width[1:])
         instruction = "shl" if name == "shl" else "ashr" if _signed(t) else "lshr"
-        if _is_literal(y[0]) and 0 <= int(y[0]) < bits:
+        if inst.attrs.get("flags") == "bounded" or _is_literal(y[0]) and 0 <= int(y[0]) < bits:
             return [e.assign(f"{instruction} {width} {x[0]}, {y[0]}")]
         good = e.assign(f"icmp ult {width} {y[0]}, {bits}")
         if instruction == "ashr":  # shifting by bits - 1 leaves the sign
@@ -412,9 +435,12 @@ def _narrow_lower(e, inst, x):
 def _truncate_lower(e, inst, x):
     t = inst.args[0].type
     value = x[0] if t is k.Float or t.bits == 64 else e.assign(f"fpext {e.scalar(t)} {x[0]} to double")
-    above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
-    below = e.assign(f"fcmp olt double {value}, {-float(INT_MIN)!r}")
-    good = e.assign(f"and i1 {above}, {below}")
+    if inst.attrs.get("flags") == "bounded":
+        good = e.assign(f"fcmp ord double {value}, 0.0")
+    else:
+        above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
+        below = e.assign(f"fcmp olt double {value}, {-float(INT_MIN)!r}")
+        good = e.assign(f"and i1 {above}, {below}")
     fine, bad = e.label("fits"), e.label("unfit")
     e.branch(good, fine, bad, likely=True)
     e.start(bad)
@@ -537,8 +563,8 @@ def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=F
 _CHECKED = "x: int, y: int -> int"
 II, FF, BB = "x: I, y: I -> I", "x: F, y: F -> F", "x: B, y: B -> B"
 
-# {flags}: LLVM's "nsw" or "nuw nsw": nobody reads the result where the operation on signed (and unsigned) ints wraps. LLVM
-# spends a quarter of its time on a function of many loops with finding that out.
+# {flags}: what a lowering may rely on at this place (passes/ranges.py). Of sums LLVM's "nsw" or "nuw nsw": nobody reads the result where the
+# operation on signed (and unsigned) ints wraps. LLVM spends a quarter of its time on a function of many loops with finding that out.
 IADD = _op("iadd", II, _integer(operator.add), llvm("add"), doc="iadd {flags} (x, y): x + y, wrapping")
 ISUB = _op("isub", II, _integer(operator.sub), llvm("sub"), doc="isub {flags} (x, y): x - y, wrapping")
 IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="imul {flags} (x, y): x * y, wrapping")
@@ -555,21 +581,23 @@ IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
 IABS_CK = _op("iabs_ck", "x: int -> int", _abs_checked, _abs_checked_lower, effects=RAISES,
               doc="|x|; OverflowError for the least int")
 IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
-                doc="x // y, rounding down, wrapping; 0 where y is 0")
+                doc="ifloordiv {flags} (x, y): x // y, rounding down, wrapping; 0 where y is 0; positive, nonnegative: see imod")
 IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, "//"), _floordiv_checked_lower,
                    effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
 ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower, doc="x / y, rounding towards zero, wrapping; 0 where y is 0")
-IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="x % y with the sign of y; 0 where y is 0")
+IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is 0; "
+           "positive: y is above 0; nonnegative: and x not below; near: y is above 0 and x hardly ever below -y or above 2 * y")
 ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
                doc="x / y correctly rounded; inf or nan where y is 0")
 IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
 IOR = _op("ior", II, _integer(operator.or_), llvm("or"), doc="x | y")
 IXOR = _op("ixor", II, _integer(operator.xor), llvm("xor"), doc="x ^ y")
 INOT = _op("inot", "x: I -> I", _integer(operator.invert), _not_lower, doc="~x")
-ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"), doc="x << y, wrapping; 0 where y is outside 0..bits-1")
-ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"), doc="x >> y; only the sign where y is outside 0..bits-1")
+ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"), doc="ishl {flags} (x, y): x << y, wrapping; 0 where y is outside 0..bits-1; "
+           "bounded: it is not")
+ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"), doc="ishr {flags} (x, y): x >> y; only the sign where y is outside 0..bits-1; bounded: it is not")
 ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_lower, effects=RAISES,
-              doc="x << y; OverflowError beyond 64 bits; y is not negative")
+              doc="ishl_ck {flags} (x, y): x << y; OverflowError beyond 64 bits; y is not negative; bounded: nor above 63")
 
 _RELATION = "x: I|B, y: I|B -> bool"
 IEQ = _op("ieq", _RELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of integers or bools")
@@ -607,7 +635,7 @@ CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
-               doc="truncate {message, optional} (x): int(x); ValueError for nan, OverflowError beyond 64 bits")
+               doc="truncate {message, optional; flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits; bounded: never that")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,
