@@ -153,6 +153,11 @@ def _complex_make(re, im):
     return value[()]
 
 
+def _popcount(x):
+    bits = 64 if type(x) is int else x.dtype.itemsize * 8
+    return (int(x) & (1 << bits) - 1).bit_count()
+
+
 def _truncate(x, *, message=_TOO_BIG, flags=""):
     result = int(x)
     if not INT_MIN <= result <= INT_MAX:
@@ -299,13 +304,16 @@ def _truncdiv_lower(e, inst, x, y):
     return [quotient if zero is None else e.assign(f"select i1 {zero}, {width} 0, {width} {quotient}")]
 
 
-def _near_lower(e, width, x, y):
-    """x % y by a comparison and a sum where x is from -y to 2 * y - 1, which it nearly always is; else by a division."""
+def _ring_lower(e, width, x, y, flags):
+    """x % y of what is at most one step of y away, by a comparison and a sum; by a division where it only hardly ever is further."""
     def plus(value, condition, opcode):
         return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
 
-    back = plus(x, e.assign(f"icmp slt {width} {x}, 0"), "add")
-    rest = plus(back, e.assign(f"icmp sge {width} {back}, {y}"), "sub")
+    rest = x if "nonnegative" in flags else plus(x, e.assign(f"icmp slt {width} {x}, 0"), "add")
+    if "less" not in flags:
+        rest = plus(rest, e.assign(f"icmp sge {width} {rest}, {y}"), "sub")
+    if "near" not in flags:
+        return rest
     fast, slow, done = e.label("near"), e.label("far"), e.label("done")
     e.branch(e.assign(f"icmp ult {width} {rest}, {y}"), fast, slow, likely=True)
     e.start(fast)
@@ -320,8 +328,9 @@ def _near_lower(e, width, x, y):
 
 def _mod_lower(e, inst, x, y):
     x, y = x[0], y[0]
-    if inst.attrs.get("flags") == "near":
-        return [_near_lower(e, _width(inst, e), x, y)]
+    flags = inst.attrs.get("flags", "").split()
+    if "ring" in flags or "near" in flags:
+        return [_ring_lower(e, _width(inst, e), x, y, flags)]
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
     if _is_positive(kind, divisor):
         quotient = _floor_by_positive(e, width, x, divisor)
@@ -398,6 +407,13 @@ def _shl_checked_lower(e, inst, x, y):
     good = e.assign(f"icmp eq i64 {back[0]}, {x[0]}")
     e.raise_unless(good, inst, "OverflowError", overflow_text("<<").replace("%d", "%lld"), f"i64 {x[0]}", f"i64 {y[0]}")
     return result
+
+
+def _popcount_lower(e, inst, x):
+    width = _width(inst, e)
+    e.declare(f"declare {width} @llvm.ctpop.{width}({width})")
+    count = e.assign(f"call {width} @llvm.ctpop.{width}({width} {x[0]})")
+    return [count if width == "i64" else e.assign(f"zext {width} {count} to i64")]
 
 
 def _escaped(message: str) -> str:
@@ -555,9 +571,9 @@ def _indefinite(e, x, old, bits):
 # ---------------------------------------------------------------- records
 
 
-def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False):
+def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False, bounds=None):
     return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, eval=eval, lower=lower,
-              partials=partials, doc=doc, eval_attrs=attrs)
+              partials=partials, doc=doc, eval_attrs=attrs, bounds=bounds)
 
 
 _CHECKED = "x: int, y: int -> int"
@@ -586,7 +602,8 @@ IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, 
                    effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
 ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower, doc="x / y, rounding towards zero, wrapping; 0 where y is 0")
 IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is 0; "
-           "positive: y is above 0; nonnegative: and x not below; near: y is above 0 and x hardly ever below -y or above 2 * y")
+           "positive: y is above 0; nonnegative: and x not below; ring: y is above 0, x not below -y and below 2 * y; less: and below y; "
+           "near: as ring nearly always")
 ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
                doc="x / y correctly rounded; inf or nan where y is 0")
 IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
@@ -598,6 +615,8 @@ ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"), doc="ishl {flags} (x
 ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"), doc="ishr {flags} (x, y): x >> y; only the sign where y is outside 0..bits-1; bounded: it is not")
 ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_lower, effects=RAISES,
               doc="ishl_ck {flags} (x, y): x << y; OverflowError beyond 64 bits; y is not negative; bounded: nor above 63")
+
+POPC = _op("popc", "x: I -> int", _popcount, _popcount_lower, doc="number of bits that are set", bounds=(0, 64))
 
 _RELATION = "x: I|B, y: I|B -> bool"
 IEQ = _op("ieq", _RELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of integers or bools")

@@ -33,12 +33,12 @@ class Conditions:
             inst = block.insts[-1]
             if inst.op is control.BRANCH:
                 for edge in inst.targets:
-                    if len(edges[edge.block]) == 1:
+                    if self._is_way_in(edge, edges):
                         for fact in self.on(inst, edge):
                             self._note(edge.block, *fact)
         for counted in counters:
             body = counted.body.block
-            if len(edges[body]) == 1:  # a trip is made: at least one was to be made
+            if self._is_way_in(counted.body, edges):  # a trip is made: at least one was to be made
                 trips = counted.start[counted.left]
                 self._note(body, trips, GT, 0)
                 made = defs.inst_of.get(trips)
@@ -46,6 +46,11 @@ class Conditions:
                     self._note(body, made.args[1], GT, 0)
                     for fact in self.of(made.args[0], True):
                         self._note(body, *fact)
+
+    def _is_way_in(self, edge, edges) -> bool:
+        """Whether an edge is the only one to its block, beside those of loops that start there."""
+        arriving = edges[edge.block]
+        return len(arriving) == 1 or [e for source, _, e in arriving if not self.dom.dominates(edge.block, source)] == [edge]
 
     def _note(self, block, value, relation, other):
         self.at.setdefault(value, []).append((block, relation, other))

@@ -17,6 +17,7 @@ from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
+from . import bits
 from .below import Below
 from .conditions import EQ, GE, GT, LE, LT, NE, Conditions
 from .counted import Definitions, find
@@ -138,12 +139,12 @@ class _Ranges:
                     inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
                 kept.append(inst)
             block.insts = kept
+        substitute(self.order, mapping)
         for loop in self.uncounted:
-            if self.is_brief(loop):
+            if self.is_brief(loop) and not bits.count(self.fn, loop, self):
                 for block in loop.latches:
                     last = block.insts[-1]
                     last.attrs = {**last.attrs, "brief": True}
-        substitute(self.order, mapping)
 
     # ------------------------------------------------------------ solving
 
@@ -336,6 +337,8 @@ class _Ranges:
             return (0, max(self.get(args[1], block)[1] - 1, 0))
         if op is structure.SELECT or op is structure.CHOOSE:
             return self.chosen(inst, block)
+        if op is structure.TUPLE_AT:
+            return self.item(args[0], top)
         if op is a.CAST or op is structure.RETYPE:
             return self.converted(args[0], inst.result.type, block)
         if top is ANY:
@@ -421,6 +424,14 @@ class _Ranges:
         x, y = found
         return (min(x[0], y[0]), max(x[1], y[1]))
 
+    def item(self, items, top):
+        """Any item of a tuple."""
+        made = self.defs.inst_of.get(items)
+        if made is None or made.op is not control.CONST and made.op is not structure.TUPLE_MAKE:
+            return top
+        found = [self.get(v) for v in made.args] if made.args else [(n, n) for n in made.attrs.get("value", ())]
+        return (min(x[0] for x in found), max(x[1] for x in found)) if found else top
+
     def converted(self, v, t, block):
         """The interval of a number as one of another type, which has the same value where that fits."""
         top = _top(t)
@@ -497,23 +508,26 @@ class _Ranges:
             return "bounded" if y[0] >= 0 and y[1] < (64 if t is Int else t.bits) else ""
         if op not in _DIVISIONS or y[0] <= 0 or inst.args[0].type is not Int:
             return ""
-        if op is a.IMOD and self.is_near(inst, block):
-            return "near"
-        return "nonnegative" if x[0] >= 0 else "positive"
+        word = self.nearness(inst, block) if op is a.IMOD else ""
+        return f"{word} nonnegative".strip() if x[0] >= 0 else word or "positive"
 
-    def is_near(self, inst, block) -> bool:
-        """Whether x of x % y is a sum of a small number and something from 0 to y - 1: a neighbour on a ring."""
+    def nearness(self, inst, block) -> str:
+        """Of x % y whether x is a neighbour on a ring: the sum of a small number and something from 0 to y - 1."""
         x, y = inst.args
         made = self.defs.inst_of.get(x)
-        if made is None or made.op not in _SUMS:
-            return False
-        for value, step in (made.args, made.args[::-1] if made.op in (a.IADD, a.IADD_CK) else (None, None)):
-            if value is None:
-                continue
-            interval = self.get(step, block)
-            if -64 <= interval[0] and interval[1] <= 64 and self.get(value, block)[0] >= 0 and self.below(value, y, 0, block):
-                return True
-        return False
+        if made is None or made.op not in _SUMS or self.exact(made, block)[1] > HIGH:
+            return ""
+        minus = made.op is a.ISUB or made.op is a.ISUB_CK
+        for value, step in (made.args,) if minus else (made.args, made.args[::-1]):
+            low, high = self.get(step, block)
+            if minus:
+                low, high = -high, -low
+            if -64 <= low and high <= 64 and self.get(value, block)[0] >= 0 and self.below(value, y, 0, block):
+                least = self.get(y, block)[0]
+                if self.get(x, block)[0] < -least or high > least:
+                    return "near"
+                return "ring less" if high <= 0 or self.below(x, y, 0, block) else "ring"
+        return ""
 
     def needless(self, inst, block) -> bool:
         op, args = inst.op, inst.args
@@ -552,19 +566,19 @@ class _Ranges:
         made = self.defs.inst_of.get(value)
         if made is None or p not in made.args:
             return False
-        if made.op is a.IAND:  # x & (x - 1), of which something is left
-            less = self.defs.inst_of.get(made.args[made.args[0] is p])
-            if less is None or less.op not in (a.ISUB, a.ISUB_CK, a.IADD, a.IADD_CK) or less.args[0] is not p:
-                return False
-            c = self.get(less.args[1])
-            one = 1 if less.op in (a.ISUB, a.ISUB_CK) else -1
-            return c == (one, one) and (self.arriving(value, source, inst, edge)[0] > 0 or any(
-                v is value and relation == NE and self.of(other) == (0, 0) for v, relation, other in self.conditions.on(inst, edge))
-                or any(relation == NE and self.of(other) == (0, 0) for relation, other in self.conditions.facts(value, source)))
+        if made.op is a.IAND:
+            return bits.clears_lowest(p, value, self.defs) is not None and self.is_nonzero(value, source, inst, edge)
         if made.op is a.ISHR or made.op is a.IFLOORDIV or made.op is a.IFLOORDIV_CK:
             by = self.get(made.args[1])
             return made.args[0] is p and by[0] >= (1 if made.op is a.ISHR else 2) and self.arriving(value, source, inst, edge)[0] > 0
         return False
+
+    def is_nonzero(self, v, source, inst, edge) -> bool:
+        """Whether an edge hands over something else than 0."""
+        low, high = self.arriving(v, source, inst, edge)
+        facts = [(relation, other) for value, relation, other in self.conditions.on(inst, edge) if value is v and inst.unwind is not edge]
+        return low > 0 or high < 0 or any(relation == NE and self.of(other) == (0, 0) for relation, other in
+                                          (*facts, *self.conditions.facts(v, source)))
 
 
 def _with_room(low, high, t):
