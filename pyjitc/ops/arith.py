@@ -205,15 +205,19 @@ def _checked_lower(name, symbol):
 
     def lower(e, inst, x, y):
         text = _escaped(inst.attrs["message"]) if "message" in inst.attrs else usual
-        pair = e.assign(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {x[0]}, i64 {y[0]})")
-        e.declare(f"declare {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64, i64)")
-        result = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
-        bad = e.assign(f"extractvalue {{i64, i1}} {pair}, 1")
-        good = e.assign(f"xor i1 {bad}, true")
-        e.raise_unless(good, inst, "OverflowError", text, f"i64 {x[0]}", f"i64 {y[0]}")
-        return [result]
+        return _overflowing(e, inst, name, x, y, text, x, y)
 
     return lower
+
+
+def _overflowing(e, inst, name, x, y, text, *shown):
+    pair = e.assign(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {x[0]}, i64 {y[0]})")
+    e.declare(f"declare {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64, i64)")
+    result = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
+    bad = e.assign(f"extractvalue {{i64, i1}} {pair}, 1")
+    good = e.assign(f"xor i1 {bad}, true")
+    e.raise_unless(good, inst, "OverflowError", text, *(f"i64 {v[0]}" for v in shown))
+    return [result]
 
 
 def _neg_checked_lower(e, inst, x):
@@ -402,6 +406,8 @@ def _shift_lower(name):
 
 
 def _shl_checked_lower(e, inst, x, y):
+    if y[0] == "1":  # x + x, whose overflow is a flag of the processor
+        return _overflowing(e, inst, "add", x, x, overflow_text("<<").replace("%d", "%lld"), x, y)
     result = _shift_lower("shl")(e, inst, x, y)
     back = _shift_lower("shr")(e, inst, result, y)
     good = e.assign(f"icmp eq i64 {back[0]}, {x[0]}")

@@ -14,7 +14,10 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import ARITH_OPS, BAND, BOR, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
+from ..ops.arith import (
+    ARITH_OPS, BAND, BOR, CHECK_NONNEG, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB,
+    ISUB_CK,
+)
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, MEMORY_OPS, item_bytes,
 )
@@ -33,11 +36,12 @@ _SLOW = {"fdiv", "sqrt"}  # they count for eight
 # What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
 _QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
           "bits", "from_bits", "bits_single", "from_bits_single"} - {"frem"}
-_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
+_SHIFTS = {ISHL_CK, ISHL, ISHR}
+_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, ISHL_CK: ISHL}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op is CHECK_INDEX or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
+    if not any(i.op is CHECK_INDEX or i.op is CHECK_NONNEG or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
         return
     done: set[ir.Block] = set()  # headers of loops that were versioned, or given up, and of those inside them
     while True:
@@ -92,6 +96,7 @@ def _plan(loop, nest, defs, edges):
     memo: dict = {}
     innermost = missed = 0
     compared: list[tuple[ir.Inst, tuple]] = []
+    shifted: list[tuple[ir.Inst, tuple]] = []
     parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
     for block in loop.blocks:
         inner = nest.of[block]
@@ -109,6 +114,16 @@ def _plan(loop, nest, defs, edges):
                 if ok:
                     plan.guards[_key(form, limit)] = None
                     plan.checks.add(inst)
+            elif inst.op is ISHL_CK or inst.op is CHECK_NONNEG:
+                limit = _room(inst, defs)
+                form = affine(inst.args[-1], defs, loop.blocks, memo)
+                if limit and form.terms and _known(form, counters, defs, loop):
+                    plan.guards[_key(form, limit)] = None
+                    plan.checks.add(inst)
+            elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
+                form = affine(inst.args[1], defs, loop.blocks, memo)
+                if form.terms and _known(form, counters, defs, loop):
+                    shifted.append((inst, _key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
             elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
                 form = affine(inst.args[0], defs, loop.blocks, memo)
                 if form.terms and _known(form, counters, defs, loop):
@@ -127,12 +142,24 @@ def _plan(loop, nest, defs, edges):
         if key in plan.guards or parallel and len(plan.guards) < 20:
             plan.guards[key] = None
             plan.holds.add(inst)
+    for inst, key in shifted:
+        if len(plan.guards) < 20:
+            plan.guards[key] = None
+            plan.checks.add(inst)
     plan.outer = outer
     plan.counters = counters
     if loop.inner:
         plan.apart = _written_and_others(loop, nest, defs)
         _rows(loop, loop, defs, edges, plan.rows)
     return plan
+
+
+def _room(inst, defs) -> int:
+    """What a count must be below for a constant to be shifted by it, or a number to be checked not to be negative; 0 where nothing is known."""
+    if inst.op is CHECK_NONNEG:
+        return INT_MAX
+    value = defs.constant(inst.args[0])
+    return 64 - value.bit_length() if value is not None and value > 0 else 0
 
 
 def _rows(loop, top, defs, edges, found) -> None:
@@ -234,7 +261,12 @@ def _version(fn, loop, plan, defs):
                 if inst.op is CHECK_INDEX:
                     replaced[inst.result] = inst.args[0]
                     continue
-                inst.op = _WRAPPING[inst.op]
+                if inst.op is CHECK_NONNEG:
+                    replaced[inst.result] = inst.args[0]
+                    continue
+                if inst.op in _SHIFTS:
+                    inst.attrs = {"flags": "bounded"}
+                inst.op = _WRAPPING.get(inst.op, inst.op)
                 inst.unwind = None
             elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.apart:
                 inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *plan.apart[inst.args[0]])))}
@@ -330,6 +362,9 @@ def _condition(guard, constant, terms, limit, counters, loc):
             counted, step = found
             shape.append(("counter", coefficient, step))
             args += [counted.start[v], counted.start[counted.left]]
+    if isinstance(limit, int):
+        guard.insts.append(ir.Inst(control.CONST, (), {"value": limit}, ir.Value(Int), loc))
+        limit = guard.insts[-1].result
     if limit is not None:
         args.append(limit)
     result = ir.Value(Bool)
