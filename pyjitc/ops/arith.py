@@ -457,7 +457,7 @@ def _narrow_lower(e, inst, x):
 def _truncate_lower(e, inst, x):
     t = inst.args[0].type
     value = x[0] if t is k.Float or t.bits == 64 else e.assign(f"fpext {e.scalar(t)} {x[0]} to double")
-    if inst.attrs.get("flags") == "bounded":
+    if "bounded" in inst.attrs.get("flags", ""):
         good = e.assign(f"fcmp ord double {value}, 0.0")
     else:
         above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
@@ -468,7 +468,18 @@ def _truncate_lower(e, inst, x):
     e.start(bad)
     _truncation_error(e, inst, value)
     e.start(fine)
-    return [e.assign(f"fptosi double {value} to i64")]
+    return _whole(e, inst, "double", value)
+
+
+def _whole_lower(e, inst, x):
+    return _whole(e, inst, e.scalar(inst.args[0].type), x[0])
+
+
+def _whole(e, inst, scalar, x):
+    """Vectors of 64-bit ints are made of few processors' floats, those of 32 bits of all."""
+    width = "i32" if "short" in inst.attrs.get("flags", "") else "i64"
+    whole = e.assign(f"fptosi {scalar} {x} to {width}")
+    return [whole if width == "i64" else e.assign(f"sext i32 {whole} to i64")]
 
 
 def _truncation_error(e, inst, value):
@@ -660,7 +671,9 @@ CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
-               doc="truncate {message, optional; flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits; bounded: never that")
+               doc="truncate {message, optional; flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits; bounded: never that; short: 32 bits are enough")
+WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
+            doc="whole {flags} (x): int(x) of what is known to fit in 64 bits; short: in 32")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,

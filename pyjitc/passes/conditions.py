@@ -57,7 +57,7 @@ class Conditions:
 
     def on(self, inst: Inst, edge: Edge) -> list[tuple]:
         """Facts that hold on an edge out of `inst`."""
-        if inst.op is not control.BRANCH or inst.targets[0].block is inst.targets[1].block:
+        if inst.op is not control.BRANCH:
             return []
         return self.of(inst.args[0], edge is inst.targets[0])
 

@@ -499,7 +499,8 @@ class _Ranges:
         op = inst.op
         x = self.get(inst.args[0], block)
         if op is a.TRUNCATE:
-            return "bounded" if -(2.0**63) <= x[0] and x[1] < 2.0**63 else ""
+            most = max(-x[0], x[1])
+            return "bounded short" if most < 2.0**31 else "bounded" if most < 2.0**63 else ""
         if len(inst.args) != 2 or self.defs.inst_of.get(inst.args[1], inst).op is control.CONST:
             return ""
         y = self.get(inst.args[1], block)

@@ -27,7 +27,7 @@ from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
 from .rewrite import clone_blocks, read_outside, substitute
 
-__all__ = ["run"]
+__all__ = ["run", "lie_apart", "MAX_ARRAYS"]
 
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
@@ -283,7 +283,7 @@ def _version(fn, loop, plan, defs):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
-    condition = _apart(guard, plan.apart, condition, loc)
+    condition = lie_apart(guard, plan.apart, condition, loc)
     condition = _short(guard, plan.rows, condition, loc)
     for header in plan.rows:
         inst = copies[header].terminator
@@ -319,7 +319,7 @@ def _short(guard, rows, condition, loc):
     return condition
 
 
-def _apart(guard, apart, condition, loc):
+def lie_apart(guard, apart, condition, loc):
     """`condition`, and that no two of these arrays share memory."""
     def make(op, *args, type=Int, **attrs):
         result = ir.Value(type)
