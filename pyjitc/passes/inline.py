@@ -13,7 +13,7 @@ from typing import Any
 
 from ..base.lazy import lazy
 from ..ir.cfg import reverse_postorder
-from ..ir.core import Block, Edge, Function, Inst, Value
+from ..ir.core import ALLOCATES, HOST, RAISES, Block, Edge, Function, Inst, Value
 from ..ops.control import INVOKE, JUMP, RETURN
 from ..ops.nest import NEST, NEST_INTO
 from . import messages, simplify
@@ -22,6 +22,10 @@ from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 __all__ = ["run", "callees"]
 
 nests = lazy(f"{__package__}.nests")  # functions without array expressions need it not
+
+
+_UNTIDY, _LEAF = 120, 40  # instructions before and after simplification
+_SEEN = RAISES | ALLOCATES | HOST
 
 
 def run(module: list[Function], options: Any = None) -> list[Function]:
@@ -43,6 +47,16 @@ def _write_out(fn: Function, state: dict[Function, bool]) -> None:
 
 def _wanted(callee: Function) -> bool:
     return callee.library and "outlined" not in callee.attrs or bool(callee.attrs.get("inline"))
+
+
+def _is_leaf(fn: Function) -> bool:
+    """Whether a function of the user's is a few operations on numbers that cannot fail, so that no frame of it can ever be seen. LLVM would inline
+    it as well, but after the passes over loops, which make nothing of a loop with a call."""
+    if sum(len(b.insts) for b in fn.blocks) > _UNTIDY or any(i.op.effects & _SEEN or i.op is INVOKE for b in fn.blocks for i in b.insts):
+        return False
+    simplify.run(fn)
+    order = {block: k for k, block in enumerate(reverse_postorder(fn))}
+    return sum(len(b.insts) for b in fn.blocks) <= _LEAF and all(order[e.block] > order[b] for b in fn.blocks for e in b.edges())
 
 
 def callees(fn: Function) -> list[Function]:
@@ -72,6 +86,8 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
                 messages.run(fn)
                 simplify.run(fn)  # once in a process: what is copied from here on is small
                 fn.attrs["tidy"] = True
+            elif fn is not root and not fn.library and "inline" not in fn.attrs and _is_leaf(fn):
+                fn.attrs["inline"] = "leaf"
             state[fn] = True
 
 
@@ -108,7 +124,7 @@ def _inline_into(fn: Function, state: dict[Function, bool]) -> None:
 def _splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:
     """Append the callee's body at the end of `here`; returns the instruction list that continues after the call."""
     callee: Function = call.attrs["callee"]
-    loc = call.loc if callee.library else None
+    loc = call.loc if callee.library or callee.attrs.get("inline") == "leaf" else None
     unwind = call.unwind
     body = callee.blocks
     values = dict(zip(callee.params, call.args, strict=True))

@@ -70,6 +70,9 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # inside `try`: the front end has put one where handlers see it
+        if not loop.inner and all(block.insts[-1].attrs.get("brief") for block in loop.latches):
+            short.add(loop.header)
+            continue
         counted = find(loop, defs, edges)
         work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
         if counted is not None:

@@ -14,7 +14,10 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
-from ..ops.arith import ARITH_OPS, BAND, BOR, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
+from ..ops.arith import (
+    ARITH_OPS, BAND, BOR, CHECK_NONNEG, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB,
+    ISUB_CK,
+)
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, MEMORY_OPS, item_bytes,
 )
@@ -24,7 +27,7 @@ from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
 from .rewrite import clone_blocks, readers, resolve, substitute
 
-__all__ = ["run"]
+__all__ = ["run", "lie_apart", "MAX_ARRAYS"]
 
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
@@ -33,11 +36,12 @@ _SLOW = {"fdiv", "sqrt"}  # they count for eight
 # What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
 _QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
           "bits", "from_bits", "bits_single", "from_bits_single"} - {"frem"}
-_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
+_SHIFTS = {ISHL_CK, ISHL, ISHR}
+_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, ISHL_CK: ISHL}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op is CHECK_INDEX or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
+    if not any(i.op is CHECK_INDEX or i.op is CHECK_NONNEG or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
         return
     fn.blocks = reverse_postorder(fn)
     nest = LoopNest(fn)
@@ -106,6 +110,7 @@ def _plan(loop, nest, defs, edges):
     memo: dict = {}
     innermost = missed = 0
     compared: list[tuple[ir.Inst, tuple]] = []
+    shifted: list[tuple[ir.Inst, tuple]] = []
     parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
     for block in loop.blocks:
         inner = nest.of[block]
@@ -123,6 +128,16 @@ def _plan(loop, nest, defs, edges):
                 if ok:
                     plan.guards[plan.key(form, limit)] = None
                     plan.checks.add(inst)
+            elif inst.op is ISHL_CK or inst.op is CHECK_NONNEG:
+                limit = _room(inst, defs)
+                form = affine(inst.args[-1], defs, loop.blocks, memo)
+                if limit and form.terms and _known(form, counters, defs, loop):
+                    plan.guards[_key(form, limit)] = None
+                    plan.checks.add(inst)
+            elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
+                form = affine(inst.args[1], defs, loop.blocks, memo)
+                if form.terms and _known(form, counters, defs, loop):
+                    shifted.append((inst, _key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
             elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
                 form = affine(inst.args[0], defs, loop.blocks, memo)
                 if form.terms and _known(form, counters, defs, loop):
@@ -141,12 +156,24 @@ def _plan(loop, nest, defs, edges):
         if key in plan.guards or parallel and len(plan.guards) < 20:
             plan.guards[key] = None
             plan.holds.add(inst)
+    for inst, key in shifted:
+        if len(plan.guards) < 20:
+            plan.guards[key] = None
+            plan.checks.add(inst)
     plan.outer = outer
     plan.counters = counters
     if loop.inner:
         plan.apart = _written_and_others(loop, nest, defs)
         _rows(loop, loop, defs, edges, plan.rows)
     return plan
+
+
+def _room(inst, defs) -> int:
+    """What a count must be below for a constant to be shifted by it, or a number to be checked not to be negative; 0 where nothing is known."""
+    if inst.op is CHECK_NONNEG:
+        return INT_MAX
+    value = defs.constant(inst.args[0])
+    return 64 - value.bit_length() if value is not None and value > 0 else 0
 
 
 def _rows(loop, top, defs, edges, found) -> None:
@@ -245,7 +272,12 @@ def _version(fn, loop, plan, defs, number, found):
                 if inst.op is CHECK_INDEX:
                     replaced[inst.result] = inst.args[0]
                     continue
-                inst.op = _WRAPPING[inst.op]
+                if inst.op is CHECK_NONNEG:
+                    replaced[inst.result] = inst.args[0]
+                    continue
+                if inst.op in _SHIFTS:
+                    inst.attrs = {"flags": "bounded"}
+                inst.op = _WRAPPING.get(inst.op, inst.op)
                 inst.unwind = None
             elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.apart:
                 inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *plan.apart[inst.args[0]])))}
@@ -262,7 +294,7 @@ def _version(fn, loop, plan, defs, number, found):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
-    condition = _apart(guard, plan.apart, condition, loc)
+    condition = lie_apart(guard, plan.apart, condition, loc)
     condition = _short(guard, plan.rows, condition, loc)
     for header in plan.rows:
         inst = copies[header].terminator
@@ -288,7 +320,7 @@ def _short(guard, rows, condition, loc):
     return condition
 
 
-def _apart(guard, apart, condition, loc):
+def lie_apart(guard, apart, condition, loc):
     """`condition`, and that no two of these arrays share memory."""
     def make(op, *args, type=Int, **attrs):
         result = ir.Value(type)
@@ -331,6 +363,9 @@ def _condition(guard, constant, terms, limit, counters, loc):
             counted, step = found
             shape.append(("counter", coefficient, step))
             args += [counted.start[v], counted.start[counted.left]]
+    if isinstance(limit, int):
+        guard.insts.append(ir.Inst(control.CONST, (), {"value": limit}, ir.Value(Int), loc))
+        limit = guard.insts[-1].result
     if limit is not None:
         args.append(limit)
     result = ir.Value(Bool)

@@ -1,0 +1,234 @@
+"""Look ahead whether what a loop computes from its elements could fail, so that LLVM can make vectors of the loop that stores it.
+
+Runs after versioning, on innermost counted loops without index checks that carry nothing from trip to trip. Where what they write lies apart
+from what they read, they run in blocks: a loop that only asks, a loop that only computes, in turn. From the first block in which
+something would fail, the loop as it was goes on, and fails where it always did, after the same writes.
+Before:  header(i, left): ... y = truncate x ; z = narrow y ; array_store b, i, z
+After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take, 0), header(i, left)
+         scan(i, take, bad): ... bad |= y does not fit ...            then: branch bad = 0 -> fast(i, take), header(i, left)
+         fast(i, take): ... y = whole x ; z = cast y ; array_store b, i, z           then: block(i, left - take)
+         header: as before
+Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; three copies of a small loop.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ops import arith as a
+from ..ops import control
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ..ops.structure import SELECT
+from ..types.kinds import Bool, Float, Int
+from .counted import Definitions, find
+from .rewrite import clone_blocks
+from .versioning import MAX_ARRAYS, lie_apart
+
+__all__ = ["run"]
+
+BLOCK = 256  # trips that are looked at before they are made: what they read stays in the first cache
+LEAST = 16  # trips of a loop for which this is worth it
+MAX_INSTS = 60
+_CHECKS = {a.TRUNCATE, a.NARROW, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
+_PLAIN = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.INEG_CK: a.INEG, a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE}
+
+
+def run(fn: ir.Function, options=None) -> None:
+    if not any(i.op is a.TRUNCATE or i.op is a.NARROW for b in fn.blocks for i in b.insts):
+        return
+    nest = LoopNest(fn)
+    defs, edges = Definitions(fn), in_edges(fn.blocks)
+    changed = False
+    for loop in nest.loops:
+        plan = _plan(loop, nest, defs, edges)
+        if plan is not None:
+            _split(fn, *plan)
+            changed = True
+    if changed:
+        fn.blocks = reverse_postorder(fn)
+
+
+def _plan(loop, nest, defs, edges):
+    """(counted, checks, arrays that must lie apart) of a loop that this is for, or None."""
+    insts = [i for b in loop.blocks for i in b.insts]
+    checks = [i for i in insts if i.op in _CHECKS]
+    if loop.inner or len(insts) > MAX_INSTS or len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("slow_loop") or not any(
+            i.op is a.TRUNCATE or i.op is a.NARROW for i in checks):
+        return None
+    if not any(i.op is ARRAY_STORE for i in insts) or any(
+            i.unwind is not None or i.op.effects & ~ir.TERMINATOR and i.op is not ARRAY_LOAD and i.op is not ARRAY_STORE and i.op not in _CHECKS
+            for i in insts):
+        return None
+    if any(i.op in _CHECKS and not nest.dom.dominates(b, loop.latches[0]) for b in loop.blocks for i in b.insts) or any(
+            i.op is a.TRUNCATE and i.args[0].type is not Float and i.args[0].type.bits < 32 for i in checks):
+        return None
+    counted = find(loop, defs, edges)
+    if counted is None or set(loop.header.params) - set(counted.steps) or any(
+            edge.block not in loop.blocks and edge is not counted.exit for b in loop.blocks for edge in b.edges()):
+        return None
+    apart = _apart(insts, loop, defs)
+    return None if apart is None else (counted, checks, apart)
+
+
+def _apart(insts, loop, defs):
+    """Array -> the others that it must share no memory with; None where reading ahead may read something else."""
+    reads: dict[ir.Value, list] = {}
+    writes: dict[ir.Value, list] = {}
+    for inst in insts:
+        if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+            array = inst.args[0]
+            if defs.block_of.get(array) in loop.blocks:
+                return None
+            reads.setdefault(array, [])
+            if inst.op is ARRAY_LOAD:
+                reads[array].append(inst.args[1:])
+            else:
+                writes.setdefault(array, []).append(inst.args[1:-1])
+    if len(reads) > MAX_ARRAYS:
+        return None
+    if any(indices != writes[x][0] for x in writes for indices in (*reads[x], *writes[x])) or any(
+            x.type.layout == "A" for x in writes if reads[x]):
+        return None  # what is read is written in the same trip, after it
+    return {x: others for x in reads if (others := [y for y in reads if y is not x and (x in writes or y in writes)])}
+
+
+def _split(fn, counted, checks, apart) -> None:
+    loop, header = counted.loop, counted.loop.header
+    order = [b for b in fn.blocks if b in loop.blocks]
+    at = header.params.index(counted.left)
+    loc = counted.entry_inst.loc
+
+    def make(block, op, *args, type=Int, **attrs):
+        block.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
+        return block.insts[-1].result
+
+    def branch(block, condition, yes, no, **attrs):
+        block.insts.append(ir.Inst(control.BRANCH, (condition,), attrs, None, loc, [yes, no]))
+
+    # the way in
+    guard, outer = ir.Block("guard"), ir.Block("block", [ir.Value(p.type, p.name) for p in header.params])
+    entry = counted.entry
+    enough = make(guard, a.IGE, entry.args[at], make(guard, control.CONST, value=LEAST), type=Bool)
+    known = _known_apart(order)
+    if apart and not known:
+        enough = lie_apart(guard, apart, enough, loc)
+    branch(guard, enough, ir.Edge(outer, entry.args), ir.Edge(header, entry.args), likely=True)
+    entry.block, entry.args = guard, []
+    # a block of trips
+    left = outer.params[at]
+    limit, zero = make(outer, control.CONST, value=BLOCK), make(outer, control.CONST, value=0)
+    take = make(outer, SELECT, make(outer, a.ILT, left, limit, type=Bool), left, limit)
+    starts = [take if k == at else p for k, p in enumerate(outer.params)]
+    more = make(outer, a.IGT, left, zero, type=Bool)
+    # what asks
+    values: dict = {}
+    scan = clone_blocks(order, values)
+    bad = ir.Value(Int, "bad")
+    scan[header].params.append(bad)
+    verdict, last = ir.Block("verdict"), bad
+    narrowed = _narrowed(order)
+    for block in order:
+        kept = []
+        for original, inst in zip(block.insts, scan[block].insts):
+            if inst.op is ARRAY_STORE or original.result in narrowed and original.op is a.NARROW:
+                continue
+            if original in checks:
+                last = _ask(kept, inst, last, loc, narrowed.get(original.result))
+            kept.append(inst)
+        scan[block].insts = kept
+    scan[loop.latches[0]].insts[-1].targets[0].args.append(last)
+    scan[header].insts[-1].targets[1] = ir.Edge(verdict)
+    branch(outer, more, ir.Edge(scan[header], [*starts, zero]), ir.Edge(header, outer.params))
+    # what computes
+    values = {}
+    fast = clone_blocks(order, values)
+    rest = ir.Block("rest")
+    if apart and not known:
+        group = fn.attrs["apart"] = fn.attrs.get("apart", 0) + 1
+        names = {x: n for n, x in enumerate(apart)}
+    for block in order:
+        for whole, inst in zip(block.insts, fast[block].insts):
+            if inst.op in _CHECKS:
+                _make_plain(inst, narrowed.get(whole.result))
+            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in apart and not known:
+                inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *apart[inst.args[0]])))}
+    fast[header].insts[-1].targets[1] = ir.Edge(rest)
+    after = make(rest, a.ISUB, left, take, flags="nuw nsw")
+    rest.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(outer, [after if k == at else p for k, p in enumerate(fast[header].params)])]))
+    good = make(verdict, a.IEQ, bad, make(verdict, control.CONST, value=0), type=Bool)
+    branch(verdict, good, ir.Edge(fast[header], starts), ir.Edge(header, outer.params), likely=True)
+    fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
+
+
+def _known_apart(blocks) -> bool:
+    """Whether the guard of the nest has asked it."""
+    return all("apart" in i.attrs for b in blocks for i in b.insts if i.op is ARRAY_LOAD or i.op is ARRAY_STORE)
+
+
+def _ends(t) -> tuple[int, int]:
+    return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, min((1 << t.bits) - 1, a.INT_MAX))
+
+
+def _narrowed(blocks) -> dict:
+    """Results of `truncate`, and of the `narrow` that is all they are read by -> the type of that; shorter than the float is exact."""
+    readers: dict[ir.Value, list] = {}
+    for block in blocks:
+        for inst in block.insts:
+            for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args)):
+                readers.setdefault(v, []).append(inst)
+    found = {}
+    for block in blocks:
+        for inst in block.insts:
+            if inst.op is a.TRUNCATE and [i.op for i in readers.get(inst.result, ())] == [a.NARROW]:
+                narrow = readers[inst.result][0]
+                if narrow.result.type.bits < (64 if inst.args[0].type is Float else inst.args[0].type.bits):
+                    if not any(i.op is not ARRAY_STORE or i.args[-1] is not narrow.result for i in readers.get(narrow.result, ())):
+                        found[inst.result] = found[narrow.result] = narrow.result.type
+    return found
+
+
+def _make_plain(inst, narrowed=None) -> None:
+    if inst.op is a.TRUNCATE:
+        short = "short" in inst.attrs.get("flags", "") or narrowed is not None and (narrowed.bits < 32 or narrowed.bits == 32 and narrowed.signed)
+        inst.attrs = {"flags": "short"} if short else {}
+    elif inst.op is not a.NARROW:
+        inst.attrs = {}
+    inst.op = _PLAIN[inst.op]
+
+
+def _ask(insts, check, bad, loc, narrowed) -> ir.Value:
+    """`bad`, or-ed with whether a check would raise; the check becomes the plain operation. What that gives in bad trips is not used.
+    narrowed: the type of integers that a truncated float goes to, which no other instruction reads."""
+    def make(op, *args, type=Int, **attrs):
+        insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
+        return insts[-1].result
+
+    def number(value, type=Int):
+        return make(control.CONST, type=type, value=value if type is Int or type is Float else a.numpy_class(type)(value))
+
+    op, args = check.op, check.args
+    x = args[0]
+    if op is a.TRUNCATE:
+        if narrowed is not None:
+            low, high = _ends(narrowed)
+            good = make(a.BAND, make(a.FGT, x, number(low - 1.0, x.type), type=Bool), make(a.FLT, x, number(high + 1.0, x.type), type=Bool), type=Bool)
+        elif "bounded" in check.attrs.get("flags", ""):
+            good = make(a.FEQ, x, x, type=Bool)
+        else:
+            good = make(a.BAND, make(a.FGE, x, number(-2.0**63, x.type), type=Bool), make(a.FLT, x, number(2.0**63, x.type), type=Bool), type=Bool)
+            check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
+        wrong = make(a.CAST, make(a.BNOT, good, type=Bool), type=Int)
+        insts[-1].attrs["type"] = Int
+    elif op is a.NARROW:
+        low, high = _ends(check.result.type)
+        good = make(a.BAND, make(a.IGE, x, number(low), type=Bool), make(a.ILE, x, number(high), type=Bool), type=Bool)
+        wrong = make(a.CAST, make(a.BNOT, good, type=Bool), type=Int)
+        insts[-1].attrs["type"] = Int
+    else:
+        result = make(_PLAIN[op], *args)
+        if op is a.INEG_CK:
+            signs = make(a.IAND, x, result)
+        else:
+            signs = make(a.IAND, make(a.IXOR, x, args[1] if op is a.ISUB_CK else result), make(a.IXOR, x if op is a.ISUB_CK else args[1], result))
+        wrong = make(a.ISHR, signs, number(63))
+    _make_plain(check)
+    return make(a.IOR, bad, wrong)
