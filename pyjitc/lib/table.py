@@ -185,7 +185,7 @@ class Library:
             if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or op == "+" and t is other):
                 raise refusals.not_yet(t)
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
-                raise refusals.not_yet(t)
+                raise refusals.not_yet(t, op)
         return operators.binary(op, x, y, inplace)
 
     def unary(self, op, x):
@@ -440,7 +440,8 @@ class Library:
             raise Mismatch("flags of an array are part of its type in compiled code and cannot be changed")
         if _is_record(x.type):
             return index.records.put_attribute(x, name, value)
-        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
+        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code",
+                       "return the value and assign it outside, or write it into an array")
 
     def class_of(self, t):
         """The class of the values of a type in Python, or None."""
@@ -646,9 +647,25 @@ class Library:
             return self.rule_for(dtype_of(converts_to).type)(args, kwargs)
         raise refusals.call(target)
 
-    def instead(self, module):
-        """What to write instead of a function of that module, which is written in Python that is not compiled."""
-        return refusals.instead(module)
+    # -- what there is no meaning for: refusals.py
+
+    def of_python(self, function, module, error):
+        return refusals.of_python(function, module, error)
+
+    def no_display(self, kind):
+        return refusals.no_display(kind)
+
+    def no_comprehension(self, kind, item):
+        return refusals.no_comprehension(kind, item)
+
+    def no_deletion(self, t):
+        return refusals.no_deletion(t)
+
+    def other_attribute(self, x, name):
+        return refusals.other_attribute(x, name)
+
+    def advice_of_call(self, callee, args, kwargs, message):
+        return refusals.advice_of_call(callee, args, kwargs, message)
 
     def method(self, receiver, name, args, kwargs):
         t = receiver.type

@@ -165,6 +165,8 @@ def _refusal(value, cls: type) -> str:
         return "is a masked array; pass x.filled(...) and the mask apart"
     if isinstance(value, np.ndarray):
         return f"is {name}, a subclass of ndarray; pass np.asarray(x)"
+    if isinstance(value, np.void):
+        return f"is {name}, one record of a structured array; pass the array and the index, or its fields as numbers"
     if isinstance(value, np.generic):
         plain = {"U": "str", "S": "bytes", "f": "float", "c": "complex"}.get(value.dtype.kind)
         return f"is {name}, a scalar of NumPy's that has no native form" + (f"; pass {plain}(x)" if plain else "")
