@@ -22,7 +22,7 @@ from .np import index, views
 from .py import builtins as builtins_
 from .py import index as py_index
 
-__all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_container", "no_deletion",
+__all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_deletion",
            "no_display", "no_identity", "no_with", "not_yet", "of_python", "of_the_program", "other_attribute"]
 
 _OUTSIDE = "call it outside the compiled function, and pass what it gives"
@@ -253,10 +253,6 @@ def joined_by_index(t) -> Mismatch:
     """np.r_[...] or np.c_[...]"""
     return Mismatch("np.r_[...] is not compiled", "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else Mismatch(
         "np.c_[...] is not compiled", "write np.column_stack((a, b))")
-
-
-def no_container(x) -> Mismatch:
-    return Mismatch(f"`in` on {describe(x.type)} is not compiled yet")
 
 
 def no_identity(op: str, x) -> Mismatch:

@@ -37,8 +37,8 @@ __all__ = ["Library"]
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
 creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "subscripts", "views"))
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
-classes, conversions, iteration, ranges, sequences, tuples = (
-    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "ranges", "sequences", "tuples"))
+classes, conversions, iteration, membership, ranges, sequences, tuples = (
+    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "membership", "ranges", "sequences", "tuples"))
 cuda_rules = lazy(f"{__package__}.cuda.rules")
 refusals, watched = lazy(f"{__package__}.refusals"), lazy(f"{__package__}.watched")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
@@ -241,6 +241,8 @@ class Library:
         x, y = args
         if is_scalar(x.type) and is_scalar(y.type) or _is_text(x.type) and x.type is y.type:
             return self.compare("==", x, y)
+        if isinstance(x.type, Tuple) and isinstance(y.type, Tuple):
+            return self.compare("==", x, y)  # which asks the same of their items
         same = self._identity("is", x, y) if not (is_number(x.type) or is_number(y.type)) else Const(Bool, False)
         if same.known and same.value:
             return same
@@ -309,19 +311,17 @@ class Library:
             return Const(Bool, x.value in y.value) if x.known and y.known else Apply(
                 pyobject.PY_UNBOX, _python(operator.contains, y, x), type=Bool)
         if isinstance(y.type, Tuple):
-            return Call(tuples.contains, y, x)
+            return membership.contains(y, x)
         if y.type is Range:
             return Call(iteration.range_contains, y, x)
         if isinstance(y.type, Struct) and y.type.name == "list":
-            return Call(tuples.contains, sequences.tuple_of([y], {}), x)
+            return membership.contains(sequences.tuple_of([y], {}), x)
         if isinstance(y.type, Struct) and y.type.name == "dict" and x.known:
             return Const(Bool, x.value in dict(y.type.members))
         if isinstance(y.type, Singleton) and isinstance(y.type.value, (dict, frozenset, set)) and x.known:
             return Const(Bool, x.value in y.type.value)
         if isinstance(y.type, Singleton) and isinstance(y.type.value, frozenset):
-            if not all(type(v) is int for v in y.type.value):
-                raise refusals.no_container(y)
-            return Call(tuples.contains, Const(Tuple(tuple(Int for _ in y.type.value)), tuple(y.type.value)), x)
+            return membership.contains(y, x)
         if isinstance(y.type, Array):
             return Call(indexing.contains, y, x)
         if _is_enum(y.type):
