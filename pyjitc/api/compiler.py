@@ -24,7 +24,7 @@ from ..ir.core import Loc
 from ..lib.table import Library
 from ..ops import control
 from ..passes import pipeline
-from ..types.kinds import Function, Generator, Iterator
+from ..types.kinds import Function, Generator, Iterator, Method, Struct
 from .compiled import ABSENT, Compiled, Guard
 
 __all__ = ["compile_signature", "generic", "inspect", "STAGES"]
@@ -123,7 +123,9 @@ def compile_signature(function, types, options: Options) -> Compiled:
 
 
 def _brief(t) -> str:
-    return f"a {describe(t)[1:-1]}" if isinstance(t, (Function, Generator, Iterator)) else f"a value of type {t}"
+    if isinstance(t, (Function, Generator, Iterator, Method)) or isinstance(t, Struct) and t.name in ("list", "dict"):
+        return f"a {describe(t)[1:-1]}"
+    return f"a value of type {t}"
 
 
 def generic(function):

@@ -18,6 +18,7 @@ from time import perf_counter
 from types import CodeType, FunctionType, MethodType
 from typing import TextIO
 
+from ..base.errors import shortened
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
@@ -160,7 +161,8 @@ class CompiledFunction(Callable_):
                 if signature.args in self._asked or self._types(converted)[1] == signature.args:
                     return converted, signature.args
         declared = "; ".join(map(repr, self._declared))
-        raise TypeError(f"{self.__qualname__}() has no signature for ({', '.join(map(str, types))}); declared: {declared}")
+        given = shortened(", ".join(map(str, types)))
+        raise TypeError(f"{self.__qualname__}() has no signature for ({given}); declared: {declared}")
 
     # -- specialisations
 

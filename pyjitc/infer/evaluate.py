@@ -76,6 +76,8 @@ class Evaluator(Operations):
             type(x.type) is not Union or self.library.is_power(x.type) for x in operands)
         meaning, av = self.split(inst, operands, len(operands) if whole else 0)
         analysis.meaning[inst] = meaning
+        if type(meaning) is Throw and meaning.hint and not analysis.spec.proto.library:
+            self.session.doubtful[analysis, inst] = None
         if inst.op.effects & ir.RAISES and may_raise(meaning):
             analysis.raising.add(inst)
         self.record_verdict(inst, meaning, av)
@@ -366,7 +368,8 @@ class Evaluator(Operations):
             return self.user_call(t.proto, operands, callee, None)
         if isinstance(t, Method):
             return self.library.method(Apply(structure.METHOD_SELF, callee), t.name, args, kwargs)
-        raise Mismatch(f"{describe(t)} object is not callable")
+        raise Mismatch(f"{describe(t)} object is not callable",
+                       "an element is taken with brackets, as in a[i]" if isinstance(t, (Array, Tuple)) else "")
 
 
 def _only_throws(meaning) -> bool:

@@ -182,12 +182,15 @@ class Nest(Expr):
 
 
 class Throw(Expr):
-    """Raises `exception(message)` when control arrives: an operation that is certain to fail at run time."""
+    """Raises `exception(message)` when control arrives: an operation that is certain to fail at run time.
 
-    __slots__ = ("exception", "message")
+    hint: '', or what the program probably means; it is then refused when it is compiled, unless a handler is around."""
 
-    def __init__(self, exception: type, message: str):
+    __slots__ = ("exception", "message", "hint")
+
+    def __init__(self, exception: type, message: str, hint: str = ""):
         self.exception = exception
         self.message = message
+        self.hint = hint
         self.type = None
         self.value = UNKNOWN

@@ -82,6 +82,7 @@ class Session:
         self.cell_users: dict = {}  # Site -> {(analysis, block): None} to revisit when its content grows
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function
+        self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
 
     def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None, constants: bool = False) -> Spec:
         """The specialisation for these arguments, analysed as far as is possible now."""

@@ -37,8 +37,8 @@ __all__ = ["Library"]
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
 creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "subscripts", "views"))
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
-classes, conversions, iteration, ranges, sequences, tuples = (
-    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "ranges", "sequences", "tuples"))
+classes, conversions, iteration, membership, ranges, sequences, tuples = (
+    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "membership", "ranges", "sequences", "tuples"))
 cuda_rules = lazy(f"{__package__}.cuda.rules")
 refusals, watched = lazy(f"{__package__}.refusals"), lazy(f"{__package__}.watched")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
@@ -185,7 +185,7 @@ class Library:
             if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or op == "+" and t is other):
                 raise refusals.not_yet(t)
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
-                raise refusals.not_yet(t)
+                raise refusals.not_yet(t, op)
         return operators.binary(op, x, y, inplace)
 
     def unary(self, op, x):
@@ -241,6 +241,8 @@ class Library:
         x, y = args
         if is_scalar(x.type) and is_scalar(y.type) or _is_text(x.type) and x.type is y.type:
             return self.compare("==", x, y)
+        if isinstance(x.type, Tuple) and isinstance(y.type, Tuple):
+            return self.compare("==", x, y)  # which asks the same of their items
         same = self._identity("is", x, y) if not (is_number(x.type) or is_number(y.type)) else Const(Bool, False)
         if same.known and same.value:
             return same
@@ -309,19 +311,17 @@ class Library:
             return Const(Bool, x.value in y.value) if x.known and y.known else Apply(
                 pyobject.PY_UNBOX, _python(operator.contains, y, x), type=Bool)
         if isinstance(y.type, Tuple):
-            return Call(tuples.contains, y, x)
+            return membership.contains(y, x)
         if y.type is Range:
             return Call(iteration.range_contains, y, x)
         if isinstance(y.type, Struct) and y.type.name == "list":
-            return Call(tuples.contains, sequences.tuple_of([y], {}), x)
+            return membership.contains(sequences.tuple_of([y], {}), x)
         if isinstance(y.type, Struct) and y.type.name == "dict" and x.known:
             return Const(Bool, x.value in dict(y.type.members))
         if isinstance(y.type, Singleton) and isinstance(y.type.value, (dict, frozenset, set)) and x.known:
             return Const(Bool, x.value in y.type.value)
         if isinstance(y.type, Singleton) and isinstance(y.type.value, frozenset):
-            if not all(type(v) is int for v in y.type.value):
-                raise refusals.no_container(y)
-            return Call(tuples.contains, Const(Tuple(tuple(Int for _ in y.type.value)), tuple(y.type.value)), x)
+            return membership.contains(y, x)
         if isinstance(y.type, Array):
             return Call(indexing.contains, y, x)
         if _is_enum(y.type):
@@ -440,7 +440,8 @@ class Library:
             raise Mismatch("flags of an array are part of its type in compiled code and cannot be changed")
         if _is_record(x.type):
             return index.records.put_attribute(x, name, value)
-        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
+        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code",
+                       "return the value and assign it outside, or write it into an array")
 
     def class_of(self, t):
         """The class of the values of a type in Python, or None."""
@@ -646,9 +647,25 @@ class Library:
             return self.rule_for(dtype_of(converts_to).type)(args, kwargs)
         raise refusals.call(target)
 
-    def instead(self, module):
-        """What to write instead of a function of that module, which is written in Python that is not compiled."""
-        return refusals.instead(module)
+    # -- what there is no meaning for: refusals.py
+
+    def of_python(self, function, module, error):
+        return refusals.of_python(function, module, error)
+
+    def no_display(self, kind):
+        return refusals.no_display(kind)
+
+    def no_comprehension(self, kind, item):
+        return refusals.no_comprehension(kind, item)
+
+    def no_deletion(self, t):
+        return refusals.no_deletion(t)
+
+    def other_attribute(self, x, name):
+        return refusals.other_attribute(x, name)
+
+    def advice_of_call(self, callee, args, kwargs, message):
+        return refusals.advice_of_call(callee, args, kwargs, message)
 
     def method(self, receiver, name, args, kwargs):
         t = receiver.type

@@ -53,7 +53,8 @@ def _checked(function, symbol):
 def overflow_text(symbol: str) -> str:
     """The text of an OverflowError that CPython would not raise, as a format for the operands."""
     shown = "-(%d)" if symbol == "-()" else f"%d {symbol} %d"
-    return f"integer overflow: {shown} does not fit in 64 bits"
+    return (f"integer overflow: {shown} does not fit in 64 bits; "
+            "use floats, or let it wrap: np.uint64, or njit(overflow=\"wrap\")")
 
 
 _ABS_TEXT = "integer overflow: abs(-9223372036854775808) does not fit in 64 bits"

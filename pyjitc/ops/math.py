@@ -92,7 +92,8 @@ def _from_bits32(n):
 
 
 def _looked_up(n, *, table):
-    return (float if type(n) is int else np.float32)(table[int(n) & len(table) - 1])
+    found = table[int(n) & len(table) - 1]
+    return found if type(n) is int else np.float32(found)
 
 
 def _check_domain(r, x, *, message):
@@ -323,6 +324,8 @@ FROM_BITS_SINGLE = _op("from_bits_single", "n: int32 -> float32", lambda n: np.i
                        lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.")
 LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, NONDIFF,
              "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True)
+LOOKUP_INT = _op("lookup_int", "n: int -> int", _looked_up, _lookup_lower, NONDIFF,
+                 "lookup_int {table} (n): the same of integers", attrs=True)
 LOOKUP_SINGLE = _op("lookup_single", "n: int32 -> float32", _looked_up, _lookup_lower, NONDIFF,
                     "lookup_single {table} (n): the same of float32", attrs=True)
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,

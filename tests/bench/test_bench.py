@@ -59,7 +59,7 @@ def test_wrong_command_lines(arguments, message, capsys):
 
 
 def test_suites_are_there():
-    assert {"contrast", "budgets", "loops", "npbench", "math", "accuracy", "gpu", "registers"} == set(SUITES)
+    assert {"contrast", "budgets", "loops", "npbench", "math", "accuracy", "gpu", "registers", "opening"} == set(SUITES)
 
 
 def test_figures_of_a_file(tmp_path, capsys):

@@ -46,6 +46,8 @@ def cases():
             attrs["coefficients"] = (0.5, 2.0, -1.5)
         if op in (m.LOOKUP, m.LOOKUP_SINGLE):
             attrs["table"] = (0.5, 2.0, -1.5, 3.25)
+        if op is m.LOOKUP_INT:
+            attrs["table"] = (5, -1, 2**62, -2**63)
         for t in NUMBERS:
             for types in ((t,), (t, t), (t, k.Int), (t, t, t), *[(t, t, t, t)] * (op is m.POW_REST and t in (k.Float, k.float32))):
                 try:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.errors import did_you_mean
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch
 from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
@@ -31,7 +32,8 @@ def scalar_of(x: Expr):
         found = scalar_type(np.dtype(value)) or record_type(np.dtype(value))
     except TypeError as error:
         if type(value) is str:
-            raise Mismatch(str(error), "write np.float64, np.int32, ... or a constant string") from None
+            near = did_you_mean(value, [str(t) for t in kinds.NUMPY_SCALARS.values()])
+            raise Mismatch(str(error), near or "write np.float64, np.int32, ... or a constant string") from None
         found = None
     if found is None:
         raise Mismatch("the dtype must be known at compile time and numeric", "write np.float64, np.int32, ... or a constant string")
