@@ -25,13 +25,13 @@ from ..runtime.platform import ABIError, require_native
 from ..types.kinds import Singleton, Type
 from ..types.typeof import behind_name, typeof
 from . import portable, specialisation
+from .pickled import Pickled
 from .signature import Signature, convert, gives, signature_of
 from .specialisation import LOCK, Native, alone
 
 __all__ = ["Dispatcher", "CompiledFunction", "Binder"]
 
 _compiler = lazy("pyjitc.api.compiler")
-_pickling = lazy("pyjitc.api.pickling")
 _notebook = lazy("pyjitc.api.notebook")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 Declared = str | tuple | Signature  # how users write a signature; see signature_of
@@ -47,11 +47,11 @@ class _DirectBase(Callable_):
     __slots__ = ()
 
 
-class CompiledFunction(Callable_):
+class CompiledFunction(Pickled, Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
     __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct", "_code", "_simple",
-                 "_binder", "_given_up", "__dict__", "__weakref__")
+                 "_binder", "_given_up", "_stand_ins", "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
     def __init__(self, function: FunctionType, options: Options, declared=()):
@@ -385,17 +385,21 @@ class CompiledFunction(Callable_):
     def __repr__(self):
         return f"<pyjitc function {self.__qualname__} at {id(self):#x}>"
 
-    def __copy__(self):
-        return self
+    def _blank(self) -> tuple:
+        return (_blank,)
 
-    def __deepcopy__(self, memo):
-        return self
+    def _parts(self) -> tuple:
+        return tuple(self.options), tuple((s.args, s.result) for s in self._declared)
 
-    def __reduce__(self):
-        return _pickling.reduce(self)
+    def _fill(self, function, options, declared) -> None:
+        CompiledFunction.__init__(self, function, Options(*options))
+        self._declared = [Signature(*s) for s in declared]  # calls compile it, when what it captures is there
+        self._asked.update(s.args for s in self._declared)
 
-    def __setstate__(self, cells) -> None:
-        _pickling.fill_cells(self, cells)
+
+def _blank() -> CompiledFunction:
+    """A compiled function that `_fill` makes one of."""
+    return Dispatcher.__new__(Dispatcher)
 
 
 def _prepare(self, /, *args, **kwargs):

@@ -10,7 +10,7 @@ from ..base.options import NAMES, Options, environment, make_options
 from .dispatch import Dispatcher, CompiledFunction
 from .signature import Signature, TypeName, signature_of
 
-__all__ = ["njit", "jit", "trace", "compile_options", "dispatcher"]
+__all__ = ["njit", "jit", "trace", "compile_options"]
 
 
 _bound = lazy("pyjitc.api.bound")
@@ -131,16 +131,13 @@ def _static(function, names, numbers, given: dict):
     if type(function) is not FunctionType:
         raise _no_function("njit", function)
     wanted = _bound.static_names(function, names, numbers)
-    return _decorate(function, (), given) if _disabled() else _bound.StaticFunction(
-        function, wanted, lambda rest: _decorate(rest, (), given))
+    if _disabled():
+        return _decorate(function, (), given)
+    return _bound.StaticFunction(function, wanted, partial(_compiled, given))
 
 
-def dispatcher(function: FunctionType, options=(), declared=()) -> CompiledFunction:
-    """A dispatcher from its parts, as pickles need it: calls compile it, when what it captures is there."""
-    made = Dispatcher(function, Options(*options))
-    made._declared = [Signature(*s) for s in declared]
-    made._asked.update(s.args for s in made._declared)
-    return made
+def _compiled(given: dict, function: FunctionType) -> CompiledFunction:
+    return _decorate(function, (), given)
 
 
 def compile_options() -> dict[str, object]:

@@ -151,24 +151,26 @@ class _Known:
 _table: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def _memory_key(function, types, options: Options) -> tuple:
+def _memory_keys(function, types, options: Options) -> tuple[tuple, tuple]:
+    """What an entry is known by to functions of the same globals, and to others: an unpickled function has new ones."""
     # Equal code objects may come from different files, which tracebacks tell.
-    return (function.__code__.co_filename, id(function.__globals__), options._replace(cache=False),
-            tuple(map(portable.type_key, types)))
+    rest = function.__code__.co_filename, options._replace(cache=False), tuple(map(portable.type_key, types))
+    return (id(function.__globals__), *rest), (None, *rest)
 
 
 def find(function, types, options: Options, args) -> Native | None:
     """An existing specialisation that holds for this function object, linked; from memory, then from disk."""
     roots = (function, *args)
-    key = _memory_key(function, types, options)
+    keys = _memory_keys(function, types, options)
     known = _table.get(function.__code__)
-    for reference in known.entries.get(key, ()) if known is not None else ():
-        entry = reference()
-        native = entry and link(entry, roots)
-        if native is not None:
-            statistics["memory"] += 1
-            native.origin = "memory"
-            return native
+    if known is not None:
+        found = [ref() for key in keys for ref in known.entries.get(key, ())]
+        for entry in {id(entry): entry for entry in found if entry is not None}.values():
+            native = link(entry, roots)
+            if native is not None:
+                statistics["memory"] += 1
+                native.origin = "memory"
+                return native
     if options.cache:
         with timed("cache"):
             name = cache.key_of(function, types, options)
@@ -181,7 +183,7 @@ def find(function, types, options: Options, args) -> Native | None:
             if native is not None:
                 statistics["disk"] += 1
                 native.origin = "disk"
-                _remember(function.__code__, key, native.entry)
+                _remember(function.__code__, keys, native.entry)
                 return native
         statistics["missed"] += 1
     return None
@@ -204,8 +206,10 @@ def make(function, types, options: Options, args) -> Native:
             break
     else:
         raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
-    _remember(function.__code__, _memory_key(function, types, options), entry)
-    if options.cache and portable.portable((entry.objects, entry.guards)):
+    anywhere = portable.portable((entry.objects, entry.guards))
+    keys = _memory_keys(function, types, options)
+    _remember(function.__code__, keys if anywhere else keys[:1], entry)
+    if options.cache and anywhere:
         with timed("cache"):
             name = cache.key_of(function, types, options)
             if name is not None and cache.write(name, entry.variant):
@@ -213,9 +217,10 @@ def make(function, types, options: Options, args) -> Native:
     return native
 
 
-def _remember(code, key: tuple, entry: Entry) -> None:
+def _remember(code, keys, entry: Entry) -> None:
     known = _table.get(code)
     if known is None:
         known = _table[code] = _Known()
-    known.entries[key] = [weakref.ref(entry), *(r for r in known.entries.get(key, ()) if r() is not None)]
+    for key in keys:
+        known.entries[key] = [weakref.ref(entry), *(r for r in known.entries.get(key, ()) if r() is not None)]
     known.recent.append(entry)
