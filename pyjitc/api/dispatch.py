@@ -18,6 +18,7 @@ from time import perf_counter
 from types import CodeType, FunctionType, MethodType
 from typing import TextIO
 
+from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
@@ -27,7 +28,7 @@ from ..types.typeof import behind_name, typeof
 from . import portable, specialisation
 from .pickled import Pickled
 from .signature import Signature, convert, gives, signature_of
-from .specialisation import LOCK, Native, alone
+from .specialisation import Native, alone
 
 __all__ = ["Dispatcher", "CompiledFunction", "Binder"]
 
@@ -238,7 +239,7 @@ class CompiledFunction(Pickled, Callable_):
 
     def _renew(self) -> None:
         """The function was given other code: forget what was made of that which it had."""
-        with LOCK:
+        with COMPILE:
             self._take_code()
             for types in self.signatures:
                 self._unlink(types)

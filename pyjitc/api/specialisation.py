@@ -8,11 +8,10 @@ few of a code object as long as that, since a lambda made in a loop may die befo
 from __future__ import annotations
 
 import ctypes
-import os
 import weakref
-from _thread import RLock
 from collections import deque
 
+from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.room import COMPILING, with_room
@@ -22,13 +21,10 @@ from ..runtime.loader import Image, LoadError, load, provide
 from . import portable
 from .compiled import ABSENT, Compiled
 
-__all__ = ["Entry", "Native", "LOCK", "alone", "find", "make", "link", "statistics"]
+__all__ = ["Entry", "Native", "alone", "find", "make", "link", "statistics"]
 
 compiler = lazy("pyjitc.api.compiler")
 cache = lazy("pyjitc.api.cache")
-
-LOCK = RLock()  # one compile at a time in a process; the same signature compiles once
-os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # whoever held it is not in the child
 
 _ATTEMPTS = 8
 statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
@@ -41,7 +37,7 @@ def alone(function, *args):
 
 
 def _locked(function, *args):
-    with LOCK:
+    with COMPILE:
         return function(*args)
 
 

@@ -21,11 +21,11 @@ from ..api import portable
 from ..api.dispatch import Binder, CompiledFunction
 from ..api.pickled import Pickled
 from ..api.signature import Signature, TypeName, convert, signature_of
+from ..api.specialisation import alone
 from ..base.errors import suggest
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
-from ..base.room import COMPILING, with_room
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import Array, DType, Ellipsis_, NoneType, Range, Singleton, Slice, Tuple, is_scalar
 from ..types.typeof import typeof
@@ -153,7 +153,8 @@ class Kernel(Pickled, Callable_):
         if found is not None and _holds(found.guards):
             return found
         self._check_passing(types)
-        found = with_room(COMPILING, lambda: _backends[device.gpu].compile_kernel(self.py_func, types, self.options, self.bounds, device))
+        make = _backends[device.gpu].compile_kernel
+        found = alone(make, self.py_func, types, self.options, self.bounds, device)
         self._codes[key] = found
         return found
 
@@ -229,7 +230,7 @@ class Kernel(Pickled, Callable_):
         if signature is None:
             return {types: self._inspected(what, Signature(types), arch) for types in self.signatures}
         types, arch = self._types_of(signature), arch or gpu.arch_of(current_device())
-        return with_room(COMPILING, lambda: getattr(gpu, what)(self.py_func, types, self.options, self.bounds, arch))
+        return alone(getattr(gpu, what), self.py_func, types, self.options, self.bounds, arch)
 
     def inspect_ptx(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""

@@ -17,8 +17,8 @@ SCRIPT = pathlib.Path(__file__).with_name("travelling.py")
 OFFSET = 5
 
 
-@pytest.mark.parametrize("how, needs", [("cloudpickle", "cloudpickle"), ("joblib", "joblib"), ("distributed", "distributed"), ("spawn", ""),
-                                        ("fork", ""), ("forkserver", ""), ("executor", "")])
+@pytest.mark.parametrize("how, needs", [("cloudpickle", "cloudpickle"), ("joblib", "joblib"), ("distributed", "distributed"),
+                                        ("spawn", ""), ("fork", ""), ("forkserver", ""), ("executor", "")])
 def test_functions_of_a_script(how, needs):
     if needs and importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
@@ -52,12 +52,13 @@ def test_what_a_name_leads_to_is_found_by_it(function, protocol):
 def test_modules_that_cloudpickle_takes_by_value(tmp_path, monkeypatch):
     """In a process that has not got the module."""
     cloudpickle = pytest.importorskip("cloudpickle")
-    (tmp_path / "only_here.py").write_text("from pyjitc import njit\nN = 3\ndef helper(x):\n    return x * N\n\n@njit\ndef f(x):\n"
-                                           "    return helper(x) + 1\n")
+    (tmp_path / "only_here.py").write_text(
+        "from pyjitc import njit\nN = 3\ndef helper(x):\n    return x * N\n\n@njit\ndef f(x):\n    return helper(x) + 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     import only_here
 
-    reading = "import sys, pickle; f = pickle.load(sys.stdin.buffer); print(f(2), f.__name__, f.__module__, f.__qualname__)"
+    reading = ("import sys, pickle; f = pickle.load(sys.stdin.buffer)\n"
+               "print(f(2), f.__name__, f.__module__, f.__qualname__)")
     place = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[2])}
     cloudpickle.register_pickle_by_value(only_here)
     try:
@@ -81,7 +82,7 @@ def test_what_was_assigned_since_travels():
         function.__defaults__ = (10,)
         function.py_func.note = "kept"
         again = cloudpickle.loads(cloudpickle.dumps(function))
-        assert again is not function and again(1) == 11 and again.py_func.note == "kept" and vars(again.py_func) == {"note": "kept"}
+        assert again is not function and again(1) == 11 and vars(again.py_func) == {"note": "kept"}
         assert pickle.loads(pickle.dumps(function)) is function
     finally:
         del main.assigned
@@ -97,7 +98,8 @@ def test_namesakes_of_attributes_are_left_behind():
 
 def test_functions_without_a_name_that_refer_to_each_other():
     space = {"__name__": "nowhere", "njit": njit}
-    exec("@njit\ndef even(n):\n    return True if n == 0 else odd(n - 1)\n\n@njit\ndef odd(n):\n    return False if n == 0 else even(n - 1)", space)
+    exec("@njit\ndef even(n):\n    return True if n == 0 else odd(n - 1)\n\n"
+         "@njit\ndef odd(n):\n    return False if n == 0 else even(n - 1)", space)
     one, other = pickle.loads(pickle.dumps((space["even"], space["odd"])))
     assert one.__globals__["odd"] is other and other.__globals__["even"] is one and one.__globals__ is other.__globals__
     assert one(10) is True and other(10) is False

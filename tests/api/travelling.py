@@ -1,4 +1,4 @@
-"""A script whose functions travel to other processes: `python travelling.py HOW`. Prints what does not come back as it should.
+"""A script whose functions travel to other processes: `python travelling.py HOW`. Prints what does not come back right.
 
 HOW is joblib, distributed, cloudpickle, or spawn, fork, forkserver (multiprocessing) or executor (concurrent.futures).
 """
@@ -126,7 +126,8 @@ def launched(n):
 
 CASES = {
     "a helper": (compiled, (2,), 7), "options": (with_options, (1,), 5.5), "a declared signature": (declared, (2, 3), 9.0),
-    "calls of others": (calls_others, (2.0,), 213.0), "recursion": (factorial, (10,), 3628800), "mutual recursion": (even, (10,), True),
+    "calls of others": (calls_others, (2.0,), 213.0), "recursion": (factorial, (10,), 3628800),
+    "mutual recursion": (even, (10,), True),
     "a closure": (adder(4), (1,), 8), "a closure of itself": (counter(), (5,), 5), "njit(f)": (by_call, (1,), 4),
     "a lambda": (a_lambda, (1,), 3.5), "exec": (executed, (2,), 14), "a method": (shared.method, (2,), 5),
     "static arguments": (with_static, (3, 2), 9), "a kernel": (launched, (3,), ([1.0, 4.0, 7.0], [0.0, 6.0])),
@@ -137,7 +138,8 @@ def said(function, args):
     """What a worker answers: (whether it is another process, the result, about the function)."""
     names = "__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__"
     about = [getattr(function, name, None) for name in names]
-    return os.getpid(), function(*args), about, tuple(getattr(function, "options", ())), len(getattr(function, "_declared", ()))
+    options, count = tuple(getattr(function, "options", ())), len(getattr(function, "_declared", ()))
+    return os.getpid(), function(*args), about, options, count
 
 
 def check(name, answer):
@@ -147,7 +149,8 @@ def check(name, answer):
     own_about[2] = about[2] if about[2] == "__mp_main__" else own_about[2]  # what multiprocessing calls it
     if HOW != "cloudpickle" and pid == os.getpid():
         print(name, "ran in the same process")
-    if type(result) is not type(expected) or (result, own, about, options, count) != (expected, expected, own_about, own_options, own_count):
+    given, right = (result, own, about, options, count), (expected, expected, own_about, own_options, own_count)
+    if type(result) is not type(expected) or given != right:
         print(name, "gives", result, about, options, count, "not", expected, own_about, own_options, own_count)
 
 
@@ -182,7 +185,8 @@ def main():
         again = cloudpickle.loads(cloudpickle.dumps(compiled))
         assert again is not compiled and again.py_func is not compiled.py_func and again(2) == 7
         one, other = cloudpickle.loads(cloudpickle.dumps((even, odd)))
-        assert one.__globals__["odd"] is other and other.__globals__["even"] is one and other.__globals__ is one.__globals__
+        assert one.__globals__["odd"] is other and other.__globals__["even"] is one
+        assert other.__globals__ is one.__globals__
     elif HOW == "executor":
         from concurrent.futures import ProcessPoolExecutor
 
