@@ -21,7 +21,7 @@ from ..runtime.loader import Image, LoadError, load, provide
 from . import portable
 from .compiled import ABSENT, Compiled
 
-__all__ = ["Entry", "Native", "alone", "find", "make", "link", "statistics"]
+__all__ = ["Entry", "Native", "alone", "find", "make", "link", "profiled", "statistics"]
 
 compiler = lazy("pyjitc.api.compiler")
 cache = lazy("pyjitc.api.cache")
@@ -109,6 +109,11 @@ def _expect(word: int | None, value) -> None:
         ctypes.c_void_p.from_address(word).value = 0 if value is ABSENT else id(value)
 
 
+def profiled(function) -> str:
+    """What profilers show of it, as of the interpreter's functions."""
+    return f"{function.__qualname__}:{function.__code__.co_filename}"
+
+
 def link(entry: Entry, roots) -> Native | None:
     """`entry` for roots (function, arguments...), or None when the function depends on other values."""
     guards = []
@@ -126,7 +131,7 @@ def link(entry: Entry, roots) -> Native | None:
         return None
     with timed("load"):
         provide(entry.runtime)
-        image = load(entry.object, objects)
+        image = load(entry.object, objects, title=profiled(roots[0]))
     for guard in guards:
         if guard[0] is not None:
             guard[0] = image.address(guard[0])
