@@ -27,7 +27,12 @@ compiler = lazy("pyjitc.api.compiler")
 cache = lazy("pyjitc.api.cache")
 
 _ATTEMPTS = 8
-statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
+statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}  # of the process
+
+
+def _count(what: str, own: dict[str, int]) -> None:
+    statistics[what] += 1
+    own[what] += 1
 
 
 def alone(function, *args):
@@ -159,8 +164,9 @@ def _memory_keys(function, types, options: Options) -> tuple[tuple, tuple]:
     return (id(function.__globals__), *rest), (None, *rest)
 
 
-def find(function, types, options: Options, args) -> Native | None:
-    """An existing specialisation that holds for this function object, linked; from memory, then from disk."""
+def find(function, types, options: Options, args, own: dict[str, int]) -> Native | None:
+    """An existing specialisation that holds for this function object, linked; from memory, then from disk. own: the statistics of
+    the function."""
     roots = (function, *args)
     keys = _memory_keys(function, types, options)
     known = _table.get(function.__code__)
@@ -169,7 +175,7 @@ def find(function, types, options: Options, args) -> Native | None:
         for entry in {id(entry): entry for entry in found if entry is not None}.values():
             native = link(entry, roots)
             if native is not None:
-                statistics["memory"] += 1
+                _count("memory", own)
                 native.origin = "memory"
                 return native
     if options.cache:
@@ -182,21 +188,21 @@ def find(function, types, options: Options, args) -> Native | None:
             except (LoadError, TypeError, ValueError):  # made by another pyjitc, or by nobody
                 continue
             if native is not None:
-                statistics["disk"] += 1
+                _count("disk", own)
                 native.origin = "disk"
                 _remember(function.__code__, keys, native.entry)
                 return native
-        statistics["missed"] += 1
+        _count("missed", own)
     return None
 
 
-def make(function, types, options: Options, args) -> Native:
+def make(function, types, options: Options, args, own: dict[str, int]) -> Native:
     """Compile, remember, and link."""
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
         with Uncollected():
             compiled: Compiled = compiler.compile_signature(function, types, options)
-        statistics["compiled"] += 1
+        _count("compiled", own)
         paths = portable.Paths(roots, compiled.guards)
         entry = Entry(
             compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),
@@ -214,7 +220,7 @@ def make(function, types, options: Options, args) -> Native:
         with timed("cache"):
             name = cache.key_of(function, types, options)
             if name is not None and cache.write(name, entry.variant):
-                statistics["written"] += 1
+                _count("written", own)
     return native
 
 
