@@ -21,13 +21,23 @@ _MARGIN = 1 << 17  # bytes, for what this thread has called so far, and for what
 _LARGE = 1 << 24  # of a thread for such work alone, at least
 _here = _local()
 _starting = allocate_lock()  # the size is a setting of the process
+_first: list[int] = []  # the first thread; in a child it is the parent's: another one that forked keeps its stack
+
+
+def _first_thread() -> int:
+    if not _first:
+        _first.append(threading.main_thread().ident)
+    return _first[0]
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_starting._at_fork_reinit)
+    os.register_at_fork(before=lambda: "threading" in sys.modules and _first_thread(),
+                        after_in_child=_starting._at_fork_reinit)
 
 
 def with_room(size: int, function, *args):
     """function(*args), which takes `size` bytes of the stack: in a thread of its own where this one has less."""
-    if get_ident() == threading.main_thread().ident or _stack_of_this_thread() >= size + _MARGIN:
+    if get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN:
         return function(*args)
     done: list = []
 

@@ -13,7 +13,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import POLL, count_references
-from ..runtime.thunks import line_table
+from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
@@ -513,6 +513,8 @@ def float_text(value: float, kind: str) -> str:
 class FunctionEmitter(Emitter):
     """One typed function."""
 
+    traced = True  # whether failures have an entry in tracebacks for the frame that they leave
+
     def __init__(self, module: Module, fn: ir.Function):
         super().__init__(module)
         self.entry_point = not module.added
@@ -522,6 +524,7 @@ class FunctionEmitter(Emitter):
         self.phis: dict[ir.Block, list] = {}
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}
+        self.places: dict[ir.Loc, int] = {}  # where tracebacks begin
         self.arrivals: dict[ir.Block, list] = {}
         self.polled = False
 
@@ -574,6 +577,8 @@ class FunctionEmitter(Emitter):
             out += body
         out += self.cold
         out.append("}")
+        if self.places:
+            self.declare(self._places())
         return "\n".join(out)
 
     def fuel(self) -> str:
@@ -735,24 +740,33 @@ class FunctionEmitter(Emitter):
     # -- failure
 
     def fail(self, inst: ir.Inst) -> str:
-        """The cold exit of an instruction."""
-        line = inst.loc.line or self.fn.firstlineno
-        if self.fn.library or inst.op is control.RERAISE:  # library frames are hidden; what is raised again has its entry
-            line = None
-        return self._exit(line, inst.cleanup, inst.unwind)
+        """The cold exit of an instruction: an entry for the traceback where the frame has none yet, then what is
+        common to all that leave in the same way. Library frames are hidden, and what is raised again has its entry."""
+        away = self._exit(inst.cleanup, inst.unwind)
+        if self.fn.library or inst.op is control.RERAISE or not self.traced:
+            return away
+        loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
+        label = self.fails.get((loc, away))
+        if label is None:
+            label = self.fails[loc, away] = self.label("fail")
+            saved, self.lines = self.lines, []
+            self.lines.append(f"{label}:")
+            self.traceback(loc)
+            self.jump(away)
+            self.cold += self.lines
+            self.lines = saved
+        return label
 
-    def _exit(self, line: int | None, cleanup, unwind: ir.Edge | None) -> str:
-        """The block that gives up what is held and adds an entry for the line: made once for all that leave in the same way."""
-        key = (line, cleanup, unwind and (unwind.block, tuple(unwind.args)))
+    def _exit(self, cleanup, unwind: ir.Edge | None) -> str:
+        """The block that gives up what is held and goes to the handler or the caller."""
+        key = (cleanup, unwind and (unwind.block, tuple(unwind.args)))
         label = self.fails.get(key)
         if label is not None:
             return label
-        label = self.fails[key] = self.label("fail")
-        rest = self._exit(line, (), None) if cleanup and unwind is None else None
+        label = self.fails[key] = self.label("leave")
+        rest = self._exit((), None) if cleanup and unwind is None else None
         saved, self.lines, here = self.lines, [], self.current
         self.start(label)
-        if line is not None and rest is None:
-            self.traceback(line)
         self.leaving = True
         for value in cleanup:
             count_references(self, value.type, self.values[value], "release")
@@ -768,17 +782,32 @@ class FunctionEmitter(Emitter):
         self.lines, self.current = saved, here
         return label
 
-    def traceback(self, line: int) -> None:
+    def traceback(self, loc: ir.Loc) -> None:
         """An entry for the frame that is left."""
         state = self.lock()
-        made = f"@made.{self.module.symbol(self.fn)[1:]}.{line}"
-        self.declare("declare void @pyjitc_traceback(ptr, ptr, ptr, i32, i32, i64, i64)")
-        self.declare(f"{made} = internal global ptr null")
-        table = line_table(line - self.fn.firstlineno)
-        self.line(f"call void @pyjitc_traceback(ptr {made}, ptr {self.string(self.fn.qualname.rpartition('.')[2])}, "
-                  f"ptr {self.string(self.fn.filename)}, i32 {self.fn.firstlineno}, i32 {line}, "
-                  f"i64 {int.from_bytes(table, 'little')}, i64 {len(table)}) cold")
+        self.declare("declare void @pyjitc_traceback(ptr, i32)")
+        number = self.places.setdefault(loc, len(self.places))
+        where = PLACES + PLACE * number
+        self.line(f"call void @pyjitc_traceback(ptr {self._places_symbol()}, i32 {where}) nomerge cold")
         self.unlock(state)
+
+    def _places_symbol(self) -> str:
+        return f"@places.{self.module.symbol(self.fn)[1:]}"
+
+    def _places(self) -> str:
+        """What tracebacks show of the function, and of the places in it where they begin; see runtime/thunks.py."""
+        fn = self.fn
+        qualname, filename = self.string(fn.qualname), self.string(fn.filename)
+        name = len(fn.qualname[:fn.qualname.rfind(".") + 1].encode())
+        kind, places = "{ ptr, i32, i32, i64, i64 }", []
+        for loc in self.places:
+            table = position_table(fn.firstlineno, *loc)
+            low, high = (int.from_bytes(part, "little") for part in (table[:8], table[8:]))
+            places.append(f"{kind} {{ ptr null, i32 {loc.line}, i32 {len(table)}, i64 {low}, i64 {high} }}")
+        n = len(places)
+        return (f"{self._places_symbol()} = internal global {{ ptr, ptr, ptr, i32, [{n} x {kind}] }} {{ "
+                f"ptr getelementptr (i8, ptr {qualname}, i64 {name}), ptr {qualname}, ptr {filename}, "
+                f"i32 {fn.firstlineno}, [{n} x {kind}] [{', '.join(places)}] }}")
 
     def stack_check(self, inst) -> None:
         """RecursionError where the stack of this thread is nearly used up."""

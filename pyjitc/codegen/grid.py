@@ -74,6 +74,8 @@ _BYTES = {"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}  # of what is in t
 class _GridEmitter(FunctionEmitter):
     """One function. The block function keeps the words of the context that do not change during a block."""
 
+    traced = False  # the host makes the traceback from the site
+
     def __init__(self, module: GridModule, fn: ir.Function):
         super().__init__(module, fn)
         self.words: dict[int, str] = {}
@@ -170,9 +172,6 @@ class _GridEmitter(FunctionEmitter):
     def place(self, inst, cls: str, message: str, kinds) -> Site:
         qualname, filename = inst.attrs.get("origin") or (self.fn.qualname, self.fn.filename)
         return Site(cls, message, tuple(kinds), filename, inst.loc.line or self.fn.firstlineno, qualname)
-
-    def traceback(self, line: int) -> None:
-        """The host makes it from the site."""
 
     def attributes(self) -> str:
         return "nounwind noinline" if self.entry_point else super().attributes()

@@ -19,13 +19,13 @@ import numpy as np
 
 from ..api import portable
 from ..api.dispatch import Binder, CompiledFunction
-from ..api.pickling import Pickled
+from ..api.pickled import Pickled
 from ..api.signature import Signature, TypeName, convert, signature_of
+from ..api.specialisation import alone
 from ..base.errors import suggest
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
-from ..base.room import COMPILING, with_room
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import Array, DType, Ellipsis_, NoneType, Range, Singleton, Slice, Tuple, is_scalar
 from ..types.typeof import typeof
@@ -45,7 +45,7 @@ _PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArr
 class DeviceFunction(Pickled, Callable_):
     """A function for kernels. Called by the interpreter it is the Python function."""
 
-    __slots__ = ("py_func", "__dict__", "__weakref__")
+    __slots__ = ("py_func", "_stand_ins", "__dict__", "__weakref__")
     __pyjitc_function__ = True
     options = Options()  # it is compiled with those of the kernel
 
@@ -59,14 +59,12 @@ class DeviceFunction(Pickled, Callable_):
     def __repr__(self):
         return f"<device function {self.py_func.__qualname__}>"
 
-    def _parts(self):
-        return (DeviceFunction,)
-
 
 class Kernel(Pickled, Callable_):
     """A kernel: `kernel[grid, block](...)` launches it. Called in another kernel it is a device function. py_func, options."""
 
-    __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_launches", "_declared", "_binder", "__dict__", "__weakref__")
+    __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_launches", "_declared", "_binder", "_stand_ins",
+                 "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
     def __init__(self, function: FunctionType, options: Options, bounds: Bounds, declared=(), strict: bool = False):
@@ -86,7 +84,11 @@ class Kernel(Pickled, Callable_):
         return f"<kernel {self.py_func.__qualname__}>"
 
     def _parts(self):
-        return _remade, self.options, self.bounds, tuple(self._declared), self.strict
+        return self.options, self.bounds, tuple(self._declared), self.strict
+
+    def _fill(self, function, options, bounds, declared, strict) -> None:
+        self.__init__(function, options, bounds, strict=strict)
+        self._declared = list(declared)  # launches compile it, when what it captures is there
 
     def __call__(self, *args, **kwargs):
         raise TypeError(f"{self.__qualname__} is a kernel: launch it as {self.__name__}[grid, block](...)")
@@ -151,7 +153,8 @@ class Kernel(Pickled, Callable_):
         if found is not None and _holds(found.guards):
             return found
         self._check_passing(types)
-        found = with_room(COMPILING, lambda: _backends[device.gpu].compile_kernel(self.py_func, types, self.options, self.bounds, device))
+        make = _backends[device.gpu].compile_kernel
+        found = alone(make, self.py_func, types, self.options, self.bounds, device)
         self._codes[key] = found
         return found
 
@@ -227,7 +230,7 @@ class Kernel(Pickled, Callable_):
         if signature is None:
             return {types: self._inspected(what, Signature(types), arch) for types in self.signatures}
         types, arch = self._types_of(signature), arch or gpu.arch_of(current_device())
-        return with_room(COMPILING, lambda: getattr(gpu, what)(self.py_func, types, self.options, self.bounds, arch))
+        return alone(getattr(gpu, what), self.py_func, types, self.options, self.bounds, arch)
 
     def inspect_ptx(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""
@@ -280,13 +283,6 @@ class Kernel(Pickled, Callable_):
     def get_max_threads_per_block(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
         """Threads that a block may have: registers limit them."""
         return self._figure("max_threads", signature)
-
-
-def _remade(function: FunctionType, options: Options, bounds: Bounds, declared: tuple, strict: bool) -> Kernel:
-    """A kernel from its parts, as pickles need it: launches compile it, when what it captures is there."""
-    kernel = Kernel(function, options, bounds, strict=strict)
-    kernel._declared = list(declared)
-    return kernel
 
 
 def _all_adopted(given) -> tuple:

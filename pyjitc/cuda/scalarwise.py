@@ -14,7 +14,7 @@ import numpy as np
 
 from ..api import portable
 from ..api.dispatch import Binder
-from ..api.pickling import Pickled
+from ..api.pickled import Pickled
 from ..api.signature import signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
@@ -86,7 +86,7 @@ class Elementwise(Pickled):
         return f"<elementwise kernel {self.__qualname__}>"
 
     def _parts(self):
-        return Elementwise, self.signatures, self.options
+        return self.signatures, self.options
 
     def __call__(self, *operands, out=None, stream=0):
         operands = [np.asarray(x) if isinstance(x, (list, np.ndarray)) else adopt(x) for x in self._binder(*operands)]
@@ -253,7 +253,7 @@ class Reduce(Pickled):
         return f"<reduction {self.__qualname__}>"
 
     def _parts(self):
-        return Reduce, self.options
+        return (self.options,)
 
     def __call__(self, arr, size: int | None = None, res=None, init=None, stream=0):
         """The elements of `arr` (the first `size`), and `init` where it is given, reduced to one: returned, or written to the first
