@@ -132,12 +132,12 @@ def _plan(loop, nest, defs, edges):
                 limit = _room(inst, defs)
                 form = affine(inst.args[-1], defs, loop.blocks, memo)
                 if limit and form.terms and _known(form, counters, defs, loop):
-                    plan.guards[_key(form, limit)] = None
+                    plan.guards[plan.key(form, limit)] = None
                     plan.checks.add(inst)
             elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
                 form = affine(inst.args[1], defs, loop.blocks, memo)
                 if form.terms and _known(form, counters, defs, loop):
-                    shifted.append((inst, _key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
+                    shifted.append((inst, plan.key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
             elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
                 form = affine(inst.args[0], defs, loop.blocks, memo)
                 if form.terms and _known(form, counters, defs, loop):
