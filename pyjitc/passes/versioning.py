@@ -65,7 +65,7 @@ def run(fn: ir.Function, options=None) -> None:
     # The last loop first: where one loop leads straight to another, the copy of the first then leads to the guard of the second.
     for loop, plan in reversed(plans.values()):
         if plan.outer.entry_block not in copied:
-            copied |= loop.blocks
+            copied.update(loop.blocks)
             definitions.update(_version(fn, loop, plan, defs, nest.dom.number, found))
     fn.blocks = reverse_postorder(fn)
     repair(fn, definitions)
