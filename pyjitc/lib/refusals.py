@@ -23,7 +23,8 @@ from .py import builtins as builtins_
 from .py import index as py_index
 
 __all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_deletion",
-           "no_display", "no_identity", "no_with", "not_yet", "of_an_object", "of_python", "of_the_program", "other_attribute"]
+           "no_display", "no_identity", "no_with", "not_yet", "of_an_object", "of_python", "of_the_program",
+           "other_attribute"]
 
 _OUTSIDE = "call it outside the compiled function, and pass what it gives"
 _AS_LOOP = "call it outside the compiled function, or write it as a loop"
@@ -151,7 +152,7 @@ def call(target) -> Mismatch:
     if hint is None and near:
         hint = f"the nearest function that is: {near}"
     if hint is None and isinstance(target, type) and family != "builtins":
-        hint = ("make the object outside, and pass what is in it: numbers, arrays or a named tuple" if is_fixed(target) else
+        hint = ("make the object outside, and pass its numbers and arrays, or a named tuple" if is_fixed(target) else
                 "use a named tuple, whose methods are compiled; what changes goes into an array")
     return Mismatch(f"{full} is not compiled yet", hint or (_AS_LOOP if family in ("numpy", "math") else _OUTSIDE))
 
@@ -172,7 +173,8 @@ def attribute(x, name: str) -> Mismatch:
         return Mismatch(f"attributes of {describe(t)} objects are not compiled yet",
                         _READ if is_fixed(type(t.value)) else _AS_TUPLE, AttributeError)
     if cls is tuple and t.cls is None and hasattr(list, name):
-        return Mismatch(f"'tuple' object has no attribute '{name}'", "a tuple does not change; use an array", AttributeError)
+        return Mismatch(f"'tuple' object has no attribute '{name}'", "a tuple does not change; use an array",
+                        AttributeError)
     if isinstance(t, Array) and hasattr(np.ndarray, name):
         return Mismatch(f"the array attribute '{name}' is not compiled yet", "", AttributeError)
     return Mismatch(f"{describe(t)} object has no attribute '{name}'", other_attribute(x, name), AttributeError)

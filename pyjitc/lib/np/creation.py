@@ -9,7 +9,9 @@ from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
 from ...ops.structure import STRUCT_GET, TUPLE_GET
 from ...types import kinds
-from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
+from ...types.kinds import (
+    Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar,
+)
 from ...types.lattice import dtype_of
 from ...types.typeof import record_type
 from ..build import whole_number
