@@ -1,7 +1,7 @@
-"""Suite `opening`: the first example of the README, as it stands there: a call of it, and all that a new process does for the first.
+"""Suite `opening`: the first example of the README as it stands there: a call of it, and all that comes before its result.
 
-The contenders are given the same text with their own import line. A first call is the CPU time of a new process from the
-import of the compiler to the result, with NumPy imported before.
+The contenders are given the same text with their own import line. A first call is the CPU time of a new process from
+the import of the compiler to the result, with NumPy imported before.
 """
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def example() -> tuple[str, str]:
 def _written(peer: str) -> str:
     text, _ = example()
     package = CONTENDERS[peer][0]
-    return text.replace("from pyjitc import njit", "njit = lambda f: f" if package is None else f"from {package} import njit")
+    line = "njit = lambda f: f" if package is None else f"from {package} import njit"
+    return text.replace("from pyjitc import njit", line)
 
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:

@@ -31,13 +31,14 @@ TOLD = (
     ("contrast", "long-loop, 1,000 trips", "1,000 squares that nobody reads"),
 )
 # Suites of which the geometric mean is told.
-MEANS = (("math", "functions of arrays, 10 to 1e6 elements"), ("loops", "scalar and index loops"), ("npbench", "npbench kernels"))
+MEANS = (("math", "functions of arrays, 10 to 1e6 elements"), ("loops", "scalar and index loops"),
+         ("npbench", "npbench kernels"))
 
 
 def table(results: Results, source: str) -> str:
     """Markdown. source: the file that the figures come from, as a link."""
-    told = [(said, _find(results, suite, name)) for suite, name, said in TOLD]
-    peers, lines = _told(results.rows, [(said, row) for said, row in told if row is not None and row.figure is not None])
+    rows = [(said, _find(results, suite, name)) for suite, name, said in TOLD]
+    peers, lines = _told(results.rows, [(said, row) for said, row in rows if row is not None and row.figure is not None])
     summaries = []
     for suite, said in MEANS:
         rows = [row for row in results.rows if row.suite == suite and row.ratios and row.figure is not None]

@@ -124,7 +124,8 @@ def compile_signature(function, types, options: Options) -> Compiled:
 
 def _brief(t) -> str:
     if isinstance(t, (Function, Generator, Iterator, Method)) or isinstance(t, Struct) and t.name in ("list", "dict"):
-        return f"a {describe(t)[1:-1]}"
+        name = describe(t)[1:-1]
+        return f"an {name}" if name[0] in "aeiou" else f"a {name}"
     return f"a value of type {t}"
 
 

@@ -1,6 +1,8 @@
 """A Python function and the types of a call to typed IR: the entry of this room."""
 from __future__ import annotations
 
+from types import ModuleType
+
 from ..base.errors import CompileError, Diagnostic, TypingError
 from ..base.lazy import lazy
 from ..ir import core as ir
@@ -94,6 +96,9 @@ def _operand_types(analysis, inst: ir.Inst):
     for arg in inst.args:
         av = analysis.av.get(arg)
         name = arg.name or _written(analysis, arg)
+        if av is not None and isinstance(av[0], Singleton) and (
+                callable(av[0].value) or isinstance(av[0].value, ModuleType)):
+            continue  # its name says it
         if av is not None and name and name != str(av[0]) and (name, _shown(av[0])) not in named:
             named.append((name, _shown(av[0])))
     return tuple(named)

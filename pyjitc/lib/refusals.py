@@ -23,7 +23,8 @@ from .py import builtins as builtins_
 from .py import index as py_index
 
 __all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_deletion",
-           "no_display", "no_identity", "no_with", "not_yet", "of_python", "of_the_program", "other_attribute"]
+           "no_display", "no_identity", "no_with", "not_yet", "of_an_object", "of_python", "of_the_program",
+           "other_attribute"]
 
 _OUTSIDE = "call it outside the compiled function, and pass what it gives"
 _AS_LOOP = "call it outside the compiled function, or write it as a loop"
@@ -41,6 +42,7 @@ _AS_TUPLE = "pass its values, or a named tuple of them, whose methods are compil
 
 # Of a builtin, of a function of a package or of all of them, of a method of a builtin type.
 _INSTEAD = {
+    "list()": "np.fromiter(x, np.float64) makes an array of the numbers that x yields",
     **dict.fromkeys(("list", "list.append", "list.insert", "list.copy", "bytearray"), _AS_LIST),
     "list.extend": "np.concatenate((a, b)) joins arrays",
     **dict.fromkeys(("list.pop", "list.clear", "list.remove"),
@@ -78,6 +80,7 @@ _INSTEAD = {
     "open": "read and write files outside the compiled function, and pass arrays",
     "input": "ask outside the compiled function, and pass the answer",
     "random": "use np.random, or pass a generator: np.random.default_rng(seed)",
+    "time.sleep": "wait outside the compiled function",
     **dict.fromkeys(("time", "datetime"), "measure the time outside the compiled function"),
     "os": _OUTSIDE,
     "copy": "a.copy() copies an array; numbers and tuples need no copy",
@@ -143,13 +146,13 @@ def call(target) -> Mismatch:
     family = "numpy" if isinstance(target, np.ufunc) else (module or "builtins").split(".")[0]  # as people import it
     near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
     near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
-    hint = _advice(full, name if family == "builtins" else family)
+    hint = _advice(f"{full}()", full, name if family == "builtins" else family)
     if hint is None and family != "numpy" and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:  # another compiler's, a cache
         hint = f"call the function that it wraps, compiled: {name} = njit({name}.__wrapped__)"
     if hint is None and near:
         hint = f"the nearest function that is: {near}"
     if hint is None and isinstance(target, type) and family != "builtins":
-        hint = ("make the object outside, and pass what is in it: numbers, arrays or a named tuple" if is_fixed(target) else
+        hint = ("make the object outside, and pass its numbers and arrays, or a named tuple" if is_fixed(target) else
                 "use a named tuple, whose methods are compiled; what changes goes into an array")
     return Mismatch(f"{full} is not compiled yet", hint or (_AS_LOOP if family in ("numpy", "math") else _OUTSIDE))
 
@@ -169,6 +172,9 @@ def attribute(x, name: str) -> Mismatch:
     if isinstance(t, Singleton) and hasattr(t.value, name):
         return Mismatch(f"attributes of {describe(t)} objects are not compiled yet",
                         _READ if is_fixed(type(t.value)) else _AS_TUPLE, AttributeError)
+    if cls is tuple and t.cls is None and hasattr(list, name):
+        return Mismatch(f"'tuple' object has no attribute '{name}'", "a tuple does not change; use an array",
+                        AttributeError)
     if isinstance(t, Array) and hasattr(np.ndarray, name):
         return Mismatch(f"the array attribute '{name}' is not compiled yet", "", AttributeError)
     return Mismatch(f"{describe(t)} object has no attribute '{name}'", other_attribute(x, name), AttributeError)
@@ -217,12 +223,21 @@ def of_the_program(t, what: str, changed: bool = False) -> Mismatch:
                     "make it an array or a tuple outside the function", AttributeError)
 
 
-def not_yet(t, op: str = "") -> Mismatch:
-    """What this type can do in Python, but not here yet."""
-    if t is Str or t is Bytes:
-        return Mismatch(f"operations on {t} are not compiled yet", _AS_CODES)
-    return Mismatch(f"operations on a {t.name} are not compiled yet",
-                    "np.full(n, x) is an array of n equal items" if op == "*" else _INSTEAD[t.name])
+def not_yet(t, what: str) -> Mismatch:
+    """What this type can do in Python, but not here yet. what: with its preposition."""
+    name = str(t) if t is Str or t is Bytes else t.name
+    if what == "`*` of" and name == "list":
+        hint = "np.full(n, x) is an array of n equal items"
+    elif what == "assigning to an item of" and name == "list":
+        hint = "use an array: np.array([1, 2, 3]), np.zeros(n)"
+    else:
+        hint = _INSTEAD[name]
+    return Mismatch(f"{what} a {name} is not compiled yet", hint)
+
+
+def of_an_object(t, what: str) -> Mismatch:
+    """What is asked of an object of the program's, or of a module's."""
+    return Mismatch(f"{what} of {describe(t)} objects are not compiled", _READ)
 
 
 def no_display(kind: type) -> Mismatch:
@@ -245,7 +260,7 @@ def no_comprehension(kind: type, item) -> Mismatch:
 def no_deletion(t) -> Mismatch:
     """del x[i], del x.name"""
     if isinstance(t, Struct) and t.name in ("list", "dict"):
-        return not_yet(t)
+        return not_yet(t, "deletion of an item of")
     return Mismatch(f"{describe(t)} object doesn't support item deletion")
 
 

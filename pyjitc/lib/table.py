@@ -183,9 +183,9 @@ class Library:
             return Apply(pyobject.PY_JOIN, x, y)
         for t, other in ((x.type, y.type), (y.type, x.type)):
             if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or op == "+" and t is other):
-                raise refusals.not_yet(t)
+                raise refusals.not_yet(t, f"`{op}` of")
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
-                raise refusals.not_yet(t, op)
+                raise refusals.not_yet(t, f"`{op}` of")
         return operators.binary(op, x, y, inplace)
 
     def unary(self, op, x):
@@ -330,6 +330,10 @@ class Library:
             raise Mismatch("`in` of an enum class is compiled for members of a plain enum", "compare with the members, or with their values")
         if _is_of_the_program(y.type):
             raise refusals.of_the_program(y.type, "`in`")
+        if _is_container(y.type):
+            raise refusals.not_yet(y.type, "`in` of")
+        if isinstance(y.type, Singleton) and hasattr(type(y.type.value), "__contains__"):
+            raise refusals.of_an_object(y.type, "the items")
         raise Mismatch(f"argument of type {describe(y.type)} is not iterable")
 
     def truth(self, x):
@@ -482,7 +486,7 @@ class Library:
                 raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
             return Call(iteration.range_item, x, ranges.index(i))
         if _is_text(t) or _is_container(t):
-            raise refusals.not_yet(t)
+            raise refusals.not_yet(t, "indexing of")
         if isinstance(t, Singleton) and (t.value is np.mgrid or t.value is np.ogrid):
             return index.grids.getitem(x, i)
         if isinstance(t, Singleton) and (t.value is np.r_ or t.value is np.c_):
@@ -491,6 +495,8 @@ class Library:
             raise Mismatch(f"'{t.value.__name__}[...]' has no meaning in compiled code")
         if _is_of_the_program(t):
             raise refusals.of_the_program(t, "an item")
+        if isinstance(t, Singleton) and hasattr(type(t.value), "__getitem__"):
+            raise refusals.of_an_object(t, "items")
         raise Mismatch(f"{describe(t)} object is not subscriptable")
 
     def _tuple_item(self, x, i, name="tuple"):
@@ -523,7 +529,7 @@ class Library:
             written_out = isinstance(v.type, Tuple) or isinstance(v.type, Struct) and v.type.name == "list"
             return indexing.setitem(x, i, v) if written_out or _advanced(i) else subscripts.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
-            raise refusals.not_yet(x.type)
+            raise refusals.not_yet(x.type, "assigning to an item of")
         if _is_part(x.type):
             return index.attributes.setitem(x, i, v)
         if _is_of_the_program(x.type):
@@ -598,11 +604,13 @@ class Library:
         if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (_is_state(t) or t.name == "empty_iterator"):
             return x
         if _is_text(t) or _is_container(t):
-            raise refusals.not_yet(t)
+            raise refusals.not_yet(t, "iteration over")
         if _is_of_the_program(t):
             raise refusals.of_the_program(t, "iteration")
         if _is_enum(t):
             return self.iter(constant(classes.enum_members(t.value)))
+        if isinstance(t, Singleton) and hasattr(type(t.value), "__iter__"):
+            raise refusals.of_an_object(t, "the items")
         raise Mismatch(f"{describe(t)} object is not iterable")
 
     def next(self, state):

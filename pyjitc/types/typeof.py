@@ -35,7 +35,7 @@ del _name, _class
 
 # NumPy's type numbers of native-order dtypes.
 _BY_NUMBER = {np.dtype(cls).num: t for cls, t in _EXACT.items() if issubclass(cls, np.generic)}
-_MAX_TUPLE = 100  # items of a tuple that is an argument, those of tuples in it too: a loop over more compiles for seconds
+_MAX_TUPLE = 100  # items of a tuple that is an argument, with those of tuples in it: loops over more compile for seconds
 _KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
 
 
@@ -83,8 +83,8 @@ def typeof(value, other: Callable | None = None) -> Type:
     if issubclass(cls, tuple):
         count = _count(value)
         if count > _MAX_TUPLE:
-            raise TypeError(f"is a tuple of {count} items; compiled code has a variable for each, and takes at most {_MAX_TUPLE}; "
-                            "pass an array: np.array(x)")
+            raise TypeError(f"is a tuple of {count} items; compiled code has a variable for each, and takes at most "
+                            f"{_MAX_TUPLE}; pass an array: np.array(x)")
     if cls is tuple:
         return Tuple(_items(value, other))
     if issubclass(cls, tuple):

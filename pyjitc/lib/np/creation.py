@@ -9,7 +9,9 @@ from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
 from ...ops.structure import STRUCT_GET, TUPLE_GET
 from ...types import kinds
-from ...types.kinds import Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_numpy_scalar
+from ...types.kinds import (
+    Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar,
+)
 from ...types.lattice import dtype_of
 from ...types.typeof import record_type
 from ..build import whole_number
@@ -26,6 +28,9 @@ def scalar_of(x: Expr):
     if isinstance(x.type, DType):
         return x.type.scalar
     value = x.type.value if isinstance(x.type, Singleton) else x.value
+    if is_integer(x.type):
+        raise Mismatch(f"Cannot interpret {'an int' if value is UNKNOWN else repr(str(value))} as a data type",
+                       "this argument is the dtype; several lengths go into a tuple, as in np.zeros((3, 3))")
     try:
         if value is UNKNOWN:
             raise TypeError
