@@ -143,6 +143,9 @@ class StaticFunction(Pickled):
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
 
+    def __repr__(self):
+        return f"<pyjitc function {self.__qualname__} with static {', '.join(self.static)} at {id(self):#x}>"
+
     def _parts(self) -> tuple:
         return self.static, self._compiled
 

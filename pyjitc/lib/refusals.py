@@ -89,6 +89,7 @@ _INSTEAD = {
     **dict.fromkeys(("decimal", "fractions"), "compute with floats, or with ints in a smaller unit"),
     "pyjitc.api.jit": "decorate it outside; functions inside a compiled function are compiled with it",
     "pandas": "pass columns as arrays, as in frame['x'].to_numpy()",
+    **dict.fromkeys(("breakpoint", "pdb"), "run the program with PYJITC_DISABLE=1, and the interpreter stops here"),
     "super": "call the method of the other class by its name",
     "format": "write an f-string, as in f'{x:.3g}'",
     "numpy.seterr": "write `with np.errstate(...)` around the operations, or call it outside and compile with njit(errstate=True)",
