@@ -66,7 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     run = commands.add_parser("run", help="run a script", description="Run a script, watching its compilations.",
-                              usage="pyjitc run [--time] [--dump STAGE[:FUNCTION]] [--perf] [--disable] SCRIPT [ARGUMENT ...]")
+                              usage="pyjitc run [--time] [--dump STAGE[:FUNCTION]] [--perf] [--disable] SCRIPT "
+                                    "[ARGUMENT ...]")
     run.add_argument("--time", action="store_true", help="print the time of every stage of compiling at the end")
     run.add_argument("--dump", metavar="STAGE[:FUNCTION]", help="print what a stage of compiling made")
     run.add_argument("--perf", action="store_true", help="name compiled functions to perf, in /tmp/perf-PID.map")

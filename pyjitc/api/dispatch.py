@@ -512,7 +512,7 @@ class _Interpreted(CompiledFunction):
 
 
 def undecorated(function: Callable, stand) -> Callable:
-    """The function itself, which the interpreter runs, with the public attributes and methods of its compiled form `stand`."""
+    """The function itself, which the interpreter runs, with the public attributes and methods of its compiled form."""
     names = {*dir(type(stand)), *vars(stand)}
     vars(function).update((name, getattr(stand, name)) for name in names if not name.startswith("_"))
     function.py_func = function

@@ -165,8 +165,8 @@ def _memory_keys(function, types, options: Options) -> tuple[tuple, tuple]:
 
 
 def find(function, types, options: Options, args, own: dict[str, int]) -> Native | None:
-    """An existing specialisation that holds for this function object, linked; from memory, then from disk. own: the statistics of
-    the function."""
+    """An existing specialisation that holds for this function object, linked; from memory, then from disk. own: the
+    statistics of the function."""
     roots = (function, *args)
     keys = _memory_keys(function, types, options)
     known = _table.get(function.__code__)

@@ -1,8 +1,9 @@
 """The locks of compiling and of late imports, and forks, which wait for both.
 
-The child of a fork has the memory of all threads, but of the threads only the one that forked. A lock that another held is never
-released there, and what another was changing stays half changed: a library function of which one half is simplified, LLVM's
-tables, a module that is being imported. So a fork waits until nobody compiles or imports, and the child finds all at rest.
+The child of a fork has the memory of all threads, but of the threads only the one that forked. A lock that another held
+is never released there, and what another was changing stays half changed: a library function of which one half is
+simplified, LLVM's tables, a module that is being imported. So a fork waits until nobody compiles or imports, and the
+child finds all at rest.
 
 The order in which locks are taken is that of this module: a compile holds COMPILE, takes LLVM, and imports.
 """

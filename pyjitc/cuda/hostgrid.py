@@ -254,6 +254,7 @@ def _revived(variant, roots, options: Options) -> GridCode | None:
                 return None
             guards.append(Guard(container, key, value))
         kernel = GridKernel(*parts)
-        return GridCode(kernel._replace(sites=tuple(Site(*s) for s in kernel.sites)), tuple(guards), options.debug, roots[0])
+        kernel = kernel._replace(sites=tuple(Site(*s) for s in kernel.sites))
+        return GridCode(kernel, tuple(guards), options.debug, roots[0])
     except (LookupError, AttributeError, TypeError, ValueError, LoadError):
         return None

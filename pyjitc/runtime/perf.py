@@ -34,5 +34,5 @@ def _write(lines) -> None:
         finally:
             os.close(file)
     except OSError as error:
-        warnings.warn(f"PYJITC_PERF: {path()} cannot be written ({error.strerror}); perf will not know compiled functions",
-                      RuntimeWarning, stacklevel=2)
+        warnings.warn(f"PYJITC_PERF: {path()} cannot be written ({error.strerror}); perf will not know the names of "
+                      "compiled functions", RuntimeWarning, stacklevel=2)

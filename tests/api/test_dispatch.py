@@ -452,15 +452,16 @@ def test_disabled(monkeypatch):
 
 
 def test_disabled_functions_have_what_compiled_ones_have(monkeypatch, capsys):
-    made = {"njit": lambda f: njit(f), "declared": njit("int64(int64)"), "partial": lambda f: njit(functools.partial(f)),
-            "static": njit(static_argnames="x"), "trace": trace}
+    made = {"njit": lambda f: njit(f), "declared": njit("int64(int64)"), "trace": trace,
+            "partial": lambda f: njit(functools.partial(f)), "static": njit(static_argnames="x")}
     names = {how: {n for n in dir(decorate(lambda x: x)) if not n.startswith("_")} for how, decorate in made.items()}
     monkeypatch.setenv("PYJITC_DISABLE", "1")
     for how, decorate in made.items():
         function = decorate(lambda x: [x])
         assert function(3) == [3] and names[how] <= {*dir(function)}, how
     f = njit(fastmath=True)(lambda x: x + 1)
-    assert type(f) is types.FunctionType and f(1) == 2 and f.signatures == [] == f.nopython_signatures and f.overloads == {}
+    assert type(f) is types.FunctionType and f(1) == 2
+    assert f.signatures == [] == f.nopython_signatures and f.overloads == {}
     assert set(f.stats.values()) == {0} and f.options.fastmath is True and f.py_func is f
     f.compile("int64(int64)")
     f.recompile()

@@ -76,8 +76,8 @@ def tried(folder, monkeypatch):
 
 def run(folder, *command, given="", **variables):
     place = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-    return subprocess.run([sys.executable, *command], cwd=folder, env=place, input=given, capture_output=True, text=True,
-                          timeout=120)
+    return subprocess.run([sys.executable, *command], cwd=folder, env=place, input=given, capture_output=True,
+                          text=True, timeout=120)
 
 
 def needs(package: str) -> None:
@@ -97,7 +97,8 @@ def test_inspection(tried):
     assert str(inspect.signature(f)) == "(n: int, step: 'int' = 1) -> int"
     assert typing.get_type_hints(f) == {"n": int, "step": int, "return": int}
     assert inspect.getdoc(f).startswith("The sum") and inspect.getsource(f).startswith("@njit\ndef total")
-    assert inspect.getmodule(f) is tried and inspect.unwrap(f) is f.py_func and inspect.getfullargspec(f).args == ["n", "step"]
+    assert inspect.getmodule(f) is tried and inspect.unwrap(f) is f.py_func
+    assert inspect.getfullargspec(f).args == ["n", "step"]
     assert "The sum of numbers below n." in pydoc.render_doc(f, renderer=pydoc.plaintext)
     assert "total(n: int, step: 'int' = 1) -> int" in pydoc.render_doc(tried, renderer=pydoc.plaintext)
     assert "area(self, x)" in pydoc.render_doc(tried.Shape, renderer=pydoc.plaintext)
@@ -129,23 +130,25 @@ def test_static_functions_say_what_they_are():
     def power(x, n):
         return x ** n
 
-    assert repr(power).startswith("<pyjitc function test_static_functions_say_what_they_are.<locals>.power with static n")
+    assert repr(power).startswith(f"<pyjitc function {power.__qualname__} with static n at 0x")
 
 
 # -- debuggers
 
 def test_post_mortem(folder):
-    (folder / "program.py").write_text("import numpy as np, pdb\nimport tried\ndef caller(x):\n    return tried.item(np.zeros(2), x)\n"
-                                       "try:\n    caller(3)\nexcept IndexError:\n    pdb.post_mortem()\n")
+    (folder / "program.py").write_text(
+        "import numpy as np, pdb\nimport tried\ndef caller(x):\n    return tried.item(np.zeros(2), x)\n"
+        "try:\n    caller(3)\nexcept IndexError:\n    pdb.post_mortem()\n")
     done = run(folder, "program.py", given="p a\nll\nup\np x\nq\n")
     assert "tried.py(27)item()" in done.stdout and "->\t    return a[i] + 1.0" in done.stdout, done
-    assert "*** NameError: no value of 'a' is known here: compiled functions keep their locals in registers" in done.stdout
+    assert "*** NameError: no value of 'a' is known here: compiled functions keep their locals" in done.stdout
     assert "(Pdb) 3\n" in done.stdout
 
 
 @pytest.mark.parametrize("stop", ["breakpoint()", "import pdb; pdb.set_trace()"])
 def test_breakpoints_in_the_source(stop, folder):
-    (folder / "program.py").write_text(f"from pyjitc import njit\n@njit\ndef f(x):\n    y = x + 1\n    {stop}\n    return y\nprint(f(3))\n")
+    (folder / "program.py").write_text(
+        f"from pyjitc import njit\n@njit\ndef f(x):\n    y = x + 1\n    {stop}\n    return y\nprint(f(3))\n")
     done = run(folder, "program.py")
     assert "TypingError" in done.stderr and "PYJITC_DISABLE=1, and the interpreter stops here" in done.stderr
     done = run(folder, "program.py", given="p y\nc\n", PYJITC_DISABLE="1")
@@ -184,7 +187,8 @@ def test_coverage(folder):
 
 def test_autoreload(folder):
     needs("IPython")
-    source = "from pyjitc import njit\nK = {k}\n@njit\ndef f(x):\n    return x + K\n@njit\ndef g(x):\n    return f(x) * 2\n"
+    source = ("from pyjitc import njit\nK = {k}\n@njit\ndef f(x):\n    return x + K\n"
+              "@njit\ndef g(x):\n    return f(x) * 2\n")
     (folder / "again.py").write_text(source.format(k=1))
     (folder / "program.py").write_text(textwrap.dedent(f"""
         import pathlib, time

@@ -17,8 +17,9 @@ SCRIPT = pathlib.Path(__file__).with_name("travelling.py")
 OFFSET = 5
 
 
-@pytest.mark.parametrize("how, needs", [("cloudpickle", "cloudpickle"), ("joblib", "joblib"), ("distributed", "distributed"),
-                                        ("spawn", ""), ("fork", ""), ("forkserver", ""), ("executor", "")])
+@pytest.mark.parametrize("how, needs", [
+    ("cloudpickle", "cloudpickle"), ("joblib", "joblib"), ("distributed", "distributed"), ("spawn", ""), ("fork", ""),
+    ("forkserver", ""), ("executor", "")])
 def test_functions_of_a_script(how, needs):
     if needs and importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
@@ -53,7 +54,8 @@ def test_modules_that_cloudpickle_takes_by_value(tmp_path, monkeypatch):
     """In a process that has not got the module."""
     cloudpickle = pytest.importorskip("cloudpickle")
     (tmp_path / "only_here.py").write_text(
-        "from pyjitc import njit\nN = 3\ndef helper(x):\n    return x * N\n\n@njit\ndef f(x):\n    return helper(x) + 1\n")
+        "from pyjitc import njit\nN = 3\ndef helper(x):\n    return x * N\n\n"
+        "@njit\ndef f(x):\n    return helper(x) + 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     import only_here
 

@@ -125,7 +125,8 @@ def launched(n):
 
 
 CASES = {
-    "a helper": (compiled, (2,), 7), "options": (with_options, (1,), 5.5), "a declared signature": (declared, (2, 3), 9.0),
+    "a helper": (compiled, (2,), 7), "options": (with_options, (1,), 5.5),
+    "a declared signature": (declared, (2, 3), 9.0),
     "calls of others": (calls_others, (2.0,), 213.0), "recursion": (factorial, (10,), 3628800),
     "mutual recursion": (even, (10,), True),
     "a closure": (adder(4), (1,), 8), "a closure of itself": (counter(), (5,), 5), "njit(f)": (by_call, (1,), 4),

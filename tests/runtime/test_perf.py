@@ -66,7 +66,8 @@ if child == 0:
     njit(lambda x: x + 0.5)(1)
     now = entries()
     os.remove(perf.path())
-    os._exit(0 if all(now[name] == spans for name, spans in before.items()) and any("<lambda>" in n for n in now) else 1)
+    same = all(now[name] == spans for name, spans in before.items())
+    os._exit(0 if same and any("<lambda>" in name for name in now) else 1)
 assert os.waitpid(child, 0)[1] == 0 and entries() == before
 """,
 }
@@ -98,8 +99,8 @@ def test_a_file_that_cannot_be_written_is_told_once(tmp_path):
 @pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
 def test_perf_finds_the_names(tmp_path):
     script, data = tmp_path / "busy.py", tmp_path / "perf.data"
-    script.write_text("from pyjitc import njit\n\n@njit\ndef busy(n):\n    s = 0\n    for i in range(n):\n        s ^= i * i % 7\n"
-                      "    return s\n\nbusy(200_000_000)\n")
+    script.write_text("from pyjitc import njit\n\n@njit\ndef busy(n):\n    s = 0\n    for i in range(n):\n"
+                      "        s ^= i * i % 7\n    return s\n\nbusy(200_000_000)\n")
     place = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = ["perf", "record", "-q", "-o", str(data), sys.executable, "-m", "pyjitc", "run", "--perf", str(script)]
     recorded = subprocess.run(command, env=place, capture_output=True, text=True)

@@ -327,12 +327,13 @@ FORKS_FROM_THE_START = """
 import os, signal, sys, threading, time
 import numpy as np
 from pyjitc import njit
-SOURCES = ["np.sort(a).sum()", "np.linalg.det(np.outer(a, a))", "np.fft.fft(a)[0].real", "np.random.rand(3)[0] * 0 + a.std()",
-           "np.median(a)", "np.unique(a).size", "np.interp(2.5, a, a)", "np.histogram(a)[0].sum()", "np.polyfit(a, a, 1)[0]",
-           "np.where(a > 1, a, 0).max()"]
+SOURCES = ["np.sort(a).sum()", "np.linalg.det(np.outer(a, a))", "np.fft.fft(a)[0].real", "np.where(a > 1, a, 0).max()",
+           "np.random.rand(3)[0] * 0 + a.std()", "np.median(a)", "np.unique(a).size", "np.interp(2.5, a, a)",
+           "np.histogram(a)[0].sum()", "np.polyfit(a, a, 1)[0]"]
 def made(k, n):
     space = {"np": np}
-    exec(f"def f(a):\\n    s = 0.0\\n    for i in range({k}):\\n        s += i\\n    return s + {SOURCES[n % len(SOURCES)]}", space)
+    whole = SOURCES[n % len(SOURCES)]
+    exec(f"def f(a):\\n    s = 0.0\\n    for i in range({k}):\\n        s += i\\n    return s + {whole}", space)
     return space["f"]
 stop = []
 def work(first):
@@ -366,8 +367,8 @@ for thread in threads:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("wait", [0.0, 0.03])
 def test_forks_while_threads_compile_and_import(wait):
-    """From the first compile on, when the compiler is being imported: the child gets no half-imported module, no lock that
-    nobody will release, and none of the compiler's tables half changed."""
+    """From the first compile on, when the compiler is being imported: the child gets no half-imported module, no lock
+    that nobody will release, and none of the compiler's tables half changed."""
     place = {**os.environ, "PYJITC_CACHE": "0"}
     command = [sys.executable, "-W", "ignore", "-c", FORKS_FROM_THE_START, str(wait), str(round(wait * 1000))]
     done = subprocess.run(command, cwd=ROOT, env=place, capture_output=True, text=True, timeout=180)
