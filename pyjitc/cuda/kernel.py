@@ -35,6 +35,7 @@ from .devices import current_device, stream_handle
 __all__ = ["jit", "Kernel", "DeviceFunction", "Bounds"]
 
 gpu = lazy(f"{__package__}.gpu")
+_compiler = lazy("pyjitc.api.compiler")
 _backends = {True: gpu, False: lazy(f"{__package__}.hostgrid")}
 _MAX_SHARED = 48 << 10
 _MAX_LAUNCHES = 64  # configurations of a kernel that are remembered
@@ -63,8 +64,8 @@ class DeviceFunction(Pickled, Callable_):
 class Kernel(Pickled, Callable_):
     """A kernel: `kernel[grid, block](...)` launches it. Called in another kernel it is a device function. py_func, options."""
 
-    __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_launches", "_declared", "_binder", "_stand_ins",
-                 "__dict__", "__weakref__")
+    __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_count", "_launches", "_declared", "_binder",
+                 "_stand_ins", "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
     def __init__(self, function: FunctionType, options: Options, bounds: Bounds, declared=(), strict: bool = False):
@@ -72,6 +73,7 @@ class Kernel(Pickled, Callable_):
         self.options, self.bounds = options, bounds
         self.strict = strict
         self._codes: dict = {}
+        self._count = 0
         self._launches: dict = {}
         self._declared: list[Signature] = []
         self._binder = Binder(function)
@@ -153,10 +155,32 @@ class Kernel(Pickled, Callable_):
         if found is not None and _holds(found.guards):
             return found
         self._check_passing(types)
-        make = _backends[device.gpu].compile_kernel
-        found = alone(make, self.py_func, types, self.options, self.bounds, device)
+        return self._made(key, device, self.options)
+
+    def _made(self, key, device, options: Options):
+        found = alone(_backends[device.gpu].compile_kernel, self.py_func, key[0], options, self.bounds, device)
         self._codes[key] = found
+        self._count += 1
         return found
+
+    def recompile(self) -> None:
+        """Compile every signature anew, whatever memory and disk hold."""
+        for key in list(self._codes):
+            self._made(key, key[1] or current_device(), self.options._replace(cache=False))
+
+    def disable_compile(self, value: bool = True) -> None:
+        """With True, argument types not compiled so far are refused."""
+        self._declared = list(map(Signature, self.signatures)) if value else []
+
+    @property
+    def stats(self) -> dict:
+        """Counts for this kernel: how often code was made, or read from disk."""
+        return {"compiled": self._count}
+
+    @property
+    def nopython_signatures(self) -> list[str]:
+        """The signatures as text."""
+        return [f"({', '.join(map(str, types))}) -> none" for types in self.signatures]
 
     @property
     def signatures(self) -> list[tuple]:
@@ -237,6 +261,16 @@ class Kernel(Pickled, Callable_):
         return self._inspected("inspect_ptx", signature, arch)
 
     inspect_asm = inspect_ptx
+
+    def inspect_ir(self, signature: str | tuple | Signature | None = None) -> str | dict[tuple, str]:
+        """Typed IR as text, for a signature, or of all that were launched."""
+        return self._inspected("inspect_types", signature, "")
+
+    def inspect_cfg(self, signature: str | tuple | Signature | None = None) -> str | dict[tuple, str]:
+        """Control-flow graph in DOT, for a signature, or of all that were launched; a notebook shows a picture."""
+        if signature is None:
+            return {types: self.inspect_cfg(Signature(types)) for types in self.signatures}
+        return alone(_compiler.inspect, self.py_func, self._types_of(signature), self.options, "cfg")
 
     def inspect_llvm(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """The optimised LLVM text that PTX is made of."""

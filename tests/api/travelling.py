@@ -114,7 +114,7 @@ def kernel(x):
 
 @cuda.elementwise
 def relu(x):
-    return x * SCALE if x > 0 else 0.0
+    return x * SCALE if x > 0 else x * 0.0
 
 
 def launched(n):
