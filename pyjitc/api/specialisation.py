@@ -14,7 +14,7 @@ from collections import deque
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
-from ..base.room import COMPILING, with_room
+from ..base.room import COMPILING, DEPTH, with_room
 from ..base.trace import timed
 from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load, provide
@@ -38,7 +38,7 @@ def _count(what: str, own: dict[str, int]) -> None:
 def alone(function, *args):
     """function(*args), which may compile: one thread at a time, on a stack that is large enough. The lock is taken there: what
     runs while a compile does, a finaliser, may compile too."""
-    return with_room(COMPILING, _locked, function, *args)
+    return with_room(COMPILING, _locked, function, *args, calls=DEPTH)
 
 
 def _locked(function, *args):

@@ -11,9 +11,10 @@ from _thread import _local, allocate_lock, get_ident
 
 from .lazy import lazy
 
-__all__ = ["COMPILING", "with_room"]
+__all__ = ["COMPILING", "DEPTH", "with_room"]
 
 COMPILING = 1 << 20  # bytes: inference and the passes of LLVM call themselves
+DEPTH = 600  # and calls of Python functions inside each other: a recursion that has come far may be what compiles another function
 
 ctypes, threading = lazy("ctypes"), lazy("threading")
 
@@ -35,9 +36,10 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_starting._at_fork_reinit)
 
 
-def with_room(size: int, function, *args):
-    """function(*args), which takes `size` bytes of the stack: in a thread of its own where this one has less."""
-    if get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN:
+def with_room(size: int, function, *args, calls: int = 0):
+    """function(*args), which takes `size` bytes of the stack and `calls` calls of Python functions inside each other: in a thread of its
+    own where this one has less."""
+    if (get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN) and not (calls and _is_deep(calls)):
         return function(*args)
     done: list = []
 
@@ -62,6 +64,16 @@ def with_room(size: int, function, *args):
         return result
     finally:
         del error  # which knows this frame
+
+
+def _is_deep(calls: int) -> bool:
+    """Whether fewer calls than these are left to this thread, of a limit that allows for them."""
+    left = limit = sys.getrecursionlimit()
+    frame = sys._getframe()
+    while frame is not None and left >= calls:
+        left -= 1
+        frame = frame.f_back
+    return left < calls < limit
 
 
 def _stack_of_this_thread() -> int:

@@ -8,6 +8,7 @@ handler or the return of 1. The text names every external symbol, so that the ob
 from __future__ import annotations
 
 import struct
+import weakref
 
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
@@ -26,60 +27,83 @@ _FLOATS = {16: "half", 32: "float", 64: "double"}
 _EMPTY = (NoneType, Unbound, Undefined, Ellipsis_)
 _POINTERS = (Str, Bytes, Object)
 _components: dict[Type | None, tuple[str, ...]] = {None: ()}  # None: the result of a function that never returns
+_passing_components: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def components(t: Type) -> tuple[str, ...]:
     """LLVM types of the scalars that represent a value of type `t`."""
     found = _components.get(t)
     if found is None:
-        found = tuple(_find(t))
-        if not t.passing:
-            _components[t] = found
+        found = _passing_components.get(t)
+        if found is None:
+            found = _find(t)
     return found
 
 
-def _find(t):
-    if isinstance(t, Function):  # first: where one of a thousand functions is called, each asks for all of them
-        return [c for p in t.captures for c in components(p)]
-    if t is Int:
-        return ["i64"]
-    if t is Float:
-        return ["double"]
-    if t is Bool or t is NpBool:
-        return ["i1"]
-    if t is Complex:
-        return ["double", "double"]
-    if t in _EMPTY or isinstance(t, (Singleton, DType)):
-        return []
-    if t in _POINTERS or isinstance(t, (Exception_, Instance, Cell, Iterator)):
-        return ["ptr"]
-    if isinstance(t, NpInt):
-        return [f"i{t.bits}"]
-    if isinstance(t, NpTime):
-        return ["i64"]
-    if isinstance(t, NpFloat):
-        return [_FLOATS[t.bits]]
-    if isinstance(t, NpComplex):
-        return [_FLOATS[t.bits // 2]] * 2
-    if isinstance(t, Array):
-        return ["ptr", "ptr"] + ["i64"] * (2 * t.ndim)
-    if t is Range:
-        return ["i64"] * 3
+def _find(t: Type) -> tuple[str, ...]:
+    """Parts before what they are parts of, without recursion: functions may be nested in each other hundreds of levels deep."""
+    work = [t]
+    while work:
+        one = work[-1]
+        parts = _parts(one)
+        found: tuple[str, ...] | None = None
+        if parts is None:
+            found = _scalars(one)
+        else:
+            known = [_passing_components.get(p) if p.passing else _components.get(p) for p in parts]
+            if None in known:
+                work += [p for p, c in zip(parts, known) if c is None]
+            else:
+                found = tuple(c for part in known for c in part)
+                if isinstance(one, Union):
+                    found = ("i16", *found)
+        if found is not None:
+            (_passing_components if one.passing else _components)[one] = found
+            work.pop()
+    return found
+
+
+def _parts(t: Type) -> tuple[Type, ...] | None:
+    """The types of an aggregate; None of what is represented by itself."""
+    if isinstance(t, Function):
+        return t.captures
     if isinstance(t, Tuple):
-        parts = t.elements
-    elif isinstance(t, Slice):
-        parts = (t.start, t.stop, t.step)
-    elif isinstance(t, Struct):
-        parts = [m for _, m in t.members]
-    elif isinstance(t, Method):
-        parts = (t.receiver,)
-    elif isinstance(t, Dual):
-        parts = (t.wide, Bool)
-    elif isinstance(t, Union):
-        return ["i16"] + [c for m in t.members for c in components(m)]
-    else:
-        raise AssertionError(f"no representation for {t}")
-    return [c for p in parts for c in components(p)]
+        return t.elements
+    if isinstance(t, Slice):
+        return t.start, t.stop, t.step
+    if isinstance(t, Struct):
+        return tuple(m for _, m in t.members)
+    if isinstance(t, Method):
+        return t.receiver,
+    if isinstance(t, Dual):
+        return t.wide, Bool
+    return t.members if isinstance(t, Union) else None
+
+
+def _scalars(t: Type) -> tuple[str, ...]:
+    if t is Int or isinstance(t, NpTime):
+        return "i64",
+    if t is Float:
+        return "double",
+    if t is Bool or t is NpBool:
+        return "i1",
+    if t is Complex:
+        return "double", "double"
+    if t in _EMPTY or isinstance(t, (Singleton, DType)):
+        return ()
+    if t in _POINTERS or isinstance(t, (Exception_, Instance, Cell, Iterator)):
+        return "ptr",
+    if isinstance(t, NpInt):
+        return f"i{t.bits}",
+    if isinstance(t, NpFloat):
+        return _FLOATS[t.bits],
+    if isinstance(t, NpComplex):
+        return (_FLOATS[t.bits // 2],) * 2
+    if isinstance(t, Array):
+        return "ptr", "ptr", *["i64"] * (2 * t.ndim)
+    if t is Range:
+        return "i64", "i64", "i64"
+    raise AssertionError(f"no representation for {t}")
 
 
 _ZERO = {"ptr": "null", "double": "0.0", "float": "0.0", "half": "0.0", "i1": "false"}

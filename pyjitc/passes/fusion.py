@@ -22,6 +22,7 @@ __all__ = ["Fusion", "kernels"]
 
 _NO_ARRAYS = (m.POLL, WARN)
 MOST = 24  # operands of a fused nest
+DEEPEST = 128  # kernels of one: every producer that joins a tree copies it
 
 
 class Fusion:
@@ -84,6 +85,8 @@ class Fusion:
                     continue
                 only = self.uses[v] == inst.args[first:].count(v)
                 if not only and not self.is_shared(v, producer) or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
+                    continue
+                if _nodes(inst.attrs["tree"]) + _nodes(producer.attrs["tree"]) > DEEPEST:
                     continue
                 operands = _merged(inst, producer, v)
                 if len(operands) > MOST:
@@ -427,6 +430,10 @@ def _written(inst: Inst) -> Value | None:
     if inst.op is NEST_INTO:
         return inst.args[1]
     return inst.args[0] if inst.op is m.ARRAY_STORE else None
+
+
+def _nodes(tree) -> int:
+    return len(kernels(tree))
 
 
 def kernels(tree) -> list[Function]:
