@@ -215,6 +215,7 @@ def _ask(insts, check, bad, loc, narrowed) -> ir.Value:
             good = make(a.FEQ, x, x, type=Bool)
         else:
             good = make(a.BAND, make(a.FGE, x, number(-2.0**63, x.type), type=Bool), make(a.FLT, x, number(2.0**63, x.type), type=Bool), type=Bool)
+        if narrowed is None:  # else nobody reads it
             check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
         wrong = make(a.CAST, make(a.BNOT, good, type=Bool), type=Int)
         insts[-1].attrs["type"] = Int

@@ -28,7 +28,7 @@ class Below:
         self.forms: dict = {}
 
     def __call__(self, v: Value, limit: Value, c: int, block: Block) -> bool:
-        self.left = _BUDGET
+        self.left, self.asked = _BUDGET, set()
         return self.holds(v, limit, c, block, (), {})
 
     def holds(self, v, limit, c, block, given, supposed) -> bool:
@@ -44,17 +44,26 @@ class Below:
         before = supposed.get((v, limit))
         if before is not None:
             return c <= before
-        made = ranges.defs.inst_of.get(v)
-        if made is not None:
-            if self.made_below(made, limit, c, block, given, supposed):
-                return True
-        elif ranges.defs.block_of.get(v) not in (None, ranges.fn.entry) and self.handed_below(v, limit, c, block, supposed):
-            return True
+        asked = v, limit, c
+        if asked in self.asked:
+            return False
+        self.asked.add(asked)
+        try:
+            return self.follows(v, limit, c, block, given, supposed)
+        finally:
+            self.asked.remove(asked)
+
+    def follows(self, v, limit, c, block, given, supposed) -> bool:
+        """From what branches say, what it is made of, or what edges hand over."""
+        ranges = self.ranges
         facts = [(relation, other) for value, relation, other in given if value is v]
         for relation, other in (*facts, *ranges.conditions.facts(v, block)):
             if relation in (LT, LE, EQ) and isinstance(other, Value) and self.holds(other, limit, c - (relation == LT), block, given, supposed):
                 return True
-        return False
+        made = ranges.defs.inst_of.get(v)
+        if made is not None:
+            return self.made_below(made, limit, c, block, given, supposed)
+        return ranges.defs.block_of.get(v) not in (None, ranges.fn.entry) and self.handed_below(v, limit, c, block, supposed)
 
     def made_below(self, made, limit, c, block, given, supposed) -> bool:
         op, args, get = made.op, made.args, self.ranges.get
@@ -96,9 +105,11 @@ class Below:
     def half_below(self, x, y, limit, c, block, given, supposed) -> bool:
         """(x + y) // 2 of sums that do not wrap, which are not negative: at most the larger one, less than it where they differ."""
         for low, high in ((x, y), (y, x)):
-            known = self.holds(low, high, 0, block, given, {}) and self.holds(high, limit, c - 1, block, given, supposed)
-            if known or self.holds(low, high, -1, block, given, {}) and self.holds(high, limit, c, block, given, supposed):
-                return True
+            for lead in (0, -1):
+                if self.holds(low, high, lead, block, given, supposed):
+                    if self.holds(high, limit, c - 1 - lead, block, given, supposed):
+                        return True
+                    break
         return False
 
     def least_below(self, made, below, c) -> bool:

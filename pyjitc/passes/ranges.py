@@ -41,13 +41,15 @@ _TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG, a.N
 _ASKED = {*_TARGETS, *_DIVISIONS, *_SHIFTS, a.TRUNCATE}
 _ROUNDS = 12  # intervals only widen from the second on, so that loops in loops settle long before
 _NARROWING = 2
+_SMALL = 1 << 32  # addends that a guard before a loop may sum up (versioning.py)
 _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=Options()) -> None:
     if not any(i.op in _ASKED or i.op is a.IAND or i.op.bounds and i.op is not memory.ARRAY_DIM for b in fn.blocks for i in b.insts):
         return
-    _Ranges(fn, options.overflow == "wrap", bool(options.fastmath)).run()
+    while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath)).run():
+        pass  # a loop less: more is known of what it counted
 
 
 def _top(t) -> tuple:
@@ -107,7 +109,8 @@ class _Ranges:
     def follows(self, t) -> bool:
         return t is Int or isinstance(t, NpInt) or (t is Float or isinstance(t, NpFloat)) and Float in self.followed
 
-    def run(self):
+    def run(self) -> bool:
+        """Whether a loop has gone."""
         self.solve()
         mapping = {}
         for block in self.order:
@@ -132,6 +135,10 @@ class _Ranges:
                     if inst.op is a.IMOD and self.is_remainder(inst, block):
                         mapping[inst.result] = inst.args[0]
                         continue
+                    if inst.op is a.IADD_CK or inst.op is a.ISUB_CK:
+                        low, high = self.get(inst.args[1], block)
+                        if -_SMALL <= low and high <= _SMALL:
+                            inst.attrs = {**inst.attrs, "by": max(-low, high)}
                     flags = self.flags(inst, block)
                     if flags:
                         inst.attrs = {**inst.attrs, "flags": flags}
@@ -140,11 +147,16 @@ class _Ranges:
                 kept.append(inst)
             block.insts = kept
         substitute(self.order, mapping)
+        counted = False
         for loop in self.uncounted:
-            if self.is_brief(loop) and not bits.count(self.fn, loop, self):
+            if self.is_brief(loop):
+                if bits.count(self.fn, loop, self):
+                    counted = True
+                    continue
                 for block in loop.latches:
                     last = block.insts[-1]
                     last.attrs = {**last.attrs, "brief": True}
+        return counted
 
     # ------------------------------------------------------------ solving
 

@@ -32,6 +32,7 @@ __all__ = ["run", "lie_apart", "MAX_ARRAYS"]
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
 MAX_WORK = 1 << 28  # operations of an innermost loop of a nest that runs to its end: less than 100 ms
+_ROOM = 1 << 62  # of a sum before a loop, and of what the loop adds to it
 _SLOW = {"fdiv", "sqrt"}  # they count for eight
 # What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
 _QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
@@ -81,6 +82,7 @@ def _headers(loop):
 class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant indices that count
     from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the others that it shares no memory with;
+    sums: what a sum starts with -> what one trip adds to it at most;
     rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be)."""
 
     def __init__(self):
@@ -89,6 +91,7 @@ class _Plan:
         self.wrapped: dict[ir.Inst, int] = {}
         self.holds: set[ir.Inst] = set()
         self.apart: dict[ir.Value, list[ir.Value]] = {}
+        self.sums: dict[ir.Value, int] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.met: dict[ir.Value, int] = {}  # value -> how many others were in forms before it
 
@@ -147,6 +150,8 @@ def _plan(loop, nest, defs, edges):
                 if inst.result not in form.terms and _known(form, counters, defs, loop):
                     plan.guards[plan.key(form, None)] = None
                     plan.checks.add(inst)
+    if not loop.inner:
+        _sums(loop, outer, defs, edges, plan)
     if not plan.checks or len(plan.guards) > 40:
         return None
     if loop.inner and missed and missed * 2 > innermost:
@@ -166,6 +171,37 @@ def _plan(loop, nest, defs, edges):
         plan.apart = _written_and_others(loop, nest, defs)
         _rows(loop, loop, defs, edges, plan.rows)
     return plan
+
+
+def _sums(loop, outer, defs, edges, plan) -> None:
+    """Sums of small numbers, for which the length of the loop says that they fit."""
+    for k, p in enumerate(loop.header.params):
+        if p.type is not Int or p in outer.steps:
+            continue
+        checks: dict[ir.Inst, None] = {}
+        seen: set[ir.Value] = {p}
+        work = [edge.args[k] for source, _, edge in edges[loop.header] if source in loop.blocks]
+        while work:
+            v = work.pop()
+            if v in seen:
+                continue
+            seen.add(v)
+            inst, home = defs.inst_of.get(v), defs.block_of.get(v)
+            if inst is None and home in loop.blocks and home is not loop.header:
+                at = home.params.index(v)
+                work += [edge.args[at] for _, _, edge in edges[home]]
+            elif inst is not None and home in loop.blocks and inst.op is SELECT:
+                work += inst.args[1:]
+            elif inst is not None and home in loop.blocks and "by" in inst.attrs:
+                checks[inst] = None
+                work.append(inst.args[0])
+            else:
+                checks.clear()
+                break
+        if checks:
+            start = outer.start[p]
+            plan.sums[start] = max(plan.sums.get(start, 1), sum(i.attrs["by"] for i in checks))
+            plan.checks.update(checks)
 
 
 def _room(inst, defs) -> int:
@@ -277,6 +313,8 @@ def _version(fn, loop, plan, defs, number, found):
                     continue
                 if inst.op in _SHIFTS:
                     inst.attrs = {"flags": "bounded"}
+                if "by" in inst.attrs:
+                    inst.attrs = {"flags": "nsw"}
                 inst.op = _WRAPPING.get(inst.op, inst.op)
                 inst.unwind = None
             elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.apart:
@@ -294,6 +332,7 @@ def _version(fn, loop, plan, defs, number, found):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
+    condition = _sum_up(guard, plan, condition, loc)
     condition = lie_apart(guard, plan.apart, condition, loc)
     condition = _short(guard, plan.rows, condition, loc)
     for header in plan.rows:
@@ -308,6 +347,19 @@ def _version(fn, loop, plan, defs, number, found):
     substitute(copies.values(), replaced)
     fn.blocks += [guard, *copies.values()]
     return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined if v in used_outside}
+
+
+def _sum_up(guard, plan, condition, loc):
+    """`condition`, and that sums fit in 64 bits to the end of the loop."""
+    def make(op, *args, type=Bool, **attrs):
+        guard.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
+        return guard.insts[-1].result
+
+    for start, most in plan.sums.items():
+        low, high, trips = (make(control.CONST, type=Int, value=n) for n in (-_ROOM, _ROOM, _ROOM // most))
+        for one in (make(ILE, low, start), make(ILE, start, high), make(ILE, plan.outer.start[plan.outer.left], trips)):
+            condition = one if condition is None else make(BAND, condition, one)
+    return condition
 
 
 def _short(guard, rows, condition, loc):
