@@ -366,8 +366,7 @@ class _Ranges:
                 low = max(x[0], top[0], 0) if op is a.CHECK_NONNEG else max(x[0], top[0])
                 return (low, min(x[1], top[1])) if low <= min(x[1], top[1]) else top
         elif op is a.TRUNCATE:
-            low, high = self.get(args[0], block)
-            return (int(low) if low > LOW else LOW, int(high) if high < HIGH else HIGH)
+            return tuple(LOW if n <= LOW else HIGH if n >= HIGH else int(n) for n in self.get(args[0], block))
         elif len(args) == 2 and args[0].type is inst.result.type:
             x, y = self.get(args[0], block), self.get(args[1], block)
             found = self.divided(op, x, y) if op in _DIVISIONS else self.bitwise(op, x, y)

@@ -314,6 +314,15 @@ def test_conversions_fail_where_they_did(t, n):
                 alike(to_less, b / 100, np.zeros(n, t), compiled=compiled[to_less])
 
 
+def test_conversions_of_constants():
+    for value in float("inf"), float("-inf"), float("nan"), 1e300, -1e300, 2.0**63, -(2.0**63), 0.5:
+        def constant(a):
+            a[0] = 1
+            return int(value)
+
+        alike(constant, np.zeros(1))
+
+
 def test_conversions_that_overlap():
     f = njit(to_ints)
     for shift in 0, 1, 8, 16:
