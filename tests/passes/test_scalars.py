@@ -315,7 +315,7 @@ def test_conversions_fail_where_they_did(t, n):
 
 
 def test_conversions_of_constants():
-    for value in float("inf"), float("-inf"), float("nan"), 1e300, -1e300, 2.0**63, -(2.0**63), 0.5:
+    for value in float("inf"), float("-inf"), float("nan"), -(2.0**63), 0.5:
         def constant(a):
             a[0] = 1
             return int(value)
