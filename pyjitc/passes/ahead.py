@@ -20,6 +20,7 @@ from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int
 from .counted import Definitions, find
+from .repair import repair
 from .rewrite import clone_blocks
 from .versioning import MAX_ARRAYS, lie_apart
 
@@ -48,7 +49,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _plan(loop, nest, defs, edges):
-    """(counted, checks, arrays that must lie apart) of a loop that this is for, or None."""
+    """(counted, checks, arrays that must lie apart, blocks that each trip passes) of a loop that this is for, or None."""
     insts = [i for b in loop.blocks for i in b.insts]
     checks = [i for i in insts if i.op in _CHECKS]
     if loop.inner or len(insts) > MAX_INSTS or len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("slow_loop") or not any(
@@ -58,15 +59,15 @@ def _plan(loop, nest, defs, edges):
             i.unwind is not None or i.op.effects & ~ir.TERMINATOR and i.op is not ARRAY_LOAD and i.op is not ARRAY_STORE and i.op not in _CHECKS
             for i in insts):
         return None
-    if any(i.op in _CHECKS and not nest.dom.dominates(b, loop.latches[0]) for b in loop.blocks for i in b.insts) or any(
-            i.op is a.TRUNCATE and i.args[0].type is not Float and i.args[0].type.bits < 32 for i in checks):
+    if any(i.op is a.TRUNCATE and i.args[0].type is not Float and i.args[0].type.bits < 32 for i in checks):
         return None
     counted = find(loop, defs, edges)
     if counted is None or set(loop.header.params) - set(counted.steps) or any(
             edge.block not in loop.blocks and edge is not counted.exit for b in loop.blocks for edge in b.edges()):
         return None
     apart = _apart(insts, loop, defs)
-    return None if apart is None else (counted, checks, apart)
+    always = {b for b in loop.blocks if nest.dom.dominates(b, loop.latches[0])}
+    return None if apart is None else (counted, set(checks), apart, always)
 
 
 def _apart(insts, loop, defs):
@@ -91,7 +92,7 @@ def _apart(insts, loop, defs):
     return {x: others for x in reads if (others := [y for y in reads if y is not x and (x in writes or y in writes)])}
 
 
-def _split(fn, counted, checks, apart) -> None:
+def _split(fn, counted, checks, apart, always) -> None:
     loop, header = counted.loop, counted.loop.header
     order = [b for b in fn.blocks if b in loop.blocks]
     at = header.params.index(counted.left)
@@ -124,18 +125,24 @@ def _split(fn, counted, checks, apart) -> None:
     scan = clone_blocks(order, values)
     bad = ir.Value(Int, "bad")
     scan[header].params.append(bad)
-    verdict, last = ir.Block("verdict"), bad
+    verdict = ir.Block("verdict")
     narrowed = _narrowed(order)
+    wrongs: dict[ir.Value, ir.Block] = {}
     for block in order:
         kept = []
         for original, inst in zip(block.insts, scan[block].insts):
             if inst.op is ARRAY_STORE or original.result in narrowed and original.op is a.NARROW:
                 continue
             if original in checks:
-                last = _ask(kept, inst, last, loc, narrowed.get(original.result))
+                wrongs[_ask(kept, inst, loc, narrowed.get(original.result))] = block
             kept.append(inst)
         scan[block].insts = kept
-    scan[loop.latches[0]].insts[-1].targets[0].args.append(last)
+    latch = scan[loop.latches[0]]
+    jump, last = latch.insts.pop(), bad
+    for wrong in wrongs:
+        last = make(latch, a.IOR, last, wrong)
+    latch.insts.append(jump)
+    jump.targets[0].args.append(last)
     scan[header].insts[-1].targets[1] = ir.Edge(verdict)
     branch(outer, more, ir.Edge(scan[header], [*starts, zero]), ir.Edge(header, outer.params))
     # what computes
@@ -157,6 +164,9 @@ def _split(fn, counted, checks, apart) -> None:
     good = make(verdict, a.IEQ, bad, make(verdict, control.CONST, value=0), type=Bool)
     branch(verdict, good, ir.Edge(fast[header], starts), ir.Edge(header, outer.params), likely=True)
     fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
+    none = ir.Value(Int)  # of a check that a trip goes round
+    scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": 0}, none, loc))
+    repair(fn, {wrong: {scan[block]: wrong, scan[header]: none} for wrong, block in wrongs.items() if block not in always})
 
 
 def _known_apart(blocks) -> bool:
@@ -195,8 +205,8 @@ def _make_plain(inst, narrowed=None) -> None:
     inst.op = _PLAIN[inst.op]
 
 
-def _ask(insts, check, bad, loc, narrowed) -> ir.Value:
-    """`bad`, or-ed with whether a check would raise; the check becomes the plain operation. What that gives in bad trips is not used.
+def _ask(insts, check, loc, narrowed) -> ir.Value:
+    """An int that is not 0 where a check would raise; the check becomes the plain operation. What that gives in bad trips is not used.
     narrowed: the type of integers that a truncated float goes to, which no other instruction reads."""
     def make(op, *args, type=Int, **attrs):
         insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
@@ -217,13 +227,11 @@ def _ask(insts, check, bad, loc, narrowed) -> ir.Value:
             good = make(a.BAND, make(a.FGE, x, number(-2.0**63, x.type), type=Bool), make(a.FLT, x, number(2.0**63, x.type), type=Bool), type=Bool)
         if narrowed is None:  # else nobody reads it
             check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
-        wrong = make(a.CAST, make(a.BNOT, good, type=Bool), type=Int)
-        insts[-1].attrs["type"] = Int
+        wrong = make(SELECT, good, number(0), number(1))
     elif op is a.NARROW:
         low, high = _ends(check.result.type)
         good = make(a.BAND, make(a.IGE, x, number(low), type=Bool), make(a.ILE, x, number(high), type=Bool), type=Bool)
-        wrong = make(a.CAST, make(a.BNOT, good, type=Bool), type=Int)
-        insts[-1].attrs["type"] = Int
+        wrong = make(SELECT, good, number(0), number(1))
     else:
         result = make(_PLAIN[op], *args)
         if op is a.INEG_CK:
@@ -232,4 +240,4 @@ def _ask(insts, check, bad, loc, narrowed) -> ir.Value:
             signs = make(a.IAND, make(a.IXOR, x, args[1] if op is a.ISUB_CK else result), make(a.IXOR, x if op is a.ISUB_CK else args[1], result))
         wrong = make(a.ISHR, signs, number(63))
     _make_plain(check)
-    return make(a.IOR, bad, wrong)
+    return wrong
