@@ -155,7 +155,8 @@ class Elementwise(Pickled):
         if found is None:
             _, spec, _ = _compiler._typed(self.py_func, types, _compiler.Options())
             t = spec.result[0] if spec.result else None
-            found = _NUMPY.get(t, t)
+            wide = t.wide if isinstance(t, kinds.Dual) else t
+            found = _NUMPY.get(wide, wide)
             if not kinds.is_numpy_scalar(found):
                 raise CompileError(f"{self.__qualname__}() is made element by element, but gives a value of type {t}")
             declared = [s.result for s in self.signatures if s.result is not None and tuple(_NUMPY.get(a, a) for a in s.args) == types]

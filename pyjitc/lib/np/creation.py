@@ -48,7 +48,7 @@ def scalar_of(x: Expr):
 def whole_size(x):
     if isinstance(x, float):
         raise TypeError("'float' object cannot be interpreted as an integer")
-    return x
+    return int(x) if isinstance(x, (int, np.integer)) else x
 
 
 def whole_shape(shape, k=0):
