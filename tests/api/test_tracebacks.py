@@ -1,16 +1,19 @@
 """What tracebacks show: the frames of compiled functions, with their source, and none of the dispatcher's own."""
 import copy
 import inspect
+import linecache
 import os
 import pathlib
 import subprocess
 import sys
 import traceback
+import warnings
 
 import numpy as np
 import pytest
 
 from pyjitc import TypingError, njit
+from tests.generate.programs import program
 
 
 @njit
@@ -178,3 +181,21 @@ def test_a_debugger_is_told_why_there_are_no_locals():
     with pytest.raises(NameError, match="no value of 'k' is known here.*PYJITC_DISABLE=1"):
         eval("k + 1", frame.f_globals, frame.f_locals)
     assert eval("len('abc')", frame.f_globals, frame.f_locals) == 3
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_text_of_generated_programs(seed):
+    """Where a program raises the same (what differs on purpose is in docs/semantics.md), the traceback is the same."""
+    source, name = program(seed), f"<generated {seed}>"
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    interpreted, compiled = {"njit": lambda function: function}, {"njit": njit}
+    for space in interpreted, compiled:
+        exec(compile(source, name, "exec"), space)
+    f = compiled["f"] if hasattr(compiled["f"], "py_func") else njit(compiled["f"])
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for args in interpreted["CALLS"]:
+            expected = shown(interpreted["f"], args, {})
+            given = shown(f, args, {})
+            if given.splitlines()[-1] == expected.splitlines()[-1]:
+                assert given == expected
