@@ -363,8 +363,8 @@ class _Ranges:
         if op is a.NARROW or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG:
             x = self.get(args[0], block)
             if not isinstance(x[0], float):
-                low = max(x[0], top[0], 0) if op is a.CHECK_NONNEG else max(x[0], top[0])
-                return (low, min(x[1], top[1])) if low <= min(x[1], top[1]) else top
+                relation, other = (NE, 0) if op is a.CHECK_NONZERO else (GE, 0) if op is a.CHECK_NONNEG else (GE, top[0])
+                return _met(_met(x, relation, (other, other)), LE, (top[1], top[1]))
         elif op is a.TRUNCATE:
             return tuple(LOW if n <= LOW else HIGH if n >= HIGH else int(n) for n in self.get(args[0], block))
         elif len(args) == 2 and args[0].type is inst.result.type:
