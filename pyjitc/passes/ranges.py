@@ -39,6 +39,7 @@ _DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
 _SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
 _TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG, a.NARROW}
 _ASKED = {*_TARGETS, *_DIVISIONS, *_SHIFTS, a.TRUNCATE}
+_DEEP = 4  # joins on the way back of a loop that are looked through
 _ROUNDS = 12  # intervals only widen from the second on, so that loops in loops settle long before
 _NARROWING = 2
 _SMALL = 1 << 32  # addends that a guard before a loop may sum up (versioning.py)
@@ -566,10 +567,10 @@ class _Ranges:
         return exact is not None and LOW <= exact[0] and exact[1] <= HIGH
 
     def is_brief(self, loop) -> bool:
-        """Whether a number that a loop carries loses a bit in each trip, until none is left."""
+        """Whether a number that a loop carries loses a bit in each trip, until none is left, or the distance of two is halved."""
         header = loop.header
         back = [(source, inst, edge) for source, inst, edge in self.edges[header] if source in loop.blocks]
-        return any(p.type is Int or isinstance(p.type, NpInt) for p in header.params) and any(
+        return self.halves(loop, back) or any(p.type is Int or isinstance(p.type, NpInt) for p in header.params) and any(
             all(edge is not inst.unwind and self.loses_bit(p, k, source, inst, edge) for source, inst, edge in back)
             for k, p in enumerate(header.params))
 
@@ -584,6 +585,48 @@ class _Ranges:
             by = self.get(made.args[1])
             return made.args[0] is p and by[0] >= (1 if made.op is a.ISHR else 2) and self.arriving(value, source, inst, edge)[0] > 0
         return False
+
+    def halves(self, loop, back) -> bool:
+        """Whether a loop goes on with one half of what lies between two ints, the lower one included or not, the upper one not."""
+        header = loop.header
+        for block in loop.blocks:
+            for inst in block.insts:
+                total = self.half_of(inst)
+                if total is None or total.op is not a.IADD or total.attrs.get("flags") != "nuw nsw":
+                    continue
+                for p, q in (total.args, total.args[::-1]):
+                    if p in header.params and q in header.params and self.below(p, q, 0, block):
+                        places = header.params.index(p), header.params.index(q)
+                        return all(edge is not inst.unwind and self.is_half(*(edge.args[k] for k in places), p, q, total, loop, _DEEP)
+                                   for _, inst, edge in back)
+        return False
+
+    def half_of(self, inst):
+        """The instruction whose result is halved by another, or None."""
+        if inst.op is not a.ISHR and inst.op is not a.IFLOORDIV or self.defs.constant(inst.args[1]) != (1 if inst.op is a.ISHR else 2):
+            return None
+        return self.defs.inst_of.get(inst.args[0])
+
+    def is_half(self, low, high, p, q, total, loop, depth) -> bool:
+        """Whether low and high are p and their mean with q, or one above that and q."""
+        defs = self.defs
+
+        def is_mean(v):
+            made = defs.inst_of.get(v)
+            return made is not None and self.half_of(made) is total
+
+        made, lowered = defs.inst_of.get(low), defs.inst_of.get(high)
+        if high is q and made is not None and made.op is a.IADD and is_mean(made.args[0]):
+            return (defs.constant(made.args[1]) or 0) > 0
+        if low is p and (is_mean(high) or lowered is not None and lowered.op in (a.ISUB, a.IADD) and is_mean(lowered.args[0])):
+            step = 0 if is_mean(high) else defs.constant(lowered.args[1])
+            return step is not None and (step >= 0 if is_mean(high) or lowered.op is a.ISUB else step <= 0)
+        home = next((defs.block_of[v] for v, inst in ((low, made), (high, lowered)) if inst is None), None)
+        if not depth or home is None or home is loop.header or home not in loop.blocks:
+            return False
+        return all(edge is not inst.unwind and self.is_half(*(edge.args[home.params.index(v)] if v in home.params else v for v in (low, high)),
+                                                            p, q, total, loop, depth - 1)
+                   for _, inst, edge in self.edges[home])
 
     def is_nonzero(self, v, source, inst, edge) -> bool:
         """Whether an edge hands over something else than 0."""

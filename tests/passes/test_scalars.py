@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
+from pyjitc.api import compiler
+from pyjitc.base.options import Options
+from pyjitc.types.typeof import typeof
 from tests.oracle import agree, outcome, same
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
@@ -378,3 +381,33 @@ def test_loops_over_indices(seed):
     for n in 0, 1, 2, 5, 12:
         for start in 0, 1, n - 1, -1, n:
             compiled = alike(f, np.random.default_rng(n).random(n), start, compiled=compiled)
+
+
+def third(a, x):
+    lo, hi = 0, len(a)
+    while lo < hi:
+        mid = (lo + hi) // 3
+        if a[mid] < x:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
+
+
+def halvings_from_anything(x):
+    n = 0
+    while x:
+        x >>= 1
+        n += 1
+    return n
+
+
+def polls(function, *args):
+    return compiler.inspect(function, tuple(map(typeof, args)), Options(), "opt").count("poll")
+
+
+def test_loops_that_end_soon_ask_for_no_signals():
+    a = np.sort(np.random.default_rng(0).random(100))
+    agree(third, a, -1.0)
+    assert polls(bisect, a, 0.5) == 0 < polls(third, a, -1.0)
+    assert polls(halvings, 5) == 0 < polls(halvings_from_anything, 5)
