@@ -266,7 +266,8 @@ def _is_literal(component: str) -> bool:
 
 
 def _divide(e, inst, x, y):
-    """(type, width, kind of the truncating division, divisor that cannot trap, i1 'the divisor is 0' or None); floats never get here."""
+    """(type, width, kind of the truncating division, divisor that cannot trap, i1 'the divisor is 0' or None); floats
+    never get here."""
     t, width = inst.args[0].type, _width(inst, e)
     if "flags" in inst.attrs:
         return t, width, "u" if inst.attrs["flags"] == "nonnegative" else "s", y, None
@@ -310,7 +311,8 @@ def _truncdiv_lower(e, inst, x, y):
 
 
 def _ring_lower(e, width, x, y, flags):
-    """x % y of what is at most one step of y away, by a comparison and a sum; by a division where it only hardly ever is further."""
+    """x % y of what is at most one step of y away, by a comparison and a sum; by a division where it only hardly ever
+    is further."""
     def plus(value, condition, opcode):
         return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
 
@@ -597,8 +599,9 @@ def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=F
 _CHECKED = "x: int, y: int -> int"
 II, FF, BB = "x: I, y: I -> I", "x: F, y: F -> F", "x: B, y: B -> B"
 
-# {flags}: what a lowering may rely on at this place (passes/ranges.py). Of sums LLVM's "nsw" or "nuw nsw": nobody reads the result where the
-# operation on signed (and unsigned) ints wraps. LLVM spends a quarter of its time on a function of many loops with finding that out.
+# {flags}: what a lowering may rely on at this place (passes/ranges.py). Of sums LLVM's "nsw" or "nuw nsw": nobody reads
+# the result where the operation on signed (and unsigned) ints wraps. LLVM spends a quarter of its time on a function of
+# many loops with finding that out.
 IADD = _op("iadd", II, _integer(operator.add), llvm("add"), doc="iadd {flags} (x, y): x + y, wrapping")
 ISUB = _op("isub", II, _integer(operator.sub), llvm("sub"), doc="isub {flags} (x, y): x - y, wrapping")
 IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="imul {flags} (x, y): x * y, wrapping")
@@ -618,24 +621,27 @@ IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
 IABS_CK = _op("iabs_ck", "x: int -> int", _abs_checked, _abs_checked_lower, effects=RAISES,
               doc="|x|; OverflowError for the least int")
 IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
-                doc="ifloordiv {flags} (x, y): x // y, rounding down, wrapping; 0 where y is 0; positive, nonnegative: see imod")
+                doc="ifloordiv {flags} (x, y): x // y, rounding down, wrapping; 0 where y is 0; "
+                "positive, nonnegative: see imod")
 IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, "//"), _floordiv_checked_lower,
                    effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
 ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower, doc="x / y, rounding towards zero, wrapping; 0 where y is 0")
 IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is 0; "
-           "positive: y is above 0; nonnegative: and x not below; ring: y is above 0, x not below -y and below 2 * y; less: and below y; "
-           "near: as ring nearly always")
+           "positive: y is above 0; nonnegative: and x not below; ring: y is above 0, x not below -y and below 2 * y; "
+           "less: and below y; near: as ring nearly always")
 ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
                doc="x / y correctly rounded; inf or nan where y is 0")
 IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
 IOR = _op("ior", II, _integer(operator.or_), llvm("or"), doc="x | y")
 IXOR = _op("ixor", II, _integer(operator.xor), llvm("xor"), doc="x ^ y")
 INOT = _op("inot", "x: I -> I", _integer(operator.invert), _not_lower, doc="~x")
-ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"), doc="ishl {flags} (x, y): x << y, wrapping; 0 where y is outside 0..bits-1; "
-           "bounded: it is not")
-ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"), doc="ishr {flags} (x, y): x >> y; only the sign where y is outside 0..bits-1; bounded: it is not")
+ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"),
+           doc="ishl {flags} (x, y): x << y, wrapping; 0 where y is outside 0..bits-1; bounded: it is not")
+ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"),
+           doc="ishr {flags} (x, y): x >> y; only the sign where y is outside 0..bits-1; bounded: it is not")
 ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_lower, effects=RAISES,
-              doc="ishl_ck {flags} (x, y): x << y; OverflowError beyond 64 bits; y is not negative; bounded: nor above 63")
+              doc="ishl_ck {flags} (x, y): x << y; OverflowError beyond 64 bits; y is not negative; "
+              "bounded: nor above 63")
 
 POPC = _op("popc", "x: I -> int", _popcount, _popcount_lower, doc="number of bits that are set", bounds=(0, 64))
 
@@ -676,7 +682,8 @@ CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
-               doc="truncate {message, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits; bounded: never that; short: 32 bits are enough")
+               doc="truncate {message, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits; "
+               "bounded: never that; short: 32 bits are enough")
 WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
             doc="whole {flags} (x): int(x) of what is known to fit in 64 bits; short: in 32")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,

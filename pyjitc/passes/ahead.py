@@ -1,12 +1,16 @@
-"""Look ahead whether what a loop computes from its elements could fail, so that LLVM can make vectors of the loop that stores it.
+"""Look ahead whether what a loop computes from its elements could fail, so that LLVM can make vectors of the loop that
+stores it.
 
-Runs after versioning, on innermost counted loops without index checks that carry nothing from trip to trip. Where what they write lies apart
-from what they read, they run in blocks: a loop that only asks, a loop that only computes, in turn. From the first block in which
-something would fail, the loop as it was goes on, and fails where it always did, after the same writes.
+Runs after versioning, on innermost counted loops without index checks that carry nothing from trip to trip. Where what
+they write lies apart from what they read, they run in blocks: a loop that only asks, a loop that only computes, in
+turn. From the first block in which something would fail, the loop as it was goes on, and fails where it always did,
+after the same writes.
 Before:  header(i, left): ... y = truncate x ; z = narrow y ; array_store b, i, z
 After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take, 0), header(i, left)
-         scan(i, take, bad): ... bad |= y does not fit ...            then: branch bad = 0 -> fast(i, take), header(i, left)
-         fast(i, take): ... y = whole x ; z = cast y ; array_store b, i, z           then: block(i, left - take)
+         scan(i, take, bad): ... bad |= y does not fit ...
+             then: branch bad = 0 -> fast(i, take), header(i, left)
+         fast(i, take): ... y = whole x ; z = cast y ; array_store b, i, z
+             then: block(i, left - take)
          header: as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; three copies of a small loop.
 """
@@ -30,6 +34,7 @@ BLOCK = 256  # trips that are looked at before they are made: what they read sta
 LEAST = 16  # trips of a loop for which this is worth it
 MAX_INSTS = 60
 _CHECKS = {a.TRUNCATE, a.NARROW, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
+_ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
 _PLAIN = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.INEG_CK: a.INEG, a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE}
 
 
@@ -49,15 +54,17 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _plan(loop, nest, defs, edges):
-    """(counted, checks, arrays that must lie apart, blocks that each trip passes) of a loop that this is for, or None."""
+    """(counted, checks, arrays that must lie apart, blocks that each trip passes) of a loop that this is for, or
+    None."""
     insts = [i for b in loop.blocks for i in b.insts]
     checks = [i for i in insts if i.op in _CHECKS]
-    if loop.inner or len(insts) > MAX_INSTS or len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("slow_loop") or not any(
-            i.op is a.TRUNCATE or i.op is a.NARROW for i in checks):
+    if loop.inner or len(insts) > MAX_INSTS or not any(i.op is a.TRUNCATE or i.op is a.NARROW for i in checks):
         return None
+    if len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("slow_loop"):
+        return None
+    known = _ACCESSES | _CHECKS
     if not any(i.op is ARRAY_STORE for i in insts) or any(
-            i.unwind is not None or i.op.effects & ~ir.TERMINATOR and i.op is not ARRAY_LOAD and i.op is not ARRAY_STORE and i.op not in _CHECKS
-            for i in insts):
+            i.unwind is not None or i.op.effects & ~ir.TERMINATOR and i.op not in known for i in insts):
         return None
     if any(i.op is a.TRUNCATE and i.args[0].type is not Float and i.args[0].type.bits < 32 for i in checks):
         return None
@@ -160,13 +167,15 @@ def _split(fn, counted, checks, apart, always) -> None:
                 inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *apart[inst.args[0]])))}
     fast[header].insts[-1].targets[1] = ir.Edge(rest)
     after = make(rest, a.ISUB, left, take, flags="nuw nsw")
-    rest.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(outer, [after if k == at else p for k, p in enumerate(fast[header].params)])]))
+    onward = ir.Edge(outer, [after if k == at else p for k, p in enumerate(fast[header].params)])
+    rest.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [onward]))
     good = make(verdict, a.IEQ, bad, make(verdict, control.CONST, value=0), type=Bool)
     branch(verdict, good, ir.Edge(fast[header], starts), ir.Edge(header, outer.params), likely=True)
     fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
     none = ir.Value(Int)  # of a check that a trip goes round
     scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": 0}, none, loc))
-    repair(fn, {wrong: {scan[block]: wrong, scan[header]: none} for wrong, block in wrongs.items() if block not in always})
+    repair(fn, {wrong: {scan[block]: wrong, scan[header]: none}
+                for wrong, block in wrongs.items() if block not in always})
 
 
 def _known_apart(blocks) -> bool:
@@ -179,7 +188,8 @@ def _ends(t) -> tuple[int, int]:
 
 
 def _narrowed(blocks) -> dict:
-    """Results of `truncate`, and of the `narrow` that is all they are read by -> the type of that; shorter than the float is exact."""
+    """Results of `truncate`, and of the `narrow` that is all they are read by -> the type of that; shorter than the
+    float is exact."""
     readers: dict[ir.Value, list] = {}
     for block in blocks:
         for inst in block.insts:
@@ -191,14 +201,14 @@ def _narrowed(blocks) -> dict:
             if inst.op is a.TRUNCATE and [i.op for i in readers.get(inst.result, ())] == [a.NARROW]:
                 narrow = readers[inst.result][0]
                 if narrow.result.type.bits < (64 if inst.args[0].type is Float else inst.args[0].type.bits):
-                    if not any(i.op is not ARRAY_STORE or i.args[-1] is not narrow.result for i in readers.get(narrow.result, ())):
+                    if all(i.op is ARRAY_STORE and i.args[-1] is narrow.result for i in readers.get(narrow.result, ())):
                         found[inst.result] = found[narrow.result] = narrow.result.type
     return found
 
 
 def _make_plain(inst, narrowed=None) -> None:
     if inst.op is a.TRUNCATE:
-        short = "short" in inst.attrs.get("flags", "") or narrowed is not None and (narrowed.bits < 32 or narrowed.bits == 32 and narrowed.signed)
+        short = "short" in inst.attrs.get("flags", "") or narrowed is not None and _ends(narrowed)[1] < 1 << 31
         inst.attrs = {"flags": "short"} if short else {}
     elif inst.op is not a.NARROW:
         inst.attrs = {}
@@ -206,38 +216,46 @@ def _make_plain(inst, narrowed=None) -> None:
 
 
 def _ask(insts, check, loc, narrowed) -> ir.Value:
-    """An int that is not 0 where a check would raise; the check becomes the plain operation. What that gives in bad trips is not used.
-    narrowed: the type of integers that a truncated float goes to, which no other instruction reads."""
+    """An int that is not 0 where a check would raise; the check becomes the plain operation. What that gives in bad
+    trips is not used. narrowed: the type of integers that a truncated float goes to, which no other instruction
+    reads."""
     def make(op, *args, type=Int, **attrs):
         insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
         return insts[-1].result
 
     def number(value, type=Int):
-        return make(control.CONST, type=type, value=value if type is Int or type is Float else a.numpy_class(type)(value))
+        plain = type is Int or type is Float
+        return make(control.CONST, type=type, value=value if plain else a.numpy_class(type)(value))
+
+    def both(x, one, low, other, high):
+        ends = make(one, x, number(low, x.type), type=Bool), make(other, x, number(high, x.type), type=Bool)
+        return make(a.BAND, *ends, type=Bool)
 
     op, args = check.op, check.args
     x = args[0]
     if op is a.TRUNCATE:
         if narrowed is not None:
             low, high = _ends(narrowed)
-            good = make(a.BAND, make(a.FGT, x, number(low - 1.0, x.type), type=Bool), make(a.FLT, x, number(high + 1.0, x.type), type=Bool), type=Bool)
+            good = both(x, a.FGT, low - 1.0, a.FLT, high + 1.0)
         elif "bounded" in check.attrs.get("flags", ""):
             good = make(a.FEQ, x, x, type=Bool)
         else:
-            good = make(a.BAND, make(a.FGE, x, number(-2.0**63, x.type), type=Bool), make(a.FLT, x, number(2.0**63, x.type), type=Bool), type=Bool)
+            good = both(x, a.FGE, -2.0**63, a.FLT, 2.0**63)
         if narrowed is None:  # else nobody reads it
             check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
         wrong = make(SELECT, good, number(0), number(1))
     elif op is a.NARROW:
         low, high = _ends(check.result.type)
-        good = make(a.BAND, make(a.IGE, x, number(low), type=Bool), make(a.ILE, x, number(high), type=Bool), type=Bool)
+        good = both(x, a.IGE, low, a.ILE, high)
         wrong = make(SELECT, good, number(0), number(1))
     else:
         result = make(_PLAIN[op], *args)
         if op is a.INEG_CK:
             signs = make(a.IAND, x, result)
         else:
-            signs = make(a.IAND, make(a.IXOR, x, args[1] if op is a.ISUB_CK else result), make(a.IXOR, x if op is a.ISUB_CK else args[1], result))
+            y = args[1]
+            pairs = ((x, y), (x, result)) if op is a.ISUB_CK else ((x, result), (y, result))
+            signs = make(a.IAND, *(make(a.IXOR, *pair) for pair in pairs))
         wrong = make(a.ISHR, signs, number(63))
     _make_plain(check)
     return wrong

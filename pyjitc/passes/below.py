@@ -1,9 +1,9 @@
 """Whether one integer is below another wherever control reaches a block: a proof over sums, choices and loops.
 
-Asked by ranges for indices whose intervals do not say it: `a[j]` where j comes down from i - 1 and i runs up to len(a), or
-`a[mid]` where mid is half of lo + hi. A parameter of a block is below a limit if what each edge hands over is; on the way back
-of a loop that it was on the last trip may be supposed. Source: Bodik, Gupta, Sarkar, "ABCD" (2000), with intervals for
-constants and without its graph.
+Asked by ranges for indices whose intervals do not say it: `a[j]` where j comes down from i - 1 and i runs up to len(a),
+or `a[mid]` where mid is half of lo + hi. A parameter of a block is below a limit if what each edge hands over is; on
+the way back of a loop that it was on the last trip may be supposed. Source: Bodik, Gupta, Sarkar, "ABCD" (2000), with
+intervals for constants and without its graph.
 """
 from __future__ import annotations
 
@@ -58,12 +58,14 @@ class Below:
         ranges = self.ranges
         facts = [(relation, other) for value, relation, other in given if value is v]
         for relation, other in (*facts, *ranges.conditions.facts(v, block)):
-            if relation in (LT, LE, EQ) and isinstance(other, Value) and self.holds(other, limit, c - (relation == LT), block, given, supposed):
+            if relation in (LT, LE, EQ) and isinstance(other, Value) and self.holds(
+                    other, limit, c - (relation == LT), block, given, supposed):
                 return True
         made = ranges.defs.inst_of.get(v)
         if made is not None:
             return self.made_below(made, limit, c, block, given, supposed)
-        return ranges.defs.block_of.get(v) not in (None, ranges.fn.entry) and self.handed_below(v, limit, c, block, supposed)
+        given_by_caller = ranges.defs.block_of.get(v) in (None, ranges.fn.entry)
+        return not given_by_caller and self.handed_below(v, limit, c, block, supposed)
 
     def made_below(self, made, limit, c, block, given, supposed) -> bool:
         op, args, get = made.op, made.args, self.ranges.get
@@ -73,9 +75,9 @@ class Below:
 
         if op in (a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK):
             exact = self.ranges.exact(made, block)
-            top = (-(1 << 63), (1 << 63) - 1)
-            if made.result.type is not Int or op in (a.IADD, a.ISUB) and "flags" not in made.attrs and not top[0] <= exact[0] <= exact[1] <= top[1]:
-                return False  # it may wrap
+            fits = a.INT_MIN <= exact[0] <= exact[1] <= a.INT_MAX
+            if made.result.type is not Int or not fits and op in (a.IADD, a.ISUB) and "flags" not in made.attrs:
+                return False
             x, y = args
             if op is a.ISUB or op is a.ISUB_CK:
                 return below(x, c - get(y, block)[0])
@@ -103,7 +105,8 @@ class Below:
         return False
 
     def half_below(self, x, y, limit, c, block, given, supposed) -> bool:
-        """(x + y) // 2 of sums that do not wrap, which are not negative: at most the larger one, less than it where they differ."""
+        """(x + y) // 2 of sums that do not wrap, which are not negative: at most the larger one, less than it where
+        they differ."""
         for low, high in ((x, y), (y, x)):
             for lead in (0, -1):
                 if self.holds(low, high, lead, block, given, supposed):
@@ -115,7 +118,8 @@ class Below:
     def least_below(self, made, below, c) -> bool:
         """min(x, y): one of them is enough."""
         condition, x, y = made.args
-        smaller = {value: other for value, relation, other in self.ranges.conditions.of(condition, True) if relation in (LT, LE)}
+        facts = self.ranges.conditions.of(condition, True)
+        smaller = {value: other for value, relation, other in facts if relation in (LT, LE)}
         if smaller.get(x) is y:
             return below(x, c) or below(y, c)
         return False
@@ -145,7 +149,8 @@ class Below:
         return True
 
     def outlives(self, limit, home) -> bool:
-        """Whether a value is made before a block is entered, and so the same on all trips of a loop that starts there."""
+        """Whether a value is made before a block is entered, and so the same on all trips of a loop that starts
+        there."""
         made = self.ranges.defs.block_of.get(limit)
         return made is None or made is not home and self.ranges.nest.dom.dominates(made, home)
 
@@ -160,7 +165,8 @@ class Below:
         if ranges.wrap and ranges.defs.constant(start) is None or first[0] < -_WIDE:
             return False
         everywhere = ranges.everywhere
-        end = affine(trips, ranges.defs, everywhere, self.forms).plus(affine(start, ranges.defs, everywhere, self.forms), 1)
+        begin = affine(start, ranges.defs, everywhere, self.forms)
+        end = affine(trips, ranges.defs, everywhere, self.forms).plus(begin, 1)
         if len(end.terms) != 1 or abs(end.constant) > _WIDE:
             return False
         ((m, coefficient),) = end.terms.items()

@@ -1,7 +1,8 @@
 """Count the bits of a number at once where a loop takes them off one by one.
 
-A step of ranges, which knows that nothing in the loop raises. A loop of one block that clears the lowest bit of a number until
-none is left makes as many trips as bits are set, and at least one; what it adds up is that many times as much.
+A step of ranges, which knows that nothing in the loop raises. A loop of one block that clears the lowest bit of a
+number until none is left makes as many trips as bits are set, and at least one; what it adds up is that many times as
+much.
 Before:  header(x, n): y = isub x, 1 ; z = iand x, y ; m = iadd n, 1 ; branch (ine z, 0) -> header(z, m), out(m)
 After:   header(x, n): k = popc x ; m = iadd n, k ; jump out(m)
 """
@@ -51,12 +52,15 @@ def count(fn: ir.Function, loop, ranges) -> bool:
         if q is p or q is v:
             continue
         made = defs.inst_of.get(v)
-        if made is None or made.op is not a.IADD or made.args[0] is not q or defs.block_of.get(made.args[1]) is header and (
-                defs.inst_of[made.args[1]].op is not control.CONST):
+        if made is None or made.op is not a.IADD or made.args[0] is not q:
+            return False
+        step = defs.inst_of.get(made.args[1])
+        if defs.block_of.get(made.args[1]) is header and (step is None or step.op is not control.CONST):
             return False
         added[v] = q, made.args[1]
     read = read_outside(fn, {header}) | set(out.args)
-    gone = {p, *(q for q, _ in added.values()), *(i.result for i in header.insts if i.op is not control.CONST)} - {z} - set(added)
+    gone = {p, *(q for q, _ in added.values()), *(i.result for i in header.insts if i.op is not control.CONST)}
+    gone -= {z, *added}
     if not read.isdisjoint(gone):
         return False
     insts = [i for i in header.insts if i.op is control.CONST]
@@ -68,7 +72,8 @@ def count(fn: ir.Function, loop, ranges) -> bool:
 
     trips = make(a.POPC, p)
     k = header.params.index(p)
-    if not all(ranges.is_nonzero(edge.args[k], source, inst, edge) for source, inst, edge in ranges.edges[header] if edge is not back):
+    entries = [entry for entry in ranges.edges[header] if entry[2] is not back]
+    if not all(ranges.is_nonzero(edge.args[k], source, inst, edge) for source, inst, edge in entries):
         one = make(control.CONST, value=1)
         trips = make(structure.SELECT, make(a.ILT, trips, one, type=Bool), one, trips)
     for v, (q, step) in added.items():

@@ -1,8 +1,8 @@
 """What branches say about integers and floats in the blocks that they lead to.
 
-A fact is (value, relation, other): an integer beside another value or a number, a float that is not nan beside a number. It holds
-wherever the block that the branch leads to has been passed: `branch (ilt i, n) -> body, out` says i < n in `body` and
-behind it, and i >= n behind `out`. Used by ranges and below; finds, changes nothing.
+A fact is (value, relation, other): an integer beside another value or a number, a float that is not nan beside a
+number. It holds wherever the block that the branch leads to has been passed: `branch (ilt i, n) -> body, out` says i <
+n in `body` and behind it, and i >= n behind `out`. Used by ranges and below; finds, changes nothing.
 """
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _DEEPEST = 4  # conditions of conditions
 
 
 class Conditions:
-    """at: value -> [(block, relation, other)]: facts that hold where the block dominates; other: a value or a number."""
+    """at: value -> [(block, relation, other)]: facts that hold where the block dominates; other: a value or a
+    number."""
 
     def __init__(self, dom: Dominators, defs: Definitions, edges, counters: list[Counted]):
         self.dom, self.defs = dom, defs
@@ -50,7 +51,9 @@ class Conditions:
     def _is_way_in(self, edge, edges) -> bool:
         """Whether an edge is the only one to its block, beside those of loops that start there."""
         arriving = edges[edge.block]
-        return len(arriving) == 1 or [e for source, _, e in arriving if not self.dom.dominates(edge.block, source)] == [edge]
+        if len(arriving) == 1:
+            return True
+        return [e for source, _, e in arriving if not self.dom.dominates(edge.block, source)] == [edge]
 
     def _note(self, block, value, relation, other):
         self.at.setdefault(value, []).append((block, relation, other))
@@ -93,9 +96,10 @@ class Conditions:
     def number(self, value: Value) -> float | None:
         """The constant that a float is, unless that is nan."""
         inst = self.defs.inst_of.get(value)
-        if inst is None or inst.op is not control.CONST or not is_float(value.type) or inst.attrs["value"] != inst.attrs["value"]:
+        if inst is None or inst.op is not control.CONST or not is_float(value.type):
             return None
-        return float(inst.attrs["value"])
+        number = float(inst.attrs["value"])
+        return number if number == number else None
 
     def facts(self, value: Value, block: Block):
         """(relation, other) that hold of a value in a block."""

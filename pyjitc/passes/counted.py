@@ -142,7 +142,7 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict) -> Affine:
                     found = y.times(x.constant)
                 elif not y.terms:
                     found = x.times(y.constant)
-            elif inst.op is CHECK_NONNEG or inst.op is CHECK_INDEX and inst.attrs.get("nonnegative"):  # what they let through is what they got
+            elif inst.op is CHECK_NONNEG or inst.op is CHECK_INDEX and inst.attrs.get("nonnegative"):  # as it came
                 found = affine(inst.args[0], defs, inside, memo)
             elif inst.op is INEG:
                 found = affine(inst.args[0], defs, inside, memo).times(-1)

@@ -50,13 +50,15 @@ def _wanted(callee: Function) -> bool:
 
 
 def _is_leaf(fn: Function) -> bool:
-    """Whether a function of the user's is a few operations on numbers that cannot fail, so that no frame of it can ever be seen. LLVM would inline
-    it as well, but after the passes over loops, which make nothing of a loop with a call."""
-    if sum(len(b.insts) for b in fn.blocks) > _UNTIDY or any(i.op.effects & _SEEN or i.op is INVOKE for b in fn.blocks for i in b.insts):
+    """Whether a function of the user's is a few operations on numbers that cannot fail, so that no frame of it can ever
+    be seen. LLVM would inline it as well, but after the passes over loops, which make nothing of a loop with a call."""
+    insts = [i for b in fn.blocks for i in b.insts]
+    if len(insts) > _UNTIDY or any(i.op.effects & _SEEN or i.op is INVOKE for i in insts):
         return False
     simplify.run(fn)
     order = {block: k for k, block in enumerate(reverse_postorder(fn))}
-    return sum(len(b.insts) for b in fn.blocks) <= _LEAF and all(order[e.block] > order[b] for b in fn.blocks for e in b.edges())
+    straight = all(order[e.block] > order[b] for b in fn.blocks for e in b.edges())
+    return straight and sum(len(b.insts) for b in fn.blocks) <= _LEAF
 
 
 def callees(fn: Function) -> list[Function]:

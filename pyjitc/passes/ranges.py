@@ -1,9 +1,9 @@
 """Intervals of numbers: checks that cannot fail become the plain operation, and LLVM is told what it may rely on.
 
-Runs after simplify and hoisting. Grows the intervals of all values from those of constants, extents and parameters until a round adds
-nothing, then narrows what was widened on the way. Branches say more of a value in the blocks that they lead to (`conditions.py`), array
-extents are below 2**60, remainders below the divisor, loop counters between their ends; whether an index is below an extent is asked of
-`below.py`. Comparisons that this decides become constants.
+Runs after simplify and hoisting. Grows the intervals of all values from those of constants, extents and parameters
+until a round adds nothing, then narrows what was widened on the way. Branches say more of a value in the blocks that
+they lead to (`conditions.py`), array extents are below 2**60, remainders below the divisor, loop counters between their
+ends; whether an index is below an extent is asked of `below.py`. Comparisons that this decides become constants.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
 A loop that cannot make more trips than its number has bits is noted as `brief`: `while x: x &= x - 1`.
@@ -30,8 +30,8 @@ FULL = (LOW, HIGH)
 INF = float("inf")
 ANY = (-INF, INF)  # of a float; nan is never excluded
 _TRUTH = (0, 1)
-_WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IABS_CK: a.IABS, a.IFLOORDIV_CK: a.IFLOORDIV,
-             a.ISHL_CK: a.ISHL}
+_WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IABS_CK: a.IABS,
+             a.IFLOORDIV_CK: a.IFLOORDIV, a.ISHL_CK: a.ISHL}
 _COMPARISONS = {a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE}
 _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
 _SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
@@ -47,7 +47,8 @@ _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=Options()) -> None:
-    if not any(i.op in _ASKED or i.op is a.IAND or i.op.bounds and i.op is not memory.ARRAY_DIM for b in fn.blocks for i in b.insts):
+    if not any(i.op in _ASKED or i.op is a.IAND or i.op.bounds and i.op is not memory.ARRAY_DIM
+               for b in fn.blocks for i in b.insts):
         return
     while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath)).run():
         pass  # a loop less: more is known of what it counted
@@ -63,7 +64,8 @@ def _top(t) -> tuple:
 
 
 def _met(x, relation, y):
-    """The part of the interval x of values that have the relation to one of y; x itself where there is none, in code that never runs."""
+    """The part of the interval x of values that have the relation to one of y; x itself where there is none, in code
+    that never runs."""
     low, high = x
     whole = 0 if isinstance(low, float) else 1
     if relation == LT:
@@ -364,8 +366,9 @@ class _Ranges:
         if op is a.NARROW or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG:
             x = self.get(args[0], block)
             if not isinstance(x[0], float):
-                relation, other = (NE, 0) if op is a.CHECK_NONZERO else (GE, 0) if op is a.CHECK_NONNEG else (GE, top[0])
-                return _met(_met(x, relation, (other, other)), LE, (top[1], top[1]))
+                least = 0 if op is a.CHECK_NONNEG else top[0]
+                x = _met(_met(x, GE, (least, least)), LE, (top[1], top[1]))
+                return _met(x, NE, (0, 0)) if op is a.CHECK_NONZERO else x
         elif op is a.TRUNCATE:
             return tuple(LOW if n <= LOW else HIGH if n >= HIGH else int(n) for n in self.get(args[0], block))
         elif len(args) == 2 and args[0].type is inst.result.type:
@@ -567,10 +570,11 @@ class _Ranges:
         return exact is not None and LOW <= exact[0] and exact[1] <= HIGH
 
     def is_brief(self, loop) -> bool:
-        """Whether a number that a loop carries loses a bit in each trip, until none is left, or the distance of two is halved."""
+        """Whether a number that a loop carries loses a bit in each trip, until none is left, or the distance of two is
+        halved."""
         header = loop.header
         back = [(source, inst, edge) for source, inst, edge in self.edges[header] if source in loop.blocks]
-        return self.halves(loop, back) or any(p.type is Int or isinstance(p.type, NpInt) for p in header.params) and any(
+        return self.halves(loop, back) or any(
             all(edge is not inst.unwind and self.loses_bit(p, k, source, inst, edge) for source, inst, edge in back)
             for k, p in enumerate(header.params))
 
@@ -583,11 +587,13 @@ class _Ranges:
             return bits.clears_lowest(p, value, self.defs) is not None and self.is_nonzero(value, source, inst, edge)
         if made.op is a.ISHR or made.op is a.IFLOORDIV or made.op is a.IFLOORDIV_CK:
             by = self.get(made.args[1])
-            return made.args[0] is p and by[0] >= (1 if made.op is a.ISHR else 2) and self.arriving(value, source, inst, edge)[0] > 0
+            least = 1 if made.op is a.ISHR else 2
+            return made.args[0] is p and by[0] >= least and self.arriving(value, source, inst, edge)[0] > 0
         return False
 
     def halves(self, loop, back) -> bool:
-        """Whether a loop goes on with one half of what lies between two ints, the lower one included or not, the upper one not."""
+        """Whether a loop goes on with one half of what lies between two ints, the lower one included or not, the upper
+        one not."""
         header = loop.header
         for block in loop.blocks:
             for inst in block.insts:
@@ -597,13 +603,14 @@ class _Ranges:
                 for p, q in (total.args, total.args[::-1]):
                     if p in header.params and q in header.params and self.below(p, q, 0, block):
                         places = header.params.index(p), header.params.index(q)
-                        return all(edge is not inst.unwind and self.is_half(*(edge.args[k] for k in places), p, q, total, loop, _DEEP)
-                                   for _, inst, edge in back)
+                        return all(edge is not inst.unwind and self.is_half(
+                            *(edge.args[k] for k in places), p, q, total, loop, _DEEP) for _, inst, edge in back)
         return False
 
     def half_of(self, inst):
         """The instruction whose result is halved by another, or None."""
-        if inst.op is not a.ISHR and inst.op is not a.IFLOORDIV or self.defs.constant(inst.args[1]) != (1 if inst.op is a.ISHR else 2):
+        by = {a.ISHR: 1, a.IFLOORDIV: 2}.get(inst.op)
+        if by is None or self.defs.constant(inst.args[1]) != by:
             return None
         return self.defs.inst_of.get(inst.args[0])
 
@@ -618,22 +625,28 @@ class _Ranges:
         made, lowered = defs.inst_of.get(low), defs.inst_of.get(high)
         if high is q and made is not None and made.op is a.IADD and is_mean(made.args[0]):
             return (defs.constant(made.args[1]) or 0) > 0
-        if low is p and (is_mean(high) or lowered is not None and lowered.op in (a.ISUB, a.IADD) and is_mean(lowered.args[0])):
-            step = 0 if is_mean(high) else defs.constant(lowered.args[1])
-            return step is not None and (step >= 0 if is_mean(high) or lowered.op is a.ISUB else step <= 0)
+        if low is p and is_mean(high):
+            return True
+        if low is p and lowered is not None and lowered.op in (a.ISUB, a.IADD) and is_mean(lowered.args[0]):
+            step = defs.constant(lowered.args[1])
+            return step is not None and (step >= 0 if lowered.op is a.ISUB else step <= 0)
         home = next((defs.block_of[v] for v, inst in ((low, made), (high, lowered)) if inst is None), None)
         if not depth or home is None or home is loop.header or home not in loop.blocks:
             return False
-        return all(edge is not inst.unwind and self.is_half(*(edge.args[home.params.index(v)] if v in home.params else v for v in (low, high)),
-                                                            p, q, total, loop, depth - 1)
-                   for _, inst, edge in self.edges[home])
+
+        def handed(v, edge):
+            return edge.args[home.params.index(v)] if v in home.params else v
+
+        return all(edge is not inst.unwind and self.is_half(
+            handed(low, edge), handed(high, edge), p, q, total, loop, depth - 1) for _, inst, edge in self.edges[home])
 
     def is_nonzero(self, v, source, inst, edge) -> bool:
         """Whether an edge hands over something else than 0."""
         low, high = self.arriving(v, source, inst, edge)
-        facts = [(relation, other) for value, relation, other in self.conditions.on(inst, edge) if value is v and inst.unwind is not edge]
-        return low > 0 or high < 0 or any(relation == NE and self.of(other) == (0, 0) for relation, other in
-                                          (*facts, *self.conditions.facts(v, source)))
+        found = [] if inst.unwind is edge else self.conditions.on(inst, edge)
+        facts = [(relation, other) for value, relation, other in found if value is v]
+        facts += self.conditions.facts(v, source)
+        return low > 0 or high < 0 or any(relation == NE and self.of(other) == (0, 0) for relation, other in facts)
 
 
 def _with_room(low, high, t):

@@ -1,9 +1,12 @@
 """Keep what the test of a loop has loaded for its body, and what it stores for the next test.
 
-Runs after the second numbering of values, which shares loads where one dominates the other; indices are no longer checked where they need
-not be. The test of a `while` loop stands before the loop and at its end, so that what it loads has two places:
-Before:  b: x = array_load a, j ; branch c -> head(j)       head(k): y = array_load a, k ; ... z = array_load a, m ; branch d -> head(m), out
-After:   b: x = array_load a, j ; branch c -> head(j, x)    head(k, y): ... z = array_load a, m ; branch d -> head(m, z), out
+Runs after the second numbering of values, which shares loads where one dominates the other; indices are no longer
+checked where they need not be. The test of a `while` loop stands before the loop and at its end, so that what it loads
+has two places:
+Before:  b: x = array_load a, j ; branch c -> head(j)
+         head(k): y = array_load a, k ; ... z = array_load a, m ; branch d -> head(m), out
+After:   b: x = array_load a, j ; branch c -> head(j, x)
+         head(k, y): ... z = array_load a, m ; branch d -> head(m, z), out
 Only in loops that are not counted: LLVM can make vectors of those, and values that go round would be in the way.
 Needs: SSA.  Keeps: SSA, effects and their order.
 """
@@ -41,7 +44,9 @@ class _Reload:
 
     def run(self):
         for loop in self.nest.loops:
-            if loop.inner or not any(i.op is ARRAY_LOAD for b in loop.blocks for i in b.insts) or find(loop, self.defs, self.edges) is not None:
+            if loop.inner or not any(i.op is ARRAY_LOAD for b in loop.blocks for i in b.insts):
+                continue
+            if find(loop, self.defs, self.edges) is not None:
                 continue
             for block in self.nest.dom.order:
                 if block in loop.blocks:
@@ -76,7 +81,8 @@ class _Reload:
                 continue
             memo: dict = {}
             own = [affine(v, self.defs, {header}, memo) for v in inst.args[1:]]
-            found = [self.earlier(inst, [self.handed(form, header, edge) for form in own], source, len(source.insts)) for source, _, edge in arriving]
+            found = [self.earlier(inst, [self.handed(form, header, edge) for form in own], source, len(source.insts))
+                     for source, _, edge in arriving]
             if None not in found:
                 carried = ir.Value(inst.result.type, inst.result.name)
                 header.params.append(carried)
@@ -106,7 +112,8 @@ class _Reload:
                     value = inst.result if inst.op is ARRAY_LOAD else inst.args[-1]
                     if not any(d.terms or d.constant for d in differences):
                         return resolve(self.mapping, value) if value.type is load.result.type else None
-                    if inst.op is ARRAY_STORE and (array.type.layout == "A" or not any(d.constant and not d.terms for d in differences)):
+                    differ = array.type.layout != "A" and any(d.constant and not d.terms for d in differences)
+                    if inst.op is ARRAY_STORE and not differ:
                         return None
                 elif inst.op.effects & _CLOBBERS:
                     return None

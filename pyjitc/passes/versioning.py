@@ -205,7 +205,8 @@ def _sums(loop, outer, defs, edges, plan) -> None:
 
 
 def _room(inst, defs) -> int:
-    """What a count must be below for a constant to be shifted by it, or a number to be checked not to be negative; 0 where nothing is known."""
+    """What a count must be below for a constant to be shifted by it, or a number to be checked not to be negative; 0
+    where nothing is known."""
     if inst.op is CHECK_NONNEG:
         return INT_MAX
     value = defs.constant(inst.args[0])

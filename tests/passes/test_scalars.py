@@ -1,5 +1,5 @@
-"""What ranges, bits, reload, ahead and versioning make of scalar loops, natively, beside the interpreter: where the loops fail, and where
-the facts end that they rely on."""
+"""What ranges, bits, reload, ahead and versioning make of scalar loops, natively, beside the interpreter: where the
+loops fail, and where the facts end that they rely on."""
 import numpy as np
 import pytest
 
@@ -17,7 +17,8 @@ def alike(f, *args, compiled=None):
     compiled = compiled or njit(f)
     expected, actual = outcome(f, args), outcome(compiled, args)
     assert expected[0] == actual[0], (args, expected, actual)
-    assert type(expected[1]) is type(actual[1]) if expected[0] == "raises" else np.array_equal(expected[1], actual[1]), (args, expected, actual)
+    x, y = expected[1], actual[1]
+    assert type(x) is type(y) if expected[0] == "raises" else np.array_equal(x, y), (args, expected, actual)
     assert same(expected[2], actual[2]), (args, expected, actual)
     return compiled
 
@@ -83,7 +84,8 @@ def bisect_too_far(a, x):
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 17])
 @pytest.mark.parametrize("kind", ["random", "up", "down", "same"])
 def test_searches_and_sorts(n, kind):
-    a = {"random": np.random.default_rng(n).random(n), "up": np.arange(float(n)), "down": -np.arange(float(n)), "same": np.ones(n)}[kind]
+    up = np.arange(float(n))
+    a = {"random": np.random.default_rng(n).random(n), "up": up, "down": -up, "same": np.ones(n)}[kind]
     for f in insertion, insertion_without_stop, swaps:
         agree(f, a)
         agree(f, (a * 100).astype(np.int64))
@@ -298,7 +300,8 @@ def within(a):
         a[i + 1] = float(int(a[i] * 0.75))
 
 
-BAD = [np.nan, np.inf, -np.inf, 2.0**63, -(2.0**63), 2.0**31, -(2.0**31), 2.0**31 - 0.5, -(2.0**31) - 0.5, 256.0, 255.9, -0.9, -1.0, 1e300]
+BAD = [np.nan, np.inf, -np.inf, 2.0**63, -(2.0**63), 2.0**31, -(2.0**31), 2.0**31 - 0.5, -(2.0**31) - 0.5, 256.0,
+       255.9, -0.9, -1.0, 1e300]
 
 
 @pytest.mark.parametrize("t", [np.int64, np.int32, np.uint32, np.int16, np.uint8])
@@ -356,9 +359,10 @@ def test_small_functions_in_loops():
     np.testing.assert_array_equal(out, expected)
 
 
-OPERATIONS = ["j - 1", "j + 1", "j // 2", "(j + n) // 2", "(i + j) // 2", "min(j, i)", "max(j, i) - 1", "j % n", "(j - 1) % n", "j & 7", "j >> 1",
-              "n - 1 - j", "i", "abs(j - i)", "(j * 3) % n", "j - i"]
-TESTS = ["j > 0", "j >= 0", "j < n", "j < i", "j <= i", "0 <= j < n", "j != i", "j > i and j < n", "a[j] > 0.5", "a[j - 1] > 0.5 and j > 0", "i < n - 1"]
+OPERATIONS = ["j - 1", "j + 1", "j // 2", "(j + n) // 2", "(i + j) // 2", "min(j, i)", "max(j, i) - 1", "j % n", "(j - 1) % n",
+              "j & 7", "j >> 1", "n - 1 - j", "i", "abs(j - i)", "(j * 3) % n", "j - i"]
+TESTS = ["j > 0", "j >= 0", "j < n", "j < i", "j <= i", "0 <= j < n", "j != i", "j > i and j < n", "a[j] > 0.5",
+         "a[j - 1] > 0.5 and j > 0", "i < n - 1"]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -368,10 +372,13 @@ def test_loops_over_indices(seed):
     lines = ["def f(a, start):", "    n = len(a)", "    i = start", "    j = n - 1", "    total = 0.0", "    trips = 0"]
     for loop in range(int(rng.integers(1, 3))):
         pad = "    " * (1 + loop)
-        lines.append(pad + ("while " + str(rng.choice(TESTS)) + " and trips < 40:" if rng.random() < 0.7 else f"for i in range({rng.choice(['n', '1, n', 'j, n', 'n - 1'])}):"))
+        span = rng.choice(["n", "1, n", "j, n", "n - 1"])
+        loop_over = f"while {rng.choice(TESTS)} and trips < 40:" if rng.random() < 0.7 else f"for i in range({span}):"
+        lines.append(pad + loop_over)
         for _ in range(int(rng.integers(1, 4))):
-            lines.append(pad + "    " + str(rng.choice([f"j = {rng.choice(OPERATIONS)}", f"i = {rng.choice(OPERATIONS)}", "total += a[j]", "a[i] = a[j] * 0.5",
-                                                        f"total += a[{rng.choice(OPERATIONS)}]", f"if {rng.choice(TESTS)}: j = {rng.choice(OPERATIONS)}"])))
+            one, other, test = rng.choice(OPERATIONS), rng.choice(OPERATIONS), rng.choice(TESTS)
+            lines.append(pad + "    " + str(rng.choice([f"j = {one}", f"i = {one}", "total += a[j]", "a[i] = a[j] * 0.5",
+                                                        f"total += a[{one}]", f"if {test}: j = {other}"])))
         lines.append(pad + "    trips += 1")
     lines.append("    return total, i, j, trips")
     scope: dict = {}

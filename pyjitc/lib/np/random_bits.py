@@ -41,7 +41,8 @@ def bounds(low, high, closed, least, most, name):
 
 
 def one_integer(gen, low, span, masked):
-    """A number of [low, low + span], unsigned. Of 32 and 64 bits, RandomState draws as many bits as `span` has until they are no more than it."""
+    """A number of [low, low + span], unsigned. Of 32 and 64 bits, RandomState draws as many bits as `span` has until
+    they are no more than it."""
     if masked and isinstance(low, (np.uint32, np.uint64)):
         if span == 0:
             return low

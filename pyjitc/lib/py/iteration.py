@@ -87,7 +87,8 @@ def tuple_step(s):
     i = STRUCT_GET(s, field="1")
     left = STRUCT_GET(s, field="2")
     if left > 0:
-        return True, TUPLE_AT(t, i), PACK(t, IADD(i, 1, flags="nuw nsw"), ISUB(left, 1, flags="nuw nsw"), name="tuple_iterator")
+        following = PACK(t, IADD(i, 1, flags="nuw nsw"), ISUB(left, 1, flags="nuw nsw"), name="tuple_iterator")
+        return True, TUPLE_AT(t, i), following
     return False, NOTHING, s
 
 
