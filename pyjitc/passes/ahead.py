@@ -45,7 +45,7 @@ def run(fn: ir.Function, options=None) -> None:
     defs, edges = Definitions(fn), in_edges(fn.blocks)
     changed = False
     for loop in nest.loops:
-        plan = _plan(loop, nest, defs, edges)
+        plan = _plan(fn, loop, nest, defs, edges)
         if plan is not None:
             _split(fn, *plan)
             changed = True
@@ -53,10 +53,10 @@ def run(fn: ir.Function, options=None) -> None:
         fn.blocks = reverse_postorder(fn)
 
 
-def _plan(loop, nest, defs, edges):
+def _plan(fn, loop, nest, defs, edges):
     """(counted, checks, arrays that must lie apart, blocks that each trip passes) of a loop that this is for, or
     None."""
-    insts = [i for b in loop.blocks for i in b.insts]
+    insts = [i for b in fn.blocks if b in loop.blocks for i in b.insts]
     checks = [i for i in insts if i.op in _CHECKS]
     if loop.inner or len(insts) > MAX_INSTS or not any(i.op is a.TRUNCATE or i.op is a.NARROW for i in checks):
         return None

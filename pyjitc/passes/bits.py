@@ -58,7 +58,7 @@ def count(fn: ir.Function, loop, ranges) -> bool:
         if defs.block_of.get(made.args[1]) is header and (step is None or step.op is not control.CONST):
             return False
         added[v] = q, made.args[1]
-    read = read_outside(fn, {header}) | set(out.args)
+    read = {*read_outside(fn, {header}), *out.args}
     gone = {p, *(q for q, _ in added.values()), *(i.result for i in header.insts if i.op is not control.CONST)}
     gone -= {z, *added}
     if not read.isdisjoint(gone):
