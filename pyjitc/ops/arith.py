@@ -608,10 +608,12 @@ IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="imul {flags} (x
 INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wrapping")
 IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
               attrs=True,
-              doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, with the message; by: what is added is no larger than that")
+              doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, {message} instead of the usual one; "
+              "by: the size of y is at most that")
 ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
               attrs=True,
-              doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, with the message; by: see iadd_ck")
+              doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, {message} instead of the usual one; "
+              "by: the size of y is at most that")
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
               attrs=True,
               doc="imul_ck {message} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of the usual one")

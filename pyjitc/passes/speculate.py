@@ -81,8 +81,7 @@ def _convert(block, branch, defs, edges) -> list[ir.Block]:
         for inst in arm:
             copy = clone_inst(inst, values, {})
             if copy.op in _WRAPPING:
-                copy.op, copy.attrs = _WRAPPING[copy.op], {}
-            copy.unwind = None
+                copy.op, copy.unwind, copy.attrs = _WRAPPING[copy.op], None, {}
             block.insts.append(copy)
         chosen.append(values)
 
