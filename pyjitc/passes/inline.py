@@ -98,29 +98,68 @@ def _inline_into(fn: Function, state: dict[Function, bool]) -> None:
         if inst.op is not INVOKE:
             return False
         callee = inst.attrs["callee"]
-        return callee is not fn and state[callee] and _wanted(callee)  # unfinished: part of a recursion
+        if callee is fn or not state.get(callee) or not _wanted(callee):  # unfinished: part of a recursion
+            return False
+        if fn.library and _is_step(fn, callee):
+            inst.attrs["later"] = True
+            return False
+        return True
+
+    def is_left(inst: Inst) -> bool:
+        """Whether a step of a recursion has left this call of the next one."""
+        return "later" in inst.attrs and ready(inst)
 
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
-    changed = False
+    work = []
     for block in fn.blocks:
         blocks.append(block)
-        if not any(ready(inst) for inst in block.insts):
-            continue
-        changed = True
+        if any(ready(inst) for inst in block.insts):
+            work.append((block, ready))
+    if not work:
+        return
+    for block, wanted in work:  # grows
         insts, block.insts = block.insts, []
-        here: list[Inst] | None = block.insts
-        for inst in insts:
-            if here is None:
-                break  # the callee never returns: the rest of the block is unreachable
-            if ready(inst):
-                here = _splice(inst, here, blocks, replace)
+        # Instructions still to come, each list with where they go to: the end of a list, which another takes the place of after a call.
+        stack = [(iter(insts), [block.insts], wanted)]
+        while stack:
+            rest, end, wanted = stack[-1]
+            inst = next(rest, None)
+            if inst is None:
+                stack.pop()
+                continue
+            if not wanted(inst):
+                end[0].append(inst)
+                continue
+            own, start, first = end[0], len(end[0]), len(blocks)
+            after = _splice(inst, own, blocks, replace)
+            if after is None:  # the callee never returns: the rest of the block is unreachable
+                while stack and stack[-1][1] is end:
+                    stack.pop()
             else:
-                here.append(inst)
-    if changed:
-        fn.blocks = blocks
-        remove_unreachable(fn)
-        substitute(fn.blocks, replace)
+                end[0] = after
+            if any(x.op is INVOKE and "later" in x.attrs for b in inst.attrs["callee"].blocks for x in b.insts):
+                body = own[start:]
+                del own[start:]
+                if after is not None and after is not own:
+                    stack.append((iter(after[:]), end, is_left))
+                    after.clear()
+                stack.append((iter(body), end if after is own else [own], is_left))
+                work += [(new, is_left) for new in blocks[first:] if new.insts is not after and any(map(is_left, new.insts))]
+    fn.blocks = blocks
+    remove_unreachable(fn)
+    substitute(fn.blocks, replace)
+
+
+def _is_step(fn: Function, callee: Function) -> bool:
+    """Whether a function of the library calls itself for the rest of a tuple. Each step takes the place of the call in the function that
+    starts the recursion: in the step before, the last would be copied into each of those before it."""
+    return _same_code(fn, callee) and all("later" in inst.attrs for block in callee.blocks for inst in block.insts
+                                          if inst.op is INVOKE and _same_code(fn, inst.attrs["callee"]))
+
+
+def _same_code(fn: Function, other: Function) -> bool:
+    return other.library and other.firstlineno == fn.firstlineno > 0 and other.filename == fn.filename and other.qualname == fn.qualname
 
 
 def _splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:
