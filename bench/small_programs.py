@@ -1,9 +1,9 @@
 # ruff: noqa: F821
-"""Programs whose work is a short array, or a few operations of scalars, in a loop. `njit` is each contender's own decorator, as in
-bench.programs.
+"""Programs whose work is a short array, or a few operations of scalars, in a loop. `njit` is each contender's own
+decorator, as in bench.programs.
 
-CASES: name -> (function, makes its arguments from a random generator). LAST_BITS: those in which pyjitc may differ from NumPy in
-last bits, by deviations that docs/semantics.md lists.
+CASES: name -> (function, makes its arguments from a random generator). LAST_BITS: those in which pyjitc may
+differ from NumPy in last bits, by deviations that docs/semantics.md lists.
 """
 import math
 
@@ -193,9 +193,10 @@ def set_pixels(image, red, green, blue):
 
 
 @njit
-def reset_rows(table):
+def reset_rows(table, wrong):
     for i in range(len(table)):
-        table[i] = 0.0
+        if wrong[i]:
+            table[i] = 0.0
 
 
 @njit
@@ -680,7 +681,7 @@ CASES = {
     "row stored": (store_row, lambda r: (np.zeros((ROWS, 3)), r.random(3))),
     "slice stored": (store_slice, lambda r: (np.zeros((ROWS, 4)), r.random((7, 4)))),
     "pixels stored": (set_pixels, lambda r: (np.zeros((20, 25, 3), np.uint8), 200, 100, 50)),
-    "rows reset": (reset_rows, lambda r: (r.random((ROWS, 4)),)),
+    "rows reset": (reset_rows, lambda r: (r.random((ROWS, 4)), r.random(ROWS) > 0.5)),
     "step added to rows": (add_to_rows, lambda r: (r.random((ROWS, 3)), r.random(3) * 1e-9)),
     "rows scaled": (scale_rows, lambda r: (r.random((ROWS, 4)), r.random(ROWS), np.zeros((ROWS, 4)))),
     "rows swapped": (swap_rows, lambda r: (r.random((ROWS, 4)),)),
@@ -697,7 +698,8 @@ CASES = {
     "array of a list": (make_from_list, lambda r: (r.random(ROWS), np.zeros((ROWS, 2)))),
     "centre": (centre_of, lambda r: (r.random((ROWS, 3)),)),
     "rotation": (rotate, lambda r: (r.random((ROWS, 2)), 0.01)),
-    "products of matrices": (small_products, lambda r: (r.random((ROWS, 3, 3)), r.random((ROWS, 3, 3)), np.zeros((ROWS, 3, 3)))),
+    "products of matrices": (small_products,
+                             lambda r: (r.random((ROWS, 3, 3)), r.random((ROWS, 3, 3)), np.zeros((ROWS, 3, 3)))),
     "cross": (cross_products, lambda r: (r.random((ROWS, 3)), r.random((ROWS, 3)), np.zeros((ROWS, 3)))),
     "clip of rows": (clip_rows, lambda r: (r.random((ROWS, 4)), np.zeros((ROWS, 4)))),
     "where of rows": (where_rows, lambda r: (r.random((ROWS, 4)), np.zeros((ROWS, 4)))),
@@ -711,8 +713,10 @@ CASES = {
     "np.random.random": (random_points, lambda r: (2_000,)),
     "random walk": (random_walk, lambda r: (2_000,)),
     "int(x * 100)": (to_bins, lambda r: (r.random(2_000), np.zeros(100, np.int64))),
-    "brighten, uint8": (brighten, lambda r: (r.integers(0, 256, (40, 50)).astype(np.uint8), 1.3, np.zeros((40, 50), np.uint8))),
-    "grey, uint8": (to_grey, lambda r: (r.integers(0, 256, (40, 50, 3)).astype(np.uint8), np.zeros((40, 50), np.uint8))),
+    "brighten, uint8": (brighten, lambda r: (r.integers(0, 256, (40, 50)).astype(np.uint8), 1.3,
+                                             np.zeros((40, 50), np.uint8))),
+    "grey, uint8": (to_grey, lambda r: (r.integers(0, 256, (40, 50, 3)).astype(np.uint8),
+                                        np.zeros((40, 50), np.uint8))),
     "popcount": (popcount, lambda r: (r.integers(0, 1 << 40, ROWS),)),
     "subsets": (subsets, lambda r: (r.integers(0, 1 << 12, ROWS), r.integers(1, 50, 12))),
     "splitmix": (splitmix, lambda r: (np.uint64(42), np.zeros(2_000, np.uint64))),
