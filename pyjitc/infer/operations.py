@@ -26,7 +26,6 @@ dis = lazy("dis")
 __all__ = ["HANDLERS", "Operations", "defaults_of", "elements_of", "members_of", "static_value"]
 
 
-_ITERATORS = (enumerate, zip, map, filter, reversed)
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)  # `case int(n)` captures the int
 
 
@@ -277,7 +276,8 @@ class Operations:
         count = len(operands) - len(names)
         callee = operands[0]
         meaning = self.whole_call(inst, callee, operands[1:count], dict(zip(names, operands[count:])))
-        if isinstance(callee.type, Singleton) and callee.type.value in _ITERATORS and not self.consumed_once():
+        made = isinstance(callee.type, Singleton) and self.library.makes_iterator(callee.type.value)
+        if made and not self.consumed_once():
             if type(meaning) is Split:
                 raise Mismatch(f"{callee.type.value.__name__}() of a value of several types cannot be kept in a variable",
                                "iterate over the call itself")

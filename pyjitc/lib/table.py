@@ -156,6 +156,10 @@ class Library:
             return target in cuda_rules.WAITING
         return target is print or isinstance(target, type) and issubclass(target, BaseException)
 
+    def makes_iterator(self, target) -> bool:
+        """Whether a call of it gives a state of a loop, which becomes an object where it is read more than once."""
+        return isinstance(target, type) and target in _ITERATORS
+
     # -- operators
 
     def binary(self, op, x, y, inplace=False):
@@ -622,7 +626,9 @@ class Library:
         if isinstance(t, Struct):
             if t.name == "empty_iterator":
                 return Const(Tuple((Bool, Undefined, Undefined)), (False, Undefined, Undefined))
-            return ranges.step(state) if t.name == ranges.STATE else Call(iteration.STEPS[t.name], state)
+            if t.name == ranges.STATE:
+                return ranges.step(state)
+            return Call((index.iterators if t.name in index.STATES else iteration).STEPS[t.name], state)
         raise Mismatch(f"{describe(t)} object is not an iterator")
 
     def _explicit_iter(self, args, kwargs):
@@ -730,9 +736,12 @@ def _is_part(t):
     return isinstance(t, Struct) and t.name in ("flags", "flat")
 
 
+_ITERATORS = frozenset((enumerate, zip, map, filter, reversed, np.ndindex, np.ndenumerate))
+
+
 def _is_state(t):
     """Of a loop that has a step."""
-    return t.name == ranges.STATE or t.name in iteration.STEPS
+    return t.name == ranges.STATE or t.name in index.STATES or t.name in iteration.STEPS
 
 
 def _is_record(t):
