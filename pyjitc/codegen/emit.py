@@ -307,6 +307,17 @@ class Emitter:
         self.entry.append(f"  {name} = alloca {t}, i64 {n}" if n != 1 else f"  {name} = alloca {t}")
         return name
 
+    def memory_of(self, size: int) -> str:
+        """Bytes in the frame for the elements of an array."""
+        self.count += 1
+        name = f"%a{self.count}"
+        self.entry.append(f"  {name} = alloca [{size} x i8], align 16")
+        return name
+
+    def clear(self, pointer: str, size: int) -> None:
+        self.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        self.line(f"call void @llvm.memset.p0.i64(ptr align 16 {pointer}, i8 0, i64 {size}, i1 false)")
+
     # -- module level
 
     def declare(self, text: str) -> None:
@@ -674,10 +685,10 @@ class FunctionEmitter(Emitter):
         """What LLVM is told: the slow copy of a versioned loop is not worth vectorising."""
         if inst.attrs.get("slow_loop"):
             self.lines[-1] += f", !llvm.loop !{self.module.slow_loop()}"
-        elif inst.attrs.get("parallel"):
-            self.lines[-1] += f", !llvm.loop !{self.module.independent_loop(inst.attrs.get('interleave', 0))}"
         elif inst.attrs.get("unroll_full"):
             self.lines[-1] += f", !llvm.loop !{self.module.unrolled_loop(full=True)}"
+        elif inst.attrs.get("parallel"):
+            self.lines[-1] += f", !llvm.loop !{self.module.independent_loop(inst.attrs.get('interleave', 0))}"
         elif inst.attrs.get("unroll"):
             self.lines[-1] += f", !llvm.loop !{self.module.unrolled_loop()}"
 

@@ -277,6 +277,9 @@ class _Machine:
     def do_unit(self, inst, *shape):
         return True
 
+    def do_repeated(self, inst):
+        return False
+
     def do_flat(self, inst, *shape):
         return False
 
@@ -470,6 +473,8 @@ class _Machine:
         if inst.attrs.get("zero"):
             return np.zeros(shape, _scalar(t.dtype), order)
         return np.full(shape, 77, _scalar(t.dtype), order)  # what nobody wrote yet should be seen when it is read
+
+    do_frame_array = do_array_new
 
     def do_array_same(self, inst, x, y):
         return x is y
