@@ -10,7 +10,7 @@ from ..ir.core import RAISES, WRITES, Block, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
-from ..ops.control import CONST, INVOKE
+from ..ops.control import CONST, INVOKE, RETURN
 from ..ops.exceptions import WARN
 from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node
 from ..types.kinds import Array, Bool, Int
@@ -18,7 +18,7 @@ from . import dce
 from .operands import Builder, definitions, distinct, gathers, retyped, span_of, strided
 from .rewrite import substitute
 
-__all__ = ["Fusion", "kernels"]
+__all__ = ["direct", "Fusion", "kernels", "size_of"]
 
 _NO_ARRAYS = (m.POLL, WARN)
 MOST = 24  # operands of a fused nest
@@ -350,7 +350,7 @@ class Fusion:
 
     def is_shared(self, v: Value, producer: Inst) -> bool:
         """Whether every consumer of the producer can compute it again, which is less than to keep it."""
-        if _size(producer.attrs["tree"]) > 8 or any(strided(self.defs, x) for x in producer.args[producer.attrs["count"]:]):
+        if size_of(producer.attrs["tree"]) > 8 or any(strided(self.defs, x) for x in producer.args[producer.attrs["count"]:]):
             return False  # every element of a column is a line of the cache
         readers = [inst for inst in self.place if inst.op in NESTS and inst not in self.gone and v in inst.args]
         return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(
@@ -408,6 +408,26 @@ def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
     return operands
 
 
+def direct(tree):
+    """The tree without the nodes that hand an operand on as it is."""
+    memo: dict = {}
+
+    def copy(node):
+        found = memo.get(node)
+        if found is None:
+            if type(node) is Leaf:
+                found = node
+            else:
+                parts = [copy(p) for p in node.parts]
+                (*before, last), params = node.kernel.blocks[0].insts, node.kernel.params
+                handed = last.op is RETURN and last.args[0] in params and all(inst.op is CONST for inst in before)
+                found = parts[params.index(last.args[0])] if handed else Node(node.kernel, parts)
+            memo[node] = found
+        return found
+
+    return copy(tree)
+
+
 def _alike(x, y) -> bool:
     """Whether two trees compute the same of operands at the same places."""
     if type(x) is Leaf or type(y) is Leaf:
@@ -417,10 +437,10 @@ def _alike(x, y) -> bool:
 
 def _costly(tree) -> bool:
     """Whether computing the tree again for every row would cost more than storing it."""
-    return _size(tree) > 4
+    return size_of(tree) > 4
 
 
-def _size(tree) -> int:
+def size_of(tree) -> int:
     """Instructions of an element."""
     return sum(len(block.insts) for kernel in kernels(tree) for block in kernel.blocks)
 
