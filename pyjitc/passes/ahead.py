@@ -33,13 +33,14 @@ __all__ = ["run"]
 BLOCK = 256  # trips that are looked at before they are made: what they read stays in the first cache
 LEAST = 16  # trips of a loop for which this is worth it
 MAX_INSTS = 60
-_CHECKS = {a.TRUNCATE, a.NARROW, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
+_CONVERSIONS = {a.TRUNCATE, a.NARROW}
+_CHECKS = {*_CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
 _ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
 _PLAIN = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.INEG_CK: a.INEG, a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op is a.TRUNCATE or i.op is a.NARROW for b in fn.blocks for i in b.insts):
+    if not any(i.op in _CONVERSIONS for b in fn.blocks for i in b.insts):
         return
     nest = LoopNest(fn)
     defs, edges = Definitions(fn), in_edges(fn.blocks)
@@ -58,7 +59,7 @@ def _plan(fn, loop, nest, defs, edges):
     None."""
     insts = [i for b in fn.blocks if b in loop.blocks for i in b.insts]
     checks = [i for i in insts if i.op in _CHECKS]
-    if loop.inner or len(insts) > MAX_INSTS or not any(i.op is a.TRUNCATE or i.op is a.NARROW for i in checks):
+    if loop.inner or len(insts) > MAX_INSTS or not any(i.op in _CONVERSIONS for i in checks):
         return None
     if len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("slow_loop"):
         return None
@@ -210,8 +211,8 @@ def _make_plain(inst, narrowed=None) -> None:
     if inst.op is a.TRUNCATE:
         short = "short" in inst.attrs.get("flags", "") or narrowed is not None and _ends(narrowed)[1] < 1 << 31
         inst.attrs = {"flags": "short"} if short else {}
-    elif inst.op is not a.NARROW:
-        inst.attrs = {}
+    else:
+        inst.attrs = {"type": inst.attrs["type"]} if "type" in inst.attrs else {}
     inst.op = _PLAIN[inst.op]
 
 

@@ -37,7 +37,8 @@ _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
 _SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
 _SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
-_TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG, a.NARROW}
+_FITTING = {a.NARROW}  # conversions of numbers that must fit
+_TARGETS = {*_WRAPPING, *_FITTING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
 _ASKED = {*_TARGETS, *_DIVISIONS, *_SHIFTS, a.TRUNCATE}
 _DEEP = 4  # joins on the way back of a loop that are looked through
 _ROUNDS = 12  # intervals only widen from the second on, so that loops in loops settle long before
@@ -126,8 +127,8 @@ class _Ranges:
                         inst.op = _WRAPPING[inst.op]
                         inst.unwind = None
                         inst.attrs = {"flags": "nsw"} if inst.op in _FLAGGED else {}
-                    elif inst.op is a.NARROW:
-                        inst.op, inst.unwind = a.CAST, None
+                    elif inst.op in _FITTING:
+                        inst.op, inst.unwind, inst.attrs = a.CAST, None, {"type": inst.result.type}
                     else:
                         mapping[inst.result] = inst.args[0]
                         continue
@@ -363,14 +364,11 @@ class _Ranges:
             if op in _WRAPPING:
                 return (max(exact[0], LOW), min(exact[1], HIGH))  # what does not fit has raised
             return exact if top[0] <= exact[0] and exact[1] <= top[1] else top
-        if op is a.NARROW or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG:
-            x = self.get(args[0], block)
-            if not isinstance(x[0], float):
-                least = 0 if op is a.CHECK_NONNEG else top[0]
-                x = _met(_met(x, GE, (least, least)), LE, (top[1], top[1]))
-                return _met(x, NE, (0, 0)) if op is a.CHECK_NONZERO else x
-        elif op is a.TRUNCATE:
-            return tuple(LOW if n <= LOW else HIGH if n >= HIGH else int(n) for n in self.get(args[0], block))
+        if op in _FITTING or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG or op is a.TRUNCATE:
+            least = 0 if op is a.CHECK_NONNEG else top[0]
+            x = tuple(top[0] if n <= top[0] else top[1] if n >= top[1] else int(n) for n in self.get(args[0], block))
+            x = _met(x, GE, (least, least))
+            return _met(x, NE, (0, 0)) if op is a.CHECK_NONZERO else x
         elif len(args) == 2 and args[0].type is inst.result.type:
             x, y = self.get(args[0], block), self.get(args[1], block)
             found = self.divided(op, x, y) if op in _DIVISIONS else self.bitwise(op, x, y)
@@ -560,9 +558,9 @@ class _Ranges:
             return x[0] > 0 or x[1] < 0
         if op is a.CHECK_NONNEG:
             return self.get(args[0], block)[0] >= 0
-        if op is a.NARROW:
+        if op in _FITTING:
             x, top = self.get(args[0], block), _top(inst.result.type)
-            return top[0] <= x[0] and x[1] <= top[1]
+            return not isinstance(x[0], float) and top[0] <= x[0] and x[1] <= top[1]
         if op is a.IFLOORDIV_CK:
             x, y = (self.get(v, block) for v in args)
             return x[0] > LOW or y[0] > -1 or y[1] < -1
