@@ -10,8 +10,8 @@ import weakref
 
 __all__ = [
     "Type", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
-    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Dual", "members_of", "Singleton",
-    "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of", "member_for",
+    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Dual", "members_of",
+    "Singleton", "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of", "member_for",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex", "is_refcounted",
