@@ -19,7 +19,7 @@ from .join import join
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, list_of, meaning_av
 from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
 from .names import describe, with_object
-from .session import only_value
+from .session import value_of_member
 
 dis = lazy("dis")
 
@@ -332,7 +332,7 @@ class Operations:
     def split_call(self, on, callee, args, kwargs):
         cases, mismatch = [], None
         for member in on.type.members:
-            narrow = Operand(on.index, member, only_value(member))
+            narrow = Operand(on.index, member, value_of_member(on, member))
             given = [narrow if x is on else x for x in (callee, *args, *kwargs.values())]
             try:
                 meaning = self.whole_call(self.inst, given[0], given[1:len(args) + 1],
