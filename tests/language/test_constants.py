@@ -486,4 +486,4 @@ def conditional(masks, weights):
 def test_a_sum_under_a_condition_is_vectorised():
     compiled = agree(conditional, np.arange(9), np.arange(5))
     agree(conditional, np.zeros(2, np.int64), np.arange(5), compiled=compiled)
-    assert "ymm" in next(iter(compiled.inspect_asm().values())) or "zmm" in next(iter(compiled.inspect_asm().values()))
+    assert "paddq" in next(iter(compiled.inspect_asm().values()))
