@@ -296,9 +296,9 @@ class _DeviceEmitter(FunctionEmitter):
 
     # -- failure
 
-    def raise_unless(self, condition: str, inst, cls: str, message: str, *args: str) -> None:
+    def fail_unless(self, condition: str, fail) -> None:
         if self.module.options.debug:
-            super().raise_unless(condition, inst, cls, message, *args)
+            super().fail_unless(condition, fail)
 
     def check_status(self, status: str, inst) -> None:
         """Nothing comes back from a function that failed."""

@@ -243,7 +243,7 @@ class Operations:
         return self.library.getitem(x, plain_int(i))
 
     def setitem(self, inst, operands):
-        return self.library.setitem(*plain_ints(operands))
+        return self.library.setitem(*plain_ints(operands), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
         raise Mismatch(f"{describe(operands[0].type)} object doesn't support item deletion")

@@ -13,7 +13,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
-from ..types.kinds import Bool, Int, NpBool, NpInt
+from ..types.kinds import Bool, Int, NpBool, NpInt, uint64
 from .counted import Definitions, affine, find
 from .rewrite import substitute
 
@@ -24,7 +24,8 @@ FULL = (LOW, HIGH)
 _WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IFLOORDIV_CK: a.IFLOORDIV}
 _COMPARISONS = {a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE}
 _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
-_TARGETS = {*_WRAPPING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
+_FITTING = {a.FIT, a.NARROW}
+_TARGETS = {*_WRAPPING, *_FITTING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
 _ROUNDS = 3
 _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
@@ -33,6 +34,13 @@ def run(fn: ir.Function, options=None) -> None:
     if not any(i.op in _TARGETS or i.op.bounds and i.op is not memory.ARRAY_DIM for b in fn.blocks for i in b.insts):
         return
     _Ranges(fn, options is not None and options.overflow == "wrap").run()
+
+
+def _of_type(t) -> tuple[int, int]:
+    """Interval of all values of a type; of uint64 as of the bits read as an int."""
+    if isinstance(t, NpInt) and t.bits < 64:
+        return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
+    return (0, 1) if t is Bool or t is NpBool else FULL
 
 
 class _Ranges:
@@ -78,6 +86,8 @@ class _Ranges:
                         inst.op = _WRAPPING[inst.op]
                         inst.unwind = None
                         inst.attrs = {"flags": "nsw"} if inst.op in _FLAGGED else {}
+                    elif inst.op in _FITTING:
+                        inst.op, inst.unwind, inst.attrs = a.CAST, None, {"type": inst.result.type}
                     else:
                         mapping[inst.result] = inst.args[0]
                         continue
@@ -108,18 +118,14 @@ class _Ranges:
         return min(low) >= 0 and (inst.op is not a.ISUB or self.exact(inst, block)[0] >= 0)
 
     def set(self, v, interval):
-        old = self.known.get(v, FULL)
+        old = self.known.get(v) or _of_type(v.type)
         self.known[v] = (max(old[0], interval[0]), min(old[1], interval[1]))
 
     def get(self, v, block=None):
         """Interval of `v`, at `block`: inside its loop a counter has not taken its last step."""
         found = self.known.get(v)
         if found is None:
-            if isinstance(v.type, NpInt) and v.type.bits < 64:
-                return (-(1 << v.type.bits - 1), (1 << v.type.bits - 1) - 1) if v.type.signed else (0, (1 << v.type.bits) - 1)
-            if v.type is Bool or v.type is NpBool:
-                return (0, 1)
-            return FULL
+            return _of_type(v.type)
         counter = self.counters.get(v)
         if counter is not None and block in self.inside[v]:
             return self.counting(v, *counter, -1)
@@ -212,26 +218,25 @@ class _Ranges:
     def result(self, inst, block):
         op, args = inst.op, inst.args
         if op is control.CONST:
-            value = inst.attrs["value"]
-            return (int(value), int(value))
+            value = a.wrap(int(inst.attrs["value"]))
+            return (value, value)
         if op.bounds:
             return op.bounds
         if op is memory.CHECK_INDEX:
             return (0, max(self.get(args[1], block)[1] - 1, 0))
         exact = self.exact(inst, block)
         if exact is not None:
-            if inst.result.type is not Int:
-                return FULL
             if op in _WRAPPING:
                 return (max(exact[0], LOW), min(exact[1], HIGH))  # what does not fit has raised
-            return exact if LOW <= exact[0] and exact[1] <= HIGH else FULL
-        if op is a.IMOD and inst.result.type is Int:
+            limits = _of_type(inst.result.type)
+            return exact if limits[0] <= exact[0] and exact[1] <= limits[1] and inst.result.type is not uint64 else limits
+        if op is a.IMOD:
             x, y = self.get(args[0], block), self.get(args[1], block)
             if y[0] > 0:
                 return (0, min(y[1] - 1, x[1]) if x[0] >= 0 else y[1] - 1)
         elif op is a.IFLOORDIV or op is a.IFLOORDIV_CK:
             x, y = self.get(args[0], block), self.get(args[1], block)
-            if y[0] > 0:
+            if y[0] > 0 and (x[0] >= 0 or inst.result.type is not uint64):
                 ends = [n // d for n in x for d in y]
                 return (min(ends), max(ends))
         elif op is a.IAND:
@@ -241,7 +246,7 @@ class _Ranges:
                 return (0, min(tops))
         elif op is a.ISHR:
             x, y = self.get(args[0], block), self.get(args[1], block)
-            if y[0] >= 0 and y[1] < 64:
+            if y[0] >= 0 and y[1] < 64 and (x[0] >= 0 or inst.result.type is not uint64):
                 ends = [n >> d for n in x for d in y]
                 return (min(ends), max(ends))
         elif op is structure.SELECT:
@@ -249,9 +254,12 @@ class _Ranges:
             return (min(x[0], y[0]), max(x[1], y[1]))
         elif op is a.CAST or op is structure.RETYPE or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG:
             if args[0].type is Int or isinstance(args[0].type, NpInt) or args[0].type is Bool or args[0].type is NpBool:
-                x = self.get(args[0], block)
-                if inst.result.type is Int and x[1] <= HIGH:
+                x, limits = self.get(args[0], block), _of_type(inst.result.type)
+                if limits[0] <= x[0] and x[1] <= limits[1]:
                     return x
+        elif op in _FITTING and (args[0].type is Int or isinstance(args[0].type, NpInt)) and uint64 not in (args[0].type, inst.result.type):
+            x, limits = self.get(args[0], block), _of_type(inst.result.type)
+            return (max(x[0], limits[0]), min(x[1], limits[1])) if x[0] <= limits[1] and limits[0] <= x[1] else limits
         return FULL
 
     def exact(self, inst, block):
@@ -307,6 +315,11 @@ class _Ranges:
             return x[0] > 0 or x[1] < 0
         if op is a.CHECK_NONNEG:
             return self.get(args[0], block)[0] >= 0
+        if op in _FITTING:
+            if args[0].type is not Int and not isinstance(args[0].type, NpInt) or args[0].type is uint64:
+                return False
+            x, limits = self.get(args[0], block), _of_type(inst.result.type)
+            return x[0] >= 0 if inst.result.type is uint64 else limits[0] <= x[0] and x[1] <= limits[1]
         if op is a.IFLOORDIV_CK:
             x, y = (self.get(v, block) for v in args)
             return x[0] > LOW or y[0] > -1 or y[1] < -1

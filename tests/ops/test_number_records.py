@@ -38,6 +38,12 @@ def cases():
                 for t in NUMBERS if op is arith.CAST else [x for x in INTEGERS if x is not k.Int]:
                     yield op, (s,), {"type": t}
             continue
+        if op is arith.FIT:
+            for s in [x for x in NUMBERS if isinstance(x, (k.NpInt, k.NpFloat))]:
+                for t in [x for x in INTEGERS if x is not k.Int and x.signed]:
+                    if not isinstance(s, k.NpInt) or s.bits + (not s.signed) > t.bits:
+                        yield op, (s,), {"type": t, "message": "some text: 100%"}
+            continue
         attrs = {"message": "some text: 100%"} if op in (arith.CHECK_NONZERO, arith.CHECK_NONNEG, m.CHECK_DOMAIN,
                                                          m.CHECK_RANGE) else {}
         if op is m.CHECK_RANGE:
