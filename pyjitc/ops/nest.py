@@ -10,7 +10,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "kernels", "fails", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -41,6 +41,23 @@ class Node:
 
     def __repr__(self):
         return f"{self.kernel.name}({', '.join(map(repr, self.parts))})"
+
+
+def kernels(tree) -> list:
+    """The kernels of a tree, one for each of its nodes."""
+    work, seen, found = [tree], set(), []
+    while work:
+        node = work.pop()
+        if type(node) is Node and node not in seen:
+            seen.add(node)
+            found.append(node.kernel)
+            work.extend(node.parts)
+    return found
+
+
+def fails(tree) -> bool:
+    """Whether computing an element may raise."""
+    return any(inst.op.effects & RAISES for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
 
 
 def shape_text(shape) -> str:

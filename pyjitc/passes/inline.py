@@ -37,8 +37,9 @@ def run(module: list[Function], options: Any = None) -> list[Function]:
 def _write_out(fn: Function, state: dict[Function, bool]) -> None:
     """Fuse the loop nests of a function that stays, write them out, and inline their kernels."""
     if any(inst.op is NEST or inst.op is NEST_INTO for block in fn.blocks for inst in block.insts):
+        called = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
         nests.run(fn, _splice)
-        _inline_into(fn, state)
+        _inline_into(fn, state, called)  # kernels only: a function that calls itself would bring nests that nobody writes out
 
 
 def _wanted(callee: Function) -> bool:
@@ -75,12 +76,12 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
             state[fn] = True
 
 
-def _inline_into(fn: Function, state: dict[Function, bool]) -> None:
+def _inline_into(fn: Function, state: dict[Function, bool], kept=frozenset()) -> None:
     def ready(inst: Inst) -> bool:
         if inst.op is not INVOKE:
             return False
         callee = inst.attrs["callee"]
-        return callee is not fn and state[callee] and _wanted(callee)  # unfinished: part of a recursion
+        return callee is not fn and callee not in kept and state[callee] and _wanted(callee)  # unfinished: part of a recursion
 
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
