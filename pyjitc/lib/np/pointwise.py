@@ -119,7 +119,7 @@ def inexact(y):
 def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
     x = as_operand(a)
     y = inexact(as_operand(b)) if isinstance(b, (np.ndarray, np.generic, tuple, list)) else float(b) if isinstance(b, int) else b
-    close = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y) | (x == y)
+    close = np.less_equal(np.abs(x - y), atol + rtol * abs(y)) & np.isfinite(y) | (x == y)
     if equal_nan:
         close = close | (np.isnan(x) & np.isnan(y))
     return close[()] if isinstance(close, np.ndarray) and close.ndim == 0 else close
