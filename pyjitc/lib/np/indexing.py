@@ -20,7 +20,7 @@ from . import subscripts, views
 from .arrange import permute, stretch
 from .creation import scalar_of
 from .masks import fill_masked, masked, positions, put_selected
-from .views import apart, elements, is_contiguous, is_writable
+from .views import apart, elements, is_writable
 
 __all__ = ["CALLS", "METHODS", "is_advanced", "getitem", "setitem"]
 
@@ -644,7 +644,7 @@ def place(arr, mask, vals):
 
 def read_for(arr, a, same):
     """`a` as NumPy reads it while it writes into `arr`. same: whether its elements are read as they are."""
-    if same and is_contiguous(arr) and is_contiguous(a):
+    if same and arr.flags.c_contiguous and a.flags.c_contiguous:
         return strided(a)
     return strided(apart(a, arr))
 
