@@ -268,6 +268,8 @@ COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
 FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
           "x * y + z, rounded once.")
+MULADD = _op("muladd", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fmuladd"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
+             "x * y + z, rounded once where the machine does that in one step, as the kernels of a BLAS do.")
 POLYNOMIAL = _op("polynomial", "x: F -> F", _polynomial, _polynomial_lower, NO_RULE,
                  "polynomial {coefficients}: c[0] + c[1] * x + c[2] * x**2 + ..., by Estrin's scheme", attrs=True)
 
