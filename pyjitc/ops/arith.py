@@ -179,6 +179,14 @@ def _fit(x, *, type, message):
     return _narrow(whole, type=type)
 
 
+def _fits(x, *, type):
+    try:
+        _fit(x, type=type, message="")
+    except (OverflowError, ValueError):
+        return False
+    return True
+
+
 def _bounds(t):
     return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
 
@@ -421,18 +429,25 @@ def _narrow_lower(e, inst, x):
     return x if t.bits == 64 else [e.assign(f"trunc i64 {x[0]} to {e.scalar(t)}")]
 
 
+def _fits_lower(e, inst, x):
+    source, target = inst.args[0].type, inst.attrs["type"]
+    if k.is_float(source):
+        return [_float_fits(e, *_no_half(e, source, x[0]), target)]
+    old = e.scalar(source)
+    low, high = _bounds(target)
+    if target.bits >= source.bits:  # of an unsigned one
+        return [e.assign(f"icmp sge {old} {x[0]}, 0") if target.bits == source.bits else "true"]
+    if source.signed:
+        return [e.assign(f"icmp ult {old} {e.assign(f'sub {old} {x[0]}, {low}')}, {high - low + 1}")]
+    return [e.assign(f"icmp ule {old} {x[0]}, {high}")]
+
+
 def _fit_lower(e, inst, x):
     source, target = inst.args[0].type, inst.attrs["type"]
     if k.is_float(source):
         return _fit_float(e, inst, x[0], source, target)
     old, new = e.scalar(source), e.scalar(target)
-    low, high = _bounds(target)
-    if target.bits >= source.bits:  # of an unsigned one
-        good = e.assign(f"icmp sge {old} {x[0]}, 0") if target.bits == source.bits else "true"
-    elif source.signed:
-        good = e.assign(f"icmp ult {old} {e.assign(f'sub {old} {x[0]}, {low}')}, {high - low + 1}")
-    else:
-        good = e.assign(f"icmp ule {old} {x[0]}, {high}")
+    (good,) = _fits_lower(e, inst, x)
 
     def fail():
         wide = x[0] if old == "i64" else e.assign(f"{'sext' if source.signed else 'zext'} {old} {x[0]} to i64")
@@ -456,14 +471,21 @@ def _resize_int(e, source, old, new, x):
     return e.assign(f"{'sext' if _signed(source) else 'zext'} {old} {x} to {new}")
 
 
-def _fit_float(e, inst, x, source, target):
+def _no_half(e, source, x):
     kind = e.scalar(source)
-    if kind == "half":
-        x, kind = e.assign(f"fpext half {x} to float"), "float"
+    return ("float", e.assign(f"fpext half {x} to float")) if kind == "half" else (kind, x)
+
+
+def _float_fits(e, kind, x, target):
     low, high = _bounds(target)
     exclusive = target.bits < (24 if kind == "float" else 53)  # whether the number below the least one is a float of this kind
     above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {kind} {x}, {float(low - exclusive)!r}")
     below = e.assign(f"fcmp olt {kind} {x}, {float(high + 1)!r}")
+    return e.assign(f"and i1 {above}, {below}")
+
+
+def _fit_float(e, inst, x, source, target):
+    kind, x = _no_half(e, source, x)
 
     def fail():
         value = x if kind == "double" else e.assign(f"fpext float {x} to double")
@@ -477,7 +499,15 @@ def _fit_float(e, inst, x, source, target):
         whole = e.assign(f"fptosi double {value} to i64")
         e.error(inst, "OverflowError", f"Python integer %lld out of bounds for {target}", f"i64 {whole}")
 
-    e.fail_unless(e.assign(f"and i1 {above}, {below}"), fail)
+    e.fail_unless(_float_fits(e, kind, x, target), fail)
+    return [e.assign(f"fptosi {kind} {x} to {e.scalar(target)}")]
+
+
+def _fitted_lower(e, inst, x):
+    source, target = inst.args[0].type, inst.attrs["type"]
+    if not k.is_float(source):
+        return [_resize_int(e, source, e.scalar(source), e.scalar(target), x[0])]
+    kind, x = _no_half(e, source, x[0])
     return [e.assign(f"fptosi {kind} {x} to {e.scalar(target)}")]
 
 
@@ -604,6 +634,11 @@ def _fit_rule(types, attrs):
     return target
 
 
+def _fits_rule(types, attrs):
+    _fit_rule(types, attrs)
+    return k.Bool
+
+
 def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False):
     return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, eval=eval, lower=lower,
               partials=partials, doc=doc, eval_attrs=attrs)
@@ -684,6 +719,8 @@ NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISE
 FIT = _op("fit", _fit_rule, _fit, _fit_lower, effects=RAISES, attrs=True,
           doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of a Python int; ValueError "
               "for nan, OverflowError where it does not fit, with the message where a Python int would not fit in C's long")
+FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} (x): whether `fit` would not raise")
+FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True, doc="fitted {type} (x): x as an element of that type, which it fits")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
                doc="truncate {message, optional} (x): int(x); ValueError for nan, OverflowError beyond 64 bits")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,

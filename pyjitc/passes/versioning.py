@@ -24,7 +24,7 @@ from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
 from .rewrite import clone_blocks, read_outside, substitute
 
-__all__ = ["run"]
+__all__ = ["apart_in_memory", "is_quick", "run"]
 
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
@@ -140,7 +140,7 @@ def _rows(loop, top, defs, edges, found) -> None:
     for one in loop.inner:
         _rows(one, top, defs, edges, found)
     insts = [i for b in loop.blocks for i in b.insts]
-    if loop is top or loop.inner or not all(map(_is_quick, insts)):
+    if loop is top or loop.inner or not all(map(is_quick, insts)):
         return
     written = {i.args[0]: i.args[1:-1] for i in insts if i.op is ARRAY_STORE}
     if any(i.op is ARRAY_LOAD and i.args[1:] != written.get(i.args[0], i.args[1:]) for i in insts):
@@ -151,7 +151,7 @@ def _rows(loop, top, defs, edges, found) -> None:
         found[loop.header] = counted.start[counted.left], MAX_WORK // steps
 
 
-def _is_quick(inst) -> bool:
+def is_quick(inst) -> bool:
     if inst.op.effects & (ir.READS | ir.WRITES):
         return inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE
     return inst.op.name in _QUICK
@@ -251,7 +251,7 @@ def _version(fn, loop, plan, defs):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
-    condition = _apart(guard, plan.apart, condition, loc)
+    condition = apart_in_memory(guard, plan.apart, condition, loc)
     condition = _short(guard, plan.rows, condition, loc)
     for header in plan.rows:
         inst = copies[header].terminator
@@ -287,7 +287,7 @@ def _short(guard, rows, condition, loc):
     return condition
 
 
-def _apart(guard, apart, condition, loc):
+def apart_in_memory(guard, apart, condition, loc):
     """`condition`, and that no two of these arrays share memory."""
     def make(op, *args, type=Int, **attrs):
         result = ir.Value(type)

@@ -38,11 +38,11 @@ def cases():
                 for t in NUMBERS if op is arith.CAST else [x for x in INTEGERS if x is not k.Int]:
                     yield op, (s,), {"type": t}
             continue
-        if op is arith.FIT:
+        if op in (arith.FIT, arith.FITS, arith.FITTED):
             for s in [x for x in NUMBERS if isinstance(x, (k.NpInt, k.NpFloat))]:
                 for t in [x for x in INTEGERS if x is not k.Int and x.signed]:
                     if not isinstance(s, k.NpInt) or s.bits + (not s.signed) > t.bits:
-                        yield op, (s,), {"type": t, "message": "some text: 100%"}
+                        yield op, (s,), {"type": t, "message": "some text: 100%"} if op is arith.FIT else {"type": t}
             continue
         attrs = {"message": "some text: 100%"} if op in (arith.CHECK_NONZERO, arith.CHECK_NONNEG, m.CHECK_DOMAIN,
                                                          m.CHECK_RANGE) else {}
@@ -102,7 +102,7 @@ def test_native_code_equals_eval(name, compiled):
         for xs in itertools.product(*(values(t, len(types) > 1) for t in types)):
             if op is arith.FREM and types[0] is k.float16 and not math.isfinite(xs[0]):
                 continue
-            if not allowed(op, xs):
+            if not allowed(op, xs, attrs):
                 continue
             expected, got = outcome(op, *xs) if not attrs else outcome(lambda: op(*xs, **attrs)), outcome(native, *xs)
             if expected != got and not (op in LIBM and near(expected, got, TOLERANCE.get(got[0], 0.0))):
@@ -110,8 +110,10 @@ def test_native_code_equals_eval(name, compiled):
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong[:15])
 
 
-def allowed(op, xs):
+def allowed(op, xs, attrs):
     """Preconditions of the records."""
+    if op is arith.FITTED:
+        return arith.FITS(*xs, **attrs)
     if op is arith.IFLOORDIV_CK:
         return xs[1] != 0
     if op is arith.ISHL_CK:

@@ -1,5 +1,6 @@
 """A number that is stored alone: NumPy's numbers go to signed integers by way of a Python int, which must fit; elements of arrays are cast."""
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -261,3 +262,49 @@ def test_what_is_known_to_fit_is_not_asked():
     for f, asked in ((remainders, False), (shifted, False), (low_bits, False), (wide, True)):
         compiled = agree(f, np.arange(-300, 300) if f is not wide else np.arange(-100, 100), np.zeros(600, np.int8))
         assert ("PyExc_OverflowError" in compiled.inspect_llvm(compiled.signatures[0])) == asked, f.__name__
+
+
+def test_loops_that_ask_first_are_vectorised():
+    def f(a, b):
+        for i in range(len(a)):
+            b[i] = a[i] * 3
+
+    for source in (np.int64, np.float64):
+        compiled = agree(f, np.arange(40).astype(source), np.zeros(40, np.int8))
+        assert re.search(r"store <\d+ x i8>", compiled.inspect_llvm(compiled.signatures[0]))
+
+
+def test_what_a_loop_asks_about_may_be_what_it_writes():
+    def through_view(a, shift):
+        b = a.view(np.int16)
+        for i in range(len(a)):
+            b[i] = a[i] + shift
+
+    def in_place(a, b):
+        for i in range(len(a)):
+            a[i] = a[i] + b[i]
+
+    def from_before(a, b):
+        for i in range(1, len(a)):
+            a[i] = a[i - 1] + b[i]
+
+    def total(a, b):
+        s = b[0]
+        for i in range(len(a)):
+            s += b[i]
+            a[i] = s
+        return s
+
+    def every_other(a, b):
+        for i in range(len(a)):
+            if b[i] > 50:
+                a[i] = b[i]
+        return i
+
+    for n in (3, 20, 300, 1000):
+        agree(through_view, np.arange(n), np.int64(2))
+        agree(through_view, np.full(n, 1 << 20), np.int64(2))
+        for most in (1, 90, 200):
+            numbers = np.arange(n) % most
+            for f in (in_place, from_before, total, every_other):
+                agree(f, np.zeros(n, np.int8), numbers)
