@@ -321,7 +321,7 @@ class Operations:
                     meaning, av = self.settle(meaning)
             except Mismatch as error:
                 mismatch = error
-                meaning, av = Throw(error.exception, error.message), None
+                meaning, av = Throw(error.exception, error.message, error.given), None
             cases.append((member, meaning, av))
         if mismatch is not None and all(type(m) is Throw for _, m, _ in cases):
             raise mismatch
