@@ -20,6 +20,7 @@ from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import math
+from ..ops.arith import CAST, FIT
 from ..ops.memory import CHECK_INDEX, item_bytes
 from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
@@ -235,6 +236,8 @@ class _DeviceEmitter(FunctionEmitter):
                 self.values[inst.result] = self.values[inst.args[0]]
                 return
             inst.attrs["unchecked"] = True
+        elif inst.op is FIT and not self.module.options.debug:
+            inst.op, inst.attrs = CAST, {"type": inst.result.type}
         lower = LOWERINGS.get(inst.op)
         if lower is None and inst.op in _LIBDEVICE or inst.op is math.SQRT:
             lower = self.elementary(inst)
