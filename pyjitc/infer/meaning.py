@@ -29,8 +29,8 @@ UNKNOWN = _Unknown()
 
 class Mismatch(Exception):
     """The operands have no such operation. `message`: as CPython's TypeError would say it; `hint`: what to write
-    instead, or ''. `exception`: the class CPython raises at run time (TypeError unless said); `given`: what it is made of, where
-    that is not the message."""
+    instead, or ''. `exception`: the class CPython raises at run time (TypeError unless said); `given`: what it is
+    made of, where that is not the message."""
 
     def __init__(self, message: str, hint: str = "", exception: type = TypeError, given: tuple | None = None):
         super().__init__(message)
@@ -184,7 +184,8 @@ class Nest(Expr):
 
 
 class Throw(Expr):
-    """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail at run time."""
+    """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail at
+    run time."""
 
     __slots__ = ("exception", "message", "given")
 

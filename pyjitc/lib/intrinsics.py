@@ -46,7 +46,8 @@ def as_type(x, dtype):
 
 
 def as_element(x, dtype):
-    """`x` as the program's assignment to an element takes it: a number of NumPy's raises where it does not fit in signed integers."""
+    """`x` as the program's assignment to an element takes it: a number of NumPy's raises where it does not fit in signed
+    integers."""
     raise NotImplementedError
 
 

@@ -513,8 +513,8 @@ class Library:
         return Call(tuples.item if name == "tuple" else tuples.list_item, x, i)
 
     def setitem(self, x, i, v, asks):
-        """x[i] = v. asks: whether a number of NumPy's must fit in an element, as in the program; functions of the library, which store
-        the elements of arrays one by one, cast them."""
+        """x[i] = v. asks: whether a number of NumPy's must fit in an element, as in the program; functions of the library,
+        which store the elements of arrays one by one, cast them."""
         if _is_record(x.type):
             return index.records.put(x, i, v)
         if isinstance(x.type, Array):

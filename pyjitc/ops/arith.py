@@ -478,7 +478,7 @@ def _no_half(e, source, x):
 
 def _float_fits(e, kind, x, target):
     low, high = _bounds(target)
-    exclusive = target.bits < (24 if kind == "float" else 53)  # whether the number below the least one is a float of this kind
+    exclusive = target.bits < (24 if kind == "float" else 53)  # whether the number below the least one is such a float
     above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {kind} {x}, {float(low - exclusive)!r}")
     below = e.assign(f"fcmp olt {kind} {x}, {float(high + 1)!r}")
     return e.assign(f"and i1 {above}, {below}")
@@ -629,7 +629,8 @@ def _indefinite(e, x, old, bits):
 
 def _fit_rule(types, attrs):
     target = attrs["type"]
-    if len(types) != 1 or not isinstance(types[0], (k.NpInt, k.NpFloat)) or not isinstance(target, k.NpInt) or not target.signed:
+    if len(types) != 1 or not isinstance(types[0], (k.NpInt, k.NpFloat)) or not (
+            isinstance(target, k.NpInt) and target.signed):
         raise TypeError(f"fit of {types} as {target}: expected an integer or a float of NumPy's, and signed integers")
     return target
 
@@ -717,10 +718,12 @@ CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 FIT = _op("fit", _fit_rule, _fit, _fit_lower, effects=RAISES, attrs=True,
-          doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of a Python int; ValueError "
-              "for nan, OverflowError where it does not fit, with the message where a Python int would not fit in C's long")
+          doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of a Python "
+              "int; ValueError for nan, OverflowError where it does not fit, with the message where a Python int would not "
+              "fit in C's long")
 FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} (x): whether `fit` would not raise")
-FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True, doc="fitted {type} (x): x as an element of that type, which it fits")
+FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,
+             doc="fitted {type} (x): x as an element of that type, which it fits")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
                doc="truncate {message, optional} (x): int(x); ValueError for nan, OverflowError beyond 64 bits")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,

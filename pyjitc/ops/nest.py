@@ -133,7 +133,8 @@ def _into_lower(e, inst, values, ndims, lengths, into):
     place, *others = _split(values, ndims)
 
     def fail():
-        whole = others[0] if into == "place" else [_longest(e, aligned(values, ndims, k)) for k in range(len(place) - 1, -1, -1)]
+        axes = range(len(place) - 1, -1, -1)
+        whole = others[0] if into == "place" else [_longest(e, aligned(values, ndims, k)) for k in axes]
         shapes = {"place": shape_text(["%lld"] * len(place)), "whole": shape_text(["%lld"] * len(whole))}
         ordered = [*whole, *place] if into == "place" else [*place, *whole]
         if into == "output":  # where the operands go together, a length of 1 in the result is what does not
@@ -141,7 +142,8 @@ def _into_lower(e, inst, values, ndims, lengths, into):
             clash, room = e.label("clash"), e.label("room")
             e.branch(_clash(e, values, ndims), clash, room)
             e.start(clash)
-            e.error(inst, "ValueError", _apart([["%lld"] * n for n in ndims], listed), *(f"i64 {x}" for n in listed if n >= 0 for x in every[n]))
+            given = [f"i64 {x}" for n in listed if n >= 0 for x in every[n]]
+            e.error(inst, "ValueError", _apart([["%lld"] * n for n in ndims], listed), *given)
             e.start(room)
         e.error(inst, "ValueError", _NO_ROOM[into].format(**shapes), *(f"i64 {x}" for x in ordered))
 

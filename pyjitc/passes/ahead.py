@@ -1,15 +1,17 @@
 """Ask of a strip of a loop, before it runs, whether every number that it stores fits.
 
-Runs after versioning. A loop in which storing a number of NumPy's in an array of shorter integers (`fit`) is all that may raise has an
-exit in the middle, so that LLVM does not vectorise it. What it asks about is computed from arrays that it does not write, so it can be
-computed first: a loop without stores goes over a strip and collects whether all fit; then the loop runs over the strip without
-asking, or, where one does not fit, on as it was, which raises at the same element, after the same stores.
+Runs after versioning. A loop in which storing a number of NumPy's in an array of shorter integers (`fit`) is all that may
+raise has an exit in the middle, so that LLVM does not vectorise it. What it asks about is computed from arrays that it does
+not write, so it can be computed first: a loop without stores goes over a strip and collects whether all fit; then the loop
+runs over the strip without asking, or, where one does not fit, on as it was, which raises at the same element, after the
+same stores.
 Before:  header(i, left): ... y = fit x ; array_store b, i, y
 After:   strip(i, left): take = min(left, STRIP)
          asking(i, take, good): ... good' = good and fits x          then branch good -> storing, header(i, left)
          storing(i, take): ... y = fitted x ; array_store b, i, y      then strip(i, left - take) until nothing is left
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
 """
+
 from __future__ import annotations
 
 from ..ir import core as ir
@@ -47,16 +49,28 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _read_and_written(loop, counted: Counted, nest, defs) -> dict | None:
-    """Arrays that the questions read -> those that the loop writes, and the other way round. None where the loop must stay as it is."""
+    """Arrays that the questions read -> those that the loop writes, and the other way round. None where the loop must stay
+    as it is."""
     insts = [inst for block in loop.blocks for inst in block.insts]
-    if len(insts) > MOST or any(inst.op is not FIT and not is_quick(inst) or inst.op.effects & ir.RAISES and inst.op is not FIT for inst in insts):
+    if len(insts) > MOST or any(
+        inst.op is not FIT and not is_quick(inst) or inst.op.effects & ir.RAISES and inst.op is not FIT
+        for inst in insts
+    ):
         return None
-    if any(edge.block not in loop.blocks and edge is not counted.exit for block in loop.blocks for edge in block.insts[-1].targets):
+    if any(
+        edge.block not in loop.blocks and edge is not counted.exit
+        for block in loop.blocks
+        for edge in block.insts[-1].targets
+    ):
         return None
     latches = [block for block in loop.blocks if any(edge.block is loop.header for edge in block.insts[-1].targets)]
     asked = [inst for inst in insts if inst.op is FIT]
     stored = {inst.result for inst in asked}
-    if any(inst.op is not ARRAY_STORE and not stored.isdisjoint((*inst.args, *(v for edge in inst.targets for v in edge.args))) for inst in insts):
+    if any(
+        inst.op is not ARRAY_STORE
+        and not stored.isdisjoint((*inst.args, *(v for edge in inst.targets for v in edge.args)))
+        for inst in insts
+    ):
         return None
     if len(latches) != 1 or not all(nest.dom.dominates(defs.block_of[inst.result], latches[0]) for inst in asked):
         return None
@@ -82,18 +96,39 @@ def _read_and_written(loop, counted: Counted, nest, defs) -> dict | None:
                 work += [edge.args[k] for edge in block.insts[-1].targets if edge.block is home]
     read = {inst.args[0]: None for inst in insts if inst.op is ARRAY_LOAD and inst.result in needed}
     written = {inst.args[0]: None for inst in insts if inst.op is ARRAY_STORE}
-    if len(read) > ARRAYS or len(written) > ARRAYS or any(defs.block_of.get(x) in loop.blocks for x in (*read, *written)):
+    if (
+        len(read) > ARRAYS
+        or len(written) > ARRAYS
+        or any(defs.block_of.get(x) in loop.blocks for x in (*read, *written))
+    ):
         return None
     for x in read:
-        if x in written and len({tuple(inst.args[1:1 + x.type.ndim]) for inst in insts if inst.op in (ARRAY_LOAD, ARRAY_STORE) and inst.args[0] is x}) > 1:
+        if (
+            x in written
+            and len(
+                {
+                    tuple(inst.args[1 : 1 + x.type.ndim])
+                    for inst in insts
+                    if inst.op in (ARRAY_LOAD, ARRAY_STORE) and inst.args[0] is x
+                }
+            )
+            > 1
+        ):
             return None  # it reads other elements than the one that it writes
-    return {**{y: [x for x in read if x is not y] for y in written}, **{x: [y for y in written if y is not x] for x in read}}
+    return {
+        **{y: [x for x in read if x is not y] for y in written},
+        **{x: [y for y in written if y is not x] for x in read},
+    }
 
 
 def _split(fn, loop, counted: Counted, pairs, defs) -> None:
     header, entry, loc = loop.header, counted.entry, counted.entry_inst.loc
     order = [block for block in fn.blocks if block in loop.blocks]
-    defined = [v for block in order for v in (*block.params, *(inst.result for inst in block.insts if inst.result is not None))]
+    defined = [
+        v
+        for block in order
+        for v in (*block.params, *(inst.result for inst in block.insts if inst.result is not None))
+    ]
     outside = read_outside(fn, loop.blocks)
     at = header.params.index(counted.left)
 
@@ -145,7 +180,11 @@ def _split(fn, loop, counted: Counted, pairs, defs) -> None:
         last = block.insts[-1]
         if any(edge.block is header for edge in last.targets):
             last.attrs = {**last.attrs, "slow_loop": True}
-    fn.blocks = reverse_postorder(fn) + [block for block in (guard, strip, *questions.values(), decide, *stores.values(), after) if block not in fn.blocks]
+    fn.blocks = reverse_postorder(fn) + [
+        block
+        for block in (guard, strip, *questions.values(), decide, *stores.values(), after)
+        if block not in fn.blocks
+    ]
     fn.blocks = reverse_postorder(fn)
     definitions = {v: {defs.block_of[v]: v, stores[defs.block_of[v]]: storing[v]} for v in defined if v in outside}
     if definitions:
@@ -161,7 +200,10 @@ def _ask(order, questions, collected, header) -> None:
         for inst in copy.insts:
             if inst.op is FIT:
                 fits, both = ir.Value(Bool), ir.Value(Bool)
-                kept += [ir.Inst(FITS, inst.args, {"type": inst.attrs["type"]}, fits, inst.loc), ir.Inst(BAND, (good, fits), {}, both, inst.loc)]
+                kept += [
+                    ir.Inst(FITS, inst.args, {"type": inst.attrs["type"]}, fits, inst.loc),
+                    ir.Inst(BAND, (good, fits), {}, both, inst.loc),
+                ]
                 good = both
             elif inst.op is not ARRAY_STORE:
                 kept.append(inst)

@@ -39,7 +39,7 @@ def _write_out(fn: Function, state: dict[Function, bool]) -> None:
     if any(inst.op is NEST or inst.op is NEST_INTO for block in fn.blocks for inst in block.insts):
         called = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
         nests.run(fn, _splice)
-        _inline_into(fn, state, called)  # kernels only: a function that calls itself would bring nests that nobody writes out
+        _inline_into(fn, state, called)  # kernels only: what calls itself would bring nests that nobody writes out
 
 
 def _wanted(callee: Function) -> bool:

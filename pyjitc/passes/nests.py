@@ -12,7 +12,10 @@ from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
-from ..ops.nest import ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, SAVE, STRETCHED, UNIT, Leaf, kernels
+from ..ops.nest import (
+    ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, SAVE, STRETCHED, UNIT,
+    Leaf, kernels,
+)
 from ..types.kinds import Array, Bool, Int
 from . import dce, gvn, simplify
 from .fusion import Fusion

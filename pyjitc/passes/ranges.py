@@ -229,7 +229,8 @@ class _Ranges:
             if op in _WRAPPING:
                 return (max(exact[0], LOW), min(exact[1], HIGH))  # what does not fit has raised
             limits = _of_type(inst.result.type)
-            return exact if limits[0] <= exact[0] and exact[1] <= limits[1] and inst.result.type is not uint64 else limits
+            fits = limits[0] <= exact[0] and exact[1] <= limits[1] and inst.result.type is not uint64
+            return exact if fits else limits
         if op is a.IMOD:
             x, y = self.get(args[0], block), self.get(args[1], block)
             if y[0] > 0:
@@ -257,7 +258,8 @@ class _Ranges:
                 x, limits = self.get(args[0], block), _of_type(inst.result.type)
                 if limits[0] <= x[0] and x[1] <= limits[1]:
                     return x
-        elif op in _FITTING and (args[0].type is Int or isinstance(args[0].type, NpInt)) and uint64 not in (args[0].type, inst.result.type):
+        elif op in _FITTING and (args[0].type is Int or isinstance(args[0].type, NpInt)) and \
+                uint64 not in (args[0].type, inst.result.type):
             x, limits = self.get(args[0], block), _of_type(inst.result.type)
             return (max(x[0], limits[0]), min(x[1], limits[1])) if x[0] <= limits[1] and limits[0] <= x[1] else limits
         return FULL

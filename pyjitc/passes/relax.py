@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops.arith import (
-    CAST, CHECK_NONZERO, FIT, IABS, IABS_CK, IADD, IADD_CK, IFLOORDIV, IFLOORDIV_CK, IMUL, IMUL_CK, INEG, INEG_CK, ISHL, ISHL_CK, ISUB, ISUB_CK,
+    CAST, CHECK_NONZERO, FIT, IABS, IABS_CK, IADD, IADD_CK, IFLOORDIV, IFLOORDIV_CK, IMUL, IMUL_CK, INEG, INEG_CK, ISHL,
+    ISHL_CK, ISUB, ISUB_CK,
 )
 from ..ops.memory import CHECK_INDEX
 from ..ops.structure import RETYPE

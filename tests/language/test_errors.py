@@ -656,8 +656,10 @@ def test_text_and_arguments_of_exceptions_of_several_arguments():
             raise cls(*args, x)
         return f
 
-    for cls, args in ((ValueError, ("a",)), (KeyError, ()), (KeyError, ("a",)), (OSError, (2,)), (OSError, (17, "exists")), (IndexError, (None, 2.5)),
-                      (ZeroDivisionError, (True,)), (FileNotFoundError, (2,)), (StopIteration, ("a",)), (AssertionError, ((1, "b"),))):
+    for cls, args in ((ValueError, ("a",)), (KeyError, ()), (KeyError, ("a",)), (OSError, (2,)), (OSError, (17, "exists")),
+                      (IndexError, (None, 2.5)),
+                      (ZeroDivisionError, (True,)), (FileNotFoundError, (2,)), (StopIteration, ("a",)),
+                      (AssertionError, ((1, "b"),))):
         f = raised(cls, *args)
         for x in (3, "text", 1.5):
             first, second = outcome(f, (x,)), outcome(njit(f), (x,))

@@ -585,7 +585,8 @@ def repeated(a, repeats):
     for i in range(n):
         r = int(repeats[i if len(repeats) == n else 0])
         if r < 0:
-            raise ValueError("negative dimensions are not allowed" if len(repeats) == 1 else "repeats may not contain negative values.")
+            raise ValueError("negative dimensions are not allowed" if len(repeats) == 1 else
+                             "repeats may not contain negative values.")
         total = IADD(total, r)
     out = np.empty((total,) + a.shape[1:], a.dtype)
     at = 0

@@ -230,7 +230,9 @@ def set_of_array(a: Expr, name: str, v: Expr) -> Expr:
     if name == "flat":
         if not a.type.writable:
             return Throw(ValueError, "assignment destination is read-only")
-        return Call(put_every, a, v if isinstance(v.type, k.Array) else Call(np.asarray, v, Const(k.DType(a.type.dtype), dtype_of(a.type.dtype))))
+        if not isinstance(v.type, k.Array):
+            v = Call(np.asarray, v, Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
+        return Call(put_every, a, v)
     if name in ("real", "imag"):
         if name == "imag" and not k.is_complex(a.type.dtype):
             raise Mismatch("array does not have imaginary part to set")

@@ -177,7 +177,8 @@ def shapes_of(parts, j):
 
 def select(conditions, choices, dtype, axes, axes_of_choices):
     """The conditions are broadcast together, then the choices, then both."""
-    first, second = joint_shape_of(shapes_of(conditions, 0), axes), joint_shape_of(shapes_of(choices, 0), axes_of_choices)
+    first = joint_shape_of(shapes_of(conditions, 0), axes)
+    second = joint_shape_of(shapes_of(choices, 0), axes_of_choices)
     return selected(joint_shape_of((first, second), max(axes, axes_of_choices)), dtype, conditions, choices)
 
 
@@ -203,7 +204,8 @@ def _select(args, kwargs):
             return Throw(TypeError, f"invalid entry {i} in condlist: should be boolean ndarray")
     choices.append(slots.get("default", Const(Int, 0)))
     dtype = _common("select", choices)
-    axes = [Const(Int, max(x.type.ndim if isinstance(x.type, Array) else 0 for x in parts)) for parts in (conditions, choices)]
+    axes = [Const(Int, max(x.type.ndim if isinstance(x.type, Array) else 0 for x in parts))
+            for parts in (conditions, choices)]
     return Call(select, _tuple(conditions), _tuple(choices), _dtype(dtype), *axes)
 
 

@@ -632,14 +632,15 @@ def set_flat(a, i, value):
 
 
 def place(arr, mask, vals):
-    """NumPy writes into the array itself where its elements follow each other, and reads of the mask and the values what it has written
-    where theirs do; otherwise from copies, and into one."""
+    """NumPy writes into the array itself where its elements follow each other, and reads of the mask and the values what it
+    has written where theirs do; otherwise from copies, and into one."""
     if not is_writable(arr):
         raise ValueError("WRITEBACKIFCOPY base is read-only")
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     check_safe(vals, arr.dtype)
-    placed(arr, read_for(arr, mask, mask.dtype == np.bool_), read_for(arr, vals, vals.dtype == arr.dtype) if isinstance(vals, np.ndarray) else vals)
+    placed(arr, read_for(arr, mask, mask.dtype == np.bool_),
+           read_for(arr, vals, vals.dtype == arr.dtype) if isinstance(vals, np.ndarray) else vals)
 
 
 def read_for(arr, a, same):

@@ -86,7 +86,8 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         return Throw(ValueError, _NO_COPY.value)
     if k.is_scalar(x.type):
         t = _dtype(dtype) if dtype else common_dtype.rule([_tuple([x])], {})
-        return Call(of_number, conversions.discarding(x, t.type.scalar, conversions.assign(x, t.type.scalar)), t, Const(Int, ndmin))
+        number = conversions.discarding(x, t.type.scalar, conversions.assign(x, t.type.scalar))
+        return Call(of_number, number, t, Const(Int, ndmin))
     if x.type is k.Range:
         return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")), _dtype(dtype or k.int64), Const(Int, ndmin))
     if not is_sequence(x.type):

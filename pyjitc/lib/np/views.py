@@ -436,7 +436,8 @@ def _fill(args, kwargs):
         return compiled(fill)(args, kwargs)
     a, value = args
     if is_scalar(value.type) and not isinstance(a.type.dtype, Record):
-        value = conversions.discarding(value, a.type.dtype, conversions.assign(conversions.element(value, a.type.dtype), a.type.dtype))
+        dtype = a.type.dtype
+        value = conversions.discarding(value, dtype, conversions.assign(conversions.element(value, dtype), dtype))
     return Call(fill, a, value)
 
 

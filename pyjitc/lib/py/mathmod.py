@@ -204,8 +204,9 @@ def _dist(args, kwargs):
         raise Mismatch("both points must have the same number of dimensions", "", ValueError)
     if not p.type.elements:
         return number(0.0)
-    return Call(mathfn.dist, *(apply(builtins.TUPLE_MAKE, *(real(apply(TUPLE_GET, x, index=j)) for j in range(len(x.type.elements))), cls=None)
-                               for x in (p, q)))
+    count = range(len(p.type.elements))
+    points = ([real(apply(TUPLE_GET, x, index=j)) for j in count] for x in (p, q))
+    return Call(mathfn.dist, *(apply(builtins.TUPLE_MAKE, *point, cls=None) for point in points))
 
 
 def _isclose(args, kwargs):

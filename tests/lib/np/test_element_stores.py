@@ -1,4 +1,6 @@
-"""A number that is stored alone: NumPy's numbers go to signed integers by way of a Python int, which must fit; elements of arrays are cast."""
+"""A number that is stored alone: NumPy's numbers go to signed integers by way of a Python int, which must fit; elements of
+arrays are cast."""
+
 import itertools
 import re
 
@@ -12,9 +14,58 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 NUMBERS = [np.bool_, *INTEGERS, np.float16, np.float32, np.float64, np.complex64, np.complex128]
-WHOLE = [0, 1, -1, 127, 128, -128, -129, 255, 256, 300, 32767, 32768, -32769, 65535, 2**31 - 1, 2**31, -2**31 - 1, 2**32, 2**63 - 1, -2**63, 2**63, 2**64 - 1]
-PARTS = [0.0, -0.0, 1.5, -1.5, 127.9, 128.0, 255.9, 256.0, -128.9, -129.0, 32767.5, 32768.0, -32768.5, -32769.0, 2.0**31, -2.0**31 - 0.5, -2.0**31 - 1, 2.0**32,
-         2.0**63, 2.0**64, -2.0**63, 1e30, 1e300, np.inf, -np.inf, np.nan]
+WHOLE = [
+    0,
+    1,
+    -1,
+    127,
+    128,
+    -128,
+    -129,
+    255,
+    256,
+    300,
+    32767,
+    32768,
+    -32769,
+    65535,
+    2**31 - 1,
+    2**31,
+    -(2**31) - 1,
+    2**32,
+    2**63 - 1,
+    -(2**63),
+    2**63,
+    2**64 - 1,
+]
+PARTS = [
+    0.0,
+    -0.0,
+    1.5,
+    -1.5,
+    127.9,
+    128.0,
+    255.9,
+    256.0,
+    -128.9,
+    -129.0,
+    32767.5,
+    32768.0,
+    -32768.5,
+    -32769.0,
+    2.0**31,
+    -(2.0**31) - 0.5,
+    -(2.0**31) - 1,
+    2.0**32,
+    2.0**63,
+    2.0**64,
+    -(2.0**63),
+    1e30,
+    1e300,
+    np.inf,
+    -np.inf,
+    np.nan,
+]
 
 
 def values(cls):
@@ -161,10 +212,50 @@ def caught(a, x):
     return "no"
 
 
-FORMS = [place, row, column, everything, nothing, outside, filled, flat_item, flat_part, flat_all, real, real_item, added, chosen, chosen_list, masked,
-         tupled, number_of_array, row_of_array, copied, put, diagonal, along, full, array, iterated, loop, caught]
-SOME = [np.int64(300), np.int64(-129), np.int64(100), np.float64(300.5), np.float64(np.nan), np.float32(-np.inf), np.uint64(2**64 - 1), np.float32(1e30),
-        np.complex64(300 + 1j), 300, 300.0, np.nan]
+FORMS = [
+    place,
+    row,
+    column,
+    everything,
+    nothing,
+    outside,
+    filled,
+    flat_item,
+    flat_part,
+    flat_all,
+    real,
+    real_item,
+    added,
+    chosen,
+    chosen_list,
+    masked,
+    tupled,
+    number_of_array,
+    row_of_array,
+    copied,
+    put,
+    diagonal,
+    along,
+    full,
+    array,
+    iterated,
+    loop,
+    caught,
+]
+SOME = [
+    np.int64(300),
+    np.int64(-129),
+    np.int64(100),
+    np.float64(300.5),
+    np.float64(np.nan),
+    np.float32(-np.inf),
+    np.uint64(2**64 - 1),
+    np.float32(1e30),
+    np.complex64(300 + 1j),
+    300,
+    300.0,
+    np.nan,
+]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__)
@@ -213,8 +304,21 @@ def item_of_array_field(r, x):
     r[0]["y"][1] = x
 
 
-@pytest.mark.parametrize("form", [field_of_record, item_of_field, whole_field, number_for_record, tuple_for_record, tuple_for_all, array_field, inner_record,
-                                  item_of_array_field], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "form",
+    [
+        field_of_record,
+        item_of_field,
+        whole_field,
+        number_for_record,
+        tuple_for_record,
+        tuple_for_all,
+        array_field,
+        inner_record,
+        item_of_array_field,
+    ],
+    ids=lambda f: f.__name__,
+)
 def test_fields_of_records(form):
     compiled = njit(form)
     for x in (*SOME[:-4], 100):
@@ -308,3 +412,15 @@ def test_what_a_loop_asks_about_may_be_what_it_writes():
             numbers = np.arange(n) % most
             for f in (in_place, from_before, total, every_other):
                 agree(f, np.zeros(n, np.int8), numbers)
+
+
+def test_row_of_which_an_item_does_not_fit():
+    def f(a, x):
+        a[0] = (1, x)
+
+    for x in (300, np.int64(300)):
+        first, second = np.zeros((2, 2), np.int8), np.zeros((2, 2), np.int8)
+        for function, a in ((f, first), (njit(f), second)):
+            with pytest.raises(OverflowError, match="Python integer 300 out of bounds for int8"):
+                function(a, x)
+        assert first.tolist() == [[1, 0], [0, 0]] and second.tolist() == [[0, 0], [0, 0]]

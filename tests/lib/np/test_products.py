@@ -254,9 +254,11 @@ def test_last_bits_of_short_products(dtype):
     """Where loops stand for calls of the BLAS: within the error bound of any order of the sums."""
     rng = np.random.default_rng(5)
     eps = np.finfo(dtype).eps
-    products = [(njit(f), f) for f in (lambda a, b: a @ b, lambda a, b: np.dot(a, b), lambda a, b: np.einsum("ij,jk->ik", a, b), lambda a, b: a @ b[:, 0],
+    products = [(njit(f), f) for f in (lambda a, b: a @ b, lambda a, b: np.dot(a, b), lambda a, b: np.einsum("ij,jk->ik", a, b),
+                                       lambda a, b: a @ b[:, 0],
                                        lambda a, b: np.dot(a[0], b[:, 0]), lambda a, b: np.inner(a, b[:, 0]), lambda a, b: a[:1] @ b)]
-    squares = [(njit(f), f) for f in (lambda a: np.linalg.norm(a), lambda a: np.linalg.det(a), lambda a: np.linalg.cholesky(a))]
+    squares = [(njit(f), f) for f in (lambda a: np.linalg.norm(a), lambda a: np.linalg.det(a),
+                                      lambda a: np.linalg.cholesky(a))]
     for n in (1, 2, 3, 4, 5, 6, 8, 13, 30):
         for _ in range(5):
             a, b = rng.normal(size=(n, n)).astype(dtype), rng.normal(size=(n, n)).astype(dtype)
