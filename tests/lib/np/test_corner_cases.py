@@ -294,10 +294,13 @@ def test_functions_of_complex64_are_those_of_the_c_library():
     rng = np.random.default_rng(3)
     z = (rng.normal(size=300) + 1j * rng.normal(size=300)).astype(np.complex64)
     w = (3 * rng.normal(size=300) + 3j * rng.normal(size=300)).astype(np.complex64)
-    for name in "sqrt log sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh log2 log10".split():
+    for name in "sqrt log sin cos tan sinh cosh tanh log2 log10".split():
         function = getattr(np, name)
         agree(lambda z: function(z), z)
         agree(lambda z: function(z), z[0])
+    for name in "arcsin arccos arctan arcsinh arccosh arctanh".split():  # of which older wheels of NumPy have their own
+        function = getattr(np, name)
+        assert np.allclose(njit(lambda z: function(z))(z), function(z), rtol=1e-6, atol=1e-6)
     agree(lambda z, w: (z ** w)[0], z, w)
     for n in range(0, 300, 10):
         agree(lambda x, y: x ** y, z[n], w[n])
