@@ -14,7 +14,7 @@ from .measure import Sample, child, progress, ratio, runs, sample
 from .peers import load
 from .table import Row
 
-__all__ = ["measure", "same"]
+__all__ = ["measure", "beside_numba", "same"]
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs.py")
 
@@ -31,28 +31,33 @@ answer((time.process_time() - here) * 1e3)
 
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
-    contenders = {"pyjitc": load(PROGRAMS, "pyjitc")["CASES"],
-                  "checks off": load(PROGRAMS, "pyjitc", boundscheck=False, overflow="wrap")["CASES"]}
+    return beside_numba("loops", PROGRAMS, 1.0, peers, quick=quick, only=only)
+
+
+def beside_numba(suite: str, programs: str, least: float, peers, *, quick: bool, only: str) -> list[Row]:
+    """A row for each program of the file `programs` and one for the geometric mean, which is at least `least`."""
+    contenders = {"pyjitc": load(programs, "pyjitc")["CASES"],
+                  "checks off": load(programs, "pyjitc", boundscheck=False, overflow="wrap")["CASES"]}
     if "numba" in peers:
-        contenders["numba"] = load(PROGRAMS, "numba")["CASES"]
-    plain = load(PROGRAMS, "cpython")["CASES"]
-    rows, against = [], []
-    for name, (function, prepare) in plain.items():
+        contenders["numba"] = load(programs, "numba")["CASES"]
+    plain = load(programs, "cpython")
+    rows = []
+    for name, (function, prepare) in plain["CASES"].items():
         if only in name:
-            progress(f"loops: {name}")
-            made = _row(name, function, prepare, contenders, peers, quick)
-            rows.append(made)
+            progress(f"{suite}: {name}")
+            exact = name not in plain.get("LAST_BITS", ())
+            rows.append(_row(suite, programs, name, function, prepare, contenders, peers, quick, exact))
     progress("")
     against = [row.figure.median for row in rows if row.figure and "numba" in peers]
     if against:
         mean = math.exp(sum(map(math.log, against)) / len(against))
         failed = sum(row.figure is None for row in rows)
-        rows.append(Row("loops", "geometric mean", "x", Sample(mean, mean, mean, len(against)), budget=1.0,
+        rows.append(Row(suite, "geometric mean", "x", Sample(mean, mean, mean, len(against)), budget=least,
                         at_least=True, note=f"{failed} programs failed" if failed else ""))
     return rows
 
 
-def _row(name, function, prepare, contenders, peers, quick) -> Row:
+def _row(suite, programs, name, function, prepare, contenders, peers, quick, exact) -> Row:
     def arguments():
         return prepare(np.random.default_rng(0))
 
@@ -61,11 +66,11 @@ def _row(name, function, prepare, contenders, peers, quick) -> Row:
     expected = outcome(function, arguments())
     for label, cases in contenders.items():
         try:
-            problem = same(expected, outcome(cases[name][0], arguments()), exact=label != "numba")
+            problem = same(expected, outcome(cases[name][0], arguments()), exact=exact and label != "numba")
         except Exception as error:
             problem = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         if problem:
-            return Row("loops", name, "x", None, note=f"{label}: {problem}", **budget)
+            return Row(suite, name, "x", None, note=f"{label}: {problem}", **budget)
     times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 25)
     cells = {"time": _ms(times["pyjitc"])}
     ratios = {}
@@ -80,8 +85,8 @@ def _row(name, function, prepare, contenders, peers, quick) -> Row:
         cells["Numba"] = _ms(times["numba"])
         figure = ratios["numba"] = ratio(times["numba"], times["pyjitc"])
     for peer in () if quick else ("pyjitc", *(p for p in peers if p != "cpython")):
-        cells[f"first, {peer}"] = f"{child(FIRST.format(path=PROGRAMS, peer=peer, name=name)):,.0f} ms"
-    return Row("loops", name, "x", figure, cells, ratios=ratios, **budget)
+        cells[f"first, {peer}"] = f"{child(FIRST.format(path=programs, peer=peer, name=name)):,.0f} ms"
+    return Row(suite, name, "x", figure, cells, ratios=ratios, **budget)
 
 
 def _ms(times) -> str:

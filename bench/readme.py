@@ -21,40 +21,56 @@ NAMES = {"numba": "Numba", "jax": "JAX", "numpy": "NumPy", "cpython": "CPython"}
 
 # Rows of a suite whose time is told; (suite, beginning of the row's name, what the page calls it).
 TOLD = (
-    ("contrast", "repeat-mul, n = 5", "call of a function with a 5-trip `while`"),
-    ("contrast", "small-dense, (4,) x (4, 2)", "`x @ W + b`, (4,) x (4, 2), float32"),
+    ("contrast", "loop-size, 1,000 trips: first call", "first call, loop of 1,000 trips"),
     ("contrast", "selu, float32, 1e6", "selu, 1e6 elements, float32"),
     ("contrast", "selu, float64, 1e6", "selu, 1e6 elements, float64"),
+    ("contrast", "repeat-mul, n = 5", "call of a function with a 5-trip `while`"),
+    ("contrast", "small-dense, (4,) x (4, 2)", "`x @ W + b`, (4,) x (4, 2), float32"),
     ("contrast", "random-length, 1,000 lengths", "`x * x * x`, an array of a new length at each call"),
     ("contrast", "jit-in-loop, 50 functions made anew: a call", "function made anew in a loop, with its call"),
-    ("contrast", "loop-size, 1,000 trips: first call", "first call, loop of 1,000 trips"),
     ("contrast", "long-loop, 1,000 trips", "1,000 squares that nobody reads"),
 )
 # Suites of which the geometric mean is told.
-MEANS = (("loops", "scalar and index loops"), ("npbench", "npbench kernels"), ("math", "functions of arrays, 10 to 1e6 elements"))
+MEANS = (("math", "functions of arrays, 10 to 1e6 elements"), ("loops", "scalar and index loops"),
+         ("npbench", "npbench kernels"))
 
 
 def table(results: Results, source: str) -> str:
     """Markdown. source: the file that the figures come from, as a link."""
-    peers = [peer for peer in NAMES if any(peer in row.ratios for row in results.rows)]
-    lines = [f"| | pyjitc | {' | '.join(NAMES[peer] for peer in peers)} |", "|---|" + "---:|" * (1 + len(peers))]
-    for suite, name, said in TOLD:
-        row = _find(results, suite, name)
-        if row is not None and row.figure is not None:
-            cells = [_time(row.figure.median, row.unit), *(_beside(row, peer) for peer in peers)]
-            lines.append(f"| {said} | {' | '.join(cells)} |")
+    rows = [(said, _find(results, suite, name)) for suite, name, said in TOLD]
+    peers, lines = _told(results.rows, [(said, row) for said, row in rows if row is not None and row.figure is not None])
+    summaries = []
     for suite, said in MEANS:
         rows = [row for row in results.rows if row.suite == suite and row.ratios and row.figure is not None]
         if rows:
             means = [_mean([row.ratios[peer].median for row in rows if peer in row.ratios]) for peer in peers]
-            lines.append(f"| {said}: geometric mean of {len(rows)} | 1x | {' | '.join(means)} |")
+            summaries.append(f"| {said}: geometric mean of {len(rows)} | 1x | {' | '.join(means)} |")
+    return "\n".join([*lines[:2], *summaries, *lines[2:], "", _measured(results, source)]) + "\n"
+
+
+def opening_table(results: Results, source: str) -> str:
+    """Markdown of the suite of the first example."""
+    rows = [row for row in results.rows if row.suite == "opening" and row.figure is not None]
+    return "\n".join([*_told(rows, [(row.name, row) for row in rows])[1], "", _measured(results, source)]) + "\n"
+
+
+def _told(rows, told) -> tuple[list[str], list[str]]:
+    """(the peers of any row, lines of a table: its head and the rows that are told)"""
+    peers = [peer for peer in NAMES if any(peer in row.ratios for row in rows)]
+    lines = [f"| | pyjitc | {' | '.join(NAMES[peer] for peer in peers)} |", "|---|" + "---:|" * (1 + len(peers))]
+    for said, row in told:
+        cells = [_time(row.figure.median, row.unit), *(_beside(row, peer) for peer in peers)]
+        lines.append(f"| {said} | {' | '.join(cells)} |")
+    return peers, lines
+
+
+def _measured(results: Results, source: str) -> str:
     machine = results.machine
     versions = ", ".join(f"{NAMES.get(key, key)} {machine[key]}" for key in ("numba", "jax", "numpy") if key in machine)
-    lines += ["", f"Times of a call, and in brackets how many times pyjitc's; one thread; {machine['processor']}, "
-              f"{machine['cores']} cores, Python {machine['Python']}, {versions}; {machine['date'].split()[0]}, "
-              f"all figures: [{os.path.basename(source)}]({source})."
-              + (" From a quick run: rough." if results.quick else "")]
-    return "\n".join(lines) + "\n"
+    return (f"Times of a call, and in brackets how many times pyjitc's; one thread; {machine['processor']}, "
+            f"{machine['cores']} cores, Python {machine['Python']}, {versions}; {machine['date'].split()[0]}, "
+            f"all figures: [{os.path.basename(source)}]({source})."
+            + (" From a quick run: rough." if results.quick else ""))
 
 
 def _find(results, suite, name) -> Row | None:
@@ -109,6 +125,8 @@ def _text(page: str, results: Results, link: str, suite: str) -> str:
         return table(results, link)
     if suite == "machine":
         return machine_table(results)
+    if suite == "opening":
+        return opening_table(results, link)
     chart = os.path.join(os.path.dirname(link), f"{suite}.svg")  # as --charts writes it beside the figures
     there = os.path.exists(os.path.join(os.path.dirname(os.path.abspath(page)), chart))
     return f"![{suite}: the peers' times over pyjitc's]({chart})\n\n" * there + suite_table(results, suite)

@@ -26,7 +26,8 @@ _LOOP = "write the loop, or the whole-array expression, under njit"
 _ONE = "loops run on one core so far"
 _OWN = "call a function that njit compiles"
 _LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _LOOP, "stencil": _LOOP,
-          "cfunc": "pass the function itself to other compiled functions", "jitclass": "pass arrays, numbers and tuples of them",
+          "cfunc": "pass the function itself to other compiled functions",
+          "jitclass": "use a named tuple, whose methods are compiled; what changes goes into an array",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
           "objmode": "do that part outside the compiled function", "typed": "use an array or a tuple; lists and dicts are not compiled yet",
           "set_num_threads": _ONE, "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,

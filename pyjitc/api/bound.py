@@ -14,6 +14,7 @@ import numpy as np
 
 from . import portable
 from .dispatch import Binder
+from .pickled import Pickled
 
 __all__ = ["plain_partial", "StaticFunction", "static_names"]
 
@@ -100,7 +101,7 @@ def static_names(function: FunctionType, names, numbers) -> tuple[str, ...]:
     return tuple(name for name in all_names if name in wanted)
 
 
-class StaticFunction:
+class StaticFunction(Pickled):
     """A function with static arguments: for each combination of their values a compiled function of the others."""
 
     def __init__(self, function: FunctionType, names: tuple[str, ...], compiled):
@@ -141,6 +142,12 @@ class StaticFunction:
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self):
+        return f"<pyjitc function {self.__qualname__} with static {', '.join(self.static)} at {id(self):#x}>"
+
+    def _parts(self) -> tuple:
+        return self.static, self._compiled
 
     @property
     def specialised(self) -> list:

@@ -66,9 +66,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     run = commands.add_parser("run", help="run a script", description="Run a script, watching its compilations.",
-                              usage="pyjitc run [--time] [--dump STAGE[:FUNCTION]] [--disable] SCRIPT [ARGUMENT ...]")
+                              usage="pyjitc run [--time] [--dump STAGE[:FUNCTION]] [--perf] [--disable] SCRIPT "
+                                    "[ARGUMENT ...]")
     run.add_argument("--time", action="store_true", help="print the time of every stage of compiling at the end")
     run.add_argument("--dump", metavar="STAGE[:FUNCTION]", help="print what a stage of compiling made")
+    run.add_argument("--perf", action="store_true", help="name compiled functions to perf, in /tmp/perf-PID.map")
     run.add_argument("--disable", action="store_true", help="leave every function to the interpreter")
     run.add_argument("script", metavar="SCRIPT")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT").required = False
@@ -103,7 +105,8 @@ def _run(options) -> int:
         stage, stages = item.strip().partition(":")[0], _compiler.dumped_stages()
         if stage not in stages:
             raise _Wrong(f"there is no stage {stage!r} to dump{_near(stage, stages)}; stages are {', '.join(stages)}")
-    asked = {"PYJITC_TIME": options.time, "PYJITC_DUMP": options.dump, "PYJITC_DISABLE": options.disable}
+    asked = {"PYJITC_TIME": options.time, "PYJITC_DUMP": options.dump, "PYJITC_PERF": options.perf,
+             "PYJITC_DISABLE": options.disable}
     os.environ.update({name: value if isinstance(value, str) else "1" for name, value in asked.items() if value})
     sys.argv = [str(script), *options.arguments]
     sys.path[0] = str(script.parent.resolve())

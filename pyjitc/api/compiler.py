@@ -24,7 +24,7 @@ from ..ir.core import Loc
 from ..lib.table import Library
 from ..ops import control
 from ..passes import pipeline
-from ..types.kinds import Function, Generator, Iterator
+from ..types.kinds import Function, Generator, Iterator, Method, Struct
 from .compiled import ABSENT, Compiled, Guard
 
 __all__ = ["compile_signature", "generic", "inspect", "STAGES"]
@@ -102,6 +102,26 @@ def _spec(function, spec, guards) -> Wrapper:
 def compile_signature(function, types, options: Options) -> Compiled:
     """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning, with `guards`: what it depends on."""
     try:
+        return _compiled(function, types, options)
+    except RecursionError as error:
+        raise _too_deep(function, error) from None
+
+
+def _too_deep(function, error: RecursionError) -> CompileError:
+    """What the compiler, which follows what is nested by calling itself, cannot follow to its end; located where inference was, if it was
+    inference."""
+    code, loc, name = function.__code__, Loc(function.__code__.co_firstlineno, 0, -1, -1), function.__qualname__
+    proto, inst = getattr(error, "place", (None, None))
+    if proto is not None:
+        code, loc, name = proto.code, inst.loc, proto.qualname
+    return CompileError(Diagnostic(
+        "something here is nested too deeply to be compiled: expressions, tuples or functions in each other, hundreds of levels of them",
+        code.co_filename, *loc, function=name,
+        hint="write a long expression as several statements, and a chain of functions or tuples as a loop over an array"))
+
+
+def _compiled(function, types, options: Options) -> Compiled:
+    try:
         module, spec, guards = _module(function, types, options)
     except CompileError as error:
         if hasattr(error, "dependencies"):
@@ -123,7 +143,10 @@ def compile_signature(function, types, options: Options) -> Compiled:
 
 
 def _brief(t) -> str:
-    return f"a {describe(t)[1:-1]}" if isinstance(t, (Function, Generator, Iterator)) else f"a value of type {t}"
+    if isinstance(t, (Function, Generator, Iterator, Method)) or isinstance(t, Struct) and t.name in ("list", "dict"):
+        name = describe(t)[1:-1]
+        return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+    return f"a value of type {t}"
 
 
 def generic(function):

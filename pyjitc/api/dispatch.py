@@ -16,8 +16,10 @@ import sys
 import warnings
 from time import perf_counter
 from types import CodeType, FunctionType, MethodType
-from typing import TextIO
+from typing import Callable, TextIO
 
+from ..base.errors import shortened
+from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
@@ -25,13 +27,13 @@ from ..runtime.platform import ABIError, require_native
 from ..types.kinds import Singleton, Type
 from ..types.typeof import behind_name, typeof
 from . import portable, specialisation
+from .pickled import Pickled
 from .signature import Signature, convert, gives, signature_of
-from .specialisation import LOCK, Native, alone
+from .specialisation import Native, alone
 
-__all__ = ["Dispatcher", "CompiledFunction", "Binder"]
+__all__ = ["Dispatcher", "CompiledFunction", "Binder", "interpreted", "undecorated"]
 
 _compiler = lazy("pyjitc.api.compiler")
-_pickling = lazy("pyjitc.api.pickling")
 _notebook = lazy("pyjitc.api.notebook")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 Declared = str | tuple | Signature  # how users write a signature; see signature_of
@@ -47,11 +49,11 @@ class _DirectBase(Callable_):
     __slots__ = ()
 
 
-class CompiledFunction(Callable_):
+class CompiledFunction(Pickled, Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
     __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct", "_code", "_simple",
-                 "_binder", "_given_up", "__dict__", "__weakref__")
+                 "_binder", "_given_up", "_counts", "_stand_ins", "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
     def __init__(self, function: FunctionType, options: Options, declared=()):
@@ -65,6 +67,7 @@ class CompiledFunction(Callable_):
         self._asked: set[tuple[Type, ...]] = set()  # types of signatures that were compiled on demand
         self._binder = Binder(function)
         self._given_up = False
+        self._counts = dict.fromkeys(specialisation.statistics, 0)
         self._take_code()
         self.__wrapped__ = function
         for name in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -73,7 +76,7 @@ class CompiledFunction(Callable_):
             self.__dict__.update(function.__dict__)
             self.__wrapped__ = function
         self._direct = None
-        if _NATIVE:
+        if type(self) is not _Interpreted:
             describe(self, function)
             self._direct = _Direct()
             describe(self._direct, function)
@@ -160,7 +163,8 @@ class CompiledFunction(Callable_):
                 if signature.args in self._asked or self._types(converted)[1] == signature.args:
                     return converted, signature.args
         declared = "; ".join(map(repr, self._declared))
-        raise TypeError(f"{self.__qualname__}() has no signature for ({', '.join(map(str, types))}); declared: {declared}")
+        given = shortened(", ".join(map(str, types)))
+        raise TypeError(f"{self.__qualname__}() has no signature for ({given}); declared: {declared}")
 
     # -- specialisations
 
@@ -176,10 +180,10 @@ class CompiledFunction(Callable_):
         self._raise_known_failure(types)
         start = perf_counter()
         options = self._options_of(types)
-        found = specialisation.find(self.py_func, types, options, full)
+        found = specialisation.find(self.py_func, types, options, full, self._counts)
         if found is None:
             try:
-                found = specialisation.make(self.py_func, types, options, full)
+                found = specialisation.make(self.py_func, types, options, full, self._counts)
             except Exception as error:
                 if native is not None:  # it held for other values than those now
                     self._unlink(types)
@@ -238,7 +242,7 @@ class CompiledFunction(Callable_):
 
     def _renew(self) -> None:
         """The function was given other code: forget what was made of that which it had."""
-        with LOCK:
+        with COMPILE:
             self._take_code()
             for types in self.signatures:
                 self._unlink(types)
@@ -254,7 +258,7 @@ class CompiledFunction(Callable_):
         """Compile for a signature now, as `njit(signature)` does."""
         signature = signature_of(signature)
         self._check_count(signature)
-        if not _NATIVE or self._given_up:
+        if type(self) is _Interpreted or self._given_up:
             return
         try:
             result = alone(self._made_on_demand, signature.args)
@@ -284,7 +288,7 @@ class CompiledFunction(Callable_):
 
     def _recompile(self) -> None:
         for types in list(self._order):
-            self._link(types, specialisation.make(self.py_func, types, self._options_of(types), ()))
+            self._link(types, specialisation.make(self.py_func, types, self._options_of(types), (), self._counts))
 
     def disable_compile(self, value: bool = True) -> None:
         """With True, argument types not compiled so far are refused."""
@@ -307,8 +311,8 @@ class CompiledFunction(Callable_):
 
     @property
     def stats(self) -> dict:
-        """Counts of this process: compiles, specialisations found in memory and on disk."""
-        return dict(specialisation.statistics)
+        """Counts for this function: compiles, specialisations found in memory and on disk, missed and written there."""
+        return dict(self._counts)
 
     def _inspect(self, stage: str, signature):
         if signature is not None:
@@ -385,17 +389,21 @@ class CompiledFunction(Callable_):
     def __repr__(self):
         return f"<pyjitc function {self.__qualname__} at {id(self):#x}>"
 
-    def __copy__(self):
-        return self
+    def _blank(self) -> tuple:
+        return (_blank,)
 
-    def __deepcopy__(self, memo):
-        return self
+    def _parts(self) -> tuple:
+        return tuple(self.options), tuple((s.args, s.result) for s in self._declared)
 
-    def __reduce__(self):
-        return _pickling.reduce(self)
+    def _fill(self, function, options, declared) -> None:
+        CompiledFunction.__init__(self, function, Options(*options))
+        self._declared = [Signature(*s) for s in declared]  # calls compile it, when what it captures is there
+        self._asked.update(s.args for s in self._declared)
 
-    def __setstate__(self, cells) -> None:
-        _pickling.fill_cells(self, cells)
+
+def _blank() -> CompiledFunction:
+    """A compiled function that `_fill` makes one of."""
+    return Dispatcher.__new__(Dispatcher)
 
 
 def _prepare(self, /, *args, **kwargs):
@@ -492,7 +500,7 @@ def _warn_interpreter(why: str) -> None:
 
 
 class _Interpreted(CompiledFunction):
-    """Stands for a dispatcher where no native code can run."""
+    """Stands for a dispatcher where no native code can run, or shall."""
 
     __slots__ = ()
 
@@ -503,11 +511,23 @@ class _Interpreted(CompiledFunction):
         return self if instance is None else MethodType(self, instance)
 
 
+def undecorated(function: Callable, stand) -> Callable:
+    """The function itself, which the interpreter runs, with the public attributes and methods of its compiled form."""
+    names = {*dir(type(stand)), *vars(stand)}
+    vars(function).update((name, getattr(stand, name)) for name in names if not name.startswith("_"))
+    function.py_func = function
+    return function
+
+
+def interpreted(function: FunctionType, options: Options, declared) -> CompiledFunction:
+    """The compiled form of a function that is not to be compiled."""
+    return _Interpreted(function, options, declared)
+
+
 try:
     require_native()
     Dispatcher = leaf(CompiledFunction, _prepare, "pyjitc.Dispatcher")
     _Direct = leaf(_DirectBase, _prepare, "pyjitc.Direct")
-    _NATIVE = True
 except (ABIError, OSError, RuntimeError) as _error:
-    Dispatcher, _Direct, _NATIVE = _Interpreted, None, False
+    Dispatcher, _Direct = _Interpreted, None
     _warn_interpreter(str(_error))

@@ -7,10 +7,10 @@ from typing import Any, Callable, Iterable
 
 from ..base.lazy import lazy
 from ..base.options import NAMES, Options, environment, make_options
-from .dispatch import Dispatcher, CompiledFunction
+from .dispatch import CompiledFunction, Dispatcher, interpreted, undecorated
 from .signature import Signature, TypeName, signature_of
 
-__all__ = ["njit", "jit", "trace", "compile_options", "dispatcher"]
+__all__ = ["njit", "jit", "trace", "compile_options"]
 
 
 _bound = lazy("pyjitc.api.bound")
@@ -76,11 +76,9 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_decorate(function.__func__, declared, given, chosen))
     options = make_options(given) if chosen is None else chosen
+    given_partial = None
     if type(function) is partial:
-        if _disabled():
-            function.py_func = function
-            return function
-        function = _bound.plain_partial(function)
+        given_partial, function = function, _bound.plain_partial(function)
     if isinstance(function, CompiledFunction):
         if not given and not declared:
             return function
@@ -90,8 +88,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     if function.__code__.co_flags & _ASYNCHRONOUS:
         raise TypeError(f"{function.__qualname__}() is asynchronous; njit compiles ordinary functions")
     if _disabled():
-        function.py_func = function
-        return function
+        return undecorated(given_partial or function, interpreted(function, options, declared))
     switch = environment("PYJITC_CACHE")
     if switch:
         options = options._replace(cache=switch != "0")
@@ -109,11 +106,8 @@ def trace(function: Callable | None = None, /, **options: Any) -> Callable:
     function = getattr(function, "py_func", function)
     if type(function) is not FunctionType:
         raise _no_function("trace", function)
-    if _disabled():
-        make_options(options)
-        function.py_func = function
-        return function
-    return _tracing.Traced(function, make_options(options))
+    traced = _tracing.Traced(function, make_options(options))
+    return undecorated(function, traced) if _disabled() else traced
 
 
 def _no_function(name: str, given) -> TypeError:
@@ -131,16 +125,12 @@ def _static(function, names, numbers, given: dict):
     if type(function) is not FunctionType:
         raise _no_function("njit", function)
     wanted = _bound.static_names(function, names, numbers)
-    return _decorate(function, (), given) if _disabled() else _bound.StaticFunction(
-        function, wanted, lambda rest: _decorate(rest, (), given))
+    static = _bound.StaticFunction(function, wanted, partial(_compiled, given))
+    return undecorated(function, static) if _disabled() else static
 
 
-def dispatcher(function: FunctionType, options=(), declared=()) -> CompiledFunction:
-    """A dispatcher from its parts, as pickles need it: calls compile it, when what it captures is there."""
-    made = Dispatcher(function, Options(*options))
-    made._declared = [Signature(*s) for s in declared]
-    made._asked.update(s.args for s in made._declared)
-    return made
+def _compiled(given: dict, function: FunctionType) -> CompiledFunction:
+    return _decorate(function, (), given)
 
 
 def compile_options() -> dict[str, object]:

@@ -1,63 +1,141 @@
-"""Dispatchers and kernels in pickles: by name where the name leads back to the object, else by code and captured values."""
+"""Compiled functions and kernels in pickles: they travel as the plain function would.
+
+Picklers differ: pickle writes a function's name, which the other process looks up; cloudpickle, which joblib, Dask and
+Ray use, writes the code and the globals of functions of `__main__` and of modules registered for it. A `__reduce__`
+cannot see the pickler, so it hands it plain functions, and the pickler does with them what it does with any:
+
+- where the name of the object leads back to it, two *stand-ins*, which are found under its name as well.
+  `f._pickled_name` has no contents: where the pickler writes its name, unpickling finds it, and with it the `f` that is
+  there; where it comes by value there is no such `f`, and a new one is made. `f._pickled_function` is the function with
+  its contents; it is the state of the new one, so that functions may refer to each other and to themselves;
+- where the name leads to the Python function (`g = njit(f)`), that function;
+- else (closures, lambdas) pickle could not write the function: its code and captured values are written here.
+"""
 from __future__ import annotations
 
 import builtins
+import dis
 import marshal
 import sys
+import weakref
 from types import CellType, CodeType, FunctionType, ModuleType
 
 from .compiled import ABSENT
-from .jit import dispatcher as make_dispatcher
 from .portable import lookup
 
-__all__ = ["Pickled", "reduce", "rebuild_function", "fill_cells"]
+__all__ = ["reduce", "fill", "stand_ins", "revived", "Space"]
+
+_PARTS = "__pyjitc_parts__"  # in the dict of a stand-in
 
 
-class Pickled:
-    """What stands for a function, `py_func`: `_parts()` are what makes its like, as in `make(function, *rest)`. Copies are the object."""
+def reduce(one, protocol: int):
+    """What `__reduce_ex__` answers."""
+    found = _found(one.__module__, one.__qualname__)
+    if found is one:
+        if protocol < 4:  # these protocols have no names with dots for the stand-ins
+            return one.__qualname__
+        name, contents = stand_ins(one)
+        return revived, (name, one.__qualname__, *one._blank()), contents
+    if found is one.py_func:
+        return revived, (None, one.__qualname__, *one._blank()), (found, one._parts())
+    return revived, (None, one.__qualname__, *one._blank()), (_written(one), one._parts())
 
-    __slots__ = ()
 
-    def __copy__(self):
-        return self
+def revived(name: FunctionType | None, qualname: str, make, *arguments):
+    """The object whose stand-in `name` is, or a blank one."""
+    found = _found(name.__module__, qualname) if name is not None else None
+    return found if found is not None and getattr(found, "_pickled_name", None) is name else make(*arguments)
 
-    def __deepcopy__(self, memo):
-        return self
+
+def fill(one, state) -> None:
+    """The contents of a blank object; what is known here has its own."""
+    if hasattr(one, "py_func"):
+        return
+    if isinstance(state, FunctionType):
+        state.__qualname__, *parts = vars(state).pop(_PARTS)
+    else:
+        state, parts = state
+        if not isinstance(state, FunctionType):
+            state = _made(*state)
+    _keep(state)
+    one._fill(state, *parts)
+
+
+_kept: dict[tuple[CodeType, str], CodeType] = {}  # of functions that came last, the latest at the end
+_MOST = 200
+
+
+def _keep(function: FunctionType) -> None:
+    """Give the function the code object of an equal one that came before. What was compiled lives as long as its code,
+    and workers of a pool get a function anew with each task."""
+    key = function.__code__, function.__code__.co_filename
+    function.__code__ = _kept[key] = _kept.pop(key, key[0])
+    if len(_kept) > _MOST:
+        del _kept[next(iter(_kept))]
+
+
+def _found(module: str, qualname: str):
+    found = sys.modules.get(module)
+    for part in qualname.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _nothing():
+    """The stand-in for a name."""
+
+
+def stand_ins(one) -> tuple[FunctionType, FunctionType]:
+    """(for the name, for the function): the same objects each time, as picklers want those that they write by name."""
+    function = one.py_func
+    made = getattr(one, "_stand_ins", None)
+    if made is None:
+        contents = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
+        made = one._stand_ins = FunctionType(_nothing.__code__, {}), contents
+        for stand_in, name in zip(made, ("_pickled_name", "_pickled_function")):
+            stand_in.__module__, stand_in.__qualname__ = one.__module__, f"{one.__qualname__}.{name}"
+    contents = made[1]
+    for name in ("__code__", "__defaults__", "__kwdefaults__", "__annotations__", "__doc__", "__type_params__"):
+        if hasattr(function, name):
+            setattr(contents, name, getattr(function, name))
+    vars(contents).clear()
+    vars(contents).update({**vars(function), _PARTS: (function.__qualname__, *one._parts())})
+    return made
+
+
+# -- by value
+
+class Space:
+    """The globals of functions that are written by value: one dict for those that had one, within a pickle."""
+
+    def __init__(self, module: str):
+        self.module = module
+        self.names = {"__builtins__": builtins, "__name__": module}
 
     def __reduce__(self):
-        return _reduced(self, *self._parts())
-
-    def __setstate__(self, cells) -> None:
-        fill_cells(self, cells)
+        return Space, (self.module,)
 
 
-def reduce(dispatcher):
-    """What `__reduce__` of a dispatcher answers."""
-    return _reduced(dispatcher, make_dispatcher, tuple(dispatcher.options), tuple((s.args, s.result) for s in dispatcher._declared))
+_spaces: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # by id of the dict that it stands for
 
 
-def _reduced(one, make, *parts):
-    function = one.py_func
-    found = sys.modules.get(one.__module__)
-    for part in one.__qualname__.split("."):
-        found = getattr(found, part, None)
-    if found is one:
-        return one.__qualname__
+def _written(one) -> tuple:
+    function, module = one.py_func, one.__module__
+    space, names = None, {}
+    if module == "__main__" or module not in sys.modules:  # another process cannot import it
+        space = _spaces.get(id(function.__globals__))
+        if space is None:
+            space = _spaces[id(function.__globals__)] = Space(module)
+        for name in sorted(_global_names(function.__code__)):
+            if name in function.__globals__:
+                names[name] = _value(function.__globals__[name])
     cells = tuple(_value(lookup(cell, None)) for cell in function.__closure__ or ())
-    names = sorted(_global_names(function.__code__))
-    values = {n: _value(function.__globals__[n]) for n in names if function.__globals__.get(n, one) is not one}
-    return rebuild_function, (
-        marshal.dumps(function.__code__), one.__module__, function.__name__, function.__qualname__, function.__doc__,
-        function.__defaults__, function.__kwdefaults__, len(cells), values if _needs_globals(one.__module__) else {}, make, *parts), cells
-
-
-def _needs_globals(module: str) -> bool:
-    """Whether another process cannot find the globals by importing the module."""
-    return module == "__main__" or module not in sys.modules
+    return (marshal.dumps(function.__code__), module, function.__name__, function.__qualname__, function.__doc__,
+            function.__defaults__, function.__kwdefaults__, space, names, cells)
 
 
 def _global_names(code: CodeType) -> set[str]:
-    names = set(code.co_names)
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
         if type(constant) is CodeType:
             names |= _global_names(constant)
@@ -85,24 +163,16 @@ def _restored(value):
     return __import__(value.name, fromlist=["*"]) if type(value) is _Module else value
 
 
-def rebuild_function(code, module, name, qualname, doc, defaults, kwdefaults, free, values, make, *parts):
-    code = marshal.loads(code)
-    if values:
-        space = {"__builtins__": builtins, "__name__": module}
-        space |= {n: _restored(v) for n, v in values.items()}
+def _made(code, module, name, qualname, doc, defaults, kwdefaults, space, names, cells) -> FunctionType:
+    if space is not None:
+        globals_ = space.names
+        globals_.update((n, _restored(v)) for n, v in names.items())
     else:
         try:
-            space = vars(__import__(module, fromlist=["*"]))
+            globals_ = vars(__import__(module, fromlist=["*"]))
         except ImportError:
-            space = {"__builtins__": builtins, "__name__": module}
-    closure = tuple(CellType() for _ in range(free))
-    function = FunctionType(code, space, name, defaults, closure)
+            globals_ = Space(module).names
+    closure = tuple(CellType() if type(value) is _Empty else CellType(_restored(value)) for value in cells)
+    function = FunctionType(marshal.loads(code), globals_, name, defaults, closure)
     function.__qualname__, function.__doc__, function.__kwdefaults__, function.__module__ = qualname, doc, kwdefaults, module
-    return make(function, *parts)
-
-
-def fill_cells(one, cells) -> None:
-    """Once the object is known to the unpickler: a cell may lead back to it."""
-    for cell, value in zip(one.py_func.__closure__ or (), cells):
-        if type(value) is not _Empty:
-            cell.cell_contents = _restored(value)
+    return function

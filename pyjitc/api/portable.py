@@ -342,7 +342,7 @@ def recipe(value, paths: Paths) -> tuple:
 
 
 def _is_constant(value) -> bool:
-    if type(value) is tuple:
+    if type(value) is tuple or type(value) is frozenset:
         return all(map(_is_constant, value))
     return type(value) in _SCALARS
 

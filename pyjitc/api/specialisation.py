@@ -8,40 +8,41 @@ few of a code object as long as that, since a lambda made in a loop may die befo
 from __future__ import annotations
 
 import ctypes
-import os
 import weakref
-from _thread import RLock
 from collections import deque
 
+from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
-from ..base.room import COMPILING, with_room
+from ..base.room import COMPILING, DEPTH, with_room
 from ..base.trace import timed
 from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load, provide
 from . import portable
 from .compiled import ABSENT, Compiled
 
-__all__ = ["Entry", "Native", "LOCK", "alone", "find", "make", "link", "statistics"]
+__all__ = ["Entry", "Native", "alone", "find", "make", "link", "profiled", "statistics"]
 
 compiler = lazy("pyjitc.api.compiler")
 cache = lazy("pyjitc.api.cache")
 
-LOCK = RLock()  # one compile at a time in a process; the same signature compiles once
-os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # whoever held it is not in the child
-
 _ATTEMPTS = 8
-statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}
+statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}  # of the process
+
+
+def _count(what: str, own: dict[str, int]) -> None:
+    statistics[what] += 1
+    own[what] += 1
 
 
 def alone(function, *args):
     """function(*args), which may compile: one thread at a time, on a stack that is large enough. The lock is taken there: what
     runs while a compile does, a finaliser, may compile too."""
-    return with_room(COMPILING, _locked, function, *args)
+    return with_room(COMPILING, _locked, function, *args, calls=DEPTH)
 
 
 def _locked(function, *args):
-    with LOCK:
+    with COMPILE:
         return function(*args)
 
 
@@ -113,6 +114,11 @@ def _expect(word: int | None, value) -> None:
         ctypes.c_void_p.from_address(word).value = 0 if value is ABSENT else id(value)
 
 
+def profiled(function) -> str:
+    """What profilers show of it, as of the interpreter's functions."""
+    return f"{function.__qualname__}:{function.__code__.co_filename}"
+
+
 def link(entry: Entry, roots) -> Native | None:
     """`entry` for roots (function, arguments...), or None when the function depends on other values."""
     guards = []
@@ -130,7 +136,7 @@ def link(entry: Entry, roots) -> Native | None:
         return None
     with timed("load"):
         provide(entry.runtime)
-        image = load(entry.object, objects)
+        image = load(entry.object, objects, title=profiled(roots[0]))
     for guard in guards:
         if guard[0] is not None:
             guard[0] = image.address(guard[0])
@@ -151,24 +157,27 @@ class _Known:
 _table: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def _memory_key(function, types, options: Options) -> tuple:
+def _memory_keys(function, types, options: Options) -> tuple[tuple, tuple]:
+    """What an entry is known by to functions of the same globals, and to others: an unpickled function has new ones."""
     # Equal code objects may come from different files, which tracebacks tell.
-    return (function.__code__.co_filename, id(function.__globals__), options._replace(cache=False),
-            tuple(map(portable.type_key, types)))
+    rest = function.__code__.co_filename, options._replace(cache=False), tuple(map(portable.type_key, types))
+    return (id(function.__globals__), *rest), (None, *rest)
 
 
-def find(function, types, options: Options, args) -> Native | None:
-    """An existing specialisation that holds for this function object, linked; from memory, then from disk."""
+def find(function, types, options: Options, args, own: dict[str, int]) -> Native | None:
+    """An existing specialisation that holds for this function object, linked; from memory, then from disk. own: the
+    statistics of the function."""
     roots = (function, *args)
-    key = _memory_key(function, types, options)
+    keys = _memory_keys(function, types, options)
     known = _table.get(function.__code__)
-    for reference in known.entries.get(key, ()) if known is not None else ():
-        entry = reference()
-        native = entry and link(entry, roots)
-        if native is not None:
-            statistics["memory"] += 1
-            native.origin = "memory"
-            return native
+    if known is not None:
+        found = [ref() for key in keys for ref in known.entries.get(key, ())]
+        for entry in {id(entry): entry for entry in found if entry is not None}.values():
+            native = link(entry, roots)
+            if native is not None:
+                _count("memory", own)
+                native.origin = "memory"
+                return native
     if options.cache:
         with timed("cache"):
             name = cache.key_of(function, types, options)
@@ -179,21 +188,21 @@ def find(function, types, options: Options, args) -> Native | None:
             except (LoadError, TypeError, ValueError):  # made by another pyjitc, or by nobody
                 continue
             if native is not None:
-                statistics["disk"] += 1
+                _count("disk", own)
                 native.origin = "disk"
-                _remember(function.__code__, key, native.entry)
+                _remember(function.__code__, keys, native.entry)
                 return native
-        statistics["missed"] += 1
+        _count("missed", own)
     return None
 
 
-def make(function, types, options: Options, args) -> Native:
+def make(function, types, options: Options, args, own: dict[str, int]) -> Native:
     """Compile, remember, and link."""
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
         with Uncollected():
             compiled: Compiled = compiler.compile_signature(function, types, options)
-        statistics["compiled"] += 1
+        _count("compiled", own)
         paths = portable.Paths(roots, compiled.guards)
         entry = Entry(
             compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),
@@ -204,18 +213,21 @@ def make(function, types, options: Options, args) -> Native:
             break
     else:
         raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
-    _remember(function.__code__, _memory_key(function, types, options), entry)
-    if options.cache and portable.portable((entry.objects, entry.guards)):
+    anywhere = portable.portable((entry.objects, entry.guards))
+    keys = _memory_keys(function, types, options)
+    _remember(function.__code__, keys if anywhere else keys[:1], entry)
+    if options.cache and anywhere:
         with timed("cache"):
             name = cache.key_of(function, types, options)
             if name is not None and cache.write(name, entry.variant):
-                statistics["written"] += 1
+                _count("written", own)
     return native
 
 
-def _remember(code, key: tuple, entry: Entry) -> None:
+def _remember(code, keys, entry: Entry) -> None:
     known = _table.get(code)
     if known is None:
         known = _table[code] = _Known()
-    known.entries[key] = [weakref.ref(entry), *(r for r in known.entries.get(key, ()) if r() is not None)]
+    for key in keys:
+        known.entries[key] = [weakref.ref(entry), *(r for r in known.entries.get(key, ()) if r() is not None)]
     known.recent.append(entry)

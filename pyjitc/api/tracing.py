@@ -29,6 +29,7 @@ from ..ir.show import show
 from ..ops import control, generic
 from . import portable
 from .dispatch import Binder, Dispatcher
+from .pickled import Pickled
 
 __all__ = ["Traced", "Tracer", "Program"]
 
@@ -474,7 +475,7 @@ def _carrier(names, function) -> FunctionType:
     return made
 
 
-class Traced:
+class Traced(Pickled):
     """A function compiled by tracing; see `trace`."""
 
     def __init__(self, function: FunctionType, options: Options):
@@ -487,6 +488,9 @@ class Traced:
         self._bound = Binder(function)  # all parameters in order, *rest as one tuple
         self._rest = bool(code.co_flags & inspect.CO_VARARGS)
         self._programs: dict[tuple, Program] = {}
+
+    def _parts(self) -> tuple:
+        return (self.options,)
 
     @property
     def programs(self) -> list[Program]:

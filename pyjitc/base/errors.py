@@ -10,11 +10,12 @@ from collections import namedtuple
 
 from .lazy import lazy
 
-__all__ = ["Diagnostic", "PyjitcError", "CompileError", "TypingError", "UnsupportedError", "TracingError", "VerifyError", "suggest"]
+__all__ = ["Diagnostic", "PyjitcError", "CompileError", "TypingError", "UnsupportedError", "TracingError",
+           "VerifyError", "did_you_mean", "shortened", "suggest"]
 
 _linecache = lazy("linecache")
+_re = lazy("re")
 _unicodedata = lazy("unicodedata")
-_difflib = lazy("difflib")
 
 
 class Diagnostic(namedtuple("Diagnostic", "message filename line end_line col end_col function types hint notes",
@@ -80,6 +81,8 @@ class CompileError(PyjitcError, TypeError):
     def __init__(self, diagnostic: Diagnostic | str):
         if isinstance(diagnostic, str):
             diagnostic = Diagnostic(diagnostic)
+        diagnostic = diagnostic._replace(message=shortened(diagnostic.message),
+                                         types=tuple((name, shortened(t)) for name, t in diagnostic.types))
         super().__init__(diagnostic.message)
         self.diagnostic = diagnostic
 
@@ -110,7 +113,81 @@ class VerifyError(PyjitcError):
     """The IR breaks an invariant: a defect of the compiler."""
 
 
+_MOVE, _CASE = 2, 1  # what it costs to insert, drop or replace a letter; to change its case
+_LONGEST = 40
+
+
 def suggest(name: str, candidates) -> str | None:
-    """The nearest of `candidates`, or None."""
-    found = _difflib.get_close_matches(name, list(candidates), 1)
-    return found[0] if found else None
+    """The candidate that somebody who wrote `name` may have meant, or None: CPython's own rule for "Did you mean"."""
+    best, distance = None, len(name)
+    for candidate in candidates if len(name) <= _LONGEST else ():
+        if type(candidate) is str and candidate != name and len(candidate) <= _LONGEST:
+            limit = min((len(name) + len(candidate) + 3) * _MOVE // 6, distance - 1)
+            found = _edits(name, candidate, limit)
+            if found <= limit:
+                best, distance = candidate, found
+    return best
+
+
+def did_you_mean(name: str, candidates) -> str:
+    """The hint of an error about a name that is not there; '' where nothing is near."""
+    near = suggest(name, candidates)
+    return f"did you mean '{near}'?" if near else ""
+
+
+def _edits(a: str, b: str, limit: int) -> int:
+    """Levenshtein's distance of two names, or any number above `limit` where it is greater."""
+    if abs(len(a) - len(b)) * _MOVE > limit:
+        return limit + 1
+    row = [k * _MOVE for k in range(len(b) + 1)]
+    for x in a:
+        diagonal, row[0] = row[0], row[0] + _MOVE
+        for k, y in enumerate(b, 1):
+            replaced = diagonal + (0 if x == y else _CASE if x.casefold() == y.casefold() else _MOVE)
+            diagonal = row[k]
+            row[k] = min(replaced, row[k] + _MOVE, row[k - 1] + _MOVE)
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]
+
+
+_ENOUGH = 160  # letters of a message that nobody has to be spared
+
+
+def shortened(text: str) -> str:
+    """`text` without addresses of objects, and without most of what is between brackets where that is long.
+
+    The types of nested and of long tuples have no end otherwise."""
+    if " at 0x" in text:
+        text = _re.sub(" at 0x[0-9a-f]+", "", text)
+    if len(text) <= _ENOUGH:
+        return text
+    for depth, items in ((3, 6), (2, 4), (1, 2)):
+        found = _pruned(text, depth, items)
+        if len(found) <= _ENOUGH:
+            break
+    return found if len(found) <= 2 * _ENOUGH else f"{found[:2 * _ENOUGH]}..."
+
+
+def _pruned(text: str, depth: int, items: int) -> str:
+    """`text` with '...' for what is deeper in brackets than `depth`, and for all but the first items of a group."""
+    parts, counts, over = [], [], 0  # counts: items so far in each open bracket; over: how many brackets have too many
+    for letter in text:
+        if letter in "([{":
+            if not over and len(counts) <= depth:
+                parts.append(letter if len(counts) < depth else f"{letter}...")
+            counts.append(1)
+        elif letter in ")]}" and counts:
+            over -= counts.pop() > items
+            if not over and len(counts) <= depth:
+                parts.append(letter)
+        else:
+            if letter == "," and counts:
+                counts[-1] += 1
+                if counts[-1] == items + 1:
+                    if not over and len(counts) <= depth:
+                        parts.append(", ...")
+                    over += 1
+            if not over and len(counts) <= depth:
+                parts.append(letter)
+    return "".join(parts)

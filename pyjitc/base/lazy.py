@@ -4,6 +4,7 @@ The only way in the package to import later than the top of a module.
 """
 import importlib
 
+from .forks import Importing
 from .uncollected import Uncollected
 
 __all__ = ["lazy"]
@@ -22,7 +23,7 @@ class _Lazy:
 
 
 def _load(name: str):
-    with Uncollected():
+    with Importing(), Uncollected():
         return importlib.import_module(name)
 
 

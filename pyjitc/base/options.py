@@ -89,6 +89,7 @@ ENVIRONMENT = {
     "PYJITC_CACHE_DIR": "folder of the disk cache (else pyjitc/ in XDG_CACHE_HOME or ~/.cache)",
     "PYJITC_DUMP": "stage[:function],...: print IR after a stage (generic, typed, a pass, llvm, asm; all) to stderr",
     "PYJITC_TIME": "1: print the time of every stage of a compile to stderr at exit",
+    "PYJITC_PERF": "1: write names and addresses of compiled functions to /tmp/perf-PID.map, where perf looks for them",
     "PYJITC_BLAS": "none: matrix products and factorisations by own loops, without the BLAS and LAPACK that NumPy uses",
     "PYJITC_VERIFY": "1: verify the IR after every pass",
     "PYJITC_CUDA": "cpu, gpu or auto: where kernels run (else on a GPU where there is one, and on the CPU where not)",

@@ -11,9 +11,10 @@ from _thread import _local, allocate_lock, get_ident
 
 from .lazy import lazy
 
-__all__ = ["COMPILING", "with_room"]
+__all__ = ["COMPILING", "DEPTH", "with_room"]
 
 COMPILING = 1 << 20  # bytes: inference and the passes of LLVM call themselves
+DEPTH = 600  # and calls of Python functions inside each other: a recursion that has come far may be what compiles another function
 
 ctypes, threading = lazy("ctypes"), lazy("threading")
 
@@ -21,13 +22,24 @@ _MARGIN = 1 << 17  # bytes, for what this thread has called so far, and for what
 _LARGE = 1 << 24  # of a thread for such work alone, at least
 _here = _local()
 _starting = allocate_lock()  # the size is a setting of the process
+_first: list[int] = []  # the first thread; in a child it is the parent's: another one that forked keeps its stack
+
+
+def _first_thread() -> int:
+    if not _first:
+        _first.append(threading.main_thread().ident)
+    return _first[0]
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_starting._at_fork_reinit)
+    os.register_at_fork(before=lambda: "threading" in sys.modules and _first_thread(),
+                        after_in_child=_starting._at_fork_reinit)
 
 
-def with_room(size: int, function, *args):
-    """function(*args), which takes `size` bytes of the stack: in a thread of its own where this one has less."""
-    if get_ident() == threading.main_thread().ident or _stack_of_this_thread() >= size + _MARGIN:
+def with_room(size: int, function, *args, calls: int = 0):
+    """function(*args), which takes `size` bytes of the stack and `calls` calls of Python functions inside each other: in a thread of its
+    own where this one has less."""
+    if (get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN) and not (calls and _is_deep(calls)):
         return function(*args)
     done: list = []
 
@@ -52,6 +64,16 @@ def with_room(size: int, function, *args):
         return result
     finally:
         del error  # which knows this frame
+
+
+def _is_deep(calls: int) -> bool:
+    """Whether fewer calls than these are left to this thread, of a limit that allows for them."""
+    left = limit = sys.getrecursionlimit()
+    frame = sys._getframe()
+    while frame is not None and left >= calls:
+        left -= 1
+        frame = frame.f_back
+    return left < calls < limit
 
 
 def _stack_of_this_thread() -> int:

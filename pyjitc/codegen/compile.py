@@ -8,7 +8,7 @@ from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops.control import INVOKE
 from ..types.kinds import Array, Type, is_refcounted
-from . import link, shared
+from . import inlining, link, shared
 from .emit import Module
 from .target import Target
 from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
@@ -29,6 +29,7 @@ def module_text(functions: list[ir.Function], spec: Spec | None, target: Target,
     under this name."""
     for fn in recursive(functions):
         fn.attrs["recursive"] = True
+    inlining.decide(functions)
     nogil = options.nogil and not any(map(_needs_python, functions))
     module = Module(options, nogil, shares=not nogil)
     guards = add_stub(module, functions[0], spec, nogil) if spec is not None else ()

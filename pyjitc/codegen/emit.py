@@ -8,12 +8,13 @@ handler or the return of 1. The text names every external symbol, so that the ob
 from __future__ import annotations
 
 import struct
+import weakref
 
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import POLL, count_references
-from ..runtime.thunks import line_table
+from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
@@ -26,60 +27,83 @@ _FLOATS = {16: "half", 32: "float", 64: "double"}
 _EMPTY = (NoneType, Unbound, Undefined, Ellipsis_)
 _POINTERS = (Str, Bytes, Object)
 _components: dict[Type | None, tuple[str, ...]] = {None: ()}  # None: the result of a function that never returns
+_passing_components: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def components(t: Type) -> tuple[str, ...]:
     """LLVM types of the scalars that represent a value of type `t`."""
     found = _components.get(t)
     if found is None:
-        found = tuple(_find(t))
-        if not t.passing:
-            _components[t] = found
+        found = _passing_components.get(t)
+        if found is None:
+            found = _find(t)
     return found
 
 
-def _find(t):
-    if isinstance(t, Function):  # first: where one of a thousand functions is called, each asks for all of them
-        return [c for p in t.captures for c in components(p)]
-    if t is Int:
-        return ["i64"]
-    if t is Float:
-        return ["double"]
-    if t is Bool or t is NpBool:
-        return ["i1"]
-    if t is Complex:
-        return ["double", "double"]
-    if t in _EMPTY or isinstance(t, (Singleton, DType)):
-        return []
-    if t in _POINTERS or isinstance(t, (Exception_, Instance, Cell, Iterator)):
-        return ["ptr"]
-    if isinstance(t, NpInt):
-        return [f"i{t.bits}"]
-    if isinstance(t, NpTime):
-        return ["i64"]
-    if isinstance(t, NpFloat):
-        return [_FLOATS[t.bits]]
-    if isinstance(t, NpComplex):
-        return [_FLOATS[t.bits // 2]] * 2
-    if isinstance(t, Array):
-        return ["ptr", "ptr"] + ["i64"] * (2 * t.ndim)
-    if t is Range:
-        return ["i64"] * 3
+def _find(t: Type) -> tuple[str, ...]:
+    """Parts before what they are parts of, without recursion: functions may be nested in each other hundreds of levels deep."""
+    work = [t]
+    while work:
+        one = work[-1]
+        parts = _parts(one)
+        found: tuple[str, ...] | None = None
+        if parts is None:
+            found = _scalars(one)
+        else:
+            known = [_passing_components.get(p) if p.passing else _components.get(p) for p in parts]
+            if None in known:
+                work += [p for p, c in zip(parts, known) if c is None]
+            else:
+                found = tuple(c for part in known for c in part)
+                if isinstance(one, Union):
+                    found = ("i16", *found)
+        if found is not None:
+            (_passing_components if one.passing else _components)[one] = found
+            work.pop()
+    return found
+
+
+def _parts(t: Type) -> tuple[Type, ...] | None:
+    """The types of an aggregate; None of what is represented by itself."""
+    if isinstance(t, Function):
+        return t.captures
     if isinstance(t, Tuple):
-        parts = t.elements
-    elif isinstance(t, Slice):
-        parts = (t.start, t.stop, t.step)
-    elif isinstance(t, Struct):
-        parts = [m for _, m in t.members]
-    elif isinstance(t, Method):
-        parts = (t.receiver,)
-    elif isinstance(t, Dual):
-        parts = (t.wide, Bool)
-    elif isinstance(t, Union):
-        return ["i16"] + [c for m in t.members for c in components(m)]
-    else:
-        raise AssertionError(f"no representation for {t}")
-    return [c for p in parts for c in components(p)]
+        return t.elements
+    if isinstance(t, Slice):
+        return t.start, t.stop, t.step
+    if isinstance(t, Struct):
+        return tuple(m for _, m in t.members)
+    if isinstance(t, Method):
+        return t.receiver,
+    if isinstance(t, Dual):
+        return t.wide, Bool
+    return t.members if isinstance(t, Union) else None
+
+
+def _scalars(t: Type) -> tuple[str, ...]:
+    if t is Int or isinstance(t, NpTime):
+        return "i64",
+    if t is Float:
+        return "double",
+    if t is Bool or t is NpBool:
+        return "i1",
+    if t is Complex:
+        return "double", "double"
+    if t in _EMPTY or isinstance(t, (Singleton, DType)):
+        return ()
+    if t in _POINTERS or isinstance(t, (Exception_, Instance, Cell, Iterator)):
+        return "ptr",
+    if isinstance(t, NpInt):
+        return f"i{t.bits}",
+    if isinstance(t, NpFloat):
+        return _FLOATS[t.bits],
+    if isinstance(t, NpComplex):
+        return (_FLOATS[t.bits // 2],) * 2
+    if isinstance(t, Array):
+        return "ptr", "ptr", *["i64"] * (2 * t.ndim)
+    if t is Range:
+        return "i64", "i64", "i64"
+    raise AssertionError(f"no representation for {t}")
 
 
 _ZERO = {"ptr": "null", "double": "0.0", "float": "0.0", "half": "0.0", "i1": "false"}
@@ -219,7 +243,7 @@ class Module:
                       for n, count in enumerate(self.independent_loops, 10_001))
         if self.unrolled_loops:
             ways = {True: '"llvm.loop.unroll.full"', False: '"llvm.loop.unroll.count", i32 4'}
-            parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in set(self.unrolled_loops))
+            parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in dict.fromkeys(self.unrolled_loops))
             parts += (f"!{n} = distinct !{{!{n}, !{30_000 + full}}}" for n, full in enumerate(self.unrolled_loops, 20_001))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
@@ -245,6 +269,7 @@ class Emitter:
         self.count = 0
         self.current = "entry"
         self._fuel = None
+        self.tables: dict[int, str] = {}  # number of arguments -> where those of a call of a Python object lie
         self.leaving = False  # whether the code is of a way out of a function that fails
 
     # -- text
@@ -281,6 +306,17 @@ class Emitter:
         name = f"%a{self.count}"
         self.entry.append(f"  {name} = alloca {t}, i64 {n}" if n != 1 else f"  {name} = alloca {t}")
         return name
+
+    def memory_of(self, size: int) -> str:
+        """Bytes in the frame for the elements of an array."""
+        self.count += 1
+        name = f"%a{self.count}"
+        self.entry.append(f"  {name} = alloca [{size} x i8], align 16")
+        return name
+
+    def clear(self, pointer: str, size: int) -> None:
+        self.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        self.line(f"call void @llvm.memset.p0.i64(ptr align 16 {pointer}, i8 0, i64 {size}, i1 false)")
 
     # -- module level
 
@@ -488,7 +524,9 @@ class Emitter:
     def python_call(self, inst, callee: str, args: list[str], kwnames: tuple[str, ...]) -> str:
         """Call a Python object; takes over the references in `args`."""
         n = len(args)
-        table = self.alloca("ptr", n + 1)
+        table = self.tables.get(n)
+        if table is None:
+            table = self.tables[n] = self.alloca("ptr", n + 1)
         for i, x in enumerate(args):
             where = self.assign(f"getelementptr ptr, ptr {table}, i64 {i + 1}")
             self.line(f"store ptr {x}, ptr {where}")
@@ -514,6 +552,8 @@ def float_text(value: float, kind: str) -> str:
 class FunctionEmitter(Emitter):
     """One typed function."""
 
+    traced = True  # whether failures have an entry in tracebacks for the frame that they leave
+
     def __init__(self, module: Module, fn: ir.Function):
         super().__init__(module)
         self.entry_point = not module.added
@@ -523,6 +563,7 @@ class FunctionEmitter(Emitter):
         self.phis: dict[ir.Block, list] = {}
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}
+        self.places: dict[ir.Loc, int] = {}  # where tracebacks begin
         self.arrivals: dict[ir.Block, list] = {}
         self.polled = False
 
@@ -575,6 +616,8 @@ class FunctionEmitter(Emitter):
             out += body
         out += self.cold
         out.append("}")
+        if self.places:
+            self.declare(self._places())
         return "\n".join(out)
 
     def fuel(self) -> str:
@@ -617,8 +660,7 @@ class FunctionEmitter(Emitter):
             return "nounwind noinline optnone cold"
         if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
             return "nounwind noinline"
-        size = sum(len(b.insts) for b in self.fn.blocks)
-        return "nounwind alwaysinline" if size <= 12 else "nounwind"
+        return {"always": "nounwind alwaysinline", "never": "nounwind noinline"}.get(self.fn.attrs.get("inlining"), "nounwind")
 
     def arrive(self, edge: ir.Edge, origin: str) -> None:
         self.arrivals[edge.block].append((origin, [self.values[a] for a in edge.args]))
@@ -647,10 +689,10 @@ class FunctionEmitter(Emitter):
         """What LLVM is told: the slow copy of a versioned loop is not worth vectorising."""
         if inst.attrs.get("slow_loop"):
             self.lines[-1] += f", !llvm.loop !{self.module.slow_loop()}"
-        elif inst.attrs.get("parallel"):
-            self.lines[-1] += f", !llvm.loop !{self.module.independent_loop(inst.attrs.get('interleave', 0))}"
         elif inst.attrs.get("unroll_full"):
             self.lines[-1] += f", !llvm.loop !{self.module.unrolled_loop(full=True)}"
+        elif inst.attrs.get("parallel"):
+            self.lines[-1] += f", !llvm.loop !{self.module.independent_loop(inst.attrs.get('interleave', 0))}"
         elif inst.attrs.get("unroll"):
             self.lines[-1] += f", !llvm.loop !{self.module.unrolled_loop()}"
 
@@ -737,24 +779,33 @@ class FunctionEmitter(Emitter):
     # -- failure
 
     def fail(self, inst: ir.Inst) -> str:
-        """The cold exit of an instruction."""
-        line = inst.loc.line or self.fn.firstlineno
-        if self.fn.library or inst.op is control.RERAISE:  # library frames are hidden; what is raised again has its entry
-            line = None
-        return self._exit(line, inst.cleanup, inst.unwind)
+        """The cold exit of an instruction: an entry for the traceback where the frame has none yet, then what is
+        common to all that leave in the same way. Library frames are hidden, and what is raised again has its entry."""
+        away = self._exit(inst.cleanup, inst.unwind)
+        if self.fn.library or inst.op is control.RERAISE or not self.traced:
+            return away
+        loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
+        label = self.fails.get((loc, away))
+        if label is None:
+            label = self.fails[loc, away] = self.label("fail")
+            saved, self.lines = self.lines, []
+            self.lines.append(f"{label}:")
+            self.traceback(loc)
+            self.jump(away)
+            self.cold += self.lines
+            self.lines = saved
+        return label
 
-    def _exit(self, line: int | None, cleanup, unwind: ir.Edge | None) -> str:
-        """The block that gives up what is held and adds an entry for the line: made once for all that leave in the same way."""
-        key = (line, cleanup, unwind and (unwind.block, tuple(unwind.args)))
+    def _exit(self, cleanup, unwind: ir.Edge | None) -> str:
+        """The block that gives up what is held and goes to the handler or the caller."""
+        key = (cleanup, unwind and (unwind.block, tuple(unwind.args)))
         label = self.fails.get(key)
         if label is not None:
             return label
-        label = self.fails[key] = self.label("fail")
-        rest = self._exit(line, (), None) if cleanup and unwind is None else None
+        label = self.fails[key] = self.label("leave")
+        rest = self._exit((), None) if cleanup and unwind is None else None
         saved, self.lines, here = self.lines, [], self.current
         self.start(label)
-        if line is not None and rest is None:
-            self.traceback(line)
         self.leaving = True
         for value in cleanup:
             count_references(self, value.type, self.values[value], "release")
@@ -770,17 +821,32 @@ class FunctionEmitter(Emitter):
         self.lines, self.current = saved, here
         return label
 
-    def traceback(self, line: int) -> None:
+    def traceback(self, loc: ir.Loc) -> None:
         """An entry for the frame that is left."""
         state = self.lock()
-        made = f"@made.{self.module.symbol(self.fn)[1:]}.{line}"
-        self.declare("declare void @pyjitc_traceback(ptr, ptr, ptr, i32, i32, i64, i64)")
-        self.declare(f"{made} = internal global ptr null")
-        table = line_table(line - self.fn.firstlineno)
-        self.line(f"call void @pyjitc_traceback(ptr {made}, ptr {self.string(self.fn.qualname.rpartition('.')[2])}, "
-                  f"ptr {self.string(self.fn.filename)}, i32 {self.fn.firstlineno}, i32 {line}, "
-                  f"i64 {int.from_bytes(table, 'little')}, i64 {len(table)}) cold")
+        self.declare("declare void @pyjitc_traceback(ptr, i32)")
+        number = self.places.setdefault(loc, len(self.places))
+        where = PLACES + PLACE * number
+        self.line(f"call void @pyjitc_traceback(ptr {self._places_symbol()}, i32 {where}) nomerge cold")
         self.unlock(state)
+
+    def _places_symbol(self) -> str:
+        return f"@places.{self.module.symbol(self.fn)[1:]}"
+
+    def _places(self) -> str:
+        """What tracebacks show of the function, and of the places in it where they begin; see runtime/thunks.py."""
+        fn = self.fn
+        qualname, filename = self.string(fn.qualname), self.string(fn.filename)
+        name = len(fn.qualname[:fn.qualname.rfind(".") + 1].encode())
+        kind, places = "{ ptr, i32, i32, i64, i64 }", []
+        for loc in self.places:
+            table = position_table(fn.firstlineno, *loc)
+            low, high = (int.from_bytes(part, "little") for part in (table[:8], table[8:]))
+            places.append(f"{kind} {{ ptr null, i32 {loc.line}, i32 {len(table)}, i64 {low}, i64 {high} }}")
+        n = len(places)
+        return (f"{self._places_symbol()} = internal global {{ ptr, ptr, ptr, i32, [{n} x {kind}] }} {{ "
+                f"ptr getelementptr (i8, ptr {qualname}, i64 {name}), ptr {qualname}, ptr {filename}, "
+                f"i32 {fn.firstlineno}, [{n} x {kind}] [{', '.join(places)}] }}")
 
     def stack_check(self, inst) -> None:
         """RecursionError where the stack of this thread is nearly used up."""

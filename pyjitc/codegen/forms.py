@@ -195,7 +195,7 @@ _PERMUTE = {"double": ("llvm.x86.avx512.permvar.df.512", "i64"), "float": ("llvm
 
 def _table(name, t, index, values, target):
     count = len(values)
-    data = ", ".join(f"{t} {_hex(v)}" for v in values)
+    data = ", ".join(f"{t} {v if type(v) is int else _hex(v)}" for v in values)
     yield f"@{name}.data = private unnamed_addr constant [{count} x {t}] [{data}], align {_REGISTER}"
     yield f"""define {t} @{name}({index} %n) alwaysinline {_PURE} {{
   %low = and {index} %n, {count - 1}
@@ -203,7 +203,8 @@ def _table(name, t, index, values, target):
   %y = load {t}, ptr %where
   ret {t} %y
 }}"""
-    permute = target.permutes and count * {"double": 8, "float": 4}[t] == _REGISTER and _PERMUTE[t][1] == index
+    fits = t in _PERMUTE and count * {"double": 8, "float": 4}[t] == _REGISTER and _PERMUTE[t][1] == index
+    permute = fits and target.permutes
     if permute:
         yield f"declare <{count} x {t}> @{_PERMUTE[t][0]}(<{count} x {t}>, <{count} x {index}>)"
     for n in _WIDTHS:

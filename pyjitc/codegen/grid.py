@@ -14,7 +14,7 @@ from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import grid
-from . import link, threads, watch
+from . import inlining, link, threads, watch
 from .emit import Emitter, FunctionEmitter, Module, components, memory_type
 from .gridkernel import CONTROL, ENTRY, MAX_VALUES, WORDS, GridKernel
 from .nvptx import HELPERS, _rebuild, parameters
@@ -73,6 +73,8 @@ _BYTES = {"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}  # of what is in t
 
 class _GridEmitter(FunctionEmitter):
     """One function. The block function keeps the words of the context that do not change during a block."""
+
+    traced = False  # the host makes the traceback from the site
 
     def __init__(self, module: GridModule, fn: ir.Function):
         super().__init__(module, fn)
@@ -171,9 +173,6 @@ class _GridEmitter(FunctionEmitter):
         qualname, filename = inst.attrs.get("origin") or (self.fn.qualname, self.fn.filename)
         return Site(cls, message, tuple(kinds), filename, inst.loc.line or self.fn.firstlineno, qualname)
 
-    def traceback(self, line: int) -> None:
-        """The host makes it from the site."""
-
     def attributes(self) -> str:
         return "nounwind noinline" if self.entry_point else super().attributes()
 
@@ -217,6 +216,7 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     """(LLVM text, argument types, module)."""
     entry = functions[0]
     module = GridModule(options, plan)
+    inlining.decide(functions)
     for fn in functions:
         module.add(fn)
     types = tuple(c for p in entry.params for _, c in parameters(p.type))

@@ -4,9 +4,7 @@ The optimiser and the code generator are not thread-safe, and each compile takes
 """
 from __future__ import annotations
 
-import os
-from _thread import RLock
-
+from ..base.forks import LLVM
 from ..base.options import environment
 from ..base.room import COMPILING, with_room
 from . import llvm
@@ -18,8 +16,6 @@ __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
 # What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done: it makes the same
 # loops, and takes a third more time (docs/performance.md).
 LEVEL = 1
-LOCK = RLock()  # a finaliser that compiles may run inside
-os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)  # the child finds LLVM at rest
 _machines: dict[tuple[Target, int], llvm.Machine] = {}  # by target and level of its code generator
 _host: list[Target] = []
 
@@ -27,7 +23,7 @@ _host: list[Target] = []
 def host_target() -> Target:
     """The machine this process runs on."""
     if not _host:
-        with LOCK:
+        with LLVM:
             triple, cpu, features = llvm.host()
             machine = llvm.Machine(triple, cpu, features)
             target = Target(triple, cpu, features, machine.layout)
@@ -45,7 +41,7 @@ def _machine(target: Target, level: int) -> llvm.Machine:
 
 def _optimised(finish, text: str, target: Target, level: int, library: bytes | None = None):
     """What `finish` makes of the optimised module and its machine."""
-    with LOCK:
+    with LLVM:
         machine = _machine(target, 2 if level else 0)
         text, apart, forms = parted(text)
         module = llvm.Module(text)

@@ -22,6 +22,7 @@ __all__ = ["LLVMError", "Machine", "Module", "host", "version", "optimise"]
 _P = c_void_p
 _OUT = POINTER(c_void_p)  # a string that the library allocates
 _LARGE = 1 << 16  # characters: some 1,500 instructions
+_HUGE = 1 << 20
 _AVAILABLE_EXTERNALLY, _INTERNAL = 1, 8  # linkage: to be inlined only; private to the module
 _SIGNATURES = {
     "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),
@@ -151,6 +152,8 @@ class Machine:
         options = [] if module.unrolled else [(b"-disable-lsr=1", b"-disable-lsr=0")]
         if module.large:
             options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
+        if module.huge:  # the scheduler begins every block with a table of all registers of the function
+            options.append((b"-enable-misched=0", b"-enable-misched=1"))
         for ours, _ in options:
             lib.SetCommandLine(b"pyjitc", ours)
         buffer = lib.TargetMachineEmitToMemory(self.pointer, module.pointer, int(object_code), byref(error))
@@ -170,7 +173,7 @@ class Module:
     def __init__(self, text: str):
         lib = _library()
         error = c_void_p()
-        self.large = len(text) > _LARGE
+        self.large, self.huge = len(text) > _LARGE, len(text) > _HUGE
         self.unrolled = "llvm.loop.unroll.count" in text
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)

@@ -24,7 +24,7 @@ from ..ops.arith import CAST, FIT
 from ..ops.memory import CHECK_INDEX, item_bytes
 from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
-from . import link, ptxtext
+from . import inlining, link, ptxtext
 from .emit import FunctionEmitter, Module, components
 from .nvptx_ops import LOWERINGS, coordinate, grid_barrier_text
 from .sites import Site
@@ -40,6 +40,8 @@ _LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 ERROR_BYTES = 64
 _MAX_VALUES = 4
 _MAX_CONSTANT = 60 << 10
+_ANY = 1 << 60
+_INLINED = 20_000  # instructions that a device function may grow to by taking in all that it calls
 
 
 class Kernel(NamedTuple):
@@ -227,7 +229,8 @@ class _DeviceEmitter(FunctionEmitter):
     """One device function."""
 
     def attributes(self) -> str:
-        return f"nounwind convergent {'noinline' if 'outlined' in self.fn.attrs else 'alwaysinline'}"
+        stays = "outlined" in self.fn.attrs or self.fn.attrs.get("inlining") == "never"
+        return f"nounwind convergent {'noinline' if stays else 'alwaysinline'}"
 
     def instruction(self, inst: ir.Inst) -> None:
         self.inst = inst
@@ -344,6 +347,7 @@ def kernel_text(functions: list[ir.Function], target: Target, options: Options, 
     entry = functions[0]
     module = DeviceModule(options, target.cpu, bounds.libdevice)
     module.calls = calls_in(functions)
+    inlining.decide(functions, _ANY, _INLINED, _ANY)
     for fn in functions:
         module.add(fn)
     name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in entry.qualname.rpartition(".")[2]) or "kernel"

@@ -338,10 +338,7 @@ def _active_mask(e, inst):
 def _count(name: str):
     def lower(e, inst, x):
         kind = e.scalar(inst.args[0].type)
-        if name == "ctpop":
-            found = _call(e, kind, f"llvm.ctpop.{kind}", f"{kind} {x[0]}")
-        else:
-            found = _call(e, kind, f"llvm.{name}.{kind}", f"{kind} {x[0]}", "i1 false")
+        found = _call(e, kind, f"llvm.{name}.{kind}", f"{kind} {x[0]}", "i1 false")
         if name == "cttz":
             none = e.assign(f"icmp eq {kind} {x[0]}, 0")
             found = e.assign(f"select i1 {none}, {kind} 0, {kind} {e.assign(f'add {kind} {found}, 1')}")
@@ -431,7 +428,7 @@ LOWERINGS = {
     g.ATOMIC: _atomic, g.ATOMIC_CAS: _atomic_cas,
     g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot, g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"),
     g.WARP_REDUCE: _warp_reduce, g.ACTIVE_MASK: _active_mask,
-    g.POPC: _count("ctpop"), g.CLZ: _count("ctlz"), g.FFS: _count("cttz"), g.BREV: _brev, g.RSQRT: _rsqrt,
+    g.CLZ: _count("ctlz"), g.FFS: _count("cttz"), g.BREV: _brev, g.RSQRT: _rsqrt,
     g.PRINT: _print, g.HORNER: _horner, g.RECIPROCAL: _reciprocal,
 }
 

@@ -11,6 +11,7 @@ import sys
 from _blake2 import blake2b
 from importlib._bootstrap_external import cache_from_source
 
+from ..base.forks import LLVM
 from . import link, llvm
 from .helpers import NEEDS, TEXT, declare, is_often_called, text
 from .target import Target
@@ -32,7 +33,7 @@ def is_shared(name: str) -> bool:
 def objects_for(names, target: Target) -> tuple[bytes, ...]:
     """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to be loaded."""
     wanted = frozenset(filter(is_shared, _closure(names)))
-    with link.LOCK:
+    with LLVM:
         missing = wanted.difference(*(held for held, _ in _made))
         if missing:
             common = frozenset(filter(is_shared, COMMON))

@@ -515,12 +515,12 @@ def _nothing(e, inst, *operands):
 # -- numbers
 
 
-def _bit_count(name, flag=False):
+def _bit_count(name):
     def lower(e, inst, x):
         c = e.scalar(inst.args[0].type)
         full = f"llvm.{name}.{c}"
-        e.declare(f"declare {c} @{full}({c}{', i1' if flag else ''})")
-        result = e.assign(f"call {c} @{full}({c} {x[0]}{', i1 false' if flag else ''})")
+        e.declare(f"declare {c} @{full}({c}, i1)")
+        result = e.assign(f"call {c} @{full}({c} {x[0]}, i1 false)")
         return [result if c == "i64" else e.assign(f"zext {c} {result} to i64")]
 
     return lower
@@ -528,7 +528,7 @@ def _bit_count(name, flag=False):
 
 def _ffs(e, inst, x):
     c = e.scalar(inst.args[0].type)
-    (below,) = _bit_count("cttz", True)(e, inst, x)
+    (below,) = _bit_count("cttz")(e, inst, x)
     none = e.assign(f"icmp eq {c} {x[0]}, 0")
     return [e.assign(f"select i1 {none}, i64 0, i64 {e.assign(f'add i64 {below}, 1')}")]
 
@@ -626,7 +626,7 @@ LOWERINGS = {
     gpu.BLOCK_ID: _word("block"), gpu.BLOCK_DIM: _word("threads"), gpu.GRID_DIM: _word("blocks"),
     gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
     gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing, memory.POLL: _poll,
-    gpu.PRINT: _print, gpu.POPC: _bit_count("ctpop"), gpu.CLZ: _bit_count("ctlz", True), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
+    gpu.PRINT: _print, gpu.CLZ: _bit_count("ctlz"), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
     grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store, grid.NEXT: _next,
     grid.COUNT: _count, grid.GRID_WAIT: _grid_wait, grid.LANES: _lanes, grid.FAIL: _fail,
 }

@@ -11,11 +11,13 @@ import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from time import perf_counter
+from types import FunctionType
 
 import numpy as np
 
 from ..api import cache, portable
 from ..api.compiled import Guard
+from ..api.specialisation import profiled
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.room import with_room
@@ -56,9 +58,9 @@ os.register_at_fork(after_in_child=_pool.clear)
 class GridCode:
     """A kernel for some argument types. guards: what the code depends on; shared: bytes of its static shared memory."""
 
-    def __init__(self, kernel: GridKernel, guards: tuple[Guard, ...], debug: bool):
+    def __init__(self, kernel: GridKernel, guards: tuple[Guard, ...], debug: bool, function: FunctionType):
         self.kernel, self.guards, self.shared, self.debug = kernel._replace(text=""), guards, kernel.shared, debug
-        self.image = load(kernel.object, {})
+        self.image = load(kernel.object, {}, title=profiled(function))
         self.native = _Native(self.image.address(ENTRY))
         self.layout = "".join(_FORMATS[c] for c in kernel.parameters)
 
@@ -226,7 +228,7 @@ def compile_kernel(function, types, options: Options, bounds, device) -> GridCod
     if name is not None:
         with timed("cache"):
             _keep(name, kernel, guards, (function,))
-    return GridCode(kernel, guards, options.debug)
+    return GridCode(kernel, guards, options.debug, function)
 
 
 def _keep(name: str, kernel: GridKernel, guards, roots) -> None:
@@ -252,6 +254,7 @@ def _revived(variant, roots, options: Options) -> GridCode | None:
                 return None
             guards.append(Guard(container, key, value))
         kernel = GridKernel(*parts)
-        return GridCode(kernel._replace(sites=tuple(Site(*s) for s in kernel.sites)), tuple(guards), options.debug)
+        kernel = kernel._replace(sites=tuple(Site(*s) for s in kernel.sites))
+        return GridCode(kernel, tuple(guards), options.debug, roots[0])
     except (LookupError, AttributeError, TypeError, ValueError, LoadError):
         return None

@@ -19,13 +19,13 @@ import numpy as np
 
 from ..api import portable
 from ..api.dispatch import Binder, CompiledFunction
-from ..api.pickling import Pickled
+from ..api.pickled import Pickled
 from ..api.signature import Signature, TypeName, convert, signature_of
+from ..api.specialisation import alone
 from ..base.errors import suggest
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
-from ..base.room import COMPILING, with_room
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import Array, DType, Ellipsis_, NoneType, Range, Singleton, Slice, Tuple, is_scalar
 from ..types.typeof import typeof
@@ -35,6 +35,7 @@ from .devices import current_device, stream_handle
 __all__ = ["jit", "Kernel", "DeviceFunction", "Bounds"]
 
 gpu = lazy(f"{__package__}.gpu")
+_compiler = lazy("pyjitc.api.compiler")
 _backends = {True: gpu, False: lazy(f"{__package__}.hostgrid")}
 _MAX_SHARED = 48 << 10
 _MAX_LAUNCHES = 64  # configurations of a kernel that are remembered
@@ -45,7 +46,7 @@ _PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArr
 class DeviceFunction(Pickled, Callable_):
     """A function for kernels. Called by the interpreter it is the Python function."""
 
-    __slots__ = ("py_func", "__dict__", "__weakref__")
+    __slots__ = ("py_func", "_stand_ins", "__dict__", "__weakref__")
     __pyjitc_function__ = True
     options = Options()  # it is compiled with those of the kernel
 
@@ -59,14 +60,12 @@ class DeviceFunction(Pickled, Callable_):
     def __repr__(self):
         return f"<device function {self.py_func.__qualname__}>"
 
-    def _parts(self):
-        return (DeviceFunction,)
-
 
 class Kernel(Pickled, Callable_):
     """A kernel: `kernel[grid, block](...)` launches it. Called in another kernel it is a device function. py_func, options."""
 
-    __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_launches", "_declared", "_binder", "__dict__", "__weakref__")
+    __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_count", "_launches", "_declared", "_binder",
+                 "_stand_ins", "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
     def __init__(self, function: FunctionType, options: Options, bounds: Bounds, declared=(), strict: bool = False):
@@ -74,6 +73,7 @@ class Kernel(Pickled, Callable_):
         self.options, self.bounds = options, bounds
         self.strict = strict
         self._codes: dict = {}
+        self._count = 0
         self._launches: dict = {}
         self._declared: list[Signature] = []
         self._binder = Binder(function)
@@ -86,7 +86,11 @@ class Kernel(Pickled, Callable_):
         return f"<kernel {self.py_func.__qualname__}>"
 
     def _parts(self):
-        return _remade, self.options, self.bounds, tuple(self._declared), self.strict
+        return self.options, self.bounds, tuple(self._declared), self.strict
+
+    def _fill(self, function, options, bounds, declared, strict) -> None:
+        self.__init__(function, options, bounds, strict=strict)
+        self._declared = list(declared)  # launches compile it, when what it captures is there
 
     def __call__(self, *args, **kwargs):
         raise TypeError(f"{self.__qualname__} is a kernel: launch it as {self.__name__}[grid, block](...)")
@@ -151,9 +155,32 @@ class Kernel(Pickled, Callable_):
         if found is not None and _holds(found.guards):
             return found
         self._check_passing(types)
-        found = with_room(COMPILING, lambda: _backends[device.gpu].compile_kernel(self.py_func, types, self.options, self.bounds, device))
+        return self._made(key, device, self.options)
+
+    def _made(self, key, device, options: Options):
+        found = alone(_backends[device.gpu].compile_kernel, self.py_func, key[0], options, self.bounds, device)
         self._codes[key] = found
+        self._count += 1
         return found
+
+    def recompile(self) -> None:
+        """Compile every signature anew, whatever memory and disk hold."""
+        for key in list(self._codes):
+            self._made(key, key[1] or current_device(), self.options._replace(cache=False))
+
+    def disable_compile(self, value: bool = True) -> None:
+        """With True, argument types not compiled so far are refused."""
+        self._declared = list(map(Signature, self.signatures)) if value else []
+
+    @property
+    def stats(self) -> dict:
+        """Counts for this kernel: how often code was made, or read from disk."""
+        return {"compiled": self._count}
+
+    @property
+    def nopython_signatures(self) -> list[str]:
+        """The signatures as text."""
+        return [f"({', '.join(map(str, types))}) -> none" for types in self.signatures]
 
     @property
     def signatures(self) -> list[tuple]:
@@ -227,13 +254,23 @@ class Kernel(Pickled, Callable_):
         if signature is None:
             return {types: self._inspected(what, Signature(types), arch) for types in self.signatures}
         types, arch = self._types_of(signature), arch or gpu.arch_of(current_device())
-        return with_room(COMPILING, lambda: getattr(gpu, what)(self.py_func, types, self.options, self.bounds, arch))
+        return alone(getattr(gpu, what), self.py_func, types, self.options, self.bounds, arch)
 
     def inspect_ptx(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""
         return self._inspected("inspect_ptx", signature, arch)
 
     inspect_asm = inspect_ptx
+
+    def inspect_ir(self, signature: str | tuple | Signature | None = None) -> str | dict[tuple, str]:
+        """Typed IR as text, for a signature, or of all that were launched."""
+        return self._inspected("inspect_types", signature, "")
+
+    def inspect_cfg(self, signature: str | tuple | Signature | None = None) -> str | dict[tuple, str]:
+        """Control-flow graph in DOT, for a signature, or of all that were launched; a notebook shows a picture."""
+        if signature is None:
+            return {types: self.inspect_cfg(Signature(types)) for types in self.signatures}
+        return alone(_compiler.inspect, self.py_func, self._types_of(signature), self.options, "cfg")
 
     def inspect_llvm(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
         """The optimised LLVM text that PTX is made of."""
@@ -280,13 +317,6 @@ class Kernel(Pickled, Callable_):
     def get_max_threads_per_block(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
         """Threads that a block may have: registers limit them."""
         return self._figure("max_threads", signature)
-
-
-def _remade(function: FunctionType, options: Options, bounds: Bounds, declared: tuple, strict: bool) -> Kernel:
-    """A kernel from its parts, as pickles need it: launches compile it, when what it captures is there."""
-    kernel = Kernel(function, options, bounds, strict=strict)
-    kernel._declared = list(declared)
-    return kernel
 
 
 def _all_adopted(given) -> tuple:

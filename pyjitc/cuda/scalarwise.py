@@ -14,7 +14,7 @@ import numpy as np
 
 from ..api import portable
 from ..api.dispatch import Binder
-from ..api.pickling import Pickled
+from ..api.pickled import Pickled
 from ..api.signature import signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
@@ -86,7 +86,7 @@ class Elementwise(Pickled):
         return f"<elementwise kernel {self.__qualname__}>"
 
     def _parts(self):
-        return Elementwise, self.signatures, self.options
+        return self.signatures, self.options
 
     def __call__(self, *operands, out=None, stream=0):
         operands = [np.asarray(x) if isinstance(x, (list, np.ndarray)) else adopt(x) for x in self._binder(*operands)]
@@ -155,7 +155,8 @@ class Elementwise(Pickled):
         if found is None:
             _, spec, _ = _compiler._typed(self.py_func, types, _compiler.Options())
             t = spec.result[0] if spec.result else None
-            found = _NUMPY.get(t, t)
+            wide = t.wide if isinstance(t, kinds.Dual) else t
+            found = _NUMPY.get(wide, wide)
             if not kinds.is_numpy_scalar(found):
                 raise CompileError(f"{self.__qualname__}() is made element by element, but gives a value of type {t}")
             declared = [s.result for s in self.signatures if s.result is not None and tuple(_NUMPY.get(a, a) for a in s.args) == types]
@@ -253,7 +254,7 @@ class Reduce(Pickled):
         return f"<reduction {self.__qualname__}>"
 
     def _parts(self):
-        return Reduce, self.options
+        return (self.options,)
 
     def __call__(self, arr, size: int | None = None, res=None, init=None, stream=0):
         """The elements of `arr` (the first `size`), and `init` where it is given, reduced to one: returned, or written to the first

@@ -93,7 +93,11 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
             else:
                 current.insts.append(copy)
     live = _live_in(blocks, {current: following for current, _, following, _ in yields}, callee)
-    order = {block: sorted(live[block] - set(block.params), key=id) for block in blocks}
+    made: dict[ir.Value, int] = {callee: 0}
+    for block in blocks:
+        for value in [*block.params, *(inst.result for inst in block.insts)]:
+            made.setdefault(value, len(made))
+    order = {block: sorted(live[block].difference(block.params), key=made.__getitem__) for block in blocks}
     order[first] = []
     renames = {}
     for block in blocks:

@@ -26,7 +26,8 @@ CONSTRUCTS = {
     "SETUP_ANNOTATIONS": "annotations", "COPY_DICT_WITHOUT_KEYS": "a mapping pattern with **", "LOAD_LOCALS": "locals()",
 }
 HINTS = {
-    "`yield from`": "write a `for` loop that yields each item", "a class definition": "define the class outside the function",
+    "`yield from`": "write a `for` loop that yields each item",
+    "a class definition": "define it outside the function; methods of a named tuple are compiled",
     "a `with` statement": "open and close it outside the compiled function", "a set": "use an array (np.empty, np.zeros) or a tuple",
     "super()": "call a function that takes what it needs as arguments", "`import *`": "import the names that you need",
     "`except*`": "use `except`",

@@ -13,7 +13,7 @@ from bisect import insort
 from ..base.errors import PyjitcError
 from ..ir import core as ir
 from ..ops import control
-from ..types.kinds import Dual, Union, members_of, union_of
+from ..types.kinds import MAX_SIZE, Dual, TooLarge, Union, members_of, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
 from .meaning import UNKNOWN, Again, Mismatch
@@ -34,6 +34,12 @@ def _defect(error: Exception) -> Mismatch:
                      f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is written another way")
     found.__cause__ = error
     return found
+
+
+def _too_large(inst: ir.Inst) -> Mismatch:
+    name = inst.result.name if inst.result is not None else ""
+    return Mismatch(f"the type of {repr(name) if name else 'this value'} would have more than {MAX_SIZE} parts: it grows with every call or round",
+                    "keep the type of a variable or argument the same: an array, or one level of a tuple, where tuples or functions would nest")
 
 
 class Analysis:
@@ -147,7 +153,14 @@ class Analysis:
             except Mismatch as error:
                 self.refuse(block, inst, error)
                 return
-            except (PyjitcError, Again, MemoryError, RecursionError):
+            except TooLarge:
+                self.refuse(block, inst, _too_large(inst))
+                return
+            except RecursionError as error:
+                if not self.spec.proto.library and not hasattr(error, "place"):
+                    error.place = self.spec.proto, inst
+                raise
+            except (PyjitcError, Again, MemoryError):
                 raise
             except Exception as error:
                 self.refuse(block, inst, _defect(error))
@@ -273,13 +286,13 @@ class _Shape:
         self.headers: set[ir.Block] = set()
         self.definitions: dict[ir.Value, ir.Inst] = {}
         for block in fn.blocks:
-            used = set()
+            used: dict[ir.Value, None] = {}
             for inst in block.insts:
-                used.update(inst.args)
+                used.update(dict.fromkeys(inst.args))
                 if inst.result is not None:
                     self.definitions[inst.result] = inst
             for edge in block.edges():
-                used.update(edge.args)
+                used.update(dict.fromkeys(edge.args))
                 self.predecessors[edge.block] += 1
                 preds[edge.block].append(block)
                 if self.index[edge.block] <= self.index[block]:

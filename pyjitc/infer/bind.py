@@ -1,6 +1,7 @@
 """Arguments of a call to the parameters of a Python function, with CPython's errors."""
 from __future__ import annotations
 
+from ..base.errors import did_you_mean
 from ..ops import structure
 from ..types.kinds import Struct
 from .meaning import Apply, Mismatch
@@ -31,7 +32,7 @@ def bind(proto, args, kwargs, defaults, kwdefaults):
         elif key in names:
             raise Mismatch(f"{name}() got some positional-only arguments passed as keyword arguments: '{key}'")
         else:
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'", did_you_mean(key, names[nposonly:]))
     for key, value in zip(names[npos - len(defaults):npos], defaults):
         slots.setdefault(key, value)
     missing = [n for n in names[:npos] if n not in slots]

@@ -44,8 +44,15 @@ def is_wide(x: Expr) -> bool:
 
 def too_wide(value: int) -> Mismatch:
     """What to say of an int that 64 bits cannot hold."""
-    return Mismatch(f"the int {value if abs(value) < 10**30 else str(value)[:20] + '...'} does not fit in 64 bits",
-                    "use a float, or a NumPy unsigned type such as np.uint64", OverflowError)
+    shown = value if abs(value) < 10**30 else f"{hex(value)[:20]}..."
+    if value == (1 << 64) - 1:
+        hint = ("make the other operand np.uint64(...), which stays below 2**64 by itself; "
+                "or leave the mask out, with njit(overflow=\"wrap\")")
+    elif 0 < value < 1 << 64:
+        hint = f"write np.uint64({value}), whose arithmetic wraps at 2**64, or use a float"
+    else:
+        hint = "use a float, or np.uint64(...) for what is below 2**64"
+    return Mismatch(f"the int {shown} does not fit in 64 bits", hint, OverflowError)
 
 
 def constant(value) -> Expr:

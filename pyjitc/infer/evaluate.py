@@ -76,6 +76,8 @@ class Evaluator(Operations):
             type(x.type) is not Union or self.library.is_power(x.type) for x in operands)
         meaning, av = self.split(inst, operands, len(operands) if whole else 0)
         analysis.meaning[inst] = meaning
+        if type(meaning) is Throw and meaning.hint and not analysis.spec.proto.library:
+            self.session.doubtful[analysis, inst] = None
         if inst.op.effects & ir.RAISES and may_raise(meaning):
             analysis.raising.add(inst)
         self.record_verdict(inst, meaning, av)
@@ -97,7 +99,9 @@ class Evaluator(Operations):
     def is_program_function(self, target) -> bool:
         return self.session.function_of(target) is not None and self.library.rule_for(target) is None
 
-    def split(self, inst, operands, start):
+    def split(self, inst, operands, start, outermost=True):
+        """The meaning of `inst` for each combination of members of the unions among its operands, which are the same member where
+        they are the same value."""
         for k in range(start, len(operands)):
             if type(operands[k].type) is Union:
                 break
@@ -106,19 +110,20 @@ class Evaluator(Operations):
             return self.settle(meaning)
         cases, total, mismatch = [], None, None
         for member in operands[k].type.members:
-            narrowed = list(operands)
-            narrowed[k] = Operand(k, member, only_value(member))
+            narrowed = [x if arg is not inst.args[k] else Operand(i, member, only_value(member))
+                        for i, (x, arg) in enumerate(zip(operands, inst.args))]
             try:
-                meaning, av = self.split(inst, narrowed, k + 1)
+                meaning, av = self.split(inst, narrowed, k + 1, False)
             except Mismatch as error:
                 mismatch = error
-                meaning, av = Throw(error.exception, error.message, error.given), None
+                meaning, av = Throw(error.exception, error.message, given=error.given), None
             cases.append((member, meaning, av))
             if av is not None:
                 total = av if total is None else join(total, av)
-        if mismatch is not None and all(type(m) is Throw for _, m, _ in cases) and not any(
-                m is Unbound for m, _, _ in cases):
-            raise mismatch
+        if mismatch is not None and all(_only_throws(m) for _, m, _ in cases) and not any(m is Unbound for m, _, _ in cases):
+            messages = {(m.exception, m.message) if type(m) is Throw else None for _, m, _ in cases}
+            if outermost or len(messages) == 1 and None not in messages:
+                raise mismatch
         return Split(k, cases), total
 
     def record_verdict(self, inst, meaning, av):
@@ -307,7 +312,7 @@ class Evaluator(Operations):
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
                                  constants=proto.library)
         if spec.dependents is not None:
-            spec.dependents.add((self.analysis, self.block))
+            spec.dependents[self.analysis, self.block] = None
             if spec.caller is None:
                 spec.caller = self.analysis, self.inst
         return UserCall(spec, operands, closure)
@@ -363,4 +368,9 @@ class Evaluator(Operations):
             return self.user_call(t.proto, operands, callee, None)
         if isinstance(t, Method):
             return self.library.method(Apply(structure.METHOD_SELF, callee), t.name, args, kwargs)
-        raise Mismatch(f"{describe(t)} object is not callable")
+        raise Mismatch(f"{describe(t)} object is not callable",
+                       "an element is taken with brackets, as in a[i]" if isinstance(t, (Array, Tuple)) else "")
+
+
+def _only_throws(meaning) -> bool:
+    return type(meaning) is Throw or type(meaning) is Split and all(_only_throws(m) for _, m, _ in meaning.cases)

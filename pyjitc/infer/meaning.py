@@ -185,13 +185,16 @@ class Nest(Expr):
 
 class Throw(Expr):
     """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail at
-    run time."""
+    run time.
 
-    __slots__ = ("exception", "message", "given")
+    hint: '', or what the program probably means; it is then refused when it is compiled, unless a handler is around."""
 
-    def __init__(self, exception: type, message: str, given: tuple | None = None):
+    __slots__ = ("exception", "message", "hint", "given")
+
+    def __init__(self, exception: type, message: str, hint: str = "", given: tuple | None = None):
         self.exception = exception
         self.message = message
+        self.hint = hint
         self.given = given
         self.type = None
         self.value = UNKNOWN

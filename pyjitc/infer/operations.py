@@ -5,13 +5,14 @@ import enum
 import types as pytypes
 from collections.abc import Mapping
 
-from ..base.errors import suggest
+from ..base.errors import did_you_mean
+from ..base.lazy import lazy
 from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
-    Unbound, Union,
+    Unbound, Union, is_scalar,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
@@ -20,10 +21,11 @@ from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOW
 from .names import describe, with_object
 from .session import only_value
 
+dis = lazy("dis")
+
 __all__ = ["HANDLERS", "Operations", "defaults_of", "elements_of", "members_of", "static_value"]
 
 
-_ITERATORS = (enumerate, zip, map, filter, reversed)
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)  # `case int(n)` captures the int
 
 
@@ -50,10 +52,18 @@ class Operations:
             self.session.depend(space, name, value)
         if value is UNKNOWN:
             builtins = space.get("__builtins__", __builtins__)
-            value = (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, UNKNOWN)
+            builtins = builtins if isinstance(builtins, dict) else vars(builtins)
+            value = builtins.get(name, UNKNOWN)
             if value is UNKNOWN:
-                return Throw(NameError, f"name '{name}' is not defined")
+                return Throw(NameError, f"name '{name}' is not defined", self.other_variable(name, (*space, *builtins)))
         return self.constant_of(inst, value)
+
+    def other_variable(self, name, more=()):
+        """The hint of an error about a variable that has no value: a name near it, of the function's or of `more`."""
+        code = self.analysis.spec.proto.code
+        if any(step.argval == name and step.opname.startswith("DELETE_") for step in dis.get_instructions(code)):
+            return ""  # it was there
+        return did_you_mean(name, (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *more))
 
     def freevar(self, inst, operands):
         name = inst.attrs["name"]
@@ -110,10 +120,11 @@ class Operations:
         cell = operands[0]
         unbound = cell.type is Unbound
         if isinstance(cell.type, Cell):
-            self.session.cell_users.setdefault(cell.type.site, set()).add((self.analysis, self.block))
+            self.session.cell_users.setdefault(cell.type.site, {})[self.analysis, self.block] = None
             unbound = cell.type.content is Unbound
         if unbound:
-            return Throw(*self.session.unbound_error(inst.attrs["name"], inst.attrs.get("free", False)))
+            name = inst.attrs["name"]
+            return Throw(*self.session.unbound_error(name, inst.attrs.get("free", False)), self.other_variable(name))
         if not isinstance(cell.type, Cell):
             return cell  # captured by value: it is never rebound
         return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
@@ -146,6 +157,14 @@ class Operations:
         return self.attribute(operands[0], inst.attrs["name"])
 
     def attribute(self, x: Expr, name: str):
+        try:
+            return self.known_attribute(x, name)
+        except Mismatch as error:
+            if error.exception is AttributeError and not error.hint and "has no attribute" in error.message:
+                error.hint = self.library.other_attribute(x, name)
+            raise
+
+    def known_attribute(self, x: Expr, name: str):
         if isinstance(x.type, Singleton):
             found = self.library.static_attribute(x, name)
             if found is not None:
@@ -157,8 +176,9 @@ class Operations:
                 except AttributeError as error:
                     if holder.__name__.split(".")[0] not in FIXED_MODULES:
                         self.session.depend(vars(holder), name, UNKNOWN)
-                    near = suggest(name, dir(holder)) if "has no attribute" in str(error) else None  # else it says what to do
-                    raise Mismatch(str(error), f"did you mean '{near}'?" if near else "", AttributeError) from None
+                    # Where it says something else, that is what to do.
+                    hint = did_you_mean(name, dir(holder)) if "has no attribute" in str(error) else ""
+                    raise Mismatch(str(error), hint, AttributeError) from None
                 if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
                     self.session.depend(vars(holder), name, value)
                 return constant(value)
@@ -246,7 +266,7 @@ class Operations:
         return self.library.setitem(*plain_ints(operands), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
-        raise Mismatch(f"{describe(operands[0].type)} object doesn't support item deletion")
+        raise self.library.no_deletion(operands[0].type)
 
     def slice_(self, inst, operands):
         return Apply(structure.SLICE_MAKE, *(self.library.slice_bound(x) if type(x.type) is Union else x for x in operands))
@@ -256,7 +276,8 @@ class Operations:
         count = len(operands) - len(names)
         callee = operands[0]
         meaning = self.whole_call(inst, callee, operands[1:count], dict(zip(names, operands[count:])))
-        if isinstance(callee.type, Singleton) and callee.type.value in _ITERATORS and not self.consumed_once():
+        made = isinstance(callee.type, Singleton) and self.library.makes_iterator(callee.type.value)
+        if made and not self.consumed_once():
             if type(meaning) is Split:
                 raise Mismatch(f"{callee.type.value.__name__}() of a value of several types cannot be kept in a variable",
                                "iterate over the call itself")
@@ -285,6 +306,7 @@ class Operations:
             for x in [*args, *kwargs.values()]:
                 if is_wide(x):  # whatever else it said
                     raise too_wide(x.type.value) from error
+            error.hint = error.hint or self.library.advice_of_call(callee, args, kwargs, error.message)
             raise
 
     def as_axes(self, x):
@@ -321,7 +343,7 @@ class Operations:
                     meaning, av = self.settle(meaning)
             except Mismatch as error:
                 mismatch = error
-                meaning, av = Throw(error.exception, error.message, error.given), None
+                meaning, av = Throw(error.exception, error.message, given=error.given), None
             cases.append((member, meaning, av))
         if mismatch is not None and all(type(m) is Throw for _, m, _ in cases):
             raise mismatch
@@ -350,7 +372,7 @@ class Operations:
         members, parts = [], []
         for key, value in zip(operands[::2], operands[1::2]):
             if not key.known or key.type is not Str:
-                raise Mismatch("dicts are not compiled yet", "use arrays or tuples inside compiled functions")
+                raise self.library.no_display(dict)
             members.append((key.value, value.type))
             parts.append(value)
         return Apply(structure.STRUCT_MAKE, *parts, type=Struct("dict", tuple(members)))
@@ -407,7 +429,8 @@ class Operations:
     def check_bound(self, inst, operands):
         x = operands[0]
         if x.type is Unbound:
-            return Throw(*self.session.unbound_error(inst.attrs["name"], False))
+            name = inst.attrs["name"]
+            return Throw(*self.session.unbound_error(name, False), self.other_variable(name))
         return x
 
     def import_(self, inst, operands):
@@ -528,13 +551,13 @@ class Operations:
         return Apply(memory.POLL, cost=4)
 
     def no_list(self, inst, operands):
-        raise Mismatch("lists are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
+        raise self.library.no_comprehension(list, operands[1])
 
     def no_set(self, inst, operands):
-        raise Mismatch("sets are not compiled yet", "use an array (np.empty, np.zeros) or a tuple")
+        raise self.library.no_display(set)
 
     def no_dict(self, inst, operands):
-        raise Mismatch("dicts are not compiled yet", "use arrays or tuples inside compiled functions")
+        raise self.library.no_display(dict)
 
     def no_yield(self, inst, operands):
         raise Mismatch("a generator cannot be handed to the interpreter yet", "iterate over it inside a compiled function")
@@ -567,6 +590,8 @@ def elements_of(x):
         return [Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))]
     if isinstance(x.type, Struct) and x.type.name == "list":
         return [Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members]
+    if x.type is NoneType or is_scalar(x.type):
+        raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
     raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *", "pass a tuple")
 
 

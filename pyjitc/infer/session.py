@@ -57,7 +57,7 @@ class Spec:
         self.error = None
         self.typed: ir.Function | None = None
         self.analysis = None
-        self.dependents: set = set()
+        self.dependents: dict = {}  # (analysis, block) that calls it
         self.caller = None
         self.key = None
 
@@ -79,9 +79,11 @@ class Session:
         self.dependencies: dict[tuple, Dependency] = {}
         self.pending: list = []  # analyses with dirty blocks
         self.sites: dict = {}
-        self.cell_users: dict = {}  # Site -> {(analysis, block)} to revisit when its content grows
+        self.cell_users: dict = {}  # Site -> {(analysis, block): None} to revisit when its content grows
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function
+        self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
+        self.hashed: dict[int, tuple] = {}  # id of a tuple -> the tuple, and what stands for it in keys
 
     def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None, constants: bool = False) -> Spec:
         """The specialisation for these arguments, analysed as far as is possible now."""
@@ -89,7 +91,7 @@ class Session:
             args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) else UNKNOWN) for t, v in args)
         else:
             args = tuple((t, only_value(t)) for t, _ in args)
-        key = (proto, tuple((t, _hashed(v)) for t, v in args), closure and closure[0],
+        key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
                id(function) if function and function.__closure__ else None)
         spec = self.specs.get(key) or self.library.memo.get(key)
         if spec is None:
@@ -109,6 +111,16 @@ class Session:
                 finally:
                     self.depth -= 1
         return spec
+
+    def _hashed(self, value):
+        """The stand-in for a constant in keys; of a tuple, which the library may walk through with a specialisation for each item, it is
+        made once."""
+        if type(value) is not tuple:
+            return _hashed(value)
+        found = self.hashed.get(id(value))
+        if found is None:
+            found = self.hashed[id(value)] = value, _hashed(value)
+        return found[1]
 
     @staticmethod
     def function_of(target):

@@ -1,14 +1,17 @@
 """A Python function and the types of a call to typed IR: the entry of this room."""
 from __future__ import annotations
 
+from types import ModuleType
+
 from ..base.errors import CompileError, Diagnostic, TypingError
 from ..base.lazy import lazy
 from ..ir import core as ir
+from ..ops.generic import CHECK_BOUND
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import Function, Generator, Iterator, Method, NoneType, Singleton, Struct
 from .analysis import Analysis
 from .emit import emit
-from .meaning import UNKNOWN, Mismatch
+from .meaning import UNKNOWN, Mismatch, Throw
 from .names import describe
 from .session import Session, only_value
 
@@ -45,6 +48,12 @@ def _specialised(session, function, types, library, prototype):
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, error = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
             raise located(one.proto, inst, error, _operand_types(one.analysis, inst), _calls(one, spec, inst.loc.line)) from None
+    for analysis, inst in session.doubtful:
+        found = analysis.meaning.get(inst)
+        one = analysis.spec
+        if type(found) is Throw and found.hint and not _has_value(analysis, inst) and not _handled(one, inst):
+            error = Mismatch(found.message, found.hint, found.exception)
+            raise located(one.proto, inst, error, (), _calls(one, spec, inst.loc.line))
     return emit(session, spec), spec
 
 
@@ -58,8 +67,27 @@ def _in_the_program(spec, inst, error, entry, library):
     if called is None:
         return spec, inst, error
     module = called.globals["__name__"]
-    return spec, inst, Mismatch(f"{module}.{called.qualname} is not compiled: {error.message}",
-                                error.hint if module.startswith("pyjitc.cuda") else library.instead(module))
+    if module.startswith("pyjitc.cuda"):
+        return spec, inst, Mismatch(f"{module}.{called.qualname} is not compiled: {error.message}", error.hint)
+    return spec, inst, library.of_python(called.qualname, module, error)
+
+
+def _has_value(analysis, inst) -> bool:
+    """Whether the variable that `inst` finds without a value has one where it is read elsewhere: it is not misspelt."""
+    if inst.op is not CHECK_BOUND:
+        return False
+    reads = [other for block in analysis.fn.blocks for other in block.insts
+             if other.op is CHECK_BOUND and other.attrs["name"] == inst.attrs["name"]]
+    return any(type(analysis.meaning.get(other)) not in (Throw, type(None)) for other in reads)
+
+
+def _handled(spec, inst) -> bool:
+    """Whether a handler of the program is around `inst` or around the calls that led there."""
+    seen = set()
+    while inst.unwind is None and spec.caller is not None and spec not in seen:
+        seen.add(spec)
+        spec, inst = spec.caller[0].spec, spec.caller[1]
+    return inst.unwind is not None
 
 
 def _operand_types(analysis, inst: ir.Inst):
@@ -68,7 +96,10 @@ def _operand_types(analysis, inst: ir.Inst):
     for arg in inst.args:
         av = analysis.av.get(arg)
         name = arg.name or _written(analysis, arg)
-        if av is not None and name and (name, _shown(av[0])) not in named:
+        if av is not None and isinstance(av[0], Singleton) and (
+                callable(av[0].value) or isinstance(av[0].value, ModuleType)):
+            continue  # its name says it
+        if av is not None and name and name != str(av[0]) and (name, _shown(av[0])) not in named:
             named.append((name, _shown(av[0])))
     return tuple(named)
 

@@ -87,6 +87,7 @@ class Dominators:
     def __init__(self, fn: Function, split: bool = False):
         self.tails: dict[Block, _Tail] = {}
         succs: dict = {}
+        self.successors = succs
         if split:
             def successors_of(node):
                 if isinstance(node, _Tail):
@@ -158,20 +159,39 @@ class Dominators:
         """Whether every path from the entry to `b` passes `a` (a node dominates itself)."""
         return self._enter[a] <= self._enter[b] and self._leave[b] <= self._leave[a]
 
+    def frontiers(self) -> dict:
+        """Node -> the nodes where its dominance ends: it dominates a predecessor of them, and not them (but for itself, as ordered
+        keys). Nodes without any are left out."""
+        found: dict = {}
+        idom = self.idom
+        for pred, succs in self.successors.items():
+            for node in succs:
+                end, at = idom[node] if node is not self.order[0] else None, pred
+                while at is not end:
+                    here = found.setdefault(at, {})
+                    if node in here:  # and so in those above
+                        break
+                    here[node] = None
+                    if at is self.order[0]:
+                        break
+                    at = idom[at]
+        return found
+
     def preorder(self):
         """Nodes, parents first."""
         return sorted(self.order, key=self._enter.__getitem__)
 
 
 class Loop:
-    """A natural loop: header, blocks (a set, inner loops included), latches (sources of back edges), parent, inner."""
+    """A natural loop: header, blocks (keys of a dict, inner loops included, in reverse post-order), latches (sources of
+    back edges), parent, inner."""
 
     __slots__ = ("header", "blocks", "latches", "parent", "inner")
 
     def __init__(self, header: Block, latches: list[Block]):
         self.header = header
         self.latches = latches
-        self.blocks: set[Block] = {header}
+        self.blocks: dict[Block, None] = {header: None}
         self.parent: Loop | None = None
         self.inner: list[Loop] = []
 
@@ -202,11 +222,14 @@ class LoopNest:
         latches: dict[Block, list[Block]] = {}
         self.irreducible: list[Block] = []
         for block in dom.order:
+            retreats = False
             for pred in preds[block]:
                 if dom.dominates(block, pred):
                     latches.setdefault(block, []).append(pred)
-                elif dom.number[pred] >= dom.number[block] and block not in self.irreducible:
-                    self.irreducible.append(block)
+                else:
+                    retreats |= dom.number[pred] >= dom.number[block]
+            if retreats:
+                self.irreducible.append(block)
         self.loops: list[Loop] = []
         self.of: dict[Block, Loop] = {}
         for header in dom.order:  # outer headers come first
@@ -214,12 +237,13 @@ class LoopNest:
                 continue
             loop = Loop(header, latches[header])
             work = [b for b in loop.latches if b is not header]
-            loop.blocks.update(work)
+            inside = {header, *work}
             while work:
                 for pred in preds[work.pop()]:
-                    if pred not in loop.blocks:
-                        loop.blocks.add(pred)
+                    if pred not in inside:
+                        inside.add(pred)
                         work.append(pred)
+            loop.blocks = dict.fromkeys(sorted(inside, key=dom.number.__getitem__))
             parent = self.of.get(header)
             loop.parent = parent
             if parent is not None:
@@ -229,15 +253,15 @@ class LoopNest:
             self.loops.append(loop)
 
 
-def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, set[Value]]:
+def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, dict[Value, None]]:
     """Block -> the values, defined elsewhere, that are read in it or after it; its own parameters are not among them.
 
-    `wanted` restricts the answer. Walks back from each use to the definition: cost is the size of the answer.
+    The values are keys of a dict, in an order that follows from the function alone. `wanted` restricts the answer. Walks back from each use to the definition: cost is the size of the answer.
     A value read by a handler counts as live in all of the block that the exception leaves.
     """
     order = reverse_postorder(fn)
     preds = predecessors(order)
-    live: dict[Block, set[Value]] = {block: set() for block in order}
+    live: dict[Block, dict[Value, None]] = {block: {} for block in order}
     defined: dict[Value, Block] = {}
     for block in order:
         for value in block.params:
@@ -255,18 +279,18 @@ def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict
                 here = work.pop()
                 if value in live[here]:
                     continue
-                live[here].add(value)
+                live[here][value] = None
                 work += [pred for pred in preds[here] if pred is not home]
     return live
 
 
-def uses_of(block: Block) -> set[Value]:
-    """Every value that an instruction of `block` or an edge out of it reads."""
-    used: set[Value] = set()
+def uses_of(block: Block) -> dict[Value, None]:
+    """Every value that an instruction of `block` or an edge out of it reads, in order."""
+    used: dict[Value, None] = {}
     for inst in block.insts:
-        used.update(inst.args)
+        used.update(dict.fromkeys(inst.args))
         for edge in inst.targets:
-            used.update(edge.args)
+            used.update(dict.fromkeys(edge.args))
         if inst.unwind is not None:
-            used.update(inst.unwind.args)
+            used.update(dict.fromkeys(inst.unwind.args))
     return used

@@ -7,12 +7,13 @@ raise carries `unwind`, the edge to its handler, or None where the exception lea
 """
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from typing import Any, Callable
 
 from ..types.kinds import Type
 
-__all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE",
+__all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
            "PURE", "RAISES", "READS", "WRITES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC"]
 
 # Effects of an operation, or-ed together. Pure operations may be folded, shared, moved and dropped.
@@ -35,13 +36,18 @@ class Loc(namedtuple("Loc", "line end_line col end_col")):
 NOWHERE = Loc(0, 0, -1, -1)
 
 
+_attributes: dict[Op, frozenset[str]] = {}  # filled when asked
+NOTES = frozenset(("origin",))  # that any instruction may have. origin: (qualname, filename) of the function it was inlined from
+
+
 class Op:
     """One operation: everything about it in one record. Frozen, compared by identity, callable in library code.
 
-    name: str, as printed; rule: (operand types, attrs) -> result Type or None for no result, raises TypeError;
+    name: str, as printed; attrs: names of the attributes that an instruction of it may have; rule: (operand types, attrs) -> result Type or None for no result, raises TypeError;
     effects: the flags above; eval: the Python meaning, called with operand values (and attrs as keywords when
     `eval_attrs`), for folding and the IR interpreter, None where it has none; lower: see ops/lowering.py;
-    partials: derivative (a lambda, or NONDIFF / STRUCTURAL of ops/effects.py); bounds: (least, most) of an int result.
+    partials: derivative (a lambda, or NONDIFF / STRUCTURAL of ops/effects.py); bounds: (least, most) of an int result;
+    doc: what it does. An attribute is declared by naming it there in braces, alone or with others, before a colon what it may be.
     """
 
     __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds")
@@ -61,6 +67,14 @@ class Op:
 
     def __setattr__(self, name, value):
         raise AttributeError("operations are frozen")
+
+    @property
+    def attrs(self) -> frozenset[str]:
+        found = _attributes.get(self)
+        if found is None:
+            braces = re.findall(r"\{([^{}]*)\}", re.sub(r"'[^']*'", "", self.doc))
+            found = _attributes[self] = frozenset(re.findall(r"(?:^|,) *([a-z_]+)", ",".join(braces)))
+        return found
 
     def __call__(self, *args, **attrs):
         """Run the Python meaning: library functions that use the operation also run under plain CPython."""

@@ -2,10 +2,13 @@
 
 Scalars are Python's and NumPy's own, arrays are NumPy arrays, structs are tuples, a union is a value beside the
 member type it has (`Tagged`), cells and iterators are boxes. Reference counts and polls do nothing. Operations
-compute through `Op.eval`; what has none (control, memory, aggregates) is a method here, called by name.
+compute through `Op.eval`; what has none (control, memory, aggregates) is a method here, called by name. What only threads
+of a kernel do is in interp_kernel.py.
 """
 from __future__ import annotations
 
+import warnings
+from types import GeneratorType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +17,7 @@ from ..types import kinds as k
 from ..types.lattice import dtype_of
 from .core import RAISES, TERMINATOR, Edge, Function, Inst
 
-__all__ = ["run", "StepLimit", "Tagged", "Closure"]
+__all__ = ["run", "StepLimit", "Tagged", "Closure", "Wait"]
 
 
 class StepLimit(BaseException):
@@ -33,6 +36,16 @@ class Closure(NamedTuple):
 
     type: k.Type
     captures: tuple
+
+
+class Wait:
+    """A thread of a kernel waits at `inst`, with these operands: for the lanes of its warp, or only for others to have a turn,
+    and then goes on with `value`; else for its block or its grid."""
+
+    __slots__ = ("inst", "args", "lanes", "turn", "value")
+
+    def __init__(self, inst: Inst, args, lanes: bool = False, turn: bool = False, value=None):
+        self.inst, self.args, self.lanes, self.turn, self.value = inst, args, lanes, turn, value
 
 
 class _Box:
@@ -168,6 +181,15 @@ class _Machine:
         self.nests: list[_Nest] = []  # those that run, the innermost last
 
     def call(self, fn: Function, args):
+        """What `fn` returns; it does not wait for others."""
+        try:
+            wait = next(self.steps(fn, args))
+        except StopIteration as end:
+            return end.value
+        raise AssertionError(f"{wait.inst.op.name} outside of a kernel")
+
+    def steps(self, fn: Function, args):
+        """A generator that runs `fn`: gives a Wait where it waits for others, and is sent what that answers."""
         values = dict(zip(fn.params, args, strict=True))
         block = fn.entry
         while True:
@@ -177,8 +199,11 @@ class _Machine:
                     raise StepLimit
                 try:
                     edge = self.step(inst, values)
+                    if type(edge) is Wait or type(edge) is GeneratorType:
+                        values[inst.result] = (yield edge) if type(edge) is Wait else (yield from edge)
+                        edge = None
                 except Exception as error:
-                    if not inst.op.effects & RAISES:
+                    if not inst.op.effects & (RAISES | TERMINATOR):
                         raise AssertionError(f"{inst.op.name} raised {error!r} in {fn.name}") from error
                     if error.__context__ is None and error is not self.handled:
                         error.__context__ = self.handled
@@ -203,10 +228,11 @@ class _Machine:
         elif inst.op.eval is None:
             raise AssertionError(f"operation {inst.op.name} has no meaning here")
         elif inst.op.eval_attrs:
-            result = inst.op.eval(*args, **inst.attrs)
+            attrs = inst.attrs if inst.attrs.keys() <= inst.op.attrs else {key: x for key, x in inst.attrs.items() if key in inst.op.attrs}
+            result = inst.op.eval(*args, **attrs)
         else:
             result = inst.op.eval(*args)
-        if inst.op.effects & TERMINATOR:
+        if inst.op.effects & TERMINATOR or type(result) is Wait or type(result) is GeneratorType:
             return result
         if inst.result is not None:
             values[inst.result] = result
@@ -241,7 +267,7 @@ class _Machine:
 
         return enter(value(tree), inst.result.type)
 
-    do_element_unit = do_element
+    do_element_unit = do_element_stretched = do_element
 
     def do_put(self, inst, target, fresh, apart, *rest):
         (fresh if apart else target)[rest[:-1]] = rest[-1]
@@ -251,11 +277,28 @@ class _Machine:
     def do_unit(self, inst, *shape):
         return True
 
-    def do_cheap(self, inst):
-        return True
+    def do_repeated(self, inst):
+        return False
 
     def do_flat(self, inst, *shape):
         return False
+
+    do_stretched = do_flat
+
+    def do_plain(self, inst, *index):
+        return self.row(index, inst.attrs["type"]) is not None
+
+    def do_row(self, inst, *index):
+        return self.row(index, inst.attrs["type"])
+
+    def row(self, index, t):
+        """The elements from an index on, where the tree is an array of such elements that follow each other; else None."""
+        tree, operands = self.nests[-1]
+        x = None if hasattr(tree, "parts") else operands[tree.index]
+        if not isinstance(x, np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.strides[-1] != x.itemsize or x.shape[-1] == 1:
+            return None
+        *own, first = index[len(index) - x.ndim:]
+        return x[tuple(0 if n == 1 else i for i, n in zip(own, x.shape))][first:]
 
     def do_save(self, inst, target):
         return None
@@ -290,6 +333,13 @@ class _Machine:
     def do_throw(self, inst, *operands):
         message = inst.attrs["message"]
         raise inst.attrs["cls"](message % operands if operands else message)
+
+    def do_warn(self, inst):
+        warnings.warn(inst.attrs["message"], inst.attrs["cls"], stacklevel=2)
+
+    def do_nan_check(self, inst, result, *operands):
+        if result != result and all(x == x for x in operands):
+            raise FloatingPointError(f"invalid value encountered in {inst.attrs['what']}")
 
     def do_exc_new(self, inst, *args):
         return inst.attrs["cls"](*(leave(x, v.type) for x, v in zip(args, inst.args)))
@@ -388,6 +438,21 @@ class _Machine:
     def do_hidden(self, inst, x):
         return x
 
+    def do_array_copy(self, inst, wanted, a):
+        return a.copy() if wanted else np.empty([0] * a.ndim, a.dtype)
+
+    def do_sum_eights(self, inst, a, n):
+        lanes = a[:n].reshape(-1, 8)
+        sums = lanes[0].copy()
+        for more in lanes[1:]:
+            sums += more
+        while sums.size > 1:
+            sums = sums[::2] + sums[1::2]
+        return sums[0]
+
+    def do_dot(self, inst, a, b):
+        return a.dtype.type(np.dot(a, b))
+
     def do_array_dim(self, inst, a):
         return a.shape[inst.attrs["axis"]]
 
@@ -408,6 +473,8 @@ class _Machine:
         if inst.attrs.get("zero"):
             return np.zeros(shape, _scalar(t.dtype), order)
         return np.full(shape, 77, _scalar(t.dtype), order)  # what nobody wrote yet should be seen when it is read
+
+    do_frame_array = do_array_new
 
     def do_array_same(self, inst, x, y):
         return x is y

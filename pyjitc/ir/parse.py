@@ -1,4 +1,4 @@
-"""Typed IR from the text that `ir.show` writes: `show(parse(show(fn), ops))` is the same text again.
+"""IR, typed or generic, from the text that `ir.show` writes: `show(parse(show(fn), ops))` is the same text again.
 
     fn twice(x: float) -> float:
       entry(x: float):
@@ -134,12 +134,11 @@ class _Reader:
             block.insts.append(self.inst())
 
     def params(self, names) -> list[Value]:
-        """`x: T, y: T)`, behind the opening parenthesis."""
+        """`x: T, y: T)`, behind the opening parenthesis; in generic IR `x, y)`."""
         result = []
         while not self.take(")"):
             name = self.word(_NAME)
-            self.expect(":")
-            result.append(self.define(name, self.type(), names))
+            result.append(self.define(name, self.type() if self.take(":") else None, names))
             if not self.take(","):
                 self.expect(")")
                 break

@@ -2,14 +2,16 @@
 definitions dominate uses (exceptional edges leave from the middle of a block); nothing jumps to the entry; in typed
 IR every value has the type that the rule of its operation gives, and calls fit the callee.
 
+After the pass that counts references, what is owned is given up once on every way.
+
 Run after inference and after every pass when PYJITC_VERIFY is set. Linear but for the dominator tree.
 """
 from __future__ import annotations
 
 from ..base.errors import VerifyError
-from ..types.kinds import Bool, NoneType, Type, is_integer
+from ..types.kinds import Array, Bool, NoneType, Type, is_integer, is_refcounted
 from .cfg import Dominators
-from .core import GENERIC, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
+from .core import ALLOCATES, GENERIC, NOTES, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
 from .show import show
 
 __all__ = ["verify", "verify_module"]
@@ -57,6 +59,8 @@ class _Check:
         for block in fn.blocks:
             self.block(block)
         self.dominance()
+        if self.stage == "refcount":
+            self.balance()
 
     # -- one block at a time
 
@@ -91,6 +95,9 @@ class _Check:
             self.fail("a generic operation in typed IR", block, inst)
         if inst.unwind is not None and not op.effects & RAISES:
             self.fail("an unwind edge at an operation that cannot raise", block, inst)
+        if not inst.attrs.keys() <= op.attrs | NOTES:
+            unknown = sorted(inst.attrs.keys() - op.attrs - NOTES)
+            self.fail(f"{op.name} takes no {', '.join(unknown)}: the doc of an operation declares what it takes", block, inst)
         if inst.cleanup and not op.effects & RAISES:
             self.fail("values to release at an operation that cannot raise", block, inst)
         expected = 1 + len(inst.attrs.get("cases", ())) if op.name == "switch" else _TARGETS.get(op.name, 0)
@@ -135,10 +142,102 @@ class _Check:
                 result = op.rule(types, inst.attrs) if op.rule is not None else given
             except Exception as error:
                 self.fail(f"{name} of {_list(types)}: {type(error).__name__}: {error}", block, inst)
+        if "tree" in inst.attrs:
+            self.nest(block, inst)
         if types != expected:
             self.fail(f"{name} of {_list(types)} instead of {_list(expected)}", block, inst)
         if result is not given:
             self.fail(f"the result of {name} of {_list(types)} is {given} instead of {result}", block, inst)
+
+    def nest(self, block: Block, inst: Inst):
+        """The template fits the first arguments, and each kernel of the tree what it is given."""
+        count, template = inst.attrs["count"], inst.attrs["template"]
+        operands = inst.args[count:]
+        given = [value.type for value in inst.args[:count]]
+        if given != [p.type for p in template.params]:
+            self.fail(f"a template of {_list(p.type for p in template.params)} is given {_list(given)}", block, inst)
+        known: dict = {}  # node -> the type of its element, None while it is looked at
+
+        def element(node):
+            if not hasattr(node, "parts"):
+                if not 0 <= node.index < len(operands):
+                    self.fail(f"operand {node.index} of {len(operands)} in a tree", block, inst)
+                t = operands[node.index].type
+                return t.dtype if isinstance(t, Array) else t
+            if node in known and known[node] is None:
+                self.fail("a tree that goes round", block, inst)
+            if node not in known:
+                known[node] = None
+                parts, params = [element(part) for part in node.parts], [p.type for p in node.kernel.params]
+                if parts != params:
+                    self.fail(f"kernel {node.kernel.name} of {_list(params)} is given {_list(parts)}", block, inst)
+                known[node] = node.kernel.result
+            return known[node]
+
+        element(inst.attrs["tree"])
+
+    # -- references
+
+    def balance(self):
+        """Forward over the blocks: how many references each value owns, which is the same on all ways to a place."""
+        entry = self.fn.blocks[0]
+        arrived: dict[Block, dict[Value, int]] = {entry: {}}
+        work = [entry]
+        while work:
+            block = work.pop()
+            owned = dict(arrived[block])
+            if block is not entry:
+                owned.update((p, 1) for p in block.params if is_refcounted(p.type))
+            for inst in block.insts:
+                for edge, count in self.counted(block, inst, owned):
+                    if edge.block not in arrived:
+                        arrived[edge.block] = count
+                        work.append(edge.block)
+                    elif arrived[edge.block] != count:
+                        differs = ", ".join(sorted({v.name or "v" for v in {*count, *arrived[edge.block]}
+                                                    if count.get(v) != arrived[edge.block].get(v)}))
+                        self.fail(f"on the ways to {edge.block.name} references of {differs} are counted differently", block, inst)
+
+    def counted(self, block: Block, inst: Inst, owned: dict[Value, int]):
+        """Change `owned` as an instruction does; gives (edge, what is owned behind it)."""
+        name = inst.op.name
+
+        def give_up(value, counts, how):
+            if value not in counts:
+                self.fail(f"a reference of {value.name or 'v'} that is not held is {how}", block, inst)
+            counts[value] -= 1
+            if not counts[value]:
+                del counts[value]
+
+        def passed(edge):
+            counts = dict(owned)
+            for value, param in zip(edge.args, edge.block.params):
+                if is_refcounted(param.type):
+                    give_up(value, counts, "handed over")
+            return edge, counts
+
+        found = []
+        if name == "retain" and is_refcounted(inst.args[0].type):
+            owned[inst.args[0]] = owned.get(inst.args[0], 0) + 1
+        elif name == "release":
+            give_up(inst.args[0], owned, "released")
+        if inst.unwind is not None:
+            found.append(passed(inst.unwind))
+        elif inst.op.effects & RAISES:
+            left = dict(owned)
+            for value in inst.cleanup:
+                give_up(value, left, "released when an exception leaves")
+            if left:
+                self.fail(f"references of {', '.join(v.name or 'v' for v in left)} stay when an exception leaves", block, inst)
+        found += map(passed, inst.targets)
+        if name == "return":
+            if inst.args and is_refcounted(inst.args[0].type):
+                give_up(inst.args[0], owned, "returned")
+            if owned:
+                self.fail(f"references of {', '.join(v.name or 'v' for v in owned)} stay behind", block, inst)
+        if inst.result is not None and is_refcounted(inst.result.type) and (inst.op.effects & ALLOCATES or name == "invoke"):
+            owned[inst.result] = 1
+        return found
 
     # -- definitions before uses
 

@@ -37,8 +37,8 @@ __all__ = ["Library"]
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
 creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "subscripts", "views"))
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
-classes, conversions, iteration, ranges, sequences, tuples = (
-    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "ranges", "sequences", "tuples"))
+classes, conversions, iteration, membership, ranges, sequences, tuples = (
+    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "membership", "ranges", "sequences", "tuples"))
 cuda_rules = lazy(f"{__package__}.cuda.rules")
 refusals, watched = lazy(f"{__package__}.refusals"), lazy(f"{__package__}.watched")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
@@ -157,6 +157,10 @@ class Library:
             return target in cuda_rules.WAITING
         return target is print or isinstance(target, type) and issubclass(target, BaseException)
 
+    def makes_iterator(self, target) -> bool:
+        """Whether a call of it gives a state of a loop, which becomes an object where it is read more than once."""
+        return isinstance(target, type) and target in _ITERATORS
+
     # -- operators
 
     def binary(self, op, x, y, inplace=False):
@@ -184,9 +188,9 @@ class Library:
             return Apply(pyobject.PY_JOIN, x, y)
         for t, other in ((x.type, y.type), (y.type, x.type)):
             if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or op == "+" and t is other):
-                raise refusals.not_yet(t)
+                raise refusals.not_yet(t, f"`{op}` of")
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
-                raise refusals.not_yet(t)
+                raise refusals.not_yet(t, f"`{op}` of")
         return operators.binary(op, x, y, inplace)
 
     def unary(self, op, x):
@@ -242,6 +246,8 @@ class Library:
         x, y = args
         if is_scalar(x.type) and is_scalar(y.type) or _is_text(x.type) and x.type is y.type:
             return self.compare("==", x, y)
+        if isinstance(x.type, Tuple) and isinstance(y.type, Tuple):
+            return self.compare("==", x, y)  # which asks the same of their items
         same = self._identity("is", x, y) if not (is_number(x.type) or is_number(y.type)) else Const(Bool, False)
         if same.known and same.value:
             return same
@@ -310,19 +316,17 @@ class Library:
             return Const(Bool, x.value in y.value) if x.known and y.known else Apply(
                 pyobject.PY_UNBOX, _python(operator.contains, y, x), type=Bool)
         if isinstance(y.type, Tuple):
-            return Call(tuples.contains, y, x)
+            return membership.contains(y, x)
         if y.type is Range:
             return Call(iteration.range_contains, y, x)
         if isinstance(y.type, Struct) and y.type.name == "list":
-            return Call(tuples.contains, sequences.tuple_of([y], {}), x)
+            return membership.contains(sequences.tuple_of([y], {}), x)
         if isinstance(y.type, Struct) and y.type.name == "dict" and x.known:
             return Const(Bool, x.value in dict(y.type.members))
         if isinstance(y.type, Singleton) and isinstance(y.type.value, (dict, frozenset, set)) and x.known:
             return Const(Bool, x.value in y.type.value)
         if isinstance(y.type, Singleton) and isinstance(y.type.value, frozenset):
-            if not all(type(v) is int for v in y.type.value):
-                raise refusals.no_container(y)
-            return Call(tuples.contains, Const(Tuple(tuple(Int for _ in y.type.value)), tuple(y.type.value)), x)
+            return membership.contains(y, x)
         if isinstance(y.type, Array):
             return Call(indexing.contains, y, x)
         if _is_enum(y.type):
@@ -331,6 +335,10 @@ class Library:
             raise Mismatch("`in` of an enum class is compiled for members of a plain enum", "compare with the members, or with their values")
         if _is_of_the_program(y.type):
             raise refusals.of_the_program(y.type, "`in`")
+        if _is_container(y.type):
+            raise refusals.not_yet(y.type, "`in` of")
+        if isinstance(y.type, Singleton) and hasattr(type(y.type.value), "__contains__"):
+            raise refusals.of_an_object(y.type, "the items")
         raise Mismatch(f"argument of type {describe(y.type)} is not iterable")
 
     def truth(self, x):
@@ -441,7 +449,8 @@ class Library:
             raise Mismatch("flags of an array are part of its type in compiled code and cannot be changed")
         if _is_record(x.type):
             return index.records.put_attribute(x, name, value)
-        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code")
+        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code",
+                       "return the value and assign it outside, or write it into an array")
 
     def class_of(self, t):
         """The class of the values of a type in Python, or None."""
@@ -482,7 +491,7 @@ class Library:
                 raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
             return Call(iteration.range_item, x, ranges.index(i))
         if _is_text(t) or _is_container(t):
-            raise refusals.not_yet(t)
+            raise refusals.not_yet(t, "indexing of")
         if isinstance(t, Singleton) and (t.value is np.mgrid or t.value is np.ogrid):
             return index.grids.getitem(x, i)
         if isinstance(t, Singleton) and (t.value is np.r_ or t.value is np.c_):
@@ -491,6 +500,8 @@ class Library:
             raise Mismatch(f"'{t.value.__name__}[...]' has no meaning in compiled code")
         if _is_of_the_program(t):
             raise refusals.of_the_program(t, "an item")
+        if isinstance(t, Singleton) and hasattr(type(t.value), "__getitem__"):
+            raise refusals.of_an_object(t, "items")
         raise Mismatch(f"{describe(t)} object is not subscriptable")
 
     def _tuple_item(self, x, i, name="tuple"):
@@ -532,7 +543,7 @@ class Library:
                 return subscripts.setitem(x, i, v, lambda value, dtype: value)
             return indexing.setitem(x, i, v) if written_out or _advanced(i) else subscripts.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
-            raise refusals.not_yet(x.type)
+            raise refusals.not_yet(x.type, "assigning to an item of")
         if _is_part(x.type):
             return index.attributes.setitem(x, i, v)
         if _is_of_the_program(x.type):
@@ -607,11 +618,13 @@ class Library:
         if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (_is_state(t) or t.name == "empty_iterator"):
             return x
         if _is_text(t) or _is_container(t):
-            raise refusals.not_yet(t)
+            raise refusals.not_yet(t, "iteration over")
         if _is_of_the_program(t):
             raise refusals.of_the_program(t, "iteration")
         if _is_enum(t):
             return self.iter(constant(classes.enum_members(t.value)))
+        if isinstance(t, Singleton) and hasattr(type(t.value), "__iter__"):
+            raise refusals.of_an_object(t, "the items")
         raise Mismatch(f"{describe(t)} object is not iterable")
 
     def next(self, state):
@@ -623,7 +636,9 @@ class Library:
         if isinstance(t, Struct):
             if t.name == "empty_iterator":
                 return Const(Tuple((Bool, Undefined, Undefined)), (False, Undefined, Undefined))
-            return ranges.step(state) if t.name == ranges.STATE else Call(iteration.STEPS[t.name], state)
+            if t.name == ranges.STATE:
+                return ranges.step(state)
+            return Call((index.iterators if t.name in index.STATES else iteration).STEPS[t.name], state)
         raise Mismatch(f"{describe(t)} object is not an iterator")
 
     def _explicit_iter(self, args, kwargs):
@@ -656,9 +671,25 @@ class Library:
             return self.rule_for(dtype_of(converts_to).type)(args, kwargs)
         raise refusals.call(target)
 
-    def instead(self, module):
-        """What to write instead of a function of that module, which is written in Python that is not compiled."""
-        return refusals.instead(module)
+    # -- what there is no meaning for: refusals.py
+
+    def of_python(self, function, module, error):
+        return refusals.of_python(function, module, error)
+
+    def no_display(self, kind):
+        return refusals.no_display(kind)
+
+    def no_comprehension(self, kind, item):
+        return refusals.no_comprehension(kind, item)
+
+    def no_deletion(self, t):
+        return refusals.no_deletion(t)
+
+    def other_attribute(self, x, name):
+        return refusals.other_attribute(x, name)
+
+    def advice_of_call(self, callee, args, kwargs, message):
+        return refusals.advice_of_call(callee, args, kwargs, message)
 
     def method(self, receiver, name, args, kwargs):
         t = receiver.type
@@ -715,9 +746,12 @@ def _is_part(t):
     return isinstance(t, Struct) and t.name in ("flags", "flat")
 
 
+_ITERATORS = frozenset((enumerate, zip, map, filter, reversed, np.ndindex, np.ndenumerate))
+
+
 def _is_state(t):
     """Of a loop that has a step."""
-    return t.name == ranges.STATE or t.name in iteration.STEPS
+    return t.name == ranges.STATE or t.name in index.STATES or t.name in iteration.STEPS
 
 
 def _is_record(t):

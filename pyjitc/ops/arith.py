@@ -41,10 +41,10 @@ def _integer(function):
 
 
 def _checked(function, symbol):
-    def meaning(*args):
+    def meaning(*args, message=None, by=None):
         result = function(*args)
         if type(args[0]) is int and not INT_MIN <= result <= INT_MAX:
-            raise OverflowError(overflow_text(symbol) % args)
+            raise OverflowError(message or overflow_text(symbol) % args)
         return result
 
     return meaning
@@ -53,7 +53,8 @@ def _checked(function, symbol):
 def overflow_text(symbol: str) -> str:
     """The text of an OverflowError that CPython would not raise, as a format for the operands."""
     shown = "-(%d)" if symbol == "-()" else f"%d {symbol} %d"
-    return f"integer overflow: {shown} does not fit in 64 bits"
+    return (f"integer overflow: {shown} does not fit in 64 bits; "
+            "use floats, or let it wrap: np.uint64, or njit(overflow=\"wrap\")")
 
 
 _ABS_TEXT = "integer overflow: abs(-9223372036854775808) does not fit in 64 bits"
@@ -153,7 +154,12 @@ def _complex_make(re, im):
     return value[()]
 
 
-def _truncate(x, *, message=_TOO_BIG):
+def _popcount(x):
+    bits = 64 if type(x) is int else x.dtype.itemsize * 8
+    return (int(x) & (1 << bits) - 1).bit_count()
+
+
+def _truncate(x, *, message=_TOO_BIG, flags=""):
     result = int(x)
     if not INT_MIN <= result <= INT_MAX:
         raise OverflowError(message)
@@ -220,15 +226,19 @@ def _checked_lower(name, symbol):
 
     def lower(e, inst, x, y):
         text = _escaped(inst.attrs["message"]) if "message" in inst.attrs else usual
-        pair = e.assign(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {x[0]}, i64 {y[0]})")
-        e.declare(f"declare {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64, i64)")
-        result = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
-        bad = e.assign(f"extractvalue {{i64, i1}} {pair}, 1")
-        good = e.assign(f"xor i1 {bad}, true")
-        e.raise_unless(good, inst, "OverflowError", text, f"i64 {x[0]}", f"i64 {y[0]}")
-        return [result]
+        return _overflowing(e, inst, name, x, y, text, x, y)
 
     return lower
+
+
+def _overflowing(e, inst, name, x, y, text, *shown):
+    pair = e.assign(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {x[0]}, i64 {y[0]})")
+    e.declare(f"declare {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64, i64)")
+    result = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
+    bad = e.assign(f"extractvalue {{i64, i1}} {pair}, 1")
+    good = e.assign(f"xor i1 {bad}, true")
+    e.raise_unless(good, inst, "OverflowError", text, *(f"i64 {v[0]}" for v in shown))
+    return [result]
 
 
 def _neg_checked_lower(e, inst, x):
@@ -276,8 +286,11 @@ def _is_literal(component: str) -> bool:
 
 
 def _divide(e, inst, x, y):
-    """(quotient, remainder, divisor, i1 'the floor is one less') of the truncating division; floats never get here."""
+    """(type, width, kind of the truncating division, divisor that cannot trap, i1 'the divisor is 0' or None); floats
+    never get here."""
     t, width = inst.args[0].type, _width(inst, e)
+    if "flags" in inst.attrs:
+        return t, width, "u" if inst.attrs["flags"] == "nonnegative" else "s", y, None
     literal = _is_literal(y) and y not in ("0", "-1")
     divisor, zero = (y, None) if literal else _safe_divisor(e, t, width, x, y)
     kind = "s" if _signed(t) else "u"
@@ -317,8 +330,34 @@ def _truncdiv_lower(e, inst, x, y):
     return [quotient if zero is None else e.assign(f"select i1 {zero}, {width} 0, {width} {quotient}")]
 
 
+def _ring_lower(e, width, x, y, flags):
+    """x % y of what is at most one step of y away, by a comparison and a sum; by a division where it only hardly ever
+    is further."""
+    def plus(value, condition, opcode):
+        return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
+
+    rest = x if "nonnegative" in flags else plus(x, e.assign(f"icmp slt {width} {x}, 0"), "add")
+    if "less" not in flags:
+        rest = plus(rest, e.assign(f"icmp sge {width} {rest}, {y}"), "sub")
+    if "near" not in flags:
+        return rest
+    fast, slow, done = e.label("near"), e.label("far"), e.label("done")
+    e.branch(e.assign(f"icmp ult {width} {rest}, {y}"), fast, slow, likely=True)
+    e.start(fast)
+    e.jump(done)
+    e.start(slow)
+    remainder = e.assign(f"srem {width} {x}, {y}")
+    divided = plus(remainder, _rounds_down(e, width, remainder, y), "add")
+    e.jump(done)
+    e.start(done)
+    return e.phi(width, [(rest, fast), (divided, slow)])
+
+
 def _mod_lower(e, inst, x, y):
     x, y = x[0], y[0]
+    flags = inst.attrs.get("flags", "").split()
+    if "ring" in flags or "near" in flags:
+        return [_ring_lower(e, _width(inst, e), x, y, flags)]
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
     if _is_positive(kind, divisor):
         quotient = _floor_by_positive(e, width, x, divisor)
@@ -376,7 +415,7 @@ def _shift_lower(name):
         t, width = inst.args[0].type, _width(inst, e)
         bits = int(width[1:])
         instruction = "shl" if name == "shl" else "ashr" if _signed(t) else "lshr"
-        if _is_literal(y[0]) and 0 <= int(y[0]) < bits:
+        if inst.attrs.get("flags") == "bounded" or _is_literal(y[0]) and 0 <= int(y[0]) < bits:
             return [e.assign(f"{instruction} {width} {x[0]}, {y[0]}")]
         good = e.assign(f"icmp ult {width} {y[0]}, {bits}")
         if instruction == "ashr":  # shifting by bits - 1 leaves the sign
@@ -390,11 +429,20 @@ def _shift_lower(name):
 
 
 def _shl_checked_lower(e, inst, x, y):
+    if y[0] == "1":  # x + x, whose overflow is a flag of the processor
+        return _overflowing(e, inst, "add", x, x, overflow_text("<<").replace("%d", "%lld"), x, y)
     result = _shift_lower("shl")(e, inst, x, y)
     back = _shift_lower("shr")(e, inst, result, y)
     good = e.assign(f"icmp eq i64 {back[0]}, {x[0]}")
     e.raise_unless(good, inst, "OverflowError", overflow_text("<<").replace("%d", "%lld"), f"i64 {x[0]}", f"i64 {y[0]}")
     return result
+
+
+def _popcount_lower(e, inst, x):
+    width = _width(inst, e)
+    e.declare(f"declare {width} @llvm.ctpop.{width}({width})")
+    count = e.assign(f"call {width} @llvm.ctpop.{width}({width} {x[0]})")
+    return [count if width == "i64" else e.assign(f"zext {width} {count} to i64")]
 
 
 def _escaped(message: str) -> str:
@@ -514,15 +562,29 @@ def _fitted_lower(e, inst, x):
 def _truncate_lower(e, inst, x):
     t = inst.args[0].type
     value = x[0] if t is k.Float or t.bits == 64 else e.assign(f"fpext {e.scalar(t)} {x[0]} to double")
-    above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
-    below = e.assign(f"fcmp olt double {value}, {-float(INT_MIN)!r}")
-    good = e.assign(f"and i1 {above}, {below}")
+    if "bounded" in inst.attrs.get("flags", ""):
+        good = e.assign(f"fcmp ord double {value}, 0.0")
+    else:
+        above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
+        below = e.assign(f"fcmp olt double {value}, {-float(INT_MIN)!r}")
+        good = e.assign(f"and i1 {above}, {below}")
     fine, bad = e.label("fits"), e.label("unfit")
     e.branch(good, fine, bad, likely=True)
     e.start(bad)
     _truncation_error(e, inst, value)
     e.start(fine)
-    return [e.assign(f"fptosi double {value} to i64")]
+    return _whole(e, inst, "double", value)
+
+
+def _whole_lower(e, inst, x):
+    return _whole(e, inst, e.scalar(inst.args[0].type), x[0])
+
+
+def _whole(e, inst, scalar, x):
+    """Vectors of 64-bit ints are made of few processors' floats, those of 32 bits of all."""
+    width = "i32" if "short" in inst.attrs.get("flags", "") else "i64"
+    whole = e.assign(f"fptosi {scalar} {x} to {width}")
+    return [whole if width == "i64" else e.assign(f"sext i32 {whole} to i64")]
 
 
 def _truncation_error(e, inst, value):
@@ -640,47 +702,61 @@ def _fits_rule(types, attrs):
     return k.Bool
 
 
-def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False):
+def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False, bounds=None):
     return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, eval=eval, lower=lower,
-              partials=partials, doc=doc, eval_attrs=attrs)
+              partials=partials, doc=doc, eval_attrs=attrs, bounds=bounds)
 
 
 _CHECKED = "x: int, y: int -> int"
 II, FF, BB = "x: I, y: I -> I", "x: F, y: F -> F", "x: B, y: B -> B"
 
-# {flags}: LLVM's "nsw" or "nuw nsw": nobody reads the result where the operation on signed (and unsigned) ints wraps. LLVM
-# spends a quarter of its time on a function of many loops with finding that out.
+# {flags}: what a lowering may rely on at this place (passes/ranges.py). Of sums LLVM's "nsw" or "nuw nsw": nobody reads
+# the result where the operation on signed (and unsigned) ints wraps. LLVM spends a quarter of its time on a function of
+# many loops with finding that out.
 IADD = _op("iadd", II, _integer(operator.add), llvm("add"), doc="iadd {flags} (x, y): x + y, wrapping")
 ISUB = _op("isub", II, _integer(operator.sub), llvm("sub"), doc="isub {flags} (x, y): x - y, wrapping")
 IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="imul {flags} (x, y): x * y, wrapping")
 INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wrapping")
 IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
-              doc="iadd_ck {message, optional} (x, y): x + y; OverflowError beyond 64 bits")
+              attrs=True,
+              doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, {message} instead of the usual one; "
+              "by: the size of y is at most that")
 ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
-              doc="isub_ck {message, optional} (x, y): x - y; OverflowError beyond 64 bits")
+              attrs=True,
+              doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, {message} instead of the usual one; "
+              "by: the size of y is at most that")
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
-              doc="imul_ck {message, optional} (x, y): x * y; OverflowError beyond 64 bits")
+              attrs=True,
+              doc="imul_ck {message} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of the usual one")
 INEG_CK = _op("ineg_ck", "x: int -> int", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
               doc="-x; OverflowError for the least int")
 IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
 IABS_CK = _op("iabs_ck", "x: int -> int", _abs_checked, _abs_checked_lower, effects=RAISES,
               doc="|x|; OverflowError for the least int")
 IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
-                doc="x // y, rounding down, wrapping; 0 where y is 0")
+                doc="ifloordiv {flags} (x, y): x // y, rounding down, wrapping; 0 where y is 0; "
+                "positive, nonnegative: see imod")
 IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, "//"), _floordiv_checked_lower,
                    effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
 ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower, doc="x / y, rounding towards zero, wrapping; 0 where y is 0")
-IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="x % y with the sign of y; 0 where y is 0")
+IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is 0; "
+           "positive: y is above 0; nonnegative: and x not below; ring: y is above 0, x not below -y and below 2 * y; "
+           "less: and below y; near: as ring nearly always")
 ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
                doc="x / y correctly rounded; inf or nan where y is 0")
 IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
 IOR = _op("ior", II, _integer(operator.or_), llvm("or"), doc="x | y")
 IXOR = _op("ixor", II, _integer(operator.xor), llvm("xor"), doc="x ^ y")
 INOT = _op("inot", "x: I -> I", _integer(operator.invert), _not_lower, doc="~x")
-ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"), doc="x << y, wrapping; 0 where y is outside 0..bits-1")
-ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"), doc="x >> y; only the sign where y is outside 0..bits-1")
+ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"),
+           doc="ishl {flags} (x, y): x << y, wrapping; 0 where y is outside 0..bits-1; bounded: it is not")
+ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"),
+           doc="ishr {flags} (x, y): x >> y; only the sign where y is outside 0..bits-1; bounded: it is not")
 ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_lower, effects=RAISES,
-              doc="x << y; OverflowError beyond 64 bits; y is not negative")
+              doc="ishl_ck {flags} (x, y): x << y; OverflowError beyond 64 bits; y is not negative; "
+              "bounded: nor above 63")
+
+POPC = _op("popc", "x: I -> int", _popcount, _popcount_lower, doc="number of bits that are set", bounds=(0, 64))
 
 _RELATION = "x: I|B, y: I|B -> bool"
 IEQ = _op("ieq", _RELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of integers or bools")
@@ -690,15 +766,16 @@ ILE = _op("ile", _RELATION, _relation(operator.le), compare("sle", "ule", "ole")
 IGT = _op("igt", _RELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt"), doc="x > y")
 IGE = _op("ige", _RELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
 
-FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)), "x + y")
+FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)),
+           "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum whose order is free")
 FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)),
-           "x - y")
-FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y")
+           "x - y; {exact}: as of fadd")
+FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y; {exact}: as of fadd")
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
-           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0")
+           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0; {exact}: as of fadd")
 FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
            lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x")
-FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),), "-x")
+FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),), "-x; {exact}: as of fadd")
 
 _FRELATION = "x: F, y: F -> bool"
 FEQ = _op("feq", _FRELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of floats")
@@ -725,7 +802,10 @@ FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} 
 FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,
              doc="fitted {type} (x): x as an element of that type, which it fits")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
-               doc="truncate {message, optional} (x): int(x); ValueError for nan, OverflowError beyond 64 bits")
+               doc="truncate {message, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits; "
+               "bounded: never that; short: 32 bits are enough")
+WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
+            doc="whole {flags} (x): int(x) of what is known to fit in 64 bits; short: in 32")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,

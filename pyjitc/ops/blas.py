@@ -1,7 +1,12 @@
 """Calls of BLAS and LAPACK functions by Fortran's rules: everything by address, letters with hidden lengths at the end."""
 from __future__ import annotations
 
+import ctypes
+
+import numpy as np
+
 from ..ir.core import READS, WRITES, Op
+from ..runtime import blas
 from ..types.kinds import Array, Bool, Int
 from ..types.lattice import part_of
 from .effects import NONDIFF
@@ -65,7 +70,26 @@ def _lower(e, inst, *operands):
     return []
 
 
-BLAS = Op("blas", _rule, READS | WRITES, lower=_lower, partials=NONDIFF,
+def _call(*operands, name, letters="", result=None):
+    """The call that the lowering makes."""
+    dtype = next(x.dtype for x in operands if isinstance(x, np.ndarray))
+    kept = [np.array(ord(c), np.int8) for c in letters]
+    lengths = len(letters)
+    for x in operands:
+        lengths += type(x) is bool
+        kept.append(x if isinstance(x, np.ndarray) else np.array(ord("NT"[x]), np.int8) if type(x) is bool
+                    else np.array(x, np.int64) if type(x) is int else np.array(x, dtype))
+    if result == "info":
+        kept.append(np.array(0, np.int64))
+    part = dtype.type(0).real.dtype
+    kinds = [ctypes.c_void_p] * len(kept) + [ctypes.c_int64] * lengths
+    answer = np.ctypeslib.as_ctypes_type(part) if result == "number" else None
+    function = ctypes.CFUNCTYPE(answer, *kinds)(blas.address(_LETTERS[dtype.name] + name))
+    found = function(*(x.ctypes.data for x in kept), *[1] * lengths)
+    return part.type(found) if result == "number" else int(kept[-1].reshape(1).view(np.int32)[0]) if result == "info" else None
+
+
+BLAS = Op("blas", _rule, READS | WRITES, lower=_lower, partials=NONDIFF, eval=_call, eval_attrs=True,
           doc="the BLAS or LAPACK function {name} for the type of the first array; {letters}: constant options that come first; "
           "{result}: 'number', or 'info' for the status of LAPACK, whose argument is added")
 

@@ -162,10 +162,6 @@ def _bits(x) -> tuple[int, int]:
     return int(x) & (1 << width) - 1, width
 
 
-def _popc(x):
-    return _bits(x)[0].bit_count()
-
-
 def _clz(x):
     value, width = _bits(x)
     return width - value.bit_length()
@@ -190,7 +186,6 @@ def _rsqrt(x):
     return float(result) if type(x) is float else result
 
 
-POPC = _op("popc", "x: I -> int", PURE, "number of bits that are set", eval=_popc, bounds=(0, 64))
 CLZ = _op("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz, bounds=(0, 64))
 FFS = _op("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none", eval=_ffs, bounds=(0, 64))
 BREV = _op("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)

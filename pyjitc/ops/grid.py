@@ -20,8 +20,8 @@ def _nowhere(e, inst, *operands):
     raise AssertionError(f"{inst.op.name} outside of a grid on the CPU")
 
 
-SLOT_LOAD = _op("slot_load", lambda types, attrs: attrs["type"], READS, "what the thread keeps in {slot}, of {type}")
-SLOT_STORE = _op("slot_store", lambda types, attrs: None, WRITES, "(thread, value): keep the value in {slot}")
+SLOT_LOAD = _op("slot_load", lambda types, attrs: attrs["type"], READS, "what the thread keeps in {slot}, of {type}; {common}: one for all threads")
+SLOT_STORE = _op("slot_store", lambda types, attrs: None, WRITES, "(thread, value): keep the value in {slot}; {common}: one for all threads")
 STATE_IS = _op("state_is", lambda types, attrs: Bool, READS, "whether the thread waits to enter {region}")
 STATE_STORE = _op("state_store", lambda types, attrs: None, WRITES, "the thread waits to enter {region}, or has returned: negative")
 NEXT = _op("next_region", lambda types, attrs: Int, READS | WRITES | RAISES,
@@ -33,7 +33,7 @@ COUNT = _op("count_threads", lambda types, attrs: Int, READS,
             "how many threads that are here keep true in {slot}; 'and', 'or' of them: {how}; {masked}: some may have returned")
 LANES = _op("lanes", lambda types, attrs: attrs["type"], READS,
             "(thread, mask, rest...): what a warp operation {how} of {what} gives the thread, from its warp's values in {slot}; "
-            "{masked}: some may be elsewhere")
+            "{masked}: some may be elsewhere; {width}: of a shuffle; {type} of the result")
 TOUCH = _op("touch", lambda types, attrs: None, WRITES | RAISES, "(thread, array, index...[, value]): with `debug`, the thread is about to {what} the element: "
             "0 read, 1 write the value, 2 change by an atomic operation; error where that is a race, or nothing was written, in shared memory; "
             "{unit}: bytes that have a record each")

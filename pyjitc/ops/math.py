@@ -92,7 +92,8 @@ def _from_bits32(n):
 
 
 def _looked_up(n, *, table):
-    return (float if type(n) is int else np.float32)(table[int(n) & len(table) - 1])
+    found = table[int(n) & len(table) - 1]
+    return found if type(n) is int else np.float32(found)
 
 
 def _check_domain(r, x, *, message):
@@ -250,7 +251,7 @@ def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None):
     return _op(name, "x: F, y: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc)
 
 
-SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0.",
+SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0; {exact}: as of fadd.",
               ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"))
 FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
               ufunc=np.fabs, lower=intrinsic("llvm.fabs"))
@@ -268,16 +269,16 @@ FMIN_NUMBER = _binary("fmin_number", NO_RULE, "The smaller of two numbers, of wh
 COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
 FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
-          "x * y + z, rounded once.")
+          "x * y + z, rounded once; {exact}: as of fadd.")
 MULADD = _op("muladd", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fmuladd"),
              lambda b, x, y, z, out: (y, x, b.const(1.0)),
              "x * y + z, rounded once where the machine does that in one step, as the kernels of a BLAS do.")
 POLYNOMIAL = _op("polynomial", "x: F -> F", _polynomial, _polynomial_lower, NO_RULE,
                  "polynomial {coefficients}: c[0] + c[1] * x + c[2] * x**2 + ..., by Estrin's scheme", attrs=True)
 
-SIN = _unary("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians.", ufunc=np.sin)
-COS = _unary("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians.", ufunc=np.cos)
-TAN = _unary("tan", lambda b, x, out: (b.fma(out, out, b.const(1.0)),), "Tangent of x radians.", ufunc=np.tan)
+SIN = _unary("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians; {rare}: in a branch that few elements take.", ufunc=np.sin)
+COS = _unary("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians; {rare}: as of sin.", ufunc=np.cos)
+TAN = _unary("tan", lambda b, x, out: (b.fma(out, out, b.const(1.0)),), "Tangent of x radians; {rare}: as of sin.", ufunc=np.tan)
 ASIN = _unary("asin", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),
               "Arc sine, in radians.", ufunc=np.arcsin)
 ACOS = _unary("acos", lambda b, x, out: (b.fdiv(b.const(-1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),
@@ -335,6 +336,8 @@ FROM_BITS_SINGLE = _op("from_bits_single", "n: int32 -> float32", lambda n: np.i
                        lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.")
 LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, NONDIFF,
              "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True)
+LOOKUP_INT = _op("lookup_int", "n: int -> int", _looked_up, _lookup_lower, NONDIFF,
+                 "lookup_int {table} (n): the same of integers", attrs=True)
 LOOKUP_SINGLE = _op("lookup_single", "n: int32 -> float32", _looked_up, _lookup_lower, NONDIFF,
                     "lookup_single {table} (n): the same of float32", attrs=True)
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,

@@ -5,6 +5,8 @@ that are known to be in range; `check_index` is what makes them so.
 """
 from __future__ import annotations
 
+from math import prod
+
 from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import (
     Array, Bool, Cell, Function, Int, Iterator, Method, NpBool, Struct, Tuple, Type, Union, is_refcounted,
@@ -28,8 +30,8 @@ def item_bytes(t: Type) -> int:
     return 1 if t is NpBool else t.bits // 8
 
 
-def _check_index(i, n, *, axis, nonnegative=False):
-    if not -n <= i < n:
+def _check_index(i, n, *, axis=0, nonnegative=False, unchecked=False):
+    if not (0 if nonnegative else -n) <= i < n and not unchecked:
         raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
     return i + n if i < 0 else i
 
@@ -189,11 +191,58 @@ def _new_lower(e, inst, *shape):
     t = inst.attrs["type"]
     dims = [x[0] for x in shape]
     size = item_bytes(t.dtype)
+    if "frame" in inst.attrs:
+        return _laid_out(e, t, *_new_or_here(e, inst, dims, size), dims)
+    return _laid_out(e, t, *_new_memory(e, inst, dims, size), dims)
+
+
+def _new_memory(e, inst, dims, size):
+    """(data, owner)"""
     zero = "true" if inst.attrs.get("zero") else "false"
     owner = e.assign(f"call ptr {e.helper('pyj_new')}(i64 {size}, i1 {zero})") if not dims else _sized_new(e, inst, dims, size, zero)
     e.check_null(owner, inst)
     where = e.assign(f"getelementptr i8, ptr {owner}, i64 8")
-    data = e.assign(f"load ptr, ptr {where}, align 8")
+    return e.assign(f"load ptr, ptr {where}, align 8"), owner
+
+
+def _new_or_here(e, inst, dims, size):
+    """(data, owner): in the buffer of the frame, without an owner, where the array fits. No length may be larger than
+    the whole, which also says that none is negative and that their product does not wrap."""
+    buffer, most = inst.attrs["frame"], inst.attrs["frame"] // size
+    data, total, fits = e.memory_of(buffer), None, None
+    for n in dims:
+        few = e.assign(f"icmp ule i64 {n}, {most}")
+        fits = few if fits is None else e.assign(f"and i1 {fits}, {few}")
+        total = n if total is None else e.assign(f"mul i64 {total}, {n}")
+    if len(dims) > 1:
+        fits = e.assign(f"and i1 {fits}, {e.assign(f'icmp ule i64 {total}, {most}')}")
+    here, new, done = e.label("here"), e.label("new"), e.label("made")
+    e.branch(fits, here, new)
+    e.start(here)
+    if inst.attrs.get("zero"):
+        e.clear(data, buffer)
+    e.jump(done)
+    e.start(new)
+    made = _new_memory(e, inst, dims, size)
+    after = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi("ptr", [(x, here), (y, after)]) for x, y in zip((data, "null"), made)]
+
+
+def _frame_lower(e, inst, *shape):
+    t = inst.attrs["type"]
+    dims = [x[0] for x in shape]
+    size = item_bytes(t.dtype) * prod(map(int, dims))
+    data = e.memory_of(size)
+    if inst.attrs.get("zero"):
+        e.clear(data, size)
+    return _laid_out(e, t, data, "null", dims)
+
+
+def _laid_out(e, t, data, owner, dims):
+    """The components of a new array."""
+    size = item_bytes(t.dtype)
     strides = [""] * t.ndim
     step = str(size)
     for k in range(t.ndim - 1, -1, -1) if t.layout == "C" else range(t.ndim):
@@ -450,9 +499,10 @@ CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_in
                  "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap")
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=_load_lower, partials=STRUCTURAL,
                 doc="element at indices that are in range; {apart}: (group, number, *others): the array shares no memory with the "
-                "others of a group of arrays of the function")
+                "others of a group of arrays of the function; {parallel}: no iteration of the loop touches what another writes; {strided}: in the "
+                "copy of a loop for steps of any size")
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_lower, partials=STRUCTURAL,
-                 doc="write the last operand at indices that are in range; {apart}: as of array_load")
+                 doc="write the last operand at indices that are in range; {apart}, {parallel}, {strided}: as of array_load")
 ROW_COPY = Op("row_copy", lambda types, attrs: None, READS | WRITES, lower=_row_copy_lower, partials=STRUCTURAL,
               doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no memory, the elements of "
               "a row lie side by side")
@@ -481,7 +531,11 @@ ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
 ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_view_lower, partials=STRUCTURAL,
                 doc="array of {type} on the same memory: (array, byte offset, shape..., byte strides...)")
 ARRAY_NEW = Op("array_new", _new_rule, RAISES | ALLOCATES, lower=_new_lower, partials=STRUCTURAL,
-               doc="fresh array of {type}; {zero}: filled with zeros; ValueError, MemoryError as NumPy")
+               doc="fresh array of {type}; {zero}: filled with zeros; {frame}: bytes of a buffer in the frame, which "
+               "serves where it has room; ValueError, MemoryError as NumPy")
+FRAME_ARRAY = Op("frame_array", _new_rule, WRITES, lower=_frame_lower, partials=STRUCTURAL,
+                 doc="array of {type} and constant lengths in the frame of the function, the same memory each time; "
+                 "{zero}: filled with zeros")
 ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower, partials=NONDIFF, doc="`x is y` of arrays")
 CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_cell_new_lower, partials=STRUCTURAL,
               doc="cell of {type} holding the operand")

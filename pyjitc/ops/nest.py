@@ -10,7 +10,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "kernels", "fails", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "kernels", "fails", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -191,17 +191,21 @@ def _result(types, attrs):
 
 
 NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=STRUCTURAL,
-          doc="(arguments of the {template}: {count}, operands...) -> what the template makes of the {tree}")
+          doc="(arguments of the {template}: {count}, operands...) -> what the template makes of the {tree}; {ndim}: axes of the space; {shape}: its "
+          "lengths, where the arguments say them; {kept}: axes of an argument that stay; {instead}: function to call where nothing was fused; "
+          "{beside}: function that gives two products at once")
 NEST_INTO = Op("nest_into", _result, RAISES | READS | WRITES, lower=_never, partials=STRUCTURAL,
-               doc="a nest whose template writes into its first argument")
+               doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, {shape}, {kept}, {instead}, {beside}")
 ELEMENT = _hole("element", None, READS, "value of the tree, of {type}, at an index")
-ELEMENT_UNIT = _hole("element_unit", None, READS, "the same where `unit` holds: elements follow each other along the last axis")
+ELEMENT_UNIT = _hole("element_unit", None, READS, "the same, of {type}, where `unit` holds: elements follow each other along the last axis")
 STRETCHED = _hole("stretched", Bool, PURE, "whether rows of one operand meet columns of others: along the last axis each of these repeats one element")
-ELEMENT_STRETCHED = _hole("element_stretched", None, READS, "the value at an index where that holds")
+ELEMENT_STRETCHED = _hole("element_stretched", None, READS, "the value, of {type}, at an index where that holds")
 UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their elements follow each other, "
              "repeat, or have a step that LLVM makes two loops of")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
 PLAIN = _hole("plain", Bool, PURE, "whether the tree is an array of {type} and nothing else, whose elements follow each other from the index on")
+REPEATED = _hole("repeated", Bool, PURE, "whether the nest is in a loop that changes its arrays, where they may be "
+                 "short rows, and an element takes {most} operations or fewer")
 ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1), PURE, lower=_never, partials=STRUCTURAL,
          doc="these elements of {type} as an array, of which the length is not true")
 OVERLAPS = _hole("overlaps", Bool, PURE, "whether writing into the array could change elements of operands before they are read")
@@ -214,7 +218,7 @@ PUT_UNIT = Op("put_unit", lambda types, attrs: None, WRITES, lower=_never, parti
               doc="the same into an array whose elements follow each other along the last axis")
 BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, eval_attrs=True, lower=_broadcast_lower,
                partials=NONDIFF, doc="length of {axis} (from the last) of arrays of {ndims} with these lengths together; {into}: "
-               "the first is where the others go; ValueError as NumPy")
+               "the first is where the others go, {listed}: the shapes that the error says; ValueError as NumPy")
 
 NEST_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 NESTS = frozenset((NEST, NEST_INTO))

@@ -5,6 +5,10 @@ without the interpreter lock, or the other way round, gets a mixed stream, as wi
 """
 from __future__ import annotations
 
+import ctypes
+
+import numpy as np
+
 from ..ir.core import ALLOCATES, READS, WRITES, Op
 from ..runtime import random
 from ..types.kinds import Bool, Float, Instance, Int, NpBool, NpInt, uint32, uint64
@@ -114,21 +118,77 @@ def _global_lower(e, inst):
     return [pointer]
 
 
+# ---------------------------------------------------------------- meaning: calls of the same functions
+
+
+def _bits(generator):
+    return (generator.bit_generator if hasattr(generator, "bit_generator") else generator._bit_generator).ctypes
+
+
+def _next(generator, *, kind):
+    interface = _bits(generator)
+    drawn = getattr(interface, f"next_{kind}")(interface.state)
+    return drawn if kind == "double" else getattr(np, kind)(drawn)
+
+
+def _word(value):
+    """(C type, value for it) of a parameter."""
+    dtype = np.dtype({int: np.int64, float: np.float64, bool: np.bool_}.get(type(value), type(value)))
+    return np.ctypeslib.as_ctypes_type(dtype), value.item() if isinstance(value, np.generic) else value
+
+
+def _called(generator, *operands, symbol, result, bare=False, binomial=False):
+    given = [] if bare else [(ctypes.c_void_p, _bits(generator).bit_generator.value)]
+    given += map(_word, operands)
+    if binomial:
+        room = (ctypes.c_int64 * _BINOMIAL_WORDS)()
+        given.append((ctypes.c_void_p, ctypes.addressof(room)))
+    dtype = None if result is None else np.dtype(_PYTHON.get(result) or result.text.rstrip("_"))
+    answer = None if result is None else np.ctypeslib.as_ctypes_type(dtype)
+    drawn = ctypes.CFUNCTYPE(answer, *(t for t, _ in given))(random.address(symbol))(*(x for _, x in given))
+    return None if result is None else drawn if result in _PYTHON else dtype.type(drawn)
+
+
+_PYTHON = {Int: np.int64, Float: np.float64, Bool: np.bool_}
+
+
+def _bounded(generator, offset, span, masked):
+    found = np.empty(1, type(offset))
+    _called(generator, offset, span, 1, bool(masked), found.ctypes.data, symbol=f"random_bounded_{found.dtype.name}_fill", result=None)
+    return found[0]
+
+
+def _put_gauss(generator, has, value):
+    generator.set_state({**generator.get_state(legacy=False), "has_gauss": int(has), "gauss": value})
+
+
+def _table(index, *, row):
+    found = random.normal_tables()["fwk".index(row), index]
+    return int(found.view(np.int64)) if row == "k" else float(found)
+
+
 RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EFFECTS, lower=_next_lower, partials=NONDIFF,
+                 eval=_next, eval_attrs=True,
                  doc="the next uint64, uint32 or double ({kind}) of the bit generator of a generator object")
 RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower, partials=NONDIFF,
-                 doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands; addresses are ints")
-RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
+                 eval=_called, eval_attrs=True,
+                 doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands, addresses are ints; {result}: its "
+                 "type; {binomial}: with room for what a draw keeps")
+RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF, eval=_bounded,
                     doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")
 GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, READS, lower=_gauss_get_lower, partials=NONDIFF,
+               eval=lambda generator: bool(generator.get_state(legacy=False)["has_gauss"]),
                doc="whether a RandomState keeps a normal number")
 GAUSS_KEPT = Op("gauss_kept", lambda types, attrs: Float, READS, lower=_gauss_kept_lower, partials=NONDIFF,
+                eval=lambda generator: generator.get_state(legacy=False)["gauss"],
                 doc="the normal number that a RandomState keeps")
-GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, WRITES, lower=_gauss_put_lower, partials=NONDIFF,
+GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, WRITES, lower=_gauss_put_lower, partials=NONDIFF, eval=_put_gauss,
                doc="keep a normal number in a RandomState")
 NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k" else Float, READS, lower=_table_lower, partials=NONDIFF,
+                  eval=_table, eval_attrs=True,
                   doc="an element of table {row} of the ziggurat for normal numbers")
 RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower, partials=NONDIFF,
-                   doc="the RandomState behind the functions of np.random")
+                   eval=lambda *, cls: np.random.mtrand._rand, eval_attrs=True,
+                   doc="the RandomState, of class {cls}, behind the functions of np.random")
 
 RANDOM_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

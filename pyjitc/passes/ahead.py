@@ -1,214 +1,269 @@
-"""Ask of a strip of a loop, before it runs, whether every number that it stores fits.
+"""Look ahead whether what a loop computes from its elements could fail, so that LLVM can make vectors of the loop that
+stores it.
 
-Runs after versioning. A loop in which storing a number of NumPy's in an array of shorter integers (`fit`) is all that may
-raise has an exit in the middle, so that LLVM does not vectorise it. What it asks about is computed from arrays that it does
-not write, so it can be computed first: a loop without stores goes over a strip and collects whether all fit; then the loop
-runs over the strip without asking, or, where one does not fit, on as it was, which raises at the same element, after the
-same stores.
-Before:  header(i, left): ... y = fit x ; array_store b, i, y
-After:   strip(i, left): take = min(left, STRIP)
-         asking(i, take, good): ... good' = good and fits x          then branch good -> storing, header(i, left)
-         storing(i, take): ... y = fitted x ; array_store b, i, y      then strip(i, left - take) until nothing is left
-Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
+Runs after versioning, on innermost counted loops without index checks that carry nothing from trip to trip. Where what
+they write lies apart from what they read, they run in blocks: a loop that only asks, a loop that only computes, in
+turn. From the first block in which something would fail, the loop as it was goes on, and fails where it always did,
+after the same writes.
+Before:  header(i, left): ... y = truncate x ; z = narrow y ; array_store b, i, z
+After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take, 0), header(i, left)
+         scan(i, take, bad): ... bad |= y does not fit ...
+             then: branch bad = 0 -> fast(i, take), header(i, left)
+         fast(i, take): ... y = whole x ; z = cast y ; array_store b, i, z
+             then: block(i, left - take)
+         header: as before
+Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; three copies of a small loop.
 """
-
 from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ops import arith as a
 from ..ops import control
-from ..ops.arith import BAND, FIT, FITS, FITTED, IGE, IGT, ILT, ISUB
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ..ops.structure import SELECT
-from ..types.kinds import Bool, Int
-from .counted import Counted, Definitions, find
+from ..types.kinds import Bool, Float, Int, is_float
+from .counted import Definitions, find
 from .repair import repair
-from .rewrite import clone_blocks, read_outside
-from .versioning import apart_in_memory, is_quick
+from .rewrite import clone_blocks
+from .versioning import MAX_ARRAYS, lie_apart
 
 __all__ = ["run"]
 
-STRIP = 256  # iterations: what they read is still in the nearest cache when they run
-LEAST = 16  # iterations that are worth the questions
-MOST = 60  # instructions of a loop that is written three times
-ARRAYS = 4  # that are read and compared with those that are written
+BLOCK = 256  # trips that are looked at before they are made: what they read stays in the first cache
+LEAST = 16  # trips of a loop for which this is worth it
+MAX_INSTS = 60
+_CONVERSIONS = {a.TRUNCATE, a.NARROW, a.FIT}
+_CHECKS = {*_CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
+_ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
+_PLAIN = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.INEG_CK: a.INEG, a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE,
+          a.FIT: a.FITTED}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(inst.op is FIT for block in fn.blocks for inst in block.insts):
+    if not any(i.op in _CONVERSIONS for b in fn.blocks for i in b.insts):
         return
-    fn.blocks = reverse_postorder(fn)
     nest = LoopNest(fn)
+    defs, edges = Definitions(fn), in_edges(fn.blocks)
+    changed = False
     for loop in nest.loops:
-        if not loop.inner and any(inst.op is FIT for block in loop.blocks for inst in block.insts):
-            defs = Definitions(fn)
-            counted = find(loop, defs, in_edges(fn.blocks))
-            if counted is not None and (pairs := _read_and_written(loop, counted, nest, defs)) is not None:
-                _split(fn, loop, counted, pairs, defs)
-                fn.blocks = reverse_postorder(fn)
+        plan = _plan(fn, loop, nest, defs, edges)
+        if plan is not None:
+            _split(fn, *plan)
+            changed = True
+    if changed:
+        fn.blocks = reverse_postorder(fn)
 
 
-def _read_and_written(loop, counted: Counted, nest, defs) -> dict | None:
-    """Arrays that the questions read -> those that the loop writes, and the other way round. None where the loop must stay
-    as it is."""
-    insts = [inst for block in loop.blocks for inst in block.insts]
-    if len(insts) > MOST or any(
-        inst.op is not FIT and not is_quick(inst) or inst.op.effects & ir.RAISES and inst.op is not FIT
-        for inst in insts
-    ):
+def _plan(fn, loop, nest, defs, edges):
+    """(counted, checks, arrays that must lie apart, blocks that each trip passes) of a loop that this is for, or
+    None."""
+    insts = [i for b in fn.blocks if b in loop.blocks for i in b.insts]
+    checks = [i for i in insts if i.op in _CHECKS]
+    if loop.inner or len(insts) > MAX_INSTS or not any(i.op in _CONVERSIONS for i in checks):
         return None
-    if any(
-        edge.block not in loop.blocks and edge is not counted.exit
-        for block in loop.blocks
-        for edge in block.insts[-1].targets
-    ):
+    if len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("slow_loop"):
         return None
-    latches = [block for block in loop.blocks if any(edge.block is loop.header for edge in block.insts[-1].targets)]
-    asked = [inst for inst in insts if inst.op is FIT]
-    stored = {inst.result for inst in asked}
-    if any(
-        inst.op is not ARRAY_STORE
-        and not stored.isdisjoint((*inst.args, *(v for edge in inst.targets for v in edge.args)))
-        for inst in insts
-    ):
+    known = _ACCESSES | _CHECKS
+    if not any(i.op is ARRAY_STORE for i in insts) or any(
+            i.unwind is not None or i.op.effects & ~ir.TERMINATOR and i.op not in known for i in insts):
         return None
-    if len(latches) != 1 or not all(nest.dom.dominates(defs.block_of[inst.result], latches[0]) for inst in asked):
+    if any(i.op is a.TRUNCATE and i.args[0].type is not Float and i.args[0].type.bits < 32 for i in checks):
         return None
-    needed, work = set(), [inst.args[0] for inst in asked]
-    work += [block.insts[-1].args[0] for block in loop.blocks if block.insts[-1].op is control.BRANCH]
-    while work:
-        value = work.pop()
-        home = defs.block_of.get(value)
-        if home not in loop.blocks or value in needed:
-            continue
-        needed.add(value)
-        inst = defs.inst_of.get(value)
-        if inst is not None:
-            if inst.op is FIT:
-                return None  # one question depends on another
-            work += inst.args
-        elif home is loop.header:
-            if value not in counted.steps:
-                return None  # what goes from one iteration to the next is computed in order
-        else:
-            k = home.params.index(value)
-            for block in loop.blocks:
-                work += [edge.args[k] for edge in block.insts[-1].targets if edge.block is home]
-    read = {inst.args[0]: None for inst in insts if inst.op is ARRAY_LOAD and inst.result in needed}
-    written = {inst.args[0]: None for inst in insts if inst.op is ARRAY_STORE}
-    if (
-        len(read) > ARRAYS
-        or len(written) > ARRAYS
-        or any(defs.block_of.get(x) in loop.blocks for x in (*read, *written))
-    ):
+    counted = find(loop, defs, edges)
+    if counted is None or set(loop.header.params) - set(counted.steps) or any(
+            edge.block not in loop.blocks and edge is not counted.exit for b in loop.blocks for edge in b.edges()):
         return None
-    for x in read:
-        if (
-            x in written
-            and len(
-                {
-                    tuple(inst.args[1 : 1 + x.type.ndim])
-                    for inst in insts
-                    if inst.op in (ARRAY_LOAD, ARRAY_STORE) and inst.args[0] is x
-                }
-            )
-            > 1
-        ):
-            return None  # it reads other elements than the one that it writes
-    return {
-        **{y: [x for x in read if x is not y] for y in written},
-        **{x: [y for y in written if y is not x] for x in read},
-    }
+    apart = _apart(insts, loop, defs)
+    always = {b for b in loop.blocks if nest.dom.dominates(b, loop.latches[0])}
+    return None if apart is None else (counted, set(checks), apart, always)
 
 
-def _split(fn, loop, counted: Counted, pairs, defs) -> None:
-    header, entry, loc = loop.header, counted.entry, counted.entry_inst.loc
-    order = [block for block in fn.blocks if block in loop.blocks]
-    defined = [
-        v
-        for block in order
-        for v in (*block.params, *(inst.result for inst in block.insts if inst.result is not None))
-    ]
-    outside = read_outside(fn, loop.blocks)
+def _apart(insts, loop, defs):
+    """Array -> the others that it must share no memory with; None where reading ahead may read something else."""
+    reads: dict[ir.Value, list] = {}
+    writes: dict[ir.Value, list] = {}
+    for inst in insts:
+        if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+            array = inst.args[0]
+            if defs.block_of.get(array) in loop.blocks:
+                return None
+            reads.setdefault(array, [])
+            if inst.op is ARRAY_LOAD:
+                reads[array].append(inst.args[1:])
+            else:
+                writes.setdefault(array, []).append(inst.args[1:-1])
+    if len(reads) > MAX_ARRAYS:
+        return None
+    if any(indices != writes[x][0] for x in writes for indices in (*reads[x], *writes[x])) or any(
+            x.type.layout == "A" for x in writes if reads[x]):
+        return None  # what is read is written in the same trip, after it
+    return {x: others for x in reads if (others := [y for y in reads if y is not x and (x in writes or y in writes)])}
+
+
+def _split(fn, counted, checks, apart, always) -> None:
+    loop, header = counted.loop, counted.loop.header
+    order = [b for b in fn.blocks if b in loop.blocks]
     at = header.params.index(counted.left)
+    loc = counted.entry_inst.loc
 
     def make(block, op, *args, type=Int, **attrs):
-        result = ir.Value(type)
-        block.insts.append(ir.Inst(op, args, attrs, result, loc))
-        return result
+        block.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
+        return block.insts[-1].result
 
     def branch(block, condition, yes, no, **attrs):
         block.insts.append(ir.Inst(control.BRANCH, (condition,), attrs, None, loc, [yes, no]))
 
-    guard, strip, decide, after = (ir.Block(name) for name in ("guard", "strip", "decide", "after"))
-    long = make(guard, IGE, entry.args[at], make(guard, control.CONST, value=LEAST), type=Bool)
-    clear = apart_in_memory(guard, pairs, long, loc)
-    branch(guard, clear, ir.Edge(strip, list(entry.args)), ir.Edge(header, list(entry.args)))
-    # the strip
-    strip.params = [ir.Value(p.type, p.name) for p in header.params]
-    left = strip.params[at]
-    size = make(strip, control.CONST, value=STRIP)
-    take = make(strip, SELECT, make(strip, ILT, left, size, type=Bool), left, size)
-    begin = [take if p is left else p for p in strip.params]
-    good = make(strip, control.CONST, value=True, type=Bool)
-    asking, storing = {}, {}
-    questions, stores = clone_blocks(order, asking), clone_blocks(order, storing)
-    strip.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(questions[header], [*begin, good])]))
-    # the questions
-    collected = ir.Value(Bool)
-    questions[header].params.append(collected)
-    _ask(order, questions, collected, header)
-    for inst in questions[header].insts[-1:]:
-        inst.targets = [ir.Edge(decide, []) if edge.block is counted.exit.block else edge for edge in inst.targets]
-    branch(decide, collected, ir.Edge(stores[header], list(begin)), ir.Edge(header, list(strip.params)), likely=True)
-    # the stores
-    for block in stores.values():
-        for inst in block.insts:
-            if inst.op is FIT:
-                inst.op, inst.unwind, inst.attrs = FITTED, None, {"type": inst.result.type}
-    for inst in stores[header].insts[-1:]:
-        leave = next(edge for edge in inst.targets if edge.block is counted.exit.block)
-        inst.targets = [ir.Edge(after, []) if edge is leave else edge for edge in inst.targets]
-    rest = make(after, ISUB, left, take, flags="nsw")
-    more = make(after, IGT, rest, make(after, control.CONST, value=0), type=Bool)
-    state = [rest if p is counted.left else storing[p] for p in header.params]
-    branch(after, more, ir.Edge(strip, state), leave)
-    for block in (*questions.values(), *stores.values()):
-        block.insts[-1].attrs = {key: x for key, x in block.insts[-1].attrs.items() if key != "row"}
+    # the way in
+    guard, outer = ir.Block("guard"), ir.Block("block", [ir.Value(p.type, p.name) for p in header.params])
+    entry = counted.entry
+    enough = make(guard, a.IGE, entry.args[at], make(guard, control.CONST, value=LEAST), type=Bool)
+    known = _known_apart(order)
+    if apart and not known:
+        enough = lie_apart(guard, apart, enough, loc)
+    branch(guard, enough, ir.Edge(outer, entry.args), ir.Edge(header, entry.args), likely=True)
     entry.block, entry.args = guard, []
+    # a block of trips
+    left = outer.params[at]
+    limit, zero = make(outer, control.CONST, value=BLOCK), make(outer, control.CONST, value=0)
+    take = make(outer, SELECT, make(outer, a.ILT, left, limit, type=Bool), left, limit)
+    starts = [take if k == at else p for k, p in enumerate(outer.params)]
+    more = make(outer, a.IGT, left, zero, type=Bool)
+    # what asks
+    values: dict = {}
+    scan = clone_blocks(order, values)
+    bad = ir.Value(Int, "bad")
+    scan[header].params.append(bad)
+    verdict = ir.Block("verdict")
+    narrowed = _narrowed(order)
+    wrongs: dict[ir.Value, ir.Block] = {}
     for block in order:
-        last = block.insts[-1]
-        if any(edge.block is header for edge in last.targets):
-            last.attrs = {**last.attrs, "slow_loop": True}
-    fn.blocks = reverse_postorder(fn) + [
-        block
-        for block in (guard, strip, *questions.values(), decide, *stores.values(), after)
-        if block not in fn.blocks
-    ]
-    fn.blocks = reverse_postorder(fn)
-    definitions = {v: {defs.block_of[v]: v, stores[defs.block_of[v]]: storing[v]} for v in defined if v in outside}
-    if definitions:
-        repair(fn, definitions)
-
-
-def _ask(order, questions, collected, header) -> None:
-    """Make questions of the copy of a loop: no stores, and what fits is collected from block to block."""
-    good = collected
-    for block in order:  # in which blocks that dominate the latch come one after the other
         kept = []
-        copy = questions[block]
-        for inst in copy.insts:
-            if inst.op is FIT:
-                fits, both = ir.Value(Bool), ir.Value(Bool)
-                kept += [
-                    ir.Inst(FITS, inst.args, {"type": inst.attrs["type"]}, fits, inst.loc),
-                    ir.Inst(BAND, (good, fits), {}, both, inst.loc),
-                ]
-                good = both
-            elif inst.op is not ARRAY_STORE:
-                kept.append(inst)
-        copy.insts = kept
-    for block in questions.values():
-        for edge in block.insts[-1].targets:
-            if edge.block is questions[header]:
-                edge.args.append(good)
+        for original, inst in zip(block.insts, scan[block].insts):
+            if inst.op is ARRAY_STORE or original.result in narrowed and original.op is a.NARROW:
+                continue
+            if original in checks:
+                wrongs[_ask(kept, inst, loc, narrowed.get(original.result))] = block
+            kept.append(inst)
+        scan[block].insts = kept
+    latch = scan[loop.latches[0]]
+    jump, last = latch.insts.pop(), bad
+    for wrong in wrongs:
+        last = make(latch, a.IOR, last, wrong)
+    latch.insts.append(jump)
+    jump.targets[0].args.append(last)
+    scan[header].insts[-1].targets[1] = ir.Edge(verdict)
+    branch(outer, more, ir.Edge(scan[header], [*starts, zero]), ir.Edge(header, outer.params))
+    # what computes
+    values = {}
+    fast = clone_blocks(order, values)
+    rest = ir.Block("rest")
+    if apart and not known:
+        group = fn.attrs["apart"] = fn.attrs.get("apart", 0) + 1
+        names = {x: n for n, x in enumerate(apart)}
+    for block in order:
+        for whole, inst in zip(block.insts, fast[block].insts):
+            if inst.op in _CHECKS:
+                _make_plain(inst, narrowed.get(whole.result))
+            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in apart and not known:
+                inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *apart[inst.args[0]])))}
+    fast[header].insts[-1].targets[1] = ir.Edge(rest)
+    after = make(rest, a.ISUB, left, take, flags="nuw nsw")
+    onward = ir.Edge(outer, [after if k == at else p for k, p in enumerate(fast[header].params)])
+    rest.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [onward]))
+    good = make(verdict, a.IEQ, bad, make(verdict, control.CONST, value=0), type=Bool)
+    branch(verdict, good, ir.Edge(fast[header], starts), ir.Edge(header, outer.params), likely=True)
+    fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
+    none = ir.Value(Int)  # of a check that a trip goes round
+    scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": 0}, none, loc))
+    repair(fn, {wrong: {scan[block]: wrong, scan[header]: none}
+                for wrong, block in wrongs.items() if block not in always})
+
+
+def _known_apart(blocks) -> bool:
+    """Whether the guard of the nest has asked it."""
+    return all("apart" in i.attrs for b in blocks for i in b.insts if i.op is ARRAY_LOAD or i.op is ARRAY_STORE)
+
+
+def _ends(t) -> tuple[int, int]:
+    return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, min((1 << t.bits) - 1, a.INT_MAX))
+
+
+def _narrowed(blocks) -> dict:
+    """Results of `truncate`, and of the `narrow` that is all they are read by -> the type of that; shorter than the
+    float is exact."""
+    readers: dict[ir.Value, list] = {}
+    for block in blocks:
+        for inst in block.insts:
+            for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args)):
+                readers.setdefault(v, []).append(inst)
+    found = {}
+    for block in blocks:
+        for inst in block.insts:
+            if inst.op is a.TRUNCATE and [i.op for i in readers.get(inst.result, ())] == [a.NARROW]:
+                narrow = readers[inst.result][0]
+                if narrow.result.type.bits < (64 if inst.args[0].type is Float else inst.args[0].type.bits):
+                    if all(i.op is ARRAY_STORE and i.args[-1] is narrow.result for i in readers.get(narrow.result, ())):
+                        found[inst.result] = found[narrow.result] = narrow.result.type
+    return found
+
+
+def _make_plain(inst, narrowed=None) -> None:
+    if inst.op is a.TRUNCATE:
+        short = "short" in inst.attrs.get("flags", "") or narrowed is not None and _ends(narrowed)[1] < 1 << 31
+        inst.attrs = {"flags": "short"} if short else {}
+    else:
+        inst.attrs = {"type": inst.attrs["type"]} if "type" in inst.attrs else {}
+    inst.op = _PLAIN[inst.op]
+
+
+def _ask(insts, check, loc, narrowed) -> ir.Value:
+    """An int that is not 0 where a check would raise; the check becomes the plain operation. What that gives in bad
+    trips is not used. narrowed: the type of integers that a truncated float goes to, which no other instruction
+    reads."""
+    def make(op, *args, type=Int, **attrs):
+        insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
+        return insts[-1].result
+
+    def number(value, type=Int):
+        plain = type is Int or type is Float
+        return make(control.CONST, type=type, value=value if plain else a.numpy_class(type)(value))
+
+    def both(x, one, low, other, high):
+        ends = make(one, x, number(low, x.type), type=Bool), make(other, x, number(high, x.type), type=Bool)
+        return make(a.BAND, *ends, type=Bool)
+
+    op, args = check.op, check.args
+    x = args[0]
+    if op is a.TRUNCATE:
+        if narrowed is not None:
+            low, high = _ends(narrowed)
+            good = both(x, a.FGT, low - 1.0, a.FLT, high + 1.0)
+        elif "bounded" in check.attrs.get("flags", ""):
+            good = make(a.FEQ, x, x, type=Bool)
+        else:
+            good = both(x, a.FGE, -2.0**63, a.FLT, 2.0**63)
+        if narrowed is None:  # else nobody reads it
+            check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
+        wrong = make(SELECT, good, number(0), number(1))
+    elif op is a.FIT:
+        good = ir.Value(Bool)
+        insts.append(ir.Inst(a.FITS, (x,), {"type": check.result.type}, good, loc))
+        if is_float(x.type):  # a conversion of what does not fit would be undefined
+            check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
+        wrong = make(SELECT, good, number(0), number(1))
+    elif op is a.NARROW:
+        low, high = _ends(check.result.type)
+        good = both(x, a.IGE, low, a.ILE, high)
+        wrong = make(SELECT, good, number(0), number(1))
+    else:
+        result = make(_PLAIN[op], *args)
+        if op is a.INEG_CK:
+            signs = make(a.IAND, x, result)
+        else:
+            y = args[1]
+            pairs = ((x, y), (x, result)) if op is a.ISUB_CK else ((x, result), (y, result))
+            signs = make(a.IAND, *(make(a.IXOR, *pair) for pair in pairs))
+        wrong = make(a.ISHR, signs, number(63))
+    _make_plain(check)
+    return wrong

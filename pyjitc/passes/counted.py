@@ -10,7 +10,8 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import Loop
 from ..ops import control
-from ..ops.arith import IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
+from ..ops.arith import CHECK_NONNEG, IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
+from ..ops.memory import CHECK_INDEX
 from ..types.kinds import Int
 
 __all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "Definitions"]
@@ -141,6 +142,8 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict) -> Affine:
                     found = y.times(x.constant)
                 elif not y.terms:
                     found = x.times(y.constant)
+            elif inst.op is CHECK_NONNEG or inst.op is CHECK_INDEX and inst.attrs.get("nonnegative"):  # as it came
+                found = affine(inst.args[0], defs, inside, memo)
             elif inst.op is INEG:
                 found = affine(inst.args[0], defs, inside, memo).times(-1)
             if found is not None and (len(found.terms) > 6 or any(abs(c) > 1 << 40 for c in found.terms.values())

@@ -43,9 +43,18 @@ def parts(t: k.Type):
     return None
 
 
-def _leaves(t: k.Type) -> int:
-    found = parts(t)
-    return 1 if found is None else sum(_leaves(e) for _, _, e in found[2])
+def _is_wide(t: k.Type) -> bool:
+    """Whether an aggregate has more parts than are passed one by one, or is too deep to be looked through."""
+    if t.size > 16 * MOST:
+        return True
+    leaves, work = 0, [t]
+    while work:
+        found = parts(work.pop())
+        if found is None:
+            leaves += 1
+        else:
+            work += [e for _, _, e in found[2]]
+    return leaves > MOST
 
 
 def flatten(fn: Function, facts: Facts) -> bool:
@@ -67,7 +76,7 @@ def flatten(fn: Function, facts: Facts) -> bool:
             rebuilt = Inst(s.UNION_MAKE, new, {"type": param.type}, param)
             steps = [rebuilt]
         else:
-            if _leaves(param.type) > MOST or not (param in read or any(
+            if _is_wide(param.type) or not (param in read or any(
                     _is_made(facts, e.args[position]) for _, _, e in arriving)):
                 continue
             new, steps = [], []

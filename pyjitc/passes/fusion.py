@@ -10,7 +10,7 @@ from ..ir.core import RAISES, WRITES, Block, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
-from ..ops.control import CONST, INVOKE
+from ..ops.control import CONST, INVOKE, RETURN
 from ..ops.exceptions import WARN
 from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels
 from ..types.kinds import Array, Bool, Int
@@ -18,10 +18,11 @@ from . import dce
 from .operands import Builder, definitions, distinct, gathers, retyped, span_of, strided
 from .rewrite import substitute
 
-__all__ = ["Fusion"]
+__all__ = ["direct", "Fusion", "size_of"]
 
 _NO_ARRAYS = (m.POLL, WARN)
 MOST = 24  # operands of a fused nest
+DEEPEST = 128  # kernels of one: every producer that joins a tree copies it
 
 
 class Fusion:
@@ -84,6 +85,8 @@ class Fusion:
                     continue
                 only = self.uses[v] == inst.args[first:].count(v)
                 if not only and not self.is_shared(v, producer) or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
+                    continue
+                if _nodes(inst.attrs["tree"]) + _nodes(producer.attrs["tree"]) > DEEPEST:
                     continue
                 operands = _merged(inst, producer, v)
                 if len(operands) > MOST:
@@ -331,13 +334,13 @@ class Fusion:
         loops = self.flow()
         if loops.irreducible or loops.of.get(source) is not loops.of.get(home):
             return None
-        found, work = {source, home}, [home]
+        found, work = {source: None, home: None}, [home]
         while work:
             for pred in self.preds[work.pop()]:
                 if pred not in found:
-                    found.add(pred)
+                    found[pred] = None
                     work.append(pred)
-        return list(found - {source, home})
+        return list(found)[2:]
 
     def flow(self) -> LoopNest:
         if self.loops is None:
@@ -347,7 +350,7 @@ class Fusion:
 
     def is_shared(self, v: Value, producer: Inst) -> bool:
         """Whether every consumer of the producer can compute it again, which is less than to keep it."""
-        if _size(producer.attrs["tree"]) > 8 or any(strided(self.defs, x) for x in producer.args[producer.attrs["count"]:]):
+        if size_of(producer.attrs["tree"]) > 8 or any(strided(self.defs, x) for x in producer.args[producer.attrs["count"]:]):
             return False  # every element of a column is a line of the cache
         readers = [inst for inst in self.place if inst.op in NESTS and inst not in self.gone and v in inst.args]
         return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(
@@ -400,6 +403,26 @@ def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
     return operands
 
 
+def direct(tree):
+    """The tree without the nodes that hand an operand on as it is."""
+    memo: dict = {}
+
+    def copy(node):
+        found = memo.get(node)
+        if found is None:
+            if type(node) is Leaf:
+                found = node
+            else:
+                parts = [copy(p) for p in node.parts]
+                (*before, last), params = node.kernel.blocks[0].insts, node.kernel.params
+                handed = last.op is RETURN and last.args[0] in params and all(inst.op is CONST for inst in before)
+                found = parts[params.index(last.args[0])] if handed else Node(node.kernel, parts)
+            memo[node] = found
+        return found
+
+    return copy(tree)
+
+
 def _alike(x, y) -> bool:
     """Whether two trees compute the same of operands at the same places."""
     if type(x) is Leaf or type(y) is Leaf:
@@ -409,10 +432,10 @@ def _alike(x, y) -> bool:
 
 def _costly(tree) -> bool:
     """Whether computing the tree again for every row would cost more than storing it."""
-    return _size(tree) > 4
+    return size_of(tree) > 4
 
 
-def _size(tree) -> int:
+def size_of(tree) -> int:
     """Instructions of an element."""
     return sum(len(block.insts) for kernel in kernels(tree) for block in kernel.blocks)
 
@@ -422,3 +445,7 @@ def _written(inst: Inst) -> Value | None:
     if inst.op is NEST_INTO:
         return inst.args[1]
     return inst.args[0] if inst.op is m.ARRAY_STORE else None
+
+
+def _nodes(tree) -> int:
+    return len(kernels(tree))

@@ -47,7 +47,7 @@ def _hoist(fn, nest):
         kept = []
         for inst in block.insts:
             place = None
-            if inst.op in _MOVED:
+            if inst.op in _MOVED or inst.op.name == "random_global":  # its reference is taken once
                 loop = innermost
                 while loop is not None and before[loop] is not None and all(
                         defs.block_of.get(a) not in loop.blocks for a in inst.args):

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..base.lazy import lazy
 from ..ir.cfg import reverse_postorder
-from ..ir.core import Block, Edge, Function, Inst, Value
+from ..ir.core import ALLOCATES, HOST, RAISES, Block, Edge, Function, Inst, Value
 from ..ops.control import INVOKE, JUMP, RETURN
 from ..ops.nest import NEST, NEST_INTO
 from . import messages, simplify
@@ -22,6 +22,10 @@ from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 __all__ = ["run", "callees"]
 
 nests = lazy(f"{__package__}.nests")  # functions without array expressions need it not
+
+
+_UNTIDY, _LEAF = 120, 40  # instructions before and after simplification
+_SEEN = RAISES | ALLOCATES | HOST
 
 
 def run(module: list[Function], options: Any = None) -> list[Function]:
@@ -44,6 +48,18 @@ def _write_out(fn: Function, state: dict[Function, bool]) -> None:
 
 def _wanted(callee: Function) -> bool:
     return callee.library and "outlined" not in callee.attrs or bool(callee.attrs.get("inline"))
+
+
+def _is_leaf(fn: Function) -> bool:
+    """Whether a function of the user's is a few operations on numbers that cannot fail, so that no frame of it can ever
+    be seen. LLVM would inline it as well, but after the passes over loops, which make nothing of a loop with a call."""
+    insts = [i for b in fn.blocks for i in b.insts]
+    if len(insts) > _UNTIDY or any(i.op.effects & _SEEN or i.op is INVOKE for i in insts):
+        return False
+    simplify.run(fn)
+    order = {block: k for k, block in enumerate(reverse_postorder(fn))}
+    straight = all(order[e.block] > order[b] for b in fn.blocks for e in b.edges())
+    return straight and sum(len(b.insts) for b in fn.blocks) <= _LEAF
 
 
 def callees(fn: Function) -> list[Function]:
@@ -73,6 +89,8 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
                 messages.run(fn)
                 simplify.run(fn)  # once in a process: what is copied from here on is small
                 fn.attrs["tidy"] = True
+            elif fn is not root and not fn.library and "inline" not in fn.attrs and _is_leaf(fn):
+                fn.attrs["inline"] = "leaf"
             state[fn] = True
 
 
@@ -81,35 +99,74 @@ def _inline_into(fn: Function, state: dict[Function, bool], kept=frozenset()) ->
         if inst.op is not INVOKE:
             return False
         callee = inst.attrs["callee"]
-        return callee is not fn and callee not in kept and state[callee] and _wanted(callee)  # unfinished: part of a recursion
+        if callee is fn or callee in kept or not state.get(callee) or not _wanted(callee):  # unfinished: part of a recursion
+            return False
+        if fn.library and _is_step(fn, callee):
+            inst.attrs["later"] = True
+            return False
+        return True
+
+    def is_left(inst: Inst) -> bool:
+        """Whether a step of a recursion has left this call of the next one."""
+        return "later" in inst.attrs and ready(inst)
 
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
-    changed = False
+    work = []
     for block in fn.blocks:
         blocks.append(block)
-        if not any(ready(inst) for inst in block.insts):
-            continue
-        changed = True
+        if any(ready(inst) for inst in block.insts):
+            work.append((block, ready))
+    if not work:
+        return
+    for block, wanted in work:  # grows
         insts, block.insts = block.insts, []
-        here: list[Inst] | None = block.insts
-        for inst in insts:
-            if here is None:
-                break  # the callee never returns: the rest of the block is unreachable
-            if ready(inst):
-                here = _splice(inst, here, blocks, replace)
+        # Instructions still to come, each list with where they go to: the end of a list, which another takes the place of after a call.
+        stack = [(iter(insts), [block.insts], wanted)]
+        while stack:
+            rest, end, wanted = stack[-1]
+            inst = next(rest, None)
+            if inst is None:
+                stack.pop()
+                continue
+            if not wanted(inst):
+                end[0].append(inst)
+                continue
+            own, start, first = end[0], len(end[0]), len(blocks)
+            after = _splice(inst, own, blocks, replace)
+            if after is None:  # the callee never returns: the rest of the block is unreachable
+                while stack and stack[-1][1] is end:
+                    stack.pop()
             else:
-                here.append(inst)
-    if changed:
-        fn.blocks = blocks
-        remove_unreachable(fn)
-        substitute(fn.blocks, replace)
+                end[0] = after
+            if any(x.op is INVOKE and "later" in x.attrs for b in inst.attrs["callee"].blocks for x in b.insts):
+                body = own[start:]
+                del own[start:]
+                if after is not None and after is not own:
+                    stack.append((iter(after[:]), end, is_left))
+                    after.clear()
+                stack.append((iter(body), end if after is own else [own], is_left))
+                work += [(new, is_left) for new in blocks[first:] if new.insts is not after and any(map(is_left, new.insts))]
+    fn.blocks = blocks
+    remove_unreachable(fn)
+    substitute(fn.blocks, replace)
+
+
+def _is_step(fn: Function, callee: Function) -> bool:
+    """Whether a function of the library calls itself for the rest of a tuple. Each step takes the place of the call in the function that
+    starts the recursion: in the step before, the last would be copied into each of those before it."""
+    return _same_code(fn, callee) and all("later" in inst.attrs for block in callee.blocks for inst in block.insts
+                                          if inst.op is INVOKE and _same_code(fn, inst.attrs["callee"]))
+
+
+def _same_code(fn: Function, other: Function) -> bool:
+    return other.library and other.firstlineno == fn.firstlineno > 0 and other.filename == fn.filename and other.qualname == fn.qualname
 
 
 def _splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:
     """Append the callee's body at the end of `here`; returns the instruction list that continues after the call."""
     callee: Function = call.attrs["callee"]
-    loc = call.loc if callee.library else None
+    loc = call.loc if callee.library or callee.attrs.get("inline") == "leaf" else None
     unwind = call.unwind
     body = callee.blocks
     values = dict(zip(callee.params, call.args, strict=True))

@@ -7,24 +7,26 @@ Needs: templates and kernels in finished form (see ops/nest.py).  Keeps: SSA, ef
 """
 from __future__ import annotations
 
+from ..ir.cfg import LoopNest
 from ..ir.core import Block, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.nest import (
-    ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT, ROW, SAVE, STRETCHED, UNIT,
-    Leaf, kernels,
+    BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT, REPEATED,
+    ROW, SAVE, STRETCHED, UNIT, Leaf, aligned, kernels,
 )
 from ..types.kinds import Array, Bool, Int
 from . import dce, gvn, simplify
-from .fusion import Fusion
+from .fusion import Fusion, direct, size_of
 from .operands import Builder, Operand, definitions, distinct, is_made_here, is_reversed, is_settled, retyped, settled, span_of, start_of, step_of, stepped, stepping, stride_key, strided
 from .rewrite import resolve, substitute
 
 __all__ = ["run", "functions_of"]
 
-_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, PLAIN, ROW, OVERLAPS, SAVE, PUT, PUT_UNIT))
+_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, PLAIN, REPEATED, ROW, OVERLAPS,
+                    SAVE, PUT, PUT_UNIT))
 
 
 def functions_of(inst: Inst) -> list[Function]:
@@ -43,10 +45,11 @@ def run(fn: Function, splice) -> None:
 
 
 class _Expansion:
-    def __init__(self, fn, defs, inst, here):
-        self.inst, self.fn = inst, fn
+    def __init__(self, fn, defs, inst, here, repeated):
+        self.inst, self.fn, self.repeated = inst, fn, repeated
         self.before = Builder(here, inst.loc, inst.unwind, defs)
         self.defs = defs
+        inst.attrs = {**inst.attrs, "tree": direct(inst.attrs["tree"])}
         count = inst.attrs["count"]
         self.operands = [settled(self.before, v) for v in inst.args[count:]]
         if inst.op is NEST_INTO:
@@ -176,6 +179,8 @@ class _Expansion:
             return b.all(self.flat(b, args))
         if op is PLAIN:
             return b.const(Bool, self.plain(args, hole.attrs["type"]))
+        if op is REPEATED:
+            return b.const(Bool, self.repeated and size_of(self.inst.attrs["tree"]) <= hole.attrs["most"])
         if op is ROW:
             return self.row(b, args, Array(hole.attrs["type"], 1))
         return self.overlaps(b, args[0])
@@ -303,6 +308,7 @@ def _expand(fn: Function, splice) -> None:
     defs = definitions(fn)
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
+    loops = LoopNest(fn).loops if any(inst.op in NESTS for block in fn.blocks for inst in block.insts) else ()
     for block in fn.blocks:
         blocks.append(block)
         if not any(inst.op in NESTS for inst in block.insts):
@@ -315,7 +321,7 @@ def _expand(fn: Function, splice) -> None:
             if inst.op not in NESTS:
                 here.append(inst)
                 continue
-            expansion = _Expansion(fn, defs, inst, here)
+            expansion = _Expansion(fn, defs, inst, here, _moves(inst, block, loops, defs))
             template = inst.attrs["template"]
             expansion.prepare(inst.attrs["ndim"])
             call = Inst(INVOKE, inst.args[:inst.attrs["count"]], {"callee": template}, inst.result, inst.loc, (), inst.unwind)
@@ -325,6 +331,39 @@ def _expand(fn: Function, splice) -> None:
             for new in blocks[first:]:
                 _fill(new.insts, 0, expansion, replace)
     fn.blocks = blocks
+    substitute(fn.blocks, replace)
+    _tell_lengths(fn, defs)
+
+
+def _moves(nest: Inst, block: Block, loops, defs) -> bool:
+    """Whether a nest is in a loop whose trips do not all use the same arrays: as `a[i]`, which may be a short row."""
+    counted = {p for loop in loops if block in loop.blocks for one in loop.blocks for p in one.params}
+    if not counted:
+        return False
+    known: dict[Value, bool] = {}
+
+    def varies(v):
+        found = known.get(v)
+        if found is None:
+            known[v] = False
+            made = defs.get(v)
+            found = known[v] = v in counted or made is not None and any(map(varies, made.args))
+        return found
+
+    return any(varies(v) for v in nest.args if isinstance(v.type, Array))
+
+
+def _tell_lengths(fn: Function, defs) -> None:
+    """What a broadcast into an array has found to fit has the length of that array; a constant among the lengths,
+    but 1, is it."""
+    replace: dict[Value, Value] = {}
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is BROADCAST and inst.attrs.get("into") is not None:
+                lengths = aligned(inst.args, inst.attrs["ndims"], inst.attrs["axis"])
+                made = [(v, defs.get(v)) for v in lengths]
+                known = [v for v, one in made if one is not None and one.op is CONST and one.attrs["value"] != 1]
+                replace[inst.result] = known[0] if known else lengths[0]
     substitute(fn.blocks, replace)
 
 

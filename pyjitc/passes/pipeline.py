@@ -3,14 +3,20 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from . import ahead, dce, gvn, inline, latches, messages, polling, ranges, refcount, relax, simplify, speculate, versioning
+from . import (
+    ahead, dce, frame, gvn, inline, latches, messages, polling, ranges, refcount, relax, reload, simplify, speculate,
+    versioning,
+)
 
 __all__ = ["run", "run_device", "PASSES"]
 
 device, nans = lazy(f"{__package__}.device"), lazy(f"{__package__}.nans")
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
-PASSES = [messages, relax, simplify, latches, gvn, ranges, gvn, dce, versioning, ahead, speculate, polling, dce, refcount]
+PASSES = [
+    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, versioning, ahead, speculate, polling, dce,
+    frame, refcount,
+]
 
 
 def run(functions: list[ir.Function], options, check=None) -> list[ir.Function]:

@@ -32,7 +32,8 @@ from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
 from .counted import Definitions, counts_down, find, step_of
 from .repair import repair
-from .rewrite import clone_blocks, read_outside, split_edge
+from .rewrite import clone_blocks, split_edge
+from .rewrite import readers as readers_of
 
 __all__ = ["run"]
 
@@ -57,18 +58,20 @@ def run(fn: ir.Function, options=Options()) -> None:
             return
         defs = Definitions(fn)
         edges = in_edges(fn.blocks)
-        readers = _readers(fn)
+        readers = readers_of(fn)
         idle = any([_pass_by(loop, defs, edges, readers) for loop in nest.loops if not loop.inner])
     for loop in nest.loops:
         _cross(loop, edges, defs)
     paused = 0
     rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end -> its length
     short: set[ir.Block] = set()  # headers of loops that are known to be
-    polled: list[ir.Block] = []  # headers that are entered through a poll
+    polled: set[ir.Block] = set()  # headers that are entered through a poll
     in_order = fn.attrs.get("outlined") in ("unvectorised", "unhurried")  # see lib/build.py
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # inside `try`: the front end has put one where handlers see it
+        if not loop.inner and all(block.insts[-1].attrs.get("brief") for block in loop.latches):
+            continue  # it ends soon; it is written twice like others, which costs fewer wrong guesses of the processor
         counted = find(loop, defs, edges)
         work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
         if counted is not None:
@@ -92,14 +95,13 @@ def run(fn: ir.Function, options=Options()) -> None:
                     paused += not _repeats(loop)
                 else:
                     _strip(fn, counted, edges, defs, readers, unroll)
-                polled.append(loop.header)
+                polled.add(loop.header)
                 continue
         for source, inst, edge in edges[loop.header]:
-            if source in loop.blocks and (work or not any(h in loop.blocks and h is not loop.header and nest.dom.dominates(h, source)
-                                                          for h in polled)):
+            if source in loop.blocks and (work or not any(h in polled and nest.dom.dominates(h, source) for h in _headers_in(loop))):
                 _poll(fn, source, inst, edge, work)
     seen = {*short, *polled, *rows}
-    tiny = [loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)]
+    tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
     for block in nest.irreducible:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:
@@ -109,9 +111,21 @@ def run(fn: ir.Function, options=Options()) -> None:
         fn.attrs["plain"] = True
     fn.blocks = reverse_postorder(fn)
     if tiny:
-        for loop in LoopNest(fn).loops:
-            if loop.header in tiny and len(loop.latches) == 1:
-                _twice(fn, loop)
+        loops = [loop for loop in LoopNest(fn).loops if loop.header in tiny and len(loop.latches) == 1]
+        readers = readers_of(fn)
+        number = {block: n for n, block in enumerate(fn.blocks)}
+        definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
+        for loop in loops:
+            definitions.update(_twice(loop, number, readers))
+        fn.blocks = reverse_postorder(fn)
+        repair(fn, definitions)
+
+
+def _headers_in(loop):
+    """The headers of the loops inside of a loop."""
+    for one in loop.inner:
+        yield one.header
+        yield from _headers_in(one)
 
 
 def _cross(loop, edges, defs) -> None:
@@ -143,15 +157,6 @@ def _pass_by(loop, defs, edges, readers) -> bool:
         if source not in loop.blocks:
             edge.block, edge.args = exit.block, list(exit.args)
     return True
-
-
-def _readers(fn) -> dict[ir.Value, list[ir.Block]]:
-    found: dict[ir.Value, list[ir.Block]] = {}
-    for block in fn.blocks:
-        for inst in block.insts:
-            for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args)):
-                found.setdefault(v, []).append(block)
-    return found
 
 
 def _at_most(v, defs):
@@ -241,15 +246,15 @@ def _scalar(loop) -> bool:
                                         for i in insts)
 
 
-def _twice(fn, loop) -> None:
+def _twice(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     """Two iterations for one poll: the body, and a copy of it that goes back.
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
-             header': ... branch -> latch', out            latch': poll; jump header"""
+             header': ... branch -> latch', out            latch': poll; jump header
+    Returns what the values that are read behind the loop are now, as `repair` takes it. number: block -> its place in the order."""
     latch = loop.latches[0]
-    blocks = [b for b in fn.blocks if b in loop.blocks]
+    blocks = sorted(loop.blocks, key=number.__getitem__)
     values: dict[ir.Value, ir.Value] = {}
-    outside = read_outside(fn, loop.blocks)
     copies = clone_blocks(blocks, values)
     for edge in latch.edges():
         if edge.block is loop.header:
@@ -259,9 +264,8 @@ def _twice(fn, loop) -> None:
             edge.block = loop.header
     for block in blocks:
         block.insts = [i for i in block.insts if i.op is not POLL]
-    fn.blocks = reverse_postorder(fn)
-    repair(fn, {v: {block: v, copies[block]: values[v]} for block in blocks
-                for v in (*block.params, *(i.result for i in block.insts)) if v in outside})
+    return {v: {block: v, copies[block]: values[v]} for block in blocks for v in (*block.params, *(i.result for i in block.insts))
+            if any(reader not in loop.blocks for reader in readers.get(v, ()))}
 
 
 def _plain(loop) -> bool:

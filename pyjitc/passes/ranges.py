@@ -1,86 +1,127 @@
-"""Intervals of 64-bit ints: checks that cannot fail become the plain operation, and LLVM is told that it does not wrap.
+"""Intervals of numbers: checks that cannot fail become the plain operation, and LLVM is told what it may rely on.
 
-Runs after simplify and hoisting. Starts from what every value may be and narrows in a few rounds, so every state is
-sound: array extents are below 2**60, remainders below the divisor, loop counters between their ends. Comparisons that this decides
-become constants.
+Runs after simplify and hoisting. Grows the intervals of all values from those of constants, extents and parameters
+until a round adds nothing, then narrows what was widened on the way. Branches say more of a value in the blocks that
+they lead to (`conditions.py`), array extents are below 2**60, remainders below the divisor, loop counters between their
+ends; whether an index is below an extent is asked of `below.py`. Comparisons that this decides become constants.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
+A loop that cannot make more trips than its number has bits is noted as `brief`: `while x: x &= x - 1`.
 Needs: SSA.  Keeps: everything else.
 """
 from __future__ import annotations
 
+from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
-from ..types.kinds import Bool, Int, NpBool, NpInt, uint64
-from .counted import Definitions, affine, find
-from .rewrite import substitute
+from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
+from . import bits
+from .below import Below
+from .conditions import EQ, GE, GT, LE, LT, NE, Conditions
+from .counted import Definitions, find
+from .rewrite import resolve, substitute
 
 __all__ = ["run"]
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 FULL = (LOW, HIGH)
-_WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IFLOORDIV_CK: a.IFLOORDIV}
+INF = float("inf")
+ANY = (-INF, INF)  # of a float; nan is never excluded
+_TRUTH = (0, 1)
+_WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IABS_CK: a.IABS,
+             a.IFLOORDIV_CK: a.IFLOORDIV, a.ISHL_CK: a.ISHL}
 _COMPARISONS = {a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE}
 _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
-_FITTING = {a.FIT, a.NARROW}
+_SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
+_DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
+_SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
+_FITTING = {a.FIT, a.NARROW}  # conversions of numbers that must fit
 _TARGETS = {*_WRAPPING, *_FITTING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
-_ROUNDS = 3
+_ASKED = {*_TARGETS, *_DIVISIONS, *_SHIFTS, a.TRUNCATE}
+_DEEP = 4  # joins on the way back of a loop that are looked through
+_ROUNDS = 12  # intervals only widen from the second on, so that loops in loops settle long before
+_NARROWING = 2
+_SMALL = 1 << 32  # addends that a guard before a loop may sum up (versioning.py)
 _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
-def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op in _TARGETS or i.op.bounds and i.op is not memory.ARRAY_DIM for b in fn.blocks for i in b.insts):
+def run(fn: ir.Function, options=Options()) -> None:
+    if not any(i.op in _ASKED or i.op is a.IAND or i.op.bounds and i.op is not memory.ARRAY_DIM
+               for b in fn.blocks for i in b.insts):
         return
-    _Ranges(fn, options is not None and options.overflow == "wrap").run()
+    while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath)).run():
+        pass  # a loop less: more is known of what it counted
 
 
-def _of_type(t) -> tuple[int, int]:
-    """Interval of all values of a type; of uint64 as of the bits read as an int."""
-    if isinstance(t, NpInt) and t.bits < 64:
+def _top(t) -> tuple:
+    """The interval of all values of a type."""
+    if t is Int:
+        return FULL
+    if isinstance(t, NpInt):
         return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
-    return (0, 1) if t is Bool or t is NpBool else FULL
+    return _TRUTH if t is Bool or t is NpBool else ANY
+
+
+def _met(x, relation, y):
+    """The part of the interval x of values that have the relation to one of y; x itself where there is none, in code
+    that never runs."""
+    low, high = x
+    whole = 0 if isinstance(low, float) else 1
+    if relation == LT:
+        high = min(high, y[1] - whole)
+    elif relation == LE:
+        high = min(high, y[1])
+    elif relation == GT:
+        low = max(low, y[0] + whole)
+    elif relation == GE:
+        low = max(low, y[0])
+    elif relation == EQ:
+        low, high = max(low, y[0]), min(high, y[1])
+    elif y[0] == y[1] and whole:
+        low, high = low + (low == y[0]), high - (high == y[0])
+    return (low, high) if low <= high else x
 
 
 class _Ranges:
-    def __init__(self, fn, wrap):
+    def __init__(self, fn, wrap, loose):
         self.fn = fn
         self.wrap = wrap  # whether sums of the program may wrap
-        self.known: dict[ir.Value, tuple[int, int]] = {}
-        nest = LoopNest(fn)
+        self.loose = loose  # whether floats may be computed in another order
+        self.known: dict[ir.Value, tuple] = {}
+        nest = self.nest = LoopNest(fn)
         self.order = nest.dom.order
         self.edges = in_edges(fn.blocks)
         defs = self.defs = Definitions(fn)
-        self.webs: dict[ir.Value, tuple[int, int]] = {}
-        self.everywhere = set(fn.blocks)
-        self.forms: dict = {}
         self.counters = {}  # parameter -> (Counted, step)
         self.inside: dict[ir.Value, set] = {}
-        for loop in nest.loops:
-            counted = find(loop, defs, self.edges)
-            if counted is not None:
-                for p, step in counted.steps.items():
-                    self.counters[p] = (counted, step)
-                    self.inside[p] = loop.blocks - {loop.header}
+        counted = {loop: found for loop in nest.loops if (found := find(loop, defs, self.edges)) is not None}
+        for loop, found in counted.items():
+            for p, step in found.steps.items():
+                self.counters[p] = (found, step)
+                self.inside[p] = loop.blocks.keys() - {loop.header}
+        self.uncounted = [loop for loop in nest.loops if loop not in counted]
+        self.conditions = Conditions(nest.dom, defs, self.edges, list(counted.values()))
+        floats = any(i.op is a.TRUNCATE for b in fn.blocks for i in b.insts)
+        self.followed = (Int, NpInt, Float, NpFloat) if floats else (Int, NpInt)
+        self.everywhere = set(fn.blocks)
+        self.below = Below(self)
 
-    def run(self):
-        for _ in range(_ROUNDS):
-            before = dict(self.known)
-            for block in self.order:
-                for k, p in enumerate(block.params):
-                    if p.type is Int and block is not self.fn.entry:
-                        self.set(p, self.parameter(p, [e.args[k] for _, _, e in self.edges[block]]))
-                for inst in block.insts:
-                    r = inst.result
-                    if r is not None and (r.type is Int or isinstance(r.type, NpInt)):
-                        self.set(r, self.result(inst, block))
-            if before == self.known:
-                break
+    top = staticmethod(_top)
+
+    def follows(self, t) -> bool:
+        return t is Int or isinstance(t, NpInt) or (t is Float or isinstance(t, NpFloat)) and Float in self.followed
+
+    def run(self) -> bool:
+        """Whether a loop has gone."""
+        self.solve()
         mapping = {}
         for block in self.order:
             kept = []
             for inst in block.insts:
+                if mapping and inst.args:
+                    inst.args = [resolve(mapping, v) for v in inst.args]
                 if inst.op in _TARGETS and self.needless(inst, block):
                     if inst.op in _WRAPPING:
                         inst.op = _WRAPPING[inst.op]
@@ -91,45 +132,105 @@ class _Ranges:
                     else:
                         mapping[inst.result] = inst.args[0]
                         continue
-                if inst.attrs.get("flags") == "nsw" and self.unsigned(inst, block):
-                    inst.attrs = {"flags": "nuw nsw"}
-                if inst.op in _COMPARISONS and (known := self.compared(inst, block)) is not None:
+                if inst.op in _FLAGGED:
+                    if inst.attrs.get("flags") == "nsw" and self.unsigned(inst, block):
+                        inst.attrs = {"flags": "nuw nsw"}
+                elif inst.op in _ASKED:
+                    if inst.op is a.IMOD and self.is_remainder(inst, block):
+                        mapping[inst.result] = inst.args[0]
+                        continue
+                    if inst.op is a.IADD_CK or inst.op is a.ISUB_CK:
+                        low, high = self.get(inst.args[1], block)
+                        if -_SMALL <= low and high <= _SMALL:
+                            inst.attrs = {**inst.attrs, "by": max(-low, high)}
+                    flags = self.flags(inst, block)
+                    if flags:
+                        inst.attrs = {**inst.attrs, "flags": flags}
+                elif inst.op in _COMPARISONS and (known := self.compared(inst, block)) is not None:
                     inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
                 kept.append(inst)
             block.insts = kept
         substitute(self.order, mapping)
+        counted = False
+        for loop in self.uncounted:
+            if self.is_brief(loop):
+                if bits.count(self.fn, loop, self):
+                    counted = True
+                    continue
+                for block in loop.latches:
+                    last = block.insts[-1]
+                    last.attrs = {**last.attrs, "brief": True}
+        return counted
 
-    def compared(self, inst, block) -> bool | None:
-        """What a comparison of ints gives, where their intervals say it."""
-        if any(v.type is not Int for v in inst.args):
-            return None
-        x, y = (self.get(v, block) for v in inst.args)
-        op = inst.op
-        if op is a.IEQ or op is a.INE:
-            return op is a.INE if x[1] < y[0] or y[1] < x[0] else None
-        if op is a.IGT or op is a.ILE:
-            x, y = y, x
-        less = op is a.ILT or op is a.IGT  # what it gives where x < y
-        return less if x[1] < y[0] else not less if x[0] >= y[1] else None
+    # ------------------------------------------------------------ solving
 
-    def unsigned(self, inst, block) -> bool:
-        """Whether operands, and the result where it is that of a subtraction, are not negative."""
-        low = [self.get(v, block)[0] for v in inst.args]
-        return min(low) >= 0 and (inst.op is not a.ISUB or self.exact(inst, block)[0] >= 0)
+    def solve(self):
+        """Grow intervals to a state that no round changes, and so a sound one; then narrow what was widened."""
+        nest = self.nest
+        self.seen: set[ir.Block] = set()
+        self.growing = True
+        self.widening: set[ir.Block] = set()
+        self.sweep(self.order)
+        if not nest.loops and not nest.irreducible:
+            return
+        heads = {loop.header for loop in nest.loops} if not nest.irreducible else {*self.order}
+        looped = self.order[min(map(self.order.index, heads)):]
+        for n in range(_ROUNDS):
+            if n:
+                self.widening = heads
+            if not self.sweep(looped):
+                break
+        else:
+            for block in looped:
+                for v in (*block.params, *(i.result for i in block.insts if i.result is not None)):
+                    if self.follows(v.type):
+                        self.known[v] = _top(v.type)
+        self.growing = False
+        for _ in range(_NARROWING):
+            if not self.sweep(looped):
+                break
 
-    def set(self, v, interval):
-        old = self.known.get(v) or _of_type(v.type)
-        self.known[v] = (max(old[0], interval[0]), min(old[1], interval[1]))
+    def sweep(self, blocks) -> bool:
+        """Compute intervals anew; whether one has changed."""
+        changed = False
+        known = self.known
+        for block in blocks:
+            if block is not self.fn.entry:
+                for k, p in enumerate(block.params):
+                    if self.follows(p.type):
+                        new, old = self.parameter(p, k, block), known.get(p)
+                        if new != old:
+                            known[p] = new
+                            changed = True
+            self.seen.add(block)
+            for inst in block.insts:
+                r = inst.result
+                if r is not None and self.follows(r.type):
+                    new, old = self.result(inst, block), known.get(r)
+                    if not self.growing and old is not None:
+                        new = (max(new[0], old[0]), min(new[1], old[1]))
+                    if new != old:
+                        known[r] = new
+                        changed = True
+        return changed
 
     def get(self, v, block=None):
-        """Interval of `v`, at `block`: inside its loop a counter has not taken its last step."""
+        """Interval of `v`, at `block`: inside its loop a counter has not taken its last step, and branches say more."""
         found = self.known.get(v)
         if found is None:
-            return _of_type(v.type)
-        counter = self.counters.get(v)
-        if counter is not None and block in self.inside[v]:
-            return self.counting(v, *counter, -1)
+            found = _top(v.type)
+        if block is not None:
+            counter = self.counters.get(v)
+            if counter is not None and block in self.inside[v]:
+                found = self.counting(v, *counter, -1)
+            if v in self.conditions.at:
+                for relation, other in self.conditions.facts(v, block):
+                    found = _met(found, relation, self.of(other))
         return found
+
+    def of(self, other):
+        """The interval of what a fact compares with."""
+        return self.get(other) if isinstance(other, ir.Value) else (other, other)
 
     def counting(self, p, counted, step, more):
         """Interval of a counter over `trips + more` steps: a range ends where 64 bits do, and what goes beyond raises, unless the program
@@ -149,23 +250,44 @@ class _Ranges:
         k = loop.header.params.index(p)
         return all("flags" in self.defs.inst_of[e.args[k]].attrs for source, _, e in self.edges[loop.header] if source in loop.blocks)
 
-    def parameter(self, p, args):
+    def parameter(self, p, k, block):
         counter = self.counters.get(p)
         if counter is not None:
             return self.counting(p, *counter, 0)
-        low, high = HIGH, LOW
-        for v in args:
-            if v is p:
+        low = high = None
+        for source, inst, edge in self.edges[block]:
+            v = edge.args[k]
+            if v is p or source not in self.seen:
                 continue
-            x = self.get(v)
-            low, high = min(low, x[0]), max(high, x[1])
-        if low > high:
-            return FULL
-        if (low, high) == FULL or p in self.webs:
+            x = self.arriving(v, source, inst, edge)
+            low, high = (x[0], x[1]) if low is None else (min(low, x[0]), max(high, x[1]))
+        top = _top(p.type)
+        if low is None:
+            return top
+        old = self.known.get(p)
+        if old is not None and not self.growing:
+            low, high = max(low, old[0]), min(high, old[1])
+        elif old is not None:
+            low, high = min(low, old[0]), max(high, old[1])
+            if block in self.widening:
+                if low < old[0]:
+                    low = 0 if low >= 0 else -1 if low >= -1 else top[0]
+                if high > old[1]:
+                    high = -1 if high <= -1 else 0 if high <= 0 else top[1]
+        if p.type is Int and (low == LOW or high == HIGH):
             found = self.web(p)
             if found is not None:
                 return (max(low, found[0]), min(high, found[1]))
         return (low, high)
+
+    def arriving(self, v, source, inst, edge):
+        """Interval of what an edge hands over."""
+        found = self.get(v, source)
+        if inst.unwind is not edge:
+            for value, relation, other in self.conditions.on(inst, edge):
+                if value is v:
+                    found = _met(found, relation, self.of(other))
+        return found
 
     def web(self, p):
         """Interval of a sum that only small constants are added to, wherever they are added: what enters it from outside, and
@@ -189,9 +311,11 @@ class _Ranges:
                     k = block.params.index(v)
                     work += [e.args[k] for _, _, e in self.edges[block]]
                     continue
-            elif inst.op in (a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK) and v.type is Int:
+            elif inst.op in _SUMS and v.type is Int:
                 step = self.get(inst.args[1])
                 if step[0] < -16 or step[1] > 16:
+                    if self.growing:
+                        return None  # it would grow by a step in every round
                     outside = self.get(v)
                 else:
                     members[v] = None
@@ -212,104 +336,221 @@ class _Ranges:
         low, high = low + down * _STEPS, high + up * _STEPS
         if low < LOW or high > HIGH:
             return None
-        self.webs[p] = (low, high)
         return low, high
 
+    # ------------------------------------------------------------ operations
+
     def result(self, inst, block):
-        op, args = inst.op, inst.args
+        op, args, top = inst.op, inst.args, _top(inst.result.type)
         if op is control.CONST:
-            value = a.wrap(int(inst.attrs["value"]))
-            return (value, value)
-        if op.bounds:
+            value = inst.attrs["value"]
+            if top is not ANY:
+                return (int(value), int(value))
+            return (float(value), float(value)) if value == value else ANY
+        if op.bounds and top is FULL:
             return op.bounds
         if op is memory.CHECK_INDEX:
             return (0, max(self.get(args[1], block)[1] - 1, 0))
+        if op is structure.SELECT or op is structure.CHOOSE:
+            return self.chosen(inst, block)
+        if op is structure.TUPLE_AT:
+            return self.item(args[0], top)
+        if op is a.CAST or op is structure.RETYPE:
+            return self.converted(args[0], inst.result.type, block)
+        if top is ANY:
+            return self.rounded(inst, block)
         exact = self.exact(inst, block)
         if exact is not None:
             if op in _WRAPPING:
                 return (max(exact[0], LOW), min(exact[1], HIGH))  # what does not fit has raised
-            limits = _of_type(inst.result.type)
-            fits = limits[0] <= exact[0] and exact[1] <= limits[1] and inst.result.type is not uint64
-            return exact if fits else limits
-        if op is a.IMOD:
+            return exact if top[0] <= exact[0] and exact[1] <= top[1] else top
+        if op in _FITTING or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG or op is a.TRUNCATE:
+            least = 0 if op is a.CHECK_NONNEG else top[0]
+            x = tuple(top[0] if n <= top[0] else top[1] if n >= top[1] else int(n) for n in self.get(args[0], block))
+            x = _met(x, GE, (least, least))
+            return _met(x, NE, (0, 0)) if op is a.CHECK_NONZERO else x
+        elif len(args) == 2 and args[0].type is inst.result.type:
             x, y = self.get(args[0], block), self.get(args[1], block)
-            if y[0] > 0:
-                return (0, min(y[1] - 1, x[1]) if x[0] >= 0 else y[1] - 1)
-        elif op is a.IFLOORDIV or op is a.IFLOORDIV_CK:
-            x, y = self.get(args[0], block), self.get(args[1], block)
-            if y[0] > 0 and (x[0] >= 0 or inst.result.type is not uint64):
-                ends = [n // d for n in x for d in y]
-                return (min(ends), max(ends))
-        elif op is a.IAND:
-            x, y = self.get(args[0], block), self.get(args[1], block)
-            tops = [t[1] for t in (x, y) if t[0] >= 0]
-            if tops:
-                return (0, min(tops))
-        elif op is a.ISHR:
-            x, y = self.get(args[0], block), self.get(args[1], block)
-            if y[0] >= 0 and y[1] < 64 and (x[0] >= 0 or inst.result.type is not uint64):
-                ends = [n >> d for n in x for d in y]
-                return (min(ends), max(ends))
-        elif op is structure.SELECT:
-            x, y = self.get(args[1], block), self.get(args[2], block)
-            return (min(x[0], y[0]), max(x[1], y[1]))
-        elif op is a.CAST or op is structure.RETYPE or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG:
-            if args[0].type is Int or isinstance(args[0].type, NpInt) or args[0].type is Bool or args[0].type is NpBool:
-                x, limits = self.get(args[0], block), _of_type(inst.result.type)
-                if limits[0] <= x[0] and x[1] <= limits[1]:
-                    return x
-        elif op in _FITTING and (args[0].type is Int or isinstance(args[0].type, NpInt)) and \
-                uint64 not in (args[0].type, inst.result.type):
-            x, limits = self.get(args[0], block), _of_type(inst.result.type)
-            return (max(x[0], limits[0]), min(x[1], limits[1])) if x[0] <= limits[1] and limits[0] <= x[1] else limits
-        return FULL
+            found = self.divided(op, x, y) if op in _DIVISIONS else self.bitwise(op, x, y)
+            if found is not None and top[0] <= found[0] and found[1] <= top[1]:
+                return found
+        return top
 
     def exact(self, inst, block):
-        """The interval of the mathematical result of an addition, subtraction, multiplication or negation, else None."""
+        """The interval of the mathematical result of an operation that wraps or raises beyond its type, else None."""
         op = inst.op
         if op is a.INEG or op is a.INEG_CK:
             x = self.get(inst.args[0], block)
             return (-x[1], -x[0])
-        if op not in (a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK, a.IMUL, a.IMUL_CK):
+        if op is a.IABS or op is a.IABS_CK:
+            x = self.get(inst.args[0], block)
+            return (max(x[0], -x[1], 0), max(-x[0], x[1]))
+        if op in _SUMS:
+            x, y = (self.get(v, block) for v in inst.args)
+            return (x[0] + y[0], x[1] + y[1]) if op is a.IADD or op is a.IADD_CK else (x[0] - y[1], x[1] - y[0])
+        if op is a.IMUL or op is a.IMUL_CK:
+            x, y = (self.get(v, block) for v in inst.args)
+            ends = [p * q for p in x for q in y]
+            return (min(ends), max(ends))
+        if op is a.ISHL or op is a.ISHL_CK:
+            x, y = (self.get(v, block) for v in inst.args)
+            if y[0] >= 0 and y[1] <= 64:
+                ends = [n << d for n in x for d in y]
+                return (min(ends), max(ends))
+        return None
+
+    @staticmethod
+    def divided(op, x, y):
+        if y[0] <= 0:
             return None
-        x, y = (self.get(v, block) for v in inst.args)
-        if op is a.IADD or op is a.IADD_CK:
-            return (x[0] + y[0], x[1] + y[1])
-        if op is a.ISUB or op is a.ISUB_CK:
-            return (x[0] - y[1], x[1] - y[0])
-        ends = [p * q for p in x for q in y]
+        if op is a.IMOD:
+            return (0, min(y[1] - 1, x[1])) if x[0] >= 0 else (0, y[1] - 1)
+        ends = [n // d for n in x for d in y]
         return (min(ends), max(ends))
 
-    def follows(self, inst, block) -> bool:
-        """Whether the bounds of the loop say that an index is in range: a[i + k] for i in range(s, len(a) + c)."""
-        everywhere = self.everywhere
-        form = affine(inst.args[0], self.defs, everywhere, self.forms)
-        if len(form.terms) != 1:
-            return False
-        ((p, coefficient),) = form.terms.items()
-        counter = self.counters.get(p)
-        if counter is None or coefficient != 1 or counter[1] != 1 or block not in self.inside[p]:
-            return False
-        counted = counter[0]
-        start = self.defs.constant(counted.start[p])
-        trips = counted.start[counted.left]
-        chosen = self.defs.inst_of.get(trips)
-        if chosen is not None and chosen.op is structure.SELECT and self.defs.constant(chosen.args[2]) == 0:
-            trips = chosen.args[1]  # no iteration runs where the other one is taken
-        length = affine(trips, self.defs, everywhere, self.forms)
-        if start is None or length.terms != {inst.args[1]: 1}:
-            return False
-        return start + form.constant >= 0 and start + length.constant + form.constant <= 0
+    @staticmethod
+    def bitwise(op, x, y):
+        if op is a.IAND:
+            tops = [t[1] for t in (x, y) if t[0] >= 0]
+            return (0, min(tops)) if tops else None
+        if op is a.ISHR:
+            if y[0] < 0 or y[1] >= 64:
+                return (0, x[1]) if x[0] >= 0 else None
+            ends = [n >> d for n in x for d in y]
+            return (min(ends), max(ends))
+        if op is a.IOR or op is a.IXOR:
+            if x[0] < 0 or y[0] < 0:
+                return None
+            return (max(x[0], y[0]) if op is a.IOR else 0, (1 << max(x[1], y[1]).bit_length()) - 1)
+        return None
+
+    def chosen(self, inst, block):
+        """A choice: each side where its condition holds."""
+        condition, *sides = inst.args
+        found = []
+        for v, holds in zip(sides, (True, False)):
+            x = self.get(v, block)
+            for value, relation, other in self.conditions.of(condition, holds):
+                if value is v:
+                    x = _met(x, relation, self.of(other) if not isinstance(other, ir.Value) else self.get(other, block))
+            found.append(x)
+        x, y = found
+        return (min(x[0], y[0]), max(x[1], y[1]))
+
+    def item(self, items, top):
+        """Any item of a tuple."""
+        made = self.defs.inst_of.get(items)
+        if made is None or made.op is not control.CONST and made.op is not structure.TUPLE_MAKE:
+            return top
+        found = [self.get(v) for v in made.args] if made.args else [(n, n) for n in made.attrs.get("value", ())]
+        return (min(x[0] for x in found), max(x[1] for x in found)) if found else top
+
+    def converted(self, v, t, block):
+        """The interval of a number as one of another type, which has the same value where that fits."""
+        top = _top(t)
+        if not (self.follows(v.type) or v.type is Bool or v.type is NpBool):
+            return top
+        x = self.get(v, block)
+        if isinstance(x[0], float):
+            if top is not ANY:
+                return top  # a cast of what does not fit, or of nan, is no error
+            return x if v.type is t else _with_room(*x, t)
+        if top is ANY:
+            return _with_room(float(x[0]), float(x[1]), t)
+        return x if top[0] <= x[0] and x[1] <= top[1] else top
+
+    def rounded(self, inst, block):
+        """Rounding keeps order, so that the ends of a result are results of ends."""
+        op = inst.op
+        if self.loose:
+            return ANY
+        if op is a.FNEG:
+            x = self.get(inst.args[0], block)
+            return (-x[1], -x[0])
+        if op.name in ("floor", "ceil", "trunc", "rint"):
+            x = self.get(inst.args[0], block)
+            return (x[0] - 1.0, x[1] + 1.0)
+        if op is a.FADD or op is a.FSUB or op is a.FMUL:
+            x, y = (self.get(v, block) for v in inst.args)
+            if op is a.FMUL:
+                ends = [p * q for p in x for q in y]
+            elif op is a.FADD:
+                ends = [x[0] + y[0], x[1] + y[1]]
+            else:
+                ends = [x[0] - y[1], x[1] - y[0]]
+            if all(abs(n) < INF for n in ends):
+                return _with_room(min(ends), max(ends), inst.result.type)
+        return ANY
+
+    # ------------------------------------------------------------ what is done with it
+
+    def compared(self, inst, block) -> bool | None:
+        """What a comparison of ints gives, where their intervals say it."""
+        if any(v.type is not Int for v in inst.args):
+            return None
+        x, y = (self.get(v, block) for v in inst.args)
+        op = inst.op
+        if op is a.IEQ or op is a.INE:
+            return op is a.INE if x[1] < y[0] or y[1] < x[0] else None
+        if op is a.IGT or op is a.ILE:
+            x, y = y, x
+        less = op is a.ILT or op is a.IGT  # what it gives where x < y
+        return less if x[1] < y[0] else not less if x[0] >= y[1] else None
+
+    def unsigned(self, inst, block) -> bool:
+        """Whether operands, and the result where it is that of a subtraction, are not negative."""
+        low = [self.get(v, block)[0] for v in inst.args]
+        return min(low) >= 0 and (inst.op is not a.ISUB or self.exact(inst, block)[0] >= 0)
+
+    def is_remainder(self, inst, block) -> bool:
+        """Whether x % y is x."""
+        x, y = inst.args
+        return x.type is Int and self.get(x, block)[0] >= 0 and self.below(x, y, 0, block)
+
+    def flags(self, inst, block) -> str:
+        """What a lowering may rely on, see the records of the operations."""
+        op = inst.op
+        x = self.get(inst.args[0], block)
+        if op is a.TRUNCATE:
+            most = max(-x[0], x[1])
+            return "bounded short" if most < 2.0**31 else "bounded" if most < 2.0**63 else ""
+        if len(inst.args) != 2 or self.defs.inst_of.get(inst.args[1], inst).op is control.CONST:
+            return ""
+        y = self.get(inst.args[1], block)
+        if op in _SHIFTS:
+            t = inst.args[0].type
+            return "bounded" if y[0] >= 0 and y[1] < (64 if t is Int else t.bits) else ""
+        if op not in _DIVISIONS or y[0] <= 0 or inst.args[0].type is not Int:
+            return ""
+        word = self.nearness(inst, block) if op is a.IMOD else ""
+        return f"{word} nonnegative".strip() if x[0] >= 0 else word or "positive"
+
+    def nearness(self, inst, block) -> str:
+        """Of x % y whether x is a neighbour on a ring: the sum of a small number and something from 0 to y - 1."""
+        x, y = inst.args
+        made = self.defs.inst_of.get(x)
+        if made is None or made.op not in _SUMS or self.exact(made, block)[1] > HIGH:
+            return ""
+        minus = made.op is a.ISUB or made.op is a.ISUB_CK
+        for value, step in (made.args,) if minus else (made.args, made.args[::-1]):
+            low, high = self.get(step, block)
+            if minus:
+                low, high = -high, -low
+            if -64 <= low and high <= 64 and self.get(value, block)[0] >= 0 and self.below(value, y, 0, block):
+                least = self.get(y, block)[0]
+                if self.get(x, block)[0] < -least or high > least:
+                    return "near"
+                return "ring less" if high <= 0 or self.below(x, y, 0, block) else "ring"
+        return ""
 
     def needless(self, inst, block) -> bool:
         op, args = inst.op, inst.args
         if op is memory.CHECK_INDEX:
             i, n = self.get(args[0], block), self.get(args[1], block)
-            if i[0] >= 0:
-                inst.attrs = {**inst.attrs, "nonnegative": True}
-                if i[1] < n[0]:
-                    return True
-            return self.follows(inst, block)
+            if i[0] < 0:
+                return False
+            inst.attrs = {**inst.attrs, "nonnegative": True}
+            return i[1] < n[0] or self.below(args[0], args[1], 0, block)
         if op is a.CHECK_NONZERO:
             if args[0].type is not Int and not isinstance(args[0].type, NpInt):
                 return False
@@ -318,12 +559,98 @@ class _Ranges:
         if op is a.CHECK_NONNEG:
             return self.get(args[0], block)[0] >= 0
         if op in _FITTING:
-            if args[0].type is not Int and not isinstance(args[0].type, NpInt) or args[0].type is uint64:
-                return False
-            x, limits = self.get(args[0], block), _of_type(inst.result.type)
-            return x[0] >= 0 if inst.result.type is uint64 else limits[0] <= x[0] and x[1] <= limits[1]
+            x, top = self.get(args[0], block), _top(inst.result.type)
+            return not isinstance(x[0], float) and top[0] <= x[0] and x[1] <= top[1]
         if op is a.IFLOORDIV_CK:
             x, y = (self.get(v, block) for v in args)
             return x[0] > LOW or y[0] > -1 or y[1] < -1
         exact = self.exact(inst, block)
         return exact is not None and LOW <= exact[0] and exact[1] <= HIGH
+
+    def is_brief(self, loop) -> bool:
+        """Whether a number that a loop carries loses a bit in each trip, until none is left, or the distance of two is
+        halved."""
+        header = loop.header
+        back = [(source, inst, edge) for source, inst, edge in self.edges[header] if source in loop.blocks]
+        return self.halves(loop, back) or any(
+            all(edge is not inst.unwind and self.loses_bit(p, k, source, inst, edge) for source, inst, edge in back)
+            for k, p in enumerate(header.params))
+
+    def loses_bit(self, p, k, source, inst, edge) -> bool:
+        value = edge.args[k]
+        made = self.defs.inst_of.get(value)
+        if made is None or p not in made.args:
+            return False
+        if made.op is a.IAND:
+            return bits.clears_lowest(p, value, self.defs) is not None and self.is_nonzero(value, source, inst, edge)
+        if made.op is a.ISHR or made.op is a.IFLOORDIV or made.op is a.IFLOORDIV_CK:
+            by = self.get(made.args[1])
+            least = 1 if made.op is a.ISHR else 2
+            return made.args[0] is p and by[0] >= least and self.arriving(value, source, inst, edge)[0] > 0
+        return False
+
+    def halves(self, loop, back) -> bool:
+        """Whether a loop goes on with one half of what lies between two ints, the lower one included or not, the upper
+        one not."""
+        header = loop.header
+        for block in loop.blocks:
+            for inst in block.insts:
+                total = self.half_of(inst)
+                if total is None or total.op is not a.IADD or total.attrs.get("flags") != "nuw nsw":
+                    continue
+                for p, q in (total.args, total.args[::-1]):
+                    if p in header.params and q in header.params and self.below(p, q, 0, block):
+                        places = header.params.index(p), header.params.index(q)
+                        return all(edge is not inst.unwind and self.is_half(
+                            *(edge.args[k] for k in places), p, q, total, loop, _DEEP) for _, inst, edge in back)
+        return False
+
+    def half_of(self, inst):
+        """The instruction whose result is halved by another, or None."""
+        by = {a.ISHR: 1, a.IFLOORDIV: 2}.get(inst.op)
+        if by is None or self.defs.constant(inst.args[1]) != by:
+            return None
+        return self.defs.inst_of.get(inst.args[0])
+
+    def is_half(self, low, high, p, q, total, loop, depth) -> bool:
+        """Whether low and high are p and their mean with q, or one above that and q."""
+        defs = self.defs
+
+        def is_mean(v):
+            made = defs.inst_of.get(v)
+            return made is not None and self.half_of(made) is total
+
+        made, lowered = defs.inst_of.get(low), defs.inst_of.get(high)
+        if high is q and made is not None and made.op is a.IADD and is_mean(made.args[0]):
+            return (defs.constant(made.args[1]) or 0) > 0
+        if low is p and is_mean(high):
+            return True
+        if low is p and lowered is not None and lowered.op in (a.ISUB, a.IADD) and is_mean(lowered.args[0]):
+            step = defs.constant(lowered.args[1])
+            return step is not None and (step >= 0 if lowered.op is a.ISUB else step <= 0)
+        home = next((defs.block_of[v] for v, inst in ((low, made), (high, lowered)) if inst is None), None)
+        if not depth or home is None or home is loop.header or home not in loop.blocks:
+            return False
+
+        def handed(v, edge):
+            return edge.args[home.params.index(v)] if v in home.params else v
+
+        return all(edge is not inst.unwind and self.is_half(
+            handed(low, edge), handed(high, edge), p, q, total, loop, depth - 1) for _, inst, edge in self.edges[home])
+
+    def is_nonzero(self, v, source, inst, edge) -> bool:
+        """Whether an edge hands over something else than 0."""
+        low, high = self.arriving(v, source, inst, edge)
+        found = [] if inst.unwind is edge else self.conditions.on(inst, edge)
+        facts = [(relation, other) for value, relation, other in found if value is v]
+        facts += self.conditions.facts(v, source)
+        return low > 0 or high < 0 or any(relation == NE and self.of(other) == (0, 0) for relation, other in facts)
+
+
+def _with_room(low, high, t):
+    """An interval of doubles as one of a type of floats, with room for what that rounds further."""
+    if t is Float or t.bits >= 64:
+        return (low, high)
+    if max(-low, high) > (1e38 if t.bits == 32 else 6e4):
+        return ANY
+    return (low - abs(low) * 0.001 - 1e-7, high + abs(high) * 0.001 + 1e-7)

@@ -65,6 +65,7 @@ class _Counting:
         self.blocks = blocks
         self.owners = owners
         self.refcounted = refcounted
+        self.order = {value: n for n, value in enumerate(owners)}
         self.live_in: dict[ir.Block, set] = {}
         self.fresh: list[ir.Block] = []
 
@@ -151,9 +152,9 @@ class _Counting:
             dead = []
         block.insts = [self.count(RELEASE, p, out[0].loc) for p in dead] + out
 
-    @staticmethod
-    def sorted(values):
-        return sorted(values, key=lambda v: (v.name, id(v)))
+    def sorted(self, values):
+        """In the order of their definitions."""
+        return sorted(values, key=self.order.__getitem__)
 
     @staticmethod
     def count(op, value, loc) -> ir.Inst:

@@ -1,12 +1,13 @@
 """SSA again after values got further definitions (a copied loop, a copied branch): uses find the one that reaches them.
 
-Walks back from the uses to the definitions, without recursion, and makes a parameter wherever control joins on the
-way: as many as could be needed, and simplify removes those that were not.
+A block gets a parameter where definitions meet (the iterated dominance frontier of their blocks), if a use asks for it. Every other
+use finds the nearest definition above it in the dominator tree. Source: Cytron et al., "Efficiently computing static single
+assignment form" (1991).
 Needs: every path to a use passes one of the definitions.  Keeps: everything else.
 """
 from __future__ import annotations
 
-from ..ir.cfg import in_edges, reverse_postorder
+from ..ir.cfg import Dominators, in_edges
 from ..ir.core import Block, Function, Value
 
 __all__ = ["repair"]
@@ -14,53 +15,79 @@ __all__ = ["repair"]
 
 def repair(fn: Function, definitions: dict[Value, dict[Block, Value]]) -> None:
     """definitions: old value -> {block: the value that holds at the end of it}. Rewrites the uses of each old value
-    outside the blocks that define it."""
-    order = reverse_postorder(fn)
-    edges = in_edges(order)
+    outside the blocks that define it. One call for many values costs little more than one for a single value."""
+    if not definitions:
+        return
+    dom = Dominators(fn)
     reads: dict[Value, dict[Block, None]] = {}
-    for block in order:
+    for block in dom.order:
         for inst in block.insts:
             for values in (inst.args, *(e.args for e in inst.edges())):
                 for v in values:
                     if v in definitions and block not in definitions[v]:
                         reads.setdefault(v, {})[block] = None
+    if not reads:
+        return
+    edges = in_edges(dom.order)
+    frontiers = dom.frontiers()
+    found: dict[Block, dict[Value, Value]] = {}  # block -> what its uses are replaced by
     for old, blocks in reads.items():
-        _one(old, definitions[old], blocks, order, edges)
+        for block, new in _one(old, definitions[old], blocks, dom.idom, edges, frontiers):
+            if new is not old:
+                found.setdefault(block, {})[old] = new
+    for block, new in found.items():
+        _replace(block, new)
+    # What holds at the end of a copy may itself have got further definitions.
+    again = {v: definitions[v] for ends in definitions.values() for v in ends.values() if v in definitions and definitions[v] is not ends}
+    if again:
+        assert len(again) < len(definitions)
+        repair(fn, again)
 
 
-def _one(old, ends, blocks, order, edges):
-    region: set[Block] = set()  # where the value is wanted at the start
-    work = list(blocks)
+def _one(old, ends, blocks, idom, edges, frontiers):
+    """(block, the value that holds at its start) of each of `blocks`; joins that are asked for get their parameters."""
+    joins: dict[Block, None] = {}
+    work = [block for block in ends if block in idom]
     while work:
-        block = work.pop()
-        if block not in region and block not in ends:
-            region.add(block)
-            work += [source for source, _, _ in edges[block]]
+        for block in frontiers.get(work.pop(), ()):
+            if block not in joins and block not in ends:
+                joins[block] = None
+                work.append(block)
     start: dict[Block, Value] = {}
-    joins: list[Block] = []
-    for block in order:
-        if block not in region:
-            continue
-        if len(edges[block]) == 1:
-            source = edges[block][0][0]
-            start[block] = ends[source] if source in ends else start[source]
-        else:
-            start[block] = Value(old.type, old.name)
-            joins.append(block)
-    for block in blocks:
+    asked: list[Block] = []
+
+    def at_start(block):
+        path = []
+        while block not in start:
+            if block in joins:
+                start[block] = Value(old.type, old.name)
+                asked.append(block)
+                break
+            path.append(block)
+            above = idom[block]
+            if above in ends:
+                start[block] = ends[above]
+                break
+            assert above is not block, f"a use of {old} is reached without a definition"
+            block = above
         new = start[block]
-        if new is not old:
-            _replace(block, old, new)
-    for block in joins:
+        for one in path:
+            start[one] = new
+        return new
+
+    here = [(block, at_start(block)) for block in blocks]
+    for block in asked:  # grows
         block.params.append(start[block])
         for source, _, edge in edges[block]:
-            edge.args.append(ends[source] if source in ends else start[source])
+            edge.args.append(ends[source] if source in ends else at_start(source))
+    return here
 
 
-def _replace(block, old, new):
+def _replace(block, new):
+    get = new.get
     for inst in block.insts:
-        if old in inst.args:
-            inst.args = [new if v is old else v for v in inst.args]
+        if not new.keys().isdisjoint(inst.args):
+            inst.args = [get(v, v) for v in inst.args]
         for edge in inst.edges():
-            if old in edge.args:
-                edge.args = [new if v is old else v for v in edge.args]
+            if not new.keys().isdisjoint(edge.args):
+                edge.args = [get(v, v) for v in edge.args]

@@ -1,11 +1,11 @@
 """What several passes do to the IR: substitute values, copy blocks, split edges, drop unreachable blocks."""
 from __future__ import annotations
 
-from ..ir.cfg import reverse_postorder
+from ..ir.cfg import reverse_postorder, uses_of
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
-__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params", "read_outside"]
+__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params", "read_outside", "readers"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
@@ -99,6 +99,7 @@ def remove_unreachable(fn: Function) -> bool:
     fn.blocks = [block for block in fn.blocks if block in reachable]
     return True
 
+
 def remove_params(block: Block, positions, arriving) -> None:
     """Drop the parameters at `positions` and the arguments for them; `arriving`: the edges as in_edges gives them."""
     gone = set(positions)
@@ -116,4 +117,13 @@ def read_outside(fn: Function, blocks) -> set[Value]:
                 found.update(inst.args)
                 for edge in inst.edges():
                     found.update(edge.args)
+    return found
+
+
+def readers(fn: Function) -> dict[Value, list[Block]]:
+    """Value -> the blocks of which an instruction or an edge reads it."""
+    found: dict[Value, list[Block]] = {}
+    for block in fn.blocks:
+        for v in uses_of(block):
+            found.setdefault(v, []).append(block)
     return found

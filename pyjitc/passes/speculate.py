@@ -80,7 +80,8 @@ def _convert(block, branch, defs, edges) -> list[ir.Block]:
         values: dict = {}
         for inst in arm:
             copy = clone_inst(inst, values, {})
-            copy.op, copy.unwind = _WRAPPING.get(copy.op, copy.op), None
+            if copy.op in _WRAPPING:
+                copy.op, copy.unwind, copy.attrs = _WRAPPING[copy.op], None, {}
             block.insts.append(copy)
         chosen.append(values)
 

@@ -12,9 +12,12 @@ Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; 
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
-from ..ops.arith import ARITH_OPS, BAND, BOR, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, ISUB, ISUB_CK
+from ..ops.arith import (
+    ARITH_OPS, BAND, BOR, CHECK_NONNEG, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB,
+    ISUB_CK,
+)
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, MEMORY_OPS, item_bytes,
 )
@@ -22,41 +25,51 @@ from ..ops.structure import SELECT, STRUCTURE_OPS
 from ..types.kinds import Bool, Int
 from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
-from .rewrite import clone_blocks, read_outside, substitute
+from .rewrite import clone_blocks, readers, resolve, substitute
 
-__all__ = ["apart_in_memory", "is_quick", "run"]
+__all__ = ["run", "lie_apart", "MAX_ARRAYS"]
 
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
 MAX_WORK = 1 << 28  # operations of an innermost loop of a nest that runs to its end: less than 100 ms
+_ROOM = 1 << 62  # of a sum before a loop, and of what the loop adds to it
 _SLOW = {"fdiv", "sqrt"}  # they count for eight
 # What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
 _QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
           "bits", "from_bits", "bits_single", "from_bits_single"} - {"frem"}
-_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
+_SHIFTS = {ISHL_CK, ISHL, ISHR}
+_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, ISHL_CK: ISHL}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op is CHECK_INDEX or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
+    if not any(i.op is CHECK_INDEX or i.op is CHECK_NONNEG or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
         return
-    done: set[ir.Block] = set()  # headers of loops that were versioned, or given up, and of those inside them
-    while True:
-        fn.blocks = reverse_postorder(fn)
-        nest = LoopNest(fn)
-        work = [loop for loop in nest.loops if loop.header not in done]
-        if not work:
-            return
-        defs = Definitions(fn)
-        edges = in_edges(fn.blocks)
-        for loop in work:  # outer loops first
+    fn.blocks = reverse_postorder(fn)
+    nest = LoopNest(fn)
+    if not nest.loops:
+        return
+    defs = Definitions(fn)
+    edges = in_edges(fn.blocks)
+    plans: dict[ir.Block, tuple] = {}  # header -> the loop and its plan: of two loops, neither is in the other
+    covered: set[ir.Block] = set()  # headers of the loops in these
+    for loop in nest.loops:  # outer loops first
+        if loop.header not in covered:
             plan = _plan(loop, nest, defs, edges)
             if plan is not None:
-                done.update(_headers(loop))
-                done.update(_version(fn, loop, plan, defs))
-                break
-            done.add(loop.header)
-        else:
-            return
+                plans[loop.header] = loop, plan
+                covered.update(_headers(loop))
+    if not plans:
+        return
+    found = readers(fn)
+    definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
+    copied: set[ir.Block] = set()
+    # The last loop first: where one loop leads straight to another, the copy of the first then leads to the guard of the second.
+    for loop, plan in reversed(plans.values()):
+        if plan.outer.entry_block not in copied:
+            copied.update(loop.blocks)
+            definitions.update(_version(fn, loop, plan, defs, nest.dom.number, found))
+    fn.blocks = reverse_postorder(fn)
+    repair(fn, definitions)
 
 
 def _headers(loop):
@@ -69,6 +82,7 @@ def _headers(loop):
 class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant indices that count
     from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the others that it shares no memory with;
+    sums: what a sum starts with -> what one trip adds to it at most;
     rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be)."""
 
     def __init__(self):
@@ -77,7 +91,14 @@ class _Plan:
         self.wrapped: dict[ir.Inst, int] = {}
         self.holds: set[ir.Inst] = set()
         self.apart: dict[ir.Value, list[ir.Value]] = {}
+        self.sums: dict[ir.Value, int] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
+        self.met: dict[ir.Value, int] = {}  # value -> how many others were in forms before it
+
+    def key(self, form, limit):
+        """One for forms that are equal: constant, terms in the order in which their values were met first, limit."""
+        met = self.met
+        return form.constant, tuple(sorted(form.terms.items(), key=lambda term: met.setdefault(term[0], len(met)))), limit
 
 
 def _plan(loop, nest, defs, edges):
@@ -92,6 +113,7 @@ def _plan(loop, nest, defs, edges):
     memo: dict = {}
     innermost = missed = 0
     compared: list[tuple[ir.Inst, tuple]] = []
+    shifted: list[tuple[ir.Inst, tuple]] = []
     parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
     for block in loop.blocks:
         inner = nest.of[block]
@@ -107,17 +129,29 @@ def _plan(loop, nest, defs, edges):
                     innermost += 1
                     missed += not ok
                 if ok:
-                    plan.guards[_key(form, limit)] = None
+                    plan.guards[plan.key(form, limit)] = None
                     plan.checks.add(inst)
+            elif inst.op is ISHL_CK or inst.op is CHECK_NONNEG:
+                limit = _room(inst, defs)
+                form = affine(inst.args[-1], defs, loop.blocks, memo)
+                if limit and form.terms and _known(form, counters, defs, loop):
+                    plan.guards[plan.key(form, limit)] = None
+                    plan.checks.add(inst)
+            elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
+                form = affine(inst.args[1], defs, loop.blocks, memo)
+                if form.terms and _known(form, counters, defs, loop):
+                    shifted.append((inst, plan.key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
             elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
                 form = affine(inst.args[0], defs, loop.blocks, memo)
                 if form.terms and _known(form, counters, defs, loop):
-                    compared.append((inst, _key(form, inst.args[1])))
+                    compared.append((inst, plan.key(form, inst.args[1])))
             elif inst.op in _WRAPPING:
                 form = affine(inst.result, defs, loop.blocks, memo)
                 if inst.result not in form.terms and _known(form, counters, defs, loop):
-                    plan.guards[_key(form, None)] = None
+                    plan.guards[plan.key(form, None)] = None
                     plan.checks.add(inst)
+    if not loop.inner:
+        _sums(loop, outer, defs, edges, plan)
     if not plan.checks or len(plan.guards) > 40:
         return None
     if loop.inner and missed and missed * 2 > innermost:
@@ -127,6 +161,10 @@ def _plan(loop, nest, defs, edges):
         if key in plan.guards or parallel and len(plan.guards) < 20:
             plan.guards[key] = None
             plan.holds.add(inst)
+    for inst, key in shifted:
+        if len(plan.guards) < 20:
+            plan.guards[key] = None
+            plan.checks.add(inst)
     plan.outer = outer
     plan.counters = counters
     if loop.inner:
@@ -135,12 +173,52 @@ def _plan(loop, nest, defs, edges):
     return plan
 
 
+def _sums(loop, outer, defs, edges, plan) -> None:
+    """Sums of small numbers, for which the length of the loop says that they fit."""
+    for k, p in enumerate(loop.header.params):
+        if p.type is not Int or p in outer.steps:
+            continue
+        checks: dict[ir.Inst, None] = {}
+        seen: set[ir.Value] = {p}
+        work = [edge.args[k] for source, _, edge in edges[loop.header] if source in loop.blocks]
+        while work:
+            v = work.pop()
+            if v in seen:
+                continue
+            seen.add(v)
+            inst, home = defs.inst_of.get(v), defs.block_of.get(v)
+            if inst is None and home in loop.blocks and home is not loop.header:
+                at = home.params.index(v)
+                work += [edge.args[at] for _, _, edge in edges[home]]
+            elif inst is not None and home in loop.blocks and inst.op is SELECT:
+                work += inst.args[1:]
+            elif inst is not None and home in loop.blocks and "by" in inst.attrs:
+                checks[inst] = None
+                work.append(inst.args[0])
+            else:
+                checks.clear()
+                break
+        if checks:
+            start = outer.start[p]
+            plan.sums[start] = max(plan.sums.get(start, 1), sum(i.attrs["by"] for i in checks))
+            plan.checks.update(checks)
+
+
+def _room(inst, defs) -> int:
+    """What a count must be below for a constant to be shifted by it, or a number to be checked not to be negative; 0
+    where nothing is known."""
+    if inst.op is CHECK_NONNEG:
+        return INT_MAX
+    value = defs.constant(inst.args[0])
+    return 64 - value.bit_length() if value is not None and value > 0 else 0
+
+
 def _rows(loop, top, defs, edges, found) -> None:
     """Find the innermost loops of `top` whose length does not change in it, and how long they may be for Ctrl-C to wait for their end."""
     for one in loop.inner:
         _rows(one, top, defs, edges, found)
     insts = [i for b in loop.blocks for i in b.insts]
-    if loop is top or loop.inner or not all(map(is_quick, insts)):
+    if loop is top or loop.inner or not all(map(_is_quick, insts)):
         return
     written = {i.args[0]: i.args[1:-1] for i in insts if i.op is ARRAY_STORE}
     if any(i.op is ARRAY_LOAD and i.args[1:] != written.get(i.args[0], i.args[1:]) for i in insts):
@@ -151,7 +229,7 @@ def _rows(loop, top, defs, edges, found) -> None:
         found[loop.header] = counted.start[counted.left], MAX_WORK // steps
 
 
-def is_quick(inst) -> bool:
+def _is_quick(inst) -> bool:
     if inst.op.effects & (ir.READS | ir.WRITES):
         return inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE
     return inst.op.name in _QUICK
@@ -192,21 +270,18 @@ def _known(form, counters, defs, loop) -> bool:
     return all(v in counters or defs.block_of.get(v) not in loop.blocks for v in form.terms)
 
 
-def _key(form, limit):
-    return (form.constant, tuple(sorted(form.terms.items(), key=lambda t: (t[0].name, id(t[0])))), limit)
-
-
-def _version(fn, loop, plan, defs):
-    """Copy the loop; the copy loses the checks. Returns the headers of the copy's loops."""
-    order = [b for b in fn.blocks if b in loop.blocks]
+def _version(fn, loop, plan, defs, number, found):
+    """Copy the loop; the copy loses the checks. Returns what the values that are read behind the loop are now, as `repair` takes it.
+    number: block -> its place in the order; found: the readers of each value, to which the guard is added."""
+    order = sorted(loop.blocks, key=number.__getitem__)
     defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
-    used_outside = read_outside(fn, loop.blocks)
+    used_outside = {v for v in defined if any(b not in loop.blocks for b in found.get(v, ()))}
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)
     headers = set(_headers(loop))
     for block in order:
         last = block.insts[-1]
-        if any(edge.block in headers and block in loop.blocks for edge in last.targets):
+        if any(edge.block in headers for edge in last.targets):
             last.attrs = {**last.attrs, "slow_loop": True}
     originals = {values[i.result]: i for b in order for i in b.insts if i.result is not None}
     replaced: dict[ir.Value, ir.Value] = {}
@@ -234,7 +309,14 @@ def _version(fn, loop, plan, defs):
                 if inst.op is CHECK_INDEX:
                     replaced[inst.result] = inst.args[0]
                     continue
-                inst.op = _WRAPPING[inst.op]
+                if inst.op is CHECK_NONNEG:
+                    replaced[inst.result] = inst.args[0]
+                    continue
+                if inst.op in _SHIFTS:
+                    inst.attrs = {"flags": "bounded"}
+                if "by" in inst.attrs:
+                    inst.attrs = {"flags": "nsw"}
+                inst.op = _WRAPPING.get(inst.op, inst.op)
                 inst.unwind = None
             elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.apart:
                 inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *plan.apart[inst.args[0]])))}
@@ -251,7 +333,8 @@ def _version(fn, loop, plan, defs):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
-    condition = apart_in_memory(guard, plan.apart, condition, loc)
+    condition = _sum_up(guard, plan, condition, loc)
+    condition = lie_apart(guard, plan.apart, condition, loc)
     condition = _short(guard, plan.rows, condition, loc)
     for header in plan.rows:
         inst = copies[header].terminator
@@ -260,21 +343,24 @@ def _version(fn, loop, plan, defs):
     guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
                                [ir.Edge(copies[loop.header], entry.args), ir.Edge(loop.header, entry.args)]))
     entry.block, entry.args = guard, []
-    new = list(copies.values())
-    fn.blocks = [*fn.blocks, guard, *new]
-    substitute(fn.blocks, replaced)
-    fn.blocks = reverse_postorder(fn)
-    definitions = {}
-    for v in defined:
-        if v in used_outside:
-            home = defs.block_of[v]
-            twin = replaced.get(values[v], values[v])
-            while twin in replaced:
-                twin = replaced[twin]
-            definitions[v] = {home: v, copies[home]: twin}
-    if definitions:
-        repair(fn, definitions)
-    return [copies[h] for h in _headers(loop)]
+    for v in uses_of(guard):
+        found.setdefault(v, []).append(guard)
+    substitute(copies.values(), replaced)
+    fn.blocks += [guard, *copies.values()]
+    return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined if v in used_outside}
+
+
+def _sum_up(guard, plan, condition, loc):
+    """`condition`, and that sums fit in 64 bits to the end of the loop."""
+    def make(op, *args, type=Bool, **attrs):
+        guard.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
+        return guard.insts[-1].result
+
+    for start, most in plan.sums.items():
+        low, high, trips = (make(control.CONST, type=Int, value=n) for n in (-_ROOM, _ROOM, _ROOM // most))
+        for one in (make(ILE, low, start), make(ILE, start, high), make(ILE, plan.outer.start[plan.outer.left], trips)):
+            condition = one if condition is None else make(BAND, condition, one)
+    return condition
 
 
 def _short(guard, rows, condition, loc):
@@ -287,7 +373,7 @@ def _short(guard, rows, condition, loc):
     return condition
 
 
-def apart_in_memory(guard, apart, condition, loc):
+def lie_apart(guard, apart, condition, loc):
     """`condition`, and that no two of these arrays share memory."""
     def make(op, *args, type=Int, **attrs):
         result = ir.Value(type)
@@ -330,6 +416,9 @@ def _condition(guard, constant, terms, limit, counters, loc):
             counted, step = found
             shape.append(("counter", coefficient, step))
             args += [counted.start[v], counted.start[counted.left]]
+    if isinstance(limit, int):
+        guard.insts.append(ir.Inst(control.CONST, (), {"value": limit}, ir.Value(Int), loc))
+        limit = guard.insts[-1].result
     if limit is not None:
         args.append(limit)
     result = ir.Value(Bool)

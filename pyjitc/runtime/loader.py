@@ -15,8 +15,9 @@ import struct
 
 import numpy as np
 
+from ..base.options import environment
 from .platform import FRAME_LINE, check, numpy_api_table
-from . import blas, random, thunks
+from . import blas, perf, random, thunks
 
 __all__ = ["Image", "LoadError", "load", "provide", "resolve"]
 
@@ -45,6 +46,7 @@ class Image:
 
 _SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS = 2, 4, 8
 _SHF_WRITE, _SHF_ALLOC, _SHF_TLS = 1, 2, 0x400
+_STT_FUNC = 2
 _SHN_UNDEF, _SHN_ABS, _SHN_COMMON = 0, 0xFFF1, 0xFFF2
 _MAP_32BIT = 0x40
 _GOT = "_GLOBAL_OFFSET_TABLE_"
@@ -56,13 +58,15 @@ _USES_GOT = {_GOTPCREL, _GOT64, _GOTPCREL64, _GOTPCRELX, _REX_GOTPCRELX}
 _STUB = b"\xff\x25\x02\x00\x00\x00\x0f\x0b"  # jmp [rip+2]; ud2; then the address: 16 bytes
 
 
-def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[str, int] | None = None) -> Image:
+def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[str, int] | None = None,
+         title: str = "") -> Image:
     """Load a relocatable object. objects: symbol -> Python object at whose address the symbol lies (kept alive by
-    the image); addresses: further symbols by address. LoadError where it cannot be; ABIError on another platform."""
+    the image); addresses: further symbols by address; title: what profilers show of the function that the object was
+    made of. LoadError where it cannot be; ABIError on another platform."""
     check()
     objects = dict(objects or {})
     try:
-        return _load(data, objects, addresses or {})
+        return _load(data, objects, addresses or {}, title)
     except (struct.error, IndexError, ValueError, StopIteration, UnicodeDecodeError) as error:
         raise LoadError(f"malformed object file: {error!r}") from error
 
@@ -79,7 +83,7 @@ def provide(runtime: tuple[bytes, ...]) -> None:
                 _known.setdefault(name, address)
 
 
-def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int]) -> Image:
+def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int], title: str) -> Image:
     if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<HH", data, 16) != (1, 62):
         raise LoadError("not a relocatable ELF object for x86-64")
     table, = struct.unpack_from("<Q", data, 40)
@@ -240,7 +244,19 @@ def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int]) ->
             struct.pack_into("<i", memory, at, value)
 
     _protect(base, protected)
+    if environment("PYJITC_PERF") not in ("", "0"):
+        perf.tell((value, s[5], _shown(name_of(s), s[1] >> 4 == 1, title)) for s, value in zip(symbols, values)
+                  if s[1] & 15 == _STT_FUNC and s[3] in place)
     return Image(memory, exported, objects)
+
+
+def _shown(symbol: str, exported: bool, title: str) -> str:
+    """What profilers show of a function of an object: `f0.total` is the function itself, `f1.helper` one that it calls;
+    calls from Python enter by an exported one."""
+    kind, _, rest = symbol.partition(".")
+    if rest and kind[0] == "f" and kind[1:].isdigit():
+        return title or rest if kind == "f0" else rest
+    return f"{title} (entry)" if title and exported else symbol
 
 
 def _wide(kind: int, base: int, at: int, got: int, addend: int, value: int, slot, stub, plt: int) -> int:

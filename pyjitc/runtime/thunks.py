@@ -27,24 +27,32 @@ so `prepare(self, *args, **kwargs)` may either answer the call, or compile and a
 no Python frame stands between the caller and native code.
 
 `traceback` adds the entry of a frame of compiled code to the traceback of the current exception. Unlike
-_PyTraceback_Add it makes a code object with the first line of the function, which shows its source
-in notebooks and debuggers, and which is made once for each place that raises (`made` is a word of its own there):
+_PyTraceback_Add it makes a code object with the first line of the function, which shows its source in notebooks and
+debuggers, and with the columns of the expression. It is made once for each place that raises, when it first does:
 
-    void traceback(PyObject **made, char *name, char *filename, int first, int line, long table, size_t size) {
+    struct Place { PyObject *made; int line; unsigned size; char table[16]; };
+    struct Function { char *name, *qualname, *filename; int first; struct Place places[]; };
+
+    void traceback(struct Function *function, unsigned where) {         // where: offset of the place in the data
+        struct Place *place = (void *)((char *)function + where);
         PyErr_Fetch(&type, &value, &tb);
-        if (!*made) {
-            PyObject *parts = Py_BuildValue("{s:s,s:s,s:i,s:N,s:s}", "co_name", name, "co_filename", filename, "co_firstlineno",
-                first, "co_linetable", PyBytes_FromStringAndSize((char *)&table, size), "co_qualname", name);
-            if (parts) *made = PyObject_Call(replace, empty, parts);        // the `replace` of an empty code object
-            Py_DecRef(parts);
+        if (!place->made) {
+            PyObject *parts = Py_BuildValue("{s:s,s:s,s:i,s:N,s:s}", "co_name", function->name,
+                "co_filename", function->filename, "co_firstlineno", function->first,
+                "co_linetable", PyBytes_FromStringAndSize(place->table, place->size),
+                "co_qualname", function->qualname);
+            if (parts) {
+                place->made = PyObject_Call(replace, empty, parts);     // the `replace` of an empty code object
+                Py_DecRef(parts);
+            }
         }
-        if (*made) frame = PyFrame_New(PyThreadState_Get(), *made, globals, NULL);
+        if (place->made) frame = PyFrame_New(PyThreadState_Get(), place->made, globals, locals);
         if (frame) {
-            frame->f_lineno = line;
-            entry = PyObject_CallFunction(&PyTraceBack_Type, "OOii", tb ? tb : Py_None, frame, 0, line);
+            frame->f_lineno = place->line;
+            entry = PyObject_CallFunction(&PyTraceBack_Type, "OOii", tb ? tb : Py_None, frame, 0, place->line);
+            if (entry) { Py_DecRef(tb); tb = entry; }
+            Py_DecRef(frame);
         }
-        if (entry) { Py_DecRef(tb); tb = entry; }
-        Py_DecRef(frame);
         PyErr_Restore(type, value, tb);
     }
 
@@ -79,12 +87,15 @@ calloc, realloc and free, behind a first argument that they do not have.
 """
 from __future__ import annotations
 
+import builtins
 import ctypes
 import mmap
 import struct
 import sys
 
-__all__ = ["slow_path", "traceback", "line_table", "vectorcall", "bind", "memory_handler"]
+__all__ = ["slow_path", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "memory_handler"]
+
+PLACES, PLACE = 32, 32  # where the places are in a Function, and the size of one
 
 _PUSH = "53 55 4154 4155 4156"  # push rbx, rbp, r12, r13, r14: keeps the stack aligned for calls
 _POP = "415e 415d 415c 5d 5b"
@@ -100,16 +111,15 @@ _SLOW_PATH = """
 """
 
 _TRACEBACK = """
-    48b8 {PyErr_Fetch} 4156 4189ce 4155 4989d5 4154 4589c4 55 4889f5 53 4889fb 4883ec30 4c894c2408 488d542428
-    488d742420 488d7c2418 ffd0 48833b00 0f85af000000 488b742460 488d7c2408 48b8 {PyBytes_FromStringAndSize} ffd0
-    4d89e8 48b9 {qualname} 48be {table} 52 4889ea 49b9 {first} 48bf {parts} 49ba {Py_BuildValue} 55 51 48b9
-    {filename} 50 31c0 56 48be {name} 4156 41ffd2 4889c5 4883c430 4885c0 7426 48be {empty} 4889c2 48bf {replace}
-    48b8 {PyObject_Call} ffd0 488903 48b8 {Py_DecRef} 4889ef ffd0 488b1b 4885db 7507 31db e997000000 48b8
-    {PyThreadState_Get} ffd0 4889de 31c9 48ba {globals} 4889c7 48b8 {PyFrame_New} ffd0 4889c3 4885c0 74c7
-    488b542428 4489a0 {offset} 4885d2 750a 48ba {none} 4589e1 4531c0 4889d9 31c0 48be {entry} 48bf
-    {PyTraceBack_Type} 49ba {PyObject_CallFunction} 41ffd2 4889c5 4885c0 7416 48b8 {Py_DecRef} 488b7c2428 ffd0
-    48896c2428 48b8 {Py_DecRef} 4889df ffd0 488b542428 488b742420 48b8 {PyErr_Restore} 488b7c2418 ffd0 4883c430 5b
-    5d 415c 415d 415e c3
+    48b8 {PyErr_Fetch} 4154 55 4889fd 53 89f3 4801fb 4883ec20 488d542418 488d742410 488d7c2408 ffd0 4c8b23 4d85e4
+    0f84d9000000 48b8 {PyThreadState_Get} ffd0 4c89e6 48b9 {locals} 48ba {globals} 4889c7 48b8 {PyFrame_New} ffd0 4889c5
+    4885c0 7477 448b4b08 488b542418 4889e9 48be {entry} 48bf {PyTraceBack_Type} 49ba {PyObject_CallFunction} 4885d2
+    448988 {offset} 48b8 {none} 480f44d0 4531c0 31c0 41ffd2 4889c3 4885c0 7416 48b8 {Py_DecRef} 488b7c2418 ffd0
+    48895c2418 48b8 {Py_DecRef} 4889ef ffd0 488b542418 488b742410 48b8 {PyErr_Restore} 488b7c2408 ffd0 4883c420 5b 5d
+    415c c3 0f1f4000 4c8b6508 8b730c 488d7b10 48b8 {PyBytes_FromStringAndSize} ffd0 4883ec08 488b5500 48b9 {qualname}
+    48be {table} 4154 49b9 {first} 48bf {parts} 49ba {Py_BuildValue} 51 48b9 {filename} 50 8b4518 56 4c8b4510 48be
+    {name} 50 31c0 41ffd2 4889c5 4883c430 4885c0 7435 48bf {replace} 4889c2 48be {empty} 48b8 {PyObject_Call} ffd0
+    4889ef 488903 48b8 {Py_DecRef} ffd0 4c8b23 4d85e4 0f8414ffffff e95efeffff
 """
 
 _VECTORCALL = f"""
@@ -156,7 +166,7 @@ def traceback(line: int) -> int:
     texts = {"name": b"co_name", "filename": b"co_filename", "first": b"co_firstlineno", "table": b"co_linetable", "qualname": b"co_qualname",
              "parts": b"{s:s,s:s,s:i,s:N,s:s}" if with_names else b"{s:s,s:s,s:i,s:N}", "entry": b"OOii"}
     kept = {name: ctypes.create_string_buffer(text) for name, text in texts.items()}
-    objects = {"replace": new(b"", b"", 1).replace, "empty": (), "globals": {}, "none": None}
+    objects = {"replace": new(b"", b"", 1).replace, "empty": (), "globals": {}, "locals": _Locals(), "none": None}
     for part in (*kept.values(), *objects.values()):
         _never_freed(part)
     return _place(_TRACEBACK, offset=struct.pack("<i", line), **{name: _q(ctypes.addressof(text)) for name, text in kept.items()},
@@ -165,16 +175,39 @@ def traceback(line: int) -> int:
                                "PyFrame_New", "PyThreadState_Get", "PyObject_CallFunction", "PyTraceBack_Type"))
 
 
-def line_table(delta: int) -> bytes:
-    """The table of positions of a code object with one place, `delta` lines below its first (Objects/locations.md of CPython)."""
+class _Locals(dict):
+    """The locals of all frames of compiled functions: none. A debugger that asks for one by name is told why."""
+
+    def __missing__(self, name):
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        raise NameError(f"no value of {name!r} is known here: compiled functions keep their locals in registers; "
+                        "run the program with PYJITC_DISABLE=1, and the interpreter keeps them")
+
+
+def position_table(first: int, line: int, end_line: int, col: int, end_col: int) -> bytes:
+    """The table of positions of a code object with one place, in a function that begins at line `first`
+    (Objects/locations.md of CPython). At most 16 bytes: without columns where these take more."""
     if sys.version_info < (3, 11):
         return b""
-    rest = delta * 2 if delta >= 0 else -delta * 2 + 1
-    table = [0x80 | 13 << 3 | 2]  # a line without columns, for the three instructions of an empty code object
-    while rest >= 64:
-        table.append(64 | rest & 63)
-        rest >>= 6
-    return bytes([*table, rest])
+    delta = line - first
+    signed = _varint(delta * 2 if delta >= 0 else -delta * 2 + 1)
+    if col >= 0 and end_col >= 0 and end_line >= line:
+        table = bytes([_ENTRY | 14 << 3]) + signed + _varint(end_line - line) + _varint(col + 1) + _varint(end_col + 1)
+        if len(table) <= 16:
+            return table
+    return bytes([_ENTRY | 13 << 3]) + signed  # a line without columns
+
+
+_ENTRY = 0x80 | 3 - 1  # of the three instructions of an empty code object
+
+
+def _varint(value: int) -> bytes:
+    parts = []
+    while value >= 64:
+        parts.append(64 | value & 63)
+        value >>= 6
+    return bytes([*parts, value])
 
 
 def vectorcall() -> int:

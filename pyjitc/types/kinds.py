@@ -9,25 +9,33 @@ from __future__ import annotations
 import weakref
 
 __all__ = [
-    "Type", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
-    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Dual", "members_of", "Singleton",
-    "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of", "member_for",
+    "Type", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
+    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Dual", "members_of",
+    "Singleton", "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of", "member_for",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex", "is_refcounted",
 ]
 
+MAX_SIZE = 1 << 14
+
 _interned: dict = {}
 _passing: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
+class TooLarge(TypeError):
+    """A type would have more than MAX_SIZE parts: it grows with every call or round of something that has no end. (All that reads a type,
+    as its text does, takes time for every part, also where one type stands at many places.)"""
 
 
 class Type:
     """Base of all types. Construct through the subclasses; equal arguments give the same object.
 
     passing: the type names an object of the program (a function, a class, an allocation), itself or in its parts; it lives
-    no longer than its users."""
+    no longer than its users. size: the number of types in it, itself included. refcounted: whether a
+    value holds a reference that must be released."""
 
-    __slots__ = ("key", "text", "passing", "__weakref__")
+    __slots__ = ("key", "text", "passing", "size", "refcounted", "__weakref__")
     fields: tuple[str, ...] = ()
 
     def __new__(cls, *args):
@@ -36,18 +44,26 @@ class Type:
         if found is None:
             found = _passing.get(key)
         if found is None:
+            size = 1 + _size(args)
+            if size > MAX_SIZE:
+                raise TooLarge(f"has a type of more than {MAX_SIZE} parts; pass arrays, or tuples that do not nest so deeply")
             found = object.__new__(cls)
             object.__setattr__(found, "key", key)
+            object.__setattr__(found, "size", size)
             object.__setattr__(found, "passing", cls.__name__ in _PASSING or any(map(_passes, args)))
             for name, value in zip(cls.fields, args, strict=True):
                 object.__setattr__(found, name, value)
             object.__setattr__(found, "text", found._text())
+            object.__setattr__(found, "refcounted", found._is_refcounted())
             table = _passing if found.passing else _interned
             found = table.setdefault(key, found)  # atomic for a dict; under the compile lock for the other
         return found
 
     def _text(self) -> str:
         return type(self).__name__.lower()
+
+    def _is_refcounted(self) -> bool:
+        return False
 
     def __setattr__(self, name, value):
         raise AttributeError("types are frozen")
@@ -62,14 +78,26 @@ class Type:
 _PASSING = ("Singleton", "Function", "Cell", "Generator")
 
 
+def _size(parts: tuple) -> int:
+    """The types in the arguments of a type, and in tuples among them."""
+    total = 0
+    for part in parts:
+        if isinstance(part, Type):
+            total += part.size
+        elif type(part) is tuple:
+            total += _size(part)
+    return total
+
+
 def _passes(part) -> bool:
     if isinstance(part, Type):
         return part.passing
     return type(part) is tuple and any(map(_passes, part))
 
 
-def _singleton(name: str, text: str, doc: str) -> Type:
-    cls = globals()[name] = type(name, (Type,), {"__slots__": (), "__doc__": doc, "_text": lambda self: text})  # pickles look it up
+def _singleton(name: str, text: str, doc: str, refcounted: bool = False) -> Type:
+    cls = globals()[name] = type(name, (Type,), {  # pickles look it up
+        "__slots__": (), "__doc__": doc, "_text": lambda self: text, "_is_refcounted": lambda self: refcounted})
     return cls()
 
 
@@ -81,9 +109,9 @@ NoneType = _singleton("NoneTypeType", "None", "The type of None; no representati
 Unbound = _singleton("UnboundType", "unbound", "A local that no assignment has reached; no representation.")
 Undefined = _singleton("UndefinedType", "undefined", "A value nobody reads; joins with anything (the item of an iterator's end).")
 Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.")
-Str = _singleton("StrType", "str", "A reference to a Python str object.")
-Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.")
-Object = _singleton("ObjectType", "object", "A reference to any Python object.")
+Str = _singleton("StrType", "str", "A reference to a Python str object.", refcounted=True)
+Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.", refcounted=True)
+Object = _singleton("ObjectType", "object", "A reference to any Python object.", refcounted=True)
 
 
 class NpInt(Type):
@@ -184,6 +212,9 @@ class Array(Type):
         flags = ("" if self.writable else ", readonly") + ("" if self.aligned else ", unaligned")
         return f"{self.dtype}[{', '.join(axes)}{flags}]"
 
+    def _is_refcounted(self):
+        return True
+
 
 class Tuple(Type):
     """Tuple of fixed length. `elements`: tuple of Type; `cls`: the namedtuple class, or None for `tuple`."""
@@ -196,6 +227,9 @@ class Tuple(Type):
     def _text(self):
         inner = ", ".join(map(str, self.elements)) + ("," if len(self.elements) == 1 else "")
         return f"({inner})" if self.cls is None else f"{self.cls.__qualname__}({inner})"
+
+    def _is_refcounted(self):
+        return any(t.refcounted for t in self.elements)
 
 
 class Slice(Type):
@@ -218,6 +252,9 @@ class Struct(Type):
     def _text(self):
         return f"{self.name}{{{', '.join(f'{n}: {t}' for n, t in self.members)}}}"
 
+    def _is_refcounted(self):
+        return any(t.refcounted for _, t in self.members)
+
 
 class Generator(Struct):
     """State of a generator: the function value and what is live. `step`: front.generators.StepPrototype to go on with."""
@@ -236,6 +273,9 @@ class Iterator(Type):
 
     def _text(self):
         return f"iterator[{self.state}]"
+
+    def _is_refcounted(self):
+        return True
 
 
 class Site:
@@ -263,6 +303,9 @@ class Cell(Type):
     def _text(self):
         return f"cell[{self.site}]"
 
+    def _is_refcounted(self):
+        return True
+
 
 class Union(Type):
     """One of several member types, told apart by a tag. Members are never unions. Use `union_of`."""
@@ -271,6 +314,9 @@ class Union(Type):
 
     def _text(self):
         return " | ".join(map(str, self.members))
+
+    def _is_refcounted(self):
+        return any(t.refcounted for t in self.members)
 
 
 class Dual(Type):
@@ -334,6 +380,9 @@ class Function(Type):
         inner = f"[{', '.join(map(str, self.captures))}]" if self.captures else ""
         return f"function {self.proto.qualname}{inner}"
 
+    def _is_refcounted(self):
+        return any(t.refcounted for t in self.captures)
+
 
 class Method(Type):
     """A bound method of a built-in kind (`a.sum`): the receiver's representation. `name`: str."""
@@ -342,6 +391,9 @@ class Method(Type):
 
     def _text(self):
         return f"method {self.receiver}.{self.name}"
+
+    def _is_refcounted(self):
+        return self.receiver.refcounted
 
 
 class DType(Type):
@@ -361,6 +413,9 @@ class Exception_(Type):
     def _text(self):
         return f"exception {self.cls.__name__}"
 
+    def _is_refcounted(self):
+        return True
+
 
 class Instance(Type):
     """A reference to an instance of exactly class `cls` (np.random.Generator, RandomState), whose methods have rules."""
@@ -369,6 +424,9 @@ class Instance(Type):
 
     def _text(self):
         return f"{self.cls.__module__.split('.')[0]}.{self.cls.__name__}"
+
+    def _is_refcounted(self):
+        return True
 
 
 def union_of(types) -> Type:
@@ -445,16 +503,4 @@ def is_complex(t: Type) -> bool:
 
 def is_refcounted(t: Type) -> bool:
     """Whether a value of this type holds a reference that must be released."""
-    if isinstance(t, (Array, Exception_, Iterator, Cell, Instance)) or t is Str or t is Bytes or t is Object:
-        return True
-    if isinstance(t, Tuple):
-        return any(map(is_refcounted, t.elements))
-    if isinstance(t, Union):
-        return any(map(is_refcounted, t.members))
-    if isinstance(t, Struct):
-        return any(is_refcounted(m) for _, m in t.members)
-    if isinstance(t, Function):
-        return any(map(is_refcounted, t.captures))
-    if isinstance(t, Method):
-        return is_refcounted(t.receiver)
-    return False
+    return t.refcounted

@@ -35,7 +35,7 @@ del _name, _class
 
 # NumPy's type numbers of native-order dtypes.
 _BY_NUMBER = {np.dtype(cls).num: t for cls, t in _EXACT.items() if issubclass(cls, np.generic)}
-_MAX_TUPLE = 1000
+_MAX_TUPLE = 100  # items of a tuple that is an argument, with those of tuples in it: loops over more compile for seconds
 _KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
 
 
@@ -80,8 +80,11 @@ def typeof(value, other: Callable | None = None) -> Type:
             return Int
         raise OverflowError(f"the int {value if value.bit_length() < 100 else hex(value)[:20] + '...'} does not fit in 64 bits; "
                             "pass a float, or np.uint64(x) below 2**64")
-    if issubclass(cls, tuple) and len(value) > _MAX_TUPLE:
-        raise TypeError(f"is a tuple of {len(value)} items, each of which is a variable of its own; pass np.array(x)")
+    if issubclass(cls, tuple):
+        count = _count(value)
+        if count > _MAX_TUPLE:
+            raise TypeError(f"is a tuple of {count} items; compiled code has a variable for each, and takes at most "
+                            f"{_MAX_TUPLE}; pass an array: np.array(x)")
     if cls is tuple:
         return Tuple(_items(value, other))
     if issubclass(cls, tuple):
@@ -114,6 +117,11 @@ def typeof(value, other: Callable | None = None) -> Type:
     if found is not None:
         return found
     raise TypeError(_refusal(value, cls))
+
+
+def _count(value: tuple) -> int:
+    """The items of a tuple and of the tuples in it."""
+    return sum([_count(x) if isinstance(x, tuple) else 1 for x in value])
 
 
 def _items(value: tuple, other) -> list[Type]:
@@ -165,6 +173,8 @@ def _refusal(value, cls: type) -> str:
         return "is a masked array; pass x.filled(...) and the mask apart"
     if isinstance(value, np.ndarray):
         return f"is {name}, a subclass of ndarray; pass np.asarray(x)"
+    if isinstance(value, np.void):
+        return f"is {name}, one record of a structured array; pass the array and the index, or its fields as numbers"
     if isinstance(value, np.generic):
         plain = {"U": "str", "S": "bytes", "f": "float", "c": "complex"}.get(value.dtype.kind)
         return f"is {name}, a scalar of NumPy's that has no native form" + (f"; pass {plain}(x)" if plain else "")

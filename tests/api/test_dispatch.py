@@ -1,6 +1,7 @@
 """The dispatcher: specialisation, guards, binding, sharing, failures; with the fake compiler of fake_compiler.py."""
 import copy
 import ctypes
+import functools
 import gc
 import inspect
 import os
@@ -9,7 +10,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import traceback
+import types
 import warnings
 import weakref
 
@@ -18,9 +21,10 @@ import pytest
 
 import pyjitc
 from tests.api.fake_compiler import FakeCompiler
-from pyjitc import float64, int64, njit
+from pyjitc import float64, int64, njit, trace
 from pyjitc.api import specialisation
 from pyjitc.api.compiled import Guard
+from pyjitc.base import forks
 from pyjitc.runtime.platform import ABIError
 from pyjitc.types.kinds import Array, Float, Int
 
@@ -42,7 +46,7 @@ def test_compiles_once_for_each_signature(fake):
     assert [t for _, t in fake.compiles] == [(Float, Float), (Int, Int), (Int, Float)]
     assert f.signatures == [(Float, Float), (Int, Int), (Int, Float)]
     assert f.nopython_signatures[0] == "(float, float) -> float" and f.overloads[Int, Int] == "float"
-    assert f.stats["compiled"] >= 3
+    assert f.stats == {"compiled": 3, "memory": 0, "disk": 0, "missed": 0, "written": 0}
 
 
 def test_wrong_calls_raise_as_the_interpreter_does(fake):
@@ -172,7 +176,7 @@ def test_variants_of_one_code_are_bounded(fake):
     for k in range(40):
         assert make(k)(1.0) == k + 1.0
     alive = [r() for known in specialisation._table.values() for refs in known.entries.values() for r in refs]
-    assert len([entry for entry in alive if entry is not None]) == 16
+    assert len({id(entry) for entry in alive if entry is not None}) == 16
     assert make(39)(1.0) == 40.0 and len(fake.compiles) == 40
 
 
@@ -370,14 +374,15 @@ def test_threads_compile_a_signature_once(fake):
     assert len(results) == 1800 and all(results) and len(fake.compiles) == 2
 
 
-def test_child_of_a_fork_can_compile(fake):
+def test_a_fork_waits_for_a_compile_and_the_child_can_compile(fake):
     f = njit(lambda x: 0.0)
-    held, done = threading.Event(), threading.Event()
+    held, done = threading.Event(), []
 
     def hold():
-        with specialisation.LOCK:
+        with forks.COMPILE:
             held.set()
-            done.wait()
+            time.sleep(0.2)
+            done.append(True)
 
     thread = threading.Thread(target=hold)
     thread.start()
@@ -387,8 +392,7 @@ def test_child_of_a_fork_can_compile(fake):
         child = os.fork()
     if child == 0:
         signal.alarm(20)
-        os._exit(0 if f(1.0) == 1.0 else 1)
-    done.set()
+        os._exit(0 if done and f(1.0) == 1.0 else 1)
     thread.join()
     assert os.waitpid(child, 0)[1] == 0
 
@@ -445,6 +449,50 @@ def test_disabled(monkeypatch):
         return x
 
     assert njit(f) is f and f.py_func is f and njit("float64(float64)")(f) is f
+
+
+def test_disabled_functions_have_what_compiled_ones_have(monkeypatch, capsys):
+    made = {"njit": lambda f: njit(f), "declared": njit("int64(int64)"), "trace": trace,
+            "partial": lambda f: njit(functools.partial(f)), "static": njit(static_argnames="x")}
+    names = {how: {n for n in dir(decorate(lambda x: x)) if not n.startswith("_")} for how, decorate in made.items()}
+    monkeypatch.setenv("PYJITC_DISABLE", "1")
+    for how, decorate in made.items():
+        function = decorate(lambda x: [x])
+        assert function(3) == [3] and names[how] <= {*dir(function)}, how
+    f = njit(fastmath=True)(lambda x: x + 1)
+    assert type(f) is types.FunctionType and f(1) == 2
+    assert f.signatures == [] == f.nopython_signatures and f.overloads == {}
+    assert set(f.stats.values()) == {0} and f.options.fastmath is True and f.py_func is f
+    f.compile("int64(int64)")
+    f.recompile()
+    f.disable_compile()
+    assert f(1.5) == 2.5 and f.signatures == [] and f.inspect_llvm() == {} and "ret" in f.inspect_llvm("int64(int64)")
+    f.inspect_types(signature="(int64,)")
+    assert "iadd" in capsys.readouterr().out
+    with pytest.raises(TypeError, match="has 2 arguments"):
+        f.compile("int64(int64, int64)")
+    with pytest.raises(TypeError, match="has 2 arguments"):
+        njit("int64(int64, int64)")(lambda x: x)
+    assert njit(module_disabled) is pickle.loads(pickle.dumps(module_disabled)) is module_disabled
+    assert pickle.loads(pickle.dumps(module_disabled.signatures)) == []
+    traced = trace(lambda x: x * 2)
+    assert traced(3) == 6 and traced.programs == [] and "binary" in str(traced.record(3))
+
+
+def module_disabled(x):
+    return x
+
+
+def test_statistics_are_of_one_function(fake):
+    def made(k):
+        return njit(lambda x: x + k)
+
+    f, g = made(2.5), njit(lambda x: x - 1.0)
+    f(1.0), g(1.0), g(1)
+    assert f.stats["compiled"] == 1 and g.stats["compiled"] == 2
+    again = made(2.5)
+    again(1.0)
+    assert again.stats == {**f.stats, "compiled": 0, "memory": 1} and f.stats["memory"] == 0
 
 
 def test_without_native_code():

@@ -60,17 +60,20 @@ def test_graph_is_text_and_picture():
 CELLS = {
     "define": "from pyjitc import njit\nimport warnings\n\n@njit(cache=True)\ndef f(x):\n    return x + 1\n\nf(1), f.stats['compiled']",
     "again": "@njit(cache=True)\ndef f(x):\n    return x + 2\n\nf(1)",
-    "count": "before = f.stats['compiled']",
     "same again": "@njit(cache=True)\ndef f(x):\n    return x + 2\n\nf(1)",
-    "counted": "f.stats['compiled'] - before",
+    "counted": "f.stats['compiled']",
     "shown": "f",
     "graph": "f.inspect_cfg('(int64,)')",
     "raises": "@njit\ndef g(a, i):\n    k = i + 1\n    return a[k]\n\nimport numpy as np\ng(np.zeros(2), 5)",
+    "locals": "import sys\nframe = sys.last_value.__traceback__\nwhile frame.tb_next: frame = frame.tb_next\n"
+              "eval('k', frame.tb_frame.f_globals, frame.tb_frame.f_locals)",
     "does not compile": "@njit\ndef h(n):\n    m = n + 1\n    return m.real.nothing\n\nh(3)",
     "prints": "@njit\ndef steps(n):\n    for i in range(n):\n        print('step', i)\n\nsteps(3)",
     "warns": "@njit\ndef warned(x):\n    return x\n\nwarnings.warn('look out')\nwarned(1)",
     "global": "rate = 2\n@njit\ndef scaled(x):\n    return x * rate\n\nscaled(5)",
     "global again": "rate = 3\nscaled(5)",
+    "travels": "try:\n    import cloudpickle\n    again = cloudpickle.loads(cloudpickle.dumps(scaled))\n"
+               "    print(again is not scaled, again(5))\nexcept ImportError:\n    print('no cloudpickle')",
     "interrupt": "import os, subprocess\n@njit\ndef long(n):\n    s = 0\n    for i in range(n):\n        s ^= i * 3 % 7\n    return s\n"
                  "long(1)\nsubprocess.Popen(['sh', '-c', f'sleep 0.3; kill -INT {os.getpid()}'])\n"
                  "try:\n    long(10 ** 11)\nexcept KeyboardInterrupt:\n    print('interrupted')",
@@ -128,6 +131,16 @@ def test_traceback_points_into_the_cell(outputs):
     shown = re.sub(r"\x1b\[[\d;]*m", "", trace(shown["raises"]))
     assert "line 4" in shown and "----> 4     return a[k]" in shown and "index 6 is out of bounds" in shown
     assert "dispatch.py" not in shown
+
+
+def test_functions_of_cells_travel(outputs):
+    assert text(outputs[0]["travels"]) in ("True 15\n", "no cloudpickle\n")
+
+
+def test_a_debugger_is_told_why_there_are_no_locals(outputs):
+    """What %debug shows of a local of the function that raised."""
+    shown = outputs[0]["locals"][-1]
+    assert shown["ename"] == "NameError" and "PYJITC_DISABLE=1" in shown["evalue"]
 
 
 def test_compile_error_points_into_the_cell(outputs):

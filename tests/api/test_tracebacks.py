@@ -1,12 +1,19 @@
 """What tracebacks show: the frames of compiled functions, with their source, and none of the dispatcher's own."""
+import copy
 import inspect
+import linecache
+import os
+import pathlib
+import subprocess
 import sys
 import traceback
+import warnings
 
 import numpy as np
 import pytest
 
 from pyjitc import TypingError, njit
+from tests.generate.programs import program
 
 
 @njit
@@ -97,3 +104,98 @@ def test_errors_keep_their_cause():
         chained(0)
     cause = caught.value.__cause__
     assert type(cause) is ZeroDivisionError and cause.__traceback__.tb_lineno == line_of(chained, 3)
+
+
+# -- against the interpreter's, to the letter
+
+RAISING = pathlib.Path(__file__).with_name("raising.py")
+
+
+def calls(disabled: str):
+    """What raising.py calls, by name; with PYJITC_DISABLE=1 its functions are the interpreter's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYJITC_DISABLE", disabled)
+        space = {"__name__": "raising"}
+        exec(compile(RAISING.read_text(encoding="utf-8"), str(RAISING), "exec"), space)
+    return space["CALLS"]
+
+
+INTERPRETED, COMPILED = calls("1"), calls("0")
+
+
+def without_numpy(entry):
+    """Unlink the frames of NumPy's own Python code: what compiled code does in its place has none."""
+    while entry is not None:
+        while entry.tb_next is not None and "numpy" in pathlib.Path(entry.tb_next.tb_frame.f_code.co_filename).parts:
+            entry.tb_next = entry.tb_next.tb_next
+        entry = entry.tb_next
+
+
+def shown(function, args, kwargs):
+    args = copy.deepcopy(args)
+    try:
+        function(*args, **kwargs)
+    except Exception as error:
+        without_numpy(error.__traceback__)
+        return "".join(traceback.format_exception(type(error), error, error.__traceback__.tb_next))
+    return "nothing was raised"
+
+
+@pytest.mark.parametrize("name", INTERPRETED)
+def test_text_is_the_interpreters(name):
+    expected = shown(*INTERPRETED[name])
+    assert str(RAISING) in expected
+    assert shown(*COMPILED[name]) == expected
+    assert shown(*COMPILED[name]) == expected  # from the code objects that the first made
+
+
+@pytest.mark.parametrize("name", ["chain", "expression_over_lines", "raise_from", "try_finally"])
+def test_text_at_the_end_of_a_program(name, tmp_path):
+    """The interpreter itself writes the last traceback, in C up to 3.12."""
+    program = tmp_path / "program.py"
+    last = f"\n\nfunction, args, kwargs = CALLS[{name!r}]\nfunction(*args, **kwargs)\n"
+    program.write_text(RAISING.read_text(encoding="utf-8") + last, encoding="utf-8")
+    place = {**os.environ, "PYTHONPATH": str(RAISING.parents[2])}
+    runs = [subprocess.run([sys.executable, str(program)], env={**place, "PYJITC_DISABLE": disabled},
+                           capture_output=True, text=True) for disabled in ("0", "1")]
+    assert runs[0].returncode == runs[1].returncode == 1
+    assert runs[0].stderr == runs[1].stderr
+
+
+def test_columns_far_to_the_right_and_many_lines():
+    """Positions take more bytes the larger they are; the place of one has room for 16."""
+    far = "a[0] + " * 400
+    source = "def f(a, i):\n" + "\n" * 70_000 + f"    return ({far}\n{' ' * 5000}a[i])\n"
+    space = {}
+    exec(compile(source, "far.py", "exec"), space)
+    found, expected = (entries(IndexError, f, np.zeros(1), 3) for f in (njit(space["f"]), space["f"]))
+    assert [e.tb_lineno for e in found] == [e.tb_lineno for e in expected] == [70_003]
+    if sys.version_info >= (3, 11):
+        position = list(expected[0].tb_frame.f_code.co_positions())[expected[0].tb_lasti // 2]
+        assert list(found[0].tb_frame.f_code.co_positions())[found[0].tb_lasti // 2] == position
+
+
+def test_a_debugger_is_told_why_there_are_no_locals():
+    frame = entries(IndexError, inner, np.zeros(3), 7)[0].tb_frame
+    assert frame.f_locals == {}
+    with pytest.raises(NameError, match="no value of 'k' is known here.*PYJITC_DISABLE=1"):
+        eval("k + 1", frame.f_globals, frame.f_locals)
+    assert eval("len('abc')", frame.f_globals, frame.f_locals) == 3
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_text_of_generated_programs(seed):
+    """Where a program raises the same (what differs on purpose is in docs/semantics.md), the traceback is the same."""
+    source, name = program(seed), f"<generated {seed}>"
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    interpreted, compiled = {"njit": lambda function: function}, {"njit": njit}
+    for space in interpreted, compiled:
+        exec(compile(source, name, "exec"), space)
+    f = compiled["f"] if hasattr(compiled["f"], "py_func") else njit(compiled["f"])
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for args in interpreted["CALLS"]:
+            expected = shown(interpreted["f"], args, {})
+            given = shown(f, args, {})
+            if given.splitlines()[-1] == expected.splitlines()[-1]:
+                assert given == expected

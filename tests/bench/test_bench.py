@@ -7,11 +7,14 @@ import re
 import sys
 import time
 
+import numpy as np
 import pytest
 
-from bench import page, readme
+from bench import page, readme, small
 from bench.__main__ import SUITES, main
+from bench.loops import outcome, same
 from bench.measure import Sample
+from bench.peers import load as load_programs
 from bench.results import Results, WrongFile, load, regressions
 from bench.table import Row
 from bench.worker import Failed, Workers
@@ -59,7 +62,8 @@ def test_wrong_command_lines(arguments, message, capsys):
 
 
 def test_suites_are_there():
-    assert {"contrast", "budgets", "loops", "npbench", "math", "accuracy", "gpu", "registers"} == set(SUITES)
+    suites = {"contrast", "budgets", "loops", "small", "npbench", "math", "accuracy", "gpu", "registers", "opening"}
+    assert suites == set(SUITES)
 
 
 def test_figures_of_a_file(tmp_path, capsys):
@@ -221,3 +225,16 @@ def test_suites_that_need_a_tool_say_so(capsys, monkeypatch):
 def test_a_suite_runs(capsys):
     assert main(["contrast", "--quick", "--peers", "none", "--only", "jit-in-loop"]) == 0
     assert "1 of 1 budgets hold" in capsys.readouterr().out
+
+
+SMALL = load_programs(small.PROGRAMS, "cpython")
+COMPILED = load_programs(small.PROGRAMS, "pyjitc")["CASES"]
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # hashes, in the interpreter
+@pytest.mark.parametrize("name", SMALL["CASES"])
+def test_small_programs_agree(name):
+    function, prepare = SMALL["CASES"][name]
+    compiled = COMPILED[name][0]
+    expected, actual = (outcome(f, prepare(np.random.default_rng(0))) for f in (function, compiled))
+    assert same(expected, actual, exact=name not in SMALL["LAST_BITS"]) == ""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pyjitc import CompileError, cuda, njit
+from pyjitc.api.dispatch import CompiledFunction
 from pyjitc.cuda import blockcode, hostgrid
 
 from .kernels import fail
@@ -479,6 +480,37 @@ def refuses(x):
 @cuda.elementwise
 def shifted(x):
     return x + 1
+
+
+def test_kernels_have_what_compiled_functions_have(monkeypatch):
+    monkeypatch.setenv("PYJITC_DISABLE", "1")  # kernels are compiled nevertheless
+
+    @cuda.jit
+    def fill(x):
+        x[cuda.grid(1)] = scaled(cuda.grid(1))
+
+    @njit
+    def scaled(i):
+        return 2 * i
+
+    assert {n for n in dir(CompiledFunction) if not n.startswith("_")} <= {*dir(fill)}
+    assert fill.signatures == [] == fill.nopython_signatures
+    assert fill.inspect_ir() == {} and fill.stats == {"compiled": 0}
+    x = cuda.device_array(4)
+    fill[1, 4](x)
+    fill[1, 4](x)
+    assert x.copy_to_host().tolist() == [0, 2, 4, 6] and fill.stats == {"compiled": 1}
+    assert fill.nopython_signatures == ["(float64[::1]) -> none"]
+    (types,) = fill.signatures
+    assert ".fill(x: float64[::1]) -> None:" in fill.inspect_ir(types)
+    assert fill.inspect_cfg()[types].startswith("digraph")
+    fill.recompile()
+    assert fill.stats == {"compiled": 2} and fill.signatures == [types]
+    fill.disable_compile()
+    with pytest.raises(TypeError, match="has no signature for"):
+        fill[1, 4](cuda.device_array(4, np.int8))
+    fill.disable_compile(False)
+    fill[1, 4](cuda.device_array(4, np.int8))
 
 
 def test_pickles():

@@ -1,6 +1,7 @@
 """Compare CPython, compiled code and the IR interpreter on generated programs: python -m tests.generate --seconds 60 --seed 1
 
---count N: that many programs; --skip N: after the first N; --interpreter K: every K-th by the IR interpreter too (0: none); --refused: list what does not compile too; --show SEED: print a program and check it."""
+--count N: that many programs; --skip N: after the first N; --interpreter K: every K-th by the IR interpreter too (0: none);
+--passes K: every K-th by the IR interpreter after each pass; --refused: list what does not compile too; --show SEED: print a program and check it."""
 import argparse
 import re
 import time
@@ -31,6 +32,7 @@ def main():
     options.add_argument("--count", type=int, default=0)
     options.add_argument("--skip", type=int, default=0)
     options.add_argument("--interpreter", type=int, default=5)
+    options.add_argument("--passes", type=int, default=0)
     options.add_argument("--refused", action="store_true")
     options.add_argument("--show", type=int)
     given = options.parse_args()
@@ -38,7 +40,7 @@ def main():
     if given.show is not None:
         print(program(given.show))
         print(*worker.ask(program(given.show)))
-        print(worker.ask(program(given.show), stages=True)[1])
+        print(worker.ask(program(given.show), "stages")[1], worker.ask(program(given.show), "passes")[1], sep="\n")
         return worker.stop()
     start, counts, found = time.monotonic(), Counter(), {}
     seed = given.seed * 1_000_000
@@ -70,9 +72,13 @@ def one(worker, seed, given, counts, found):
         status = "skipped"
     counts[status] += 1
     if status == "ok" and given.interpreter and seed % given.interpreter == 0:
-        status, text = worker.ask(source, stages=True)
+        status, text = worker.ask(source, "stages")
         status = {"wrong": "wrong IR", "skipped": "ok"}.get(status, status)
         counts["interpreted"] += 1
+    if status == "ok" and given.passes and seed % given.passes == 0:
+        status, text = worker.ask(source, "passes")
+        status = {"wrong": "wrong pass", "skipped": "ok"}.get(status, status)
+        counts["interpreted after each pass"] += 1
     if status not in ("ok", "skipped") and (status != "refused" or given.refused):
         key = key_of(status, text)
         new = key not in found
@@ -83,19 +89,19 @@ def one(worker, seed, given, counts, found):
 
 def report(worker, source, seed, status, text):
     wanted = rough(key_of(status, text))
-    stages = status == "wrong IR"
+    how = {"wrong IR": "stages", "wrong pass": "passes"}.get(status, "check")
 
     def ask(candidate):
-        if stages and worker.ask(candidate)[0] != "ok":
+        if how != "check" and worker.ask(candidate)[0] != "ok":
             return "other", ""
-        found, text = worker.ask(candidate, stages=stages)
-        return "wrong IR" if stages and found == "wrong" else found, text
+        found, text = worker.ask(candidate, how)
+        return status if how != "check" and found == "wrong" else found, text
 
     small = shrink(source, lambda candidate: rough(key_of(*ask(candidate))) == wanted)
     again = ask(small)
     print(f"\n# ---- seed {seed}: {again[0]}: {again[1][:600]}\n{small}", flush=True)
     if again[0] == "wrong":
-        print("# " + worker.ask(small, stages=True)[1].replace("\n", "\n# ")[:600], flush=True)
+        print("# " + worker.ask(small, "passes")[1].replace("\n", "\n# ")[:600], flush=True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pyjitc import njit
 from pyjitc.base.errors import CompileError
 from pyjitc.types.typeof import typeof
 
-__all__ = ["check", "stages"]
+__all__ = ["check", "stages", "passes"]
 
 _LIMIT = 200_000  # instructions of the IR interpreter
 
@@ -122,8 +122,6 @@ def stages(source: str) -> tuple[str, str]:
     first differs from CPython."""
     from tests.ir.stages import optimised, typed
 
-    from pyjitc.ir import interp
-
     function = _loaded(source, njit, "<compiled>")["f"].py_func
     found = []
     for name, stage in (("typed", typed), ("optimised", optimised)):
@@ -133,20 +131,61 @@ def stages(source: str) -> tuple[str, str]:
                 types = tuple(map(typeof, args))
                 if types not in made:
                     made[types] = stage(function, args)
-                code = made[types]
-
-                def run(*args, code=code):
-                    return interp.run(code.functions, [x for x, passed in zip(args, code.passed) if passed], _LIMIT)
-
-                actual = outcome(run, args)
-                wrong = difference(expected, actual)
-                if wrong and excused(expected, actual):
-                    wrong = ""
-            except interp.StepLimit:
-                continue
+                wrong = _wrong(made[types].functions, made[types].passed, args, expected)
             except BaseException as error:
                 wrong = repr(error)
             if wrong:
                 found.append(f"{name} IR, call {number}: {wrong}")
                 break
     return ("wrong", "\n".join(found)) if found else ("ok", "typed and optimised IR are right")
+
+
+def _wrong(functions, passed, args, expected) -> str:
+    """How what the IR interpreter makes of a call differs from CPython, or ''."""
+    from pyjitc.ir import interp
+
+    try:
+        actual = outcome(lambda *args: interp.run(functions, [x for x, p in zip(args, passed) if p], _LIMIT), args)
+    except interp.StepLimit:
+        return ""
+    except BaseException as error:
+        return repr(error)
+    wrong = difference(expected, actual)
+    return "" if wrong and excused(expected, actual) else wrong
+
+
+def passes(source: str) -> tuple[str, str]:
+    """(status, text) of the program's IR after each pass, run by the IR interpreter: the first pass that makes a difference."""
+    from tests.ir.stages import typed
+
+    from pyjitc.base.options import Options
+    from pyjitc.ir.verify import verify_module
+    from pyjitc.passes import pipeline
+
+    function = _loaded(source, njit, "<compiled>")["f"].py_func
+    calls: dict = {}
+    for number, args, expected in _calls(source):
+        calls.setdefault(tuple(map(typeof, args)), []).append((number, args, expected))
+
+    class Found(BaseException):
+        """A pass has made a difference."""
+
+    for given in calls.values():
+        stage = typed(function, given[0][1])
+        module = stage.functions
+
+        def look(functions, name):
+            nonlocal module
+            verify_module(functions, name)
+            module = functions if name == "inline" else module
+            for number, args, expected in given:
+                wrong = _wrong(module, stage.passed, args, expected)
+                if wrong:
+                    raise Found(f"after {name}, call {number}: {wrong}")
+
+        try:
+            look(module, "inference")
+            pipeline.run(module, Options(), look)
+        except Found as found:
+            return "wrong", str(found)
+    return "ok", "the IR is right after each pass"

@@ -3,7 +3,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from tests.generate.check import check, stages
+from tests.generate.check import check, passes, stages
 from tests.generate.programs import program
 from tests.generate.shrink import shrink
 from tests.generate.worker import Worker
@@ -22,6 +22,8 @@ def test_programs(seed):
     assert status in ("ok", "skipped"), f"{text}\n{program(seed)}"
     if seed % 3 == 0 and status == "ok":
         assert stages(program(seed))[0] == "ok", program(seed)
+    if seed % 5 == 1 and status == "ok":
+        assert passes(program(seed)) == ("ok", "the IR is right after each pass"), program(seed)
 
 
 def test_same_seed_same_program():
@@ -74,3 +76,19 @@ def test_crash_and_hang_are_answers():
         assert worker.ask("def f(x):\n    while x:\n        pass\n\n\nCALLS = [(1,)]\n")[0] == "hang"
     finally:
         worker.stop()
+
+
+def test_a_wrong_pass_is_named(monkeypatch):
+    from pyjitc.ops.arith import IADD_CK, ISUB_CK
+    from pyjitc.passes import latches
+
+    def wrong(fn, options):
+        for block in fn.blocks:
+            for inst in block.insts:
+                inst.op = ISUB_CK if inst.op is IADD_CK else inst.op
+
+    source = "@njit\ndef f(x, y):\n    return x * y + y\n\n\nCALLS = [(5, 3)]\n"
+    assert passes(source)[0] == "ok"
+    monkeypatch.setattr(latches, "run", wrong)
+    status, text = passes(source)
+    assert status == "wrong" and text.startswith("after latches, call 0: ")

@@ -16,15 +16,15 @@ class Worker:
         self.seconds = seconds
         self.child = None
 
-    def ask(self, source: str, stages: bool = False) -> tuple[str, str]:
-        """(status, text) as check.check, or check.stages, gives them, or ('crash', how), ('hang', '')."""
+    def ask(self, source: str, how: str = "check") -> tuple[str, str]:
+        """(status, text) as a function of check.py gives them (check, stages or passes), or ('crash', how), ('hang', '')."""
         if self.child is None:
             self.said = tempfile.TemporaryFile()  # a pipe that nobody reads would stop the child when it is full
             self.child = subprocess.Popen([sys.executable, "-X", "faulthandler", "-m", "tests.generate.worker"],
                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said,
                                           env={"PYJITC_VERIFY": "1"} | os.environ)
         try:
-            self.child.stdin.write(json.dumps([source, stages]).encode() + b"\n")
+            self.child.stdin.write(json.dumps([source, how]).encode() + b"\n")
             self.child.stdin.flush()
         except BrokenPipeError:
             return self.ended()
@@ -64,14 +64,14 @@ def _used(pid: int) -> float:
 
 
 def _serve():
-    from tests.generate.check import check, stages
+    from tests.generate import check
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what programs print is no answer
     for line in sys.stdin:
         source, wanted = json.loads(line)
         try:
-            answer = (stages if wanted else check)(source)
+            answer = getattr(check, wanted)(source)
         except Exception as error:
             answer = "wrong", f"the checker failed: {error!r}"
         answers.write(json.dumps(answer) + "\n")

@@ -1,6 +1,6 @@
 """Broken IR is recognised; each case changes one thing of a function that is fine."""
 import pytest
-from tests.ir.functions import FUNCTIONS
+from tests.ir.functions import A, FUNCTIONS
 from tests.ir.stages import generic, optimised, typed
 
 from pyjitc.base.errors import VerifyError
@@ -160,6 +160,10 @@ def branch_with_one_target(f):
     f.entry.terminator.targets.pop()
 
 
+def unknown_attribute(f):
+    blocks(f)["left"].insts[0].attrs = {"axis": 0}
+
+
 def returns_another_type(f):
     blocks(f)["done"].terminator.args[0] = values(f)["t"]
 
@@ -178,7 +182,7 @@ CASES = [
     (unwind_of_pure, "an unwind edge at an operation that cannot raise"),
     (callee_takes_other_types, r"invoke of \(bool\) instead of \(int\)"), (callee_takes_fewer, r"invoke of \(int, int\) instead of \(int\)"),
     (callee_returns_another_type, r"the result of invoke of \(int\) is int instead of float"), (branch_on_int, r"branch of \(int\)"),
-    (branch_with_one_target, "1 targets instead of 2"), (returns_another_type, r"return of \(bool\) where int is returned"),
+    (branch_with_one_target, "1 targets instead of 2"), (unknown_attribute, "iadd_ck takes no axis"), (returns_another_type, r"return of \(bool\) where int is returned"),
 ]
 
 
@@ -189,6 +193,68 @@ def test_broken_ir_is_refused(breakage, message):
     with pytest.raises(VerifyError, match=message) as raised:
         verify(f, stage="breaking")
     assert str(raised.value).startswith("f after breaking: ")
+
+
+COUNTED = """
+fn f(a: float64[::1], n: int, t: bool) -> float64[::1]:
+  entry(a: float64[::1], n: int, t: bool):
+    b = array_new n {type: float64[::1]} : float64[::1]
+    c = check_index n, n {axis: 0} : int ~ b
+    d = check_index c, n {axis: 0} : int ! unwind()
+    branch t -> left(), right()
+  left():
+    release b
+    retain a
+    return a
+  right():
+    jump done(b)
+  done(r: float64[::1]):
+    return r
+  unwind():
+    release b
+    jump caught()
+  caught():
+    e = exc_fetch : exception BaseException
+    release e
+    retain a
+    return a
+"""
+
+
+@pytest.mark.parametrize("old, new, message", [
+    ("", "", None), ("  left():\n    release b\n", "  left():\n", "references of b stay behind"),
+    ("  left():\n    release b\n", "  left():\n    release b\n    release b\n", "a reference of b that is not held is released"),
+    (" ~ b", "", "references of b stay when an exception leaves"), ("int ~ b", "int ~ b, b", "a reference of b that is not held is released when"),
+    ("    release e\n    retain a", "    release e", "a reference of a that is not held is returned"),
+    ("  right():\n", "  right():\n    release b\n", "a reference of b that is not held is handed over"),
+    ("    release b\n    retain a\n    return a\n  right", "    release b\n    jump right()\n  right",
+     "on the ways to right references of b are counted differently")])
+def test_references_are_balanced(old, new, message):
+    (f,) = parse_module(COUNTED.replace(old, new) if old else COUNTED, OPS)
+    verify(f, stage="simplify")  # counted are they only after the pass
+    if message is None:
+        verify(f, stage="refcount")
+    else:
+        with pytest.raises(VerifyError, match=message):
+            verify(f, stage="refcount")
+
+
+def fused(a, b):
+    return (a + b) * a
+
+
+@pytest.mark.parametrize("breakage, message", [
+    (lambda nest, node: nest.attrs.update(count=0), "a template of .* is given"),
+    (lambda nest, node: setattr(node, "parts", node.parts[:1]), "kernel .* is given"),
+    (lambda nest, node: setattr(node, "parts", (node, node)), "a tree that goes round"),
+    (lambda nest, node: setattr(node.parts[0], "index", 7), "operand 7 of")])
+def test_broken_nests_are_refused(breakage, message):
+    f = typed(fused, (A, A)).functions[0]
+    verify(f)
+    nest = next(inst for block in f.blocks for inst in block.insts if "tree" in inst.attrs)
+    breakage(nest, nest.attrs["tree"])
+    with pytest.raises(VerifyError, match=message):
+        verify(f)
 
 
 def test_unreachable_blocks_may_read_anything_defined():

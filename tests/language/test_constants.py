@@ -401,3 +401,33 @@ def test_numbers_in_tuples_and_lists(dtype):
         compiled = njit(in_places)
         for values in [1, 2], []:
             agree(in_places, np.array(values, dtype), compiled=compiled)
+
+
+def lengths(a):
+    n = np.int64(3)
+    if a[0] > 100:
+        n = 2
+    elif a[0] > 50:
+        n = a[1]
+    return np.ones((n, 2)), np.zeros((2, n)), np.full((n, n), n), a[:n], np.eye(n)
+
+
+def chosen(x):
+    return x * 3 if x > 0 else 0.0
+
+
+def of_each(a):
+    y = chosen(a[0])
+    z = max(0.0, y)
+    return (np.fromiter((chosen(x) for x in a), np.float64), sum(chosen(x) for x in a), max(map(chosen, a)), divmod(z, 2), abs(z),
+            round(z), z ** 2, int(z), complex(z), str(z), f"{z:.2f}", hash(z), isinstance(z, np.floating), np.full(2, z), np.zeros(2) + z)
+
+
+def test_numbers_of_two_types_as_arguments():
+    for dtype in "int64", "uint8":
+        compiled = njit(lengths)
+        for values in [0, 1, 2, 3], [60, 2, 2, 3], [101, 1, 2, 3]:
+            agree(lengths, np.array(values, dtype), compiled=compiled)
+    compiled = njit(of_each)
+    for values in [-1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]:
+        agree(of_each, np.array(values), compiled=compiled)

@@ -533,6 +533,18 @@ def tuples_of_one_length_in_a_union(x, a, k):
     return best
 
 
+@case((3, True), (3, False))
+def same_twice_or_none(x, t):
+    y = x if t else None
+    return y + y
+
+
+@case((3, True, True), (3, True, False), (3, False, True), (3, False, False))
+def two_or_none(x, t, s):
+    y, z = x if t else None, x if s else None
+    return y - z
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)

@@ -52,6 +52,8 @@ def cases():
             attrs["coefficients"] = (0.5, 2.0, -1.5)
         if op in (m.LOOKUP, m.LOOKUP_SINGLE):
             attrs["table"] = (0.5, 2.0, -1.5, 3.25)
+        if op is m.LOOKUP_INT:
+            attrs["table"] = (5, -1, 2**62, -2**63)
         for t in NUMBERS:
             for types in ((t,), (t, t), (t, k.Int), (t, t, t), *[(t, t, t, t)] * (op is m.POW_REST and t in (k.Float, k.float32))):
                 try:
@@ -114,6 +116,8 @@ def allowed(op, xs, attrs):
     """Preconditions of the records."""
     if op is arith.FITTED:
         return arith.FITS(*xs, **attrs)
+    if op is arith.WHOLE:  # of what is known to fit
+        return -2.0**63 <= xs[0] < 2.0**63
     if op is arith.IFLOORDIV_CK:
         return xs[1] != 0
     if op is arith.ISHL_CK:

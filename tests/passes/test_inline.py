@@ -163,14 +163,41 @@ def test_recursion_stays_a_call_and_is_copied_for_the_module():
     assert run(b.fn, [4]) == 20
 
 
-def test_user_functions_stay_calls():
+def test_user_functions_whose_frame_may_be_seen_stay_calls():
     user = Build("user", Int)
-    user.ret(user.invoke(twice(), user.params[0]))
+    user.ret(user.op(DIV, user.invoke(twice(), user.params[0]), user.params[0]))
     b = Build("f", Int)
     b.ret(b.invoke(user.fn, b.params[0]))
     out = inline.run([b.fn, user.fn], None)
     assert out == [b.fn, user.fn] and len(insts(b.fn, INVOKE)) == 1 and not insts(user.fn, INVOKE)
+    assert run(b.fn, [3]) == 2
+
+
+def test_small_user_functions_that_cannot_fail_are_inlined():
+    user = Build("user", Int)
+    user.ret(user.invoke(twice(), user.params[0]))
+    b = Build("f", Int)
+    b.ret(b.invoke(user.fn, b.params[0]))
+    assert inline.run([b.fn, user.fn], None) == [b.fn] and not insts(b.fn, INVOKE)
     assert run(b.fn, [3]) == 6
+
+
+def test_user_functions_that_are_long_or_go_round_stay_calls():
+    long = Build("long", Int)
+    value = long.params[0]
+    for _ in range(60):
+        value = long.op(ADD, value, long.params[0])
+    long.ret(value)
+    loop = Build("loop", Int)
+    head = loop.block(Int)
+    loop.jump(head, loop.params[0])
+    loop.at(head)
+    loop.jump(head, loop.op(ADD, head.params[0], head.params[0]))
+    loop.fn.result = Int
+    for user in long, loop:
+        b = Build("f", Int)
+        b.ret(b.invoke(user.fn, b.params[0]))
+        assert inline.run([b.fn, user.fn], None) == [b.fn, user.fn]
 
 
 def test_callee_body_is_not_changed_by_inlining_it_twice():

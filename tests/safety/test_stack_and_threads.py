@@ -321,3 +321,55 @@ thread.join()
 def test_fork_while_another_thread_compiles():
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, (done.returncode, done.stderr)
+
+
+FORKS_FROM_THE_START = """
+import os, signal, sys, threading, time
+import numpy as np
+from pyjitc import njit
+SOURCES = ["np.sort(a).sum()", "np.linalg.det(np.outer(a, a))", "np.fft.fft(a)[0].real", "np.where(a > 1, a, 0).max()",
+           "np.random.rand(3)[0] * 0 + a.std()", "np.median(a)", "np.unique(a).size", "np.interp(2.5, a, a)",
+           "np.histogram(a)[0].sum()", "np.polyfit(a, a, 1)[0]"]
+def made(k, n):
+    space = {"np": np}
+    whole = SOURCES[n % len(SOURCES)]
+    exec(f"def f(a):\\n    s = 0.0\\n    for i in range({k}):\\n        s += i\\n    return s + {whole}", space)
+    return space["f"]
+stop = []
+def work(first):
+    k = first
+    while not stop:
+        njit(made(k, k))(np.arange(9.0))
+        k += 2
+threads = [threading.Thread(target=work, args=(n,)) for n in range(2)]
+for thread in threads:
+    thread.start()
+children = []
+for k in range(6):
+    time.sleep(float(sys.argv[1]))
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        f, a = made(1000 + k, 3 * k + int(sys.argv[2])), np.arange(9.0)
+        np.random.seed(1)
+        os._exit(0 if abs(njit(f)(a) - f(a)) < 1e-6 else 1)
+    children.append(child)
+    while len(children) > 3:
+        assert os.waitpid(children.pop(0), 0)[1] == 0
+for child in children:
+    assert os.waitpid(child, 0)[1] == 0
+stop.append(True)
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("wait", [0.0, 0.03])
+def test_forks_while_threads_compile_and_import(wait):
+    """From the first compile on, when the compiler is being imported: the child gets no half-imported module, no lock
+    that nobody will release, and none of the compiler's tables half changed."""
+    place = {**os.environ, "PYJITC_CACHE": "0"}
+    command = [sys.executable, "-W", "ignore", "-c", FORKS_FROM_THE_START, str(wait), str(round(wait * 1000))]
+    done = subprocess.run(command, cwd=ROOT, env=place, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, (done.returncode, done.stderr)

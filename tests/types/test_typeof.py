@@ -52,6 +52,7 @@ def test_types(value, t):
     (MyFloat(1), r"subclass of float; pass float\(x\)"), (collections.OrderedDict(), "^is an OrderedDict"), ((1, [2]), "^is a tuple whose item 1 is a list; "),
     (Point((), (1, {})), "^is a Point whose item 1 is a tuple whose item 1 is a dict"),
     (np.dtype("O"), "dtype object"), ((1,) * 5000, "tuple of 5000 items"),
+    ((1,) * 101, "takes at most 100; pass an array"), (((1,) * 30,) * 4, "tuple of 120 items"),
 ], ids=shown)
 def test_refusals(value, text):
     with pytest.raises(TypeError, match=text):

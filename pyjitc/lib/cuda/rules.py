@@ -444,7 +444,7 @@ CALLS = {
     _n.ballot_sync: _vote(_n.ballot_sync, gpu.BALLOT), _n.match_any_sync: _match_any, _n.match_all_sync: _match_all,
     **{(stub := getattr(_n, f"reduce_{how}_sync")): _reduce(stub, how) for how in gpu.REDUCTIONS},
     _n.activemask: lambda args, kwargs: Apply(gpu.ACTIVE_MASK), _n.lanemask_lt: lambda args, kwargs: Call(below, Apply(gpu.LANE_ID)),
-    **{(stub := getattr(_n, op.name)): _bits(stub, op) for op in (gpu.POPC, gpu.BREV, gpu.CLZ, gpu.FFS)},
+    **{(stub := getattr(_n, op.name)): _bits(stub, op) for op in (arith.POPC, gpu.BREV, gpu.CLZ, gpu.FFS)},
     _n.fma: _fma, _n.cbrt: _unary(_n.cbrt, m.CBRT), _n.rsqrt: _unary(_n.rsqrt, gpu.RSQRT), _n.selp: _selp,
     **{(stub := getattr(_n.fp16, name)): _half(stub, rule) for name, rule in _HALVES.items()},
 }

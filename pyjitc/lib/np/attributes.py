@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.structure import PACK, STRUCT_GET
 from ...types import kinds as k
@@ -14,12 +15,15 @@ from ...types.lattice import dtype_of
 from ..build import provoked
 from ..intrinsics import as_element, as_type
 from ..py import conversions
+from ..py.iteration import array_iterate
 from . import indexing, subscripts, views
 from .views import elements, is_contiguous, view_as
 from .making import in_order
 from .splitting import is_sequence
 
 __all__ = ["of_array", "getattr_", "getitem", "setitem", "length", "iterate", "set_of_array"]
+
+iterators = lazy(f"{__package__}.iterators")  # of which only loops over `a.flat` need some
 
 
 def of_array(a: Expr, name: str):
@@ -154,22 +158,6 @@ def put_every(a, values):
             put_at(a, j, as_type(flat[j % len(flat)], a.dtype))
 
 
-def items(a):
-    if a.ndim == 0:
-        yield a[()]
-    elif a.ndim == 1:
-        for i in range(len(a)):
-            yield a[i]
-    elif is_contiguous(a):
-        flat = view_as(a, (a.size,))
-        for i in range(len(flat)):
-            yield flat[i]
-    else:
-        for i in range(len(a)):
-            for x in items(a[i]):
-                yield x
-
-
 def _is_index(t):
     return t is Int or isinstance(t, k.NpInt)
 
@@ -220,7 +208,14 @@ def length(x: Expr) -> Expr:
 def iterate(x: Expr) -> Expr:
     if x.type.name == "flags":
         raise Mismatch("'numpy._core.multiarray.flagsobj' object is not iterable")
-    return Call(items, _array(x))
+    a = _array(x)
+    if a.type.layout == "C" and a.type.ndim or a.type.ndim == 1:
+        return Call(in_a_row, a)
+    return Call(iterators.items, a)
+
+
+def in_a_row(a):
+    return array_iterate(view_as(a, (a.size,)))
 
 
 # ---------------------------------------------------------------- assignment

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.errors import did_you_mean
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch
 from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
 from ...ops.structure import STRUCT_GET, TUPLE_GET
 from ...types import kinds
-from ...types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_numpy_scalar
+from ...types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
 from ...types.lattice import dtype_of
 from ...types.typeof import record_type
 from ..build import whole_number
@@ -25,13 +26,17 @@ def scalar_of(x: Expr):
     if isinstance(x.type, DType):
         return x.type.scalar
     value = x.type.value if isinstance(x.type, Singleton) else x.value
+    if is_integer(x.type):
+        raise Mismatch(f"Cannot interpret {'an int' if value is UNKNOWN else repr(str(value))} as a data type",
+                       "this argument is the dtype; several lengths go into a tuple, as in np.zeros((3, 3))")
     try:
         if value is UNKNOWN:
             raise TypeError
         found = scalar_type(np.dtype(value)) or record_type(np.dtype(value))
     except TypeError as error:
         if type(value) is str:
-            raise Mismatch(str(error), "write np.float64, np.int32, ... or a constant string") from None
+            near = did_you_mean(value, [str(t) for t in kinds.NUMPY_SCALARS.values()])
+            raise Mismatch(str(error), near or "write np.float64, np.int32, ... or a constant string") from None
         found = None
     if found is None:
         raise Mismatch("the dtype must be known at compile time and numeric", "write np.float64, np.int32, ... or a constant string")
@@ -41,7 +46,7 @@ def scalar_of(x: Expr):
 def whole_size(x):
     if isinstance(x, float):
         raise TypeError("'float' object cannot be interpreted as an integer")
-    return x
+    return int(x) if isinstance(x, (int, np.integer)) else x
 
 
 def whole_shape(shape, k=0):
@@ -187,6 +192,8 @@ def _full(args, kwargs):
     if natural is None:
         raise Mismatch(f"np.full() with a fill value of type {value.type} is not compiled")
     dtype = scalar_of(slots["dtype"]) if "dtype" in slots else natural
+    if subscripts.has_power(slots["shape"].type):
+        return Call(np.full, Call(whole_shape, slots["shape"]), value, Const(DType(dtype), dtype_of(dtype)), Const(Str, _layout(slots)))
     return _filled(_new(_shape(slots["shape"]), dtype, _layout(slots)), value, dtype)
 
 

@@ -10,19 +10,23 @@ from functools import partial
 
 import numpy as np
 
+from ...infer.meaning import Apply, Const
 from ...ops.arith import FADD, IADD, ILT, IMUL, ISUB
-from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, HIDDEN, SUM_EIGHTS
+from ...ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, HIDDEN, SUM_EIGHTS, item_bytes
 from ...ops.math import FMAX_NUMBER, FMIN_NUMBER
-from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, PLAIN, ROW, UNIT
+from ...ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, PLAIN, REPEATED, ROW, UNIT
 from ...ops.structure import CHOOSE, SELECT
-from ..build import outlined
+from ...types.kinds import Int
+from ..build import meaning, outlined
 from ..intrinsics import as_type, identity
 from .loops import as_row
 
 __all__ = ["folded", "folded_axes", "dotted_rows", "dotted_columns"]
 
 BLOCK = 128
+BRIEF = 16  # elements of a row that are folded in a loop without vectors or polls
 LOAD_APART, STORE_APART = (partial(op, parallel=True) for op in (ARRAY_LOAD, ARRAY_STORE))
+CHEAP = 8  # operations of an element for which it is worth having code for few of them
 SHORT = 8  # elements of a row that are added to others at a time: a loop of a known length needs no preparations
 
 
@@ -90,12 +94,54 @@ def fours(a, n, how):
     return combine(how, combine(how, r0, r1), combine(how, r2, r3))
 
 
+def few(index, n, how, t):
+    """Up to seven elements of a row, without a loop, in which counting would take longer than folding them. They are
+    not counted by recursion either: it would be typed for each of them."""
+    total = identity(how, t)
+    if n <= 0:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 0, type=t))
+    if n == 1:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 1, type=t))
+    if n == 2:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 2, type=t))
+    if n == 3:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 3, type=t))
+    if n == 4:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 4, type=t))
+    if n == 5:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 5, type=t))
+    if n == 6:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 6, type=t))
+    return total
+
+
+def answer(index, n, how, t):
+    """The same of any and all, as soon as it is known."""
+    sought = np.bool_(how == "any")
+    for j in range(SELECT(ILT(n, BRIEF), n, BRIEF)):
+        if ELEMENT_UNIT(*index, j, type=t) == sought:
+            return sought
+    return ~sought
+
+
+def running(t):
+    """How many sums of a row are made at once; of fewer elements there is one."""
+    return 4 if t.kind == "c" else 8
+
+
 @outlined
 def block(a, n, how):
     """The first n elements of a buffer, with eight running results."""
     limit = limit_of(a.dtype)
     n = SELECT(ILT(n, limit), n, limit)  # it is; the loops need no polls
-    if n < (4 if a.dtype.kind == "c" else 8):
+    if n < running(a.dtype):
         total = identity(how, a.dtype)
         for j in range(n):
             total = combine(how, total, ARRAY_LOAD(a, j))
@@ -130,9 +176,38 @@ def number_row(index, n, how, unit, t):
     return extreme if some else as_type(np.nan, t)
 
 
+def brief_row(total, index, n, how, unit, t):
+    """Few elements, one after the other: known to be few, they need no polls."""
+    part = identity(how, t)
+    for j in range(SELECT(ILT(n, BRIEF), n, BRIEF)):
+        part = combine(how, part, element(index, j, unit, t))
+    return part if total is None else combine(how, total, part)
+
+
+@outlined
+def long_row(a, count):
+    """The sum of the first elements of a buffer: blocks of halves of halves."""
+    if count <= limit_of(a.dtype):
+        return block(a, count, "sum")
+    half = half_of(count, a.dtype)
+    return long_row(a, half) + long_row(part_of(a, half), ISUB(count, half))
+
+
+def _part_of(args, kwargs):
+    a, low = args
+    size = Const(Int, item_bytes(a.type.dtype))
+    return Apply(ARRAY_VIEW, a, Apply(IMUL, low, size), Const(Int, 1), size, type=a.type)
+
+
+@meaning(_part_of)
+def part_of(a, low):
+    """A buffer from there on, of which the length is not true."""
+    raise NotImplementedError
+
+
 def pairwise_row(index, n, how, unit, t, room):
-    """Blocks of halves of halves. The recursion by hand: `spans` holds what is to do (start and count; count -1: add the
-    last two sums), `sums` the sums so far."""
+    """The same of computed or scattered elements. The recursion by hand: `spans` holds what is to do (start and count;
+    count -1: add the last two sums), `sums` the sums so far."""
     buffer, spans, sums = room
     limit = limit_of(t)
     low, count = 0, n
@@ -149,12 +224,9 @@ def pairwise_row(index, n, how, unit, t, room):
             done = ISUB(done, 1)
             ARRAY_STORE(sums, ISUB(done, 1), ARRAY_LOAD(sums, ISUB(done, 1)) + ARRAY_LOAD(sums, done))
         else:
-            if unit and PLAIN(*index, low, type=t):
-                ARRAY_STORE(sums, done, block(ROW(*index, low, type=t), count, how))
-            else:
-                for j in range(SELECT(ILT(count, limit), count, limit)):  # known to be short
-                    ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
-                ARRAY_STORE(sums, done, block(buffer, count, how))
+            for j in range(SELECT(ILT(count, limit), count, limit)):  # known to be short
+                ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
+            ARRAY_STORE(sums, done, block(buffer, count, how))
             done = IADD(done, 1)
         if todo == 0:
             return ARRAY_LOAD(sums, 0)
@@ -193,16 +265,31 @@ def push(spans, at, start, count):
 def row(total, index, n, how, unit, t, room):
     """`total` and what is in the row."""
     if is_pairwise(how, t):
+        if unit and PLAIN(*index, 0, type=t):
+            if n < running(t):
+                return brief_row(total, index, n, how, unit, t)
+            return combine(how, total, long_row(ROW(*index, 0, type=t), n))
+        if REPEATED(most=CHEAP) and n < running(t):
+            return brief_row(total, index, n, how, unit, t)
         return combine(how, total, pairwise_row(index, n, how, unit, t, room))
     if how in ("fmin", "fmax"):
         return combine(how, total, number_row(index, n, how, unit, t))
     if how in ("min", "max") and t.kind == "f":
         return combine(how, total, extreme_row(index, n, how, unit, t))
+    if t.kind == "f" and how == "prod" and unit and REPEATED(most=0) and n < 8:
+        return combine(how, total, few(index, n, how, t))
+    if t.kind in "biu" and unit and REPEATED(most=0):
+        if n <= BRIEF:
+            if how == "any" or how == "all":
+                return combine(how, total, answer(index, n, how, t))
+            return brief_row(total, index, n, how, unit, t)
     return simple_row(total, index, n, how, unit, t)
 
 
 def folded(shape, how, t):
     """All elements."""
+    if len(shape) == 1 and is_pairwise(how, t):
+        return pairwise(shape, how, t)
     room = room_of(shape, how, t)
     if len(shape) == 1:
         if UNIT(*shape):
@@ -211,6 +298,20 @@ def folded(shape, how, t):
     if UNIT(*shape):
         return rows(as_row(shape) if FLAT(*shape) else shape, (), identity(how, t), how, True, t, room)
     return rows(shape, (), identity(how, t), how, False, t, room)
+
+
+def pairwise(shape, how, t):
+    """The sum of one row."""
+    n = shape[0]
+    if UNIT(n) and PLAIN(0, type=t):
+        if n < running(t):
+            return few((), n, how, t)
+        return combine(how, identity(how, t), long_row(ROW(0, type=t), n))
+    if REPEATED(most=CHEAP) and n < running(t):
+        return brief_row(None, (), n, how, False, t)
+    if UNIT(n):
+        return combine(how, identity(how, t), pairwise_row((), n, how, True, t, room_of(shape, how, t)))
+    return combine(how, identity(how, t), pairwise_row((), n, how, False, t, room_of(shape, how, t)))
 
 
 def rows(shape, index, total, how, unit, t, room):

@@ -13,7 +13,7 @@ from ...base.lazy import lazy
 from ...infer.meaning import Mismatch
 from ...types import kinds as k
 
-__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module", "generators", "applying", "attributes", "iterators", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
+__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module", "generators", "applying", "attributes", "iterators", "STATES", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 
@@ -21,6 +21,7 @@ applying = lazy(f"{__package__}.applying")
 attributes = lazy(f"{__package__}.attributes")
 records = lazy(f"{__package__}.records")
 iterators = lazy(f"{__package__}.iterators")
+STATES = frozenset(("ndindex", "ndenumerate", "flatiter"))  # of loops, whose steps are there
 grids = lazy(f"{__package__}.grids")
 ufunc_methods = lazy(f"{__package__}.ufunc_methods")
 UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")

@@ -1,23 +1,27 @@
-"""Iteration over arrays and shapes: ndindex, ndenumerate, nditer, np.broadcast. They are generators, compiled into the loop."""
+"""Iteration over arrays and shapes: ndindex, ndenumerate, a.flat, nditer, np.broadcast. The first three have states and
+steps, as in lib/py/iteration.py, the others are generators, compiled into the loop."""
 from __future__ import annotations
 
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
-from ...ops.arith import IMUL
-from ...ops.memory import ARRAY_STRIDE, ARRAY_VIEW
-from ...ops.structure import PACK, RETYPE, STRUCT_GET, TUPLE_MAKE
+from ...ops.arith import IADD, IMUL, ISUB
+from ...ops.memory import ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
+from ...ops.structure import PACK, RETYPE, SELECT, STRUCT_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Array, Bool, Int
 from ..build import meaning
+from ..intrinsics import NOTHING
 from . import views
 from .applying import common_shape
 from .arrange import permute
-from .views import elements, is_contiguous, read_only
+from .views import elements, is_contiguous, read_only, view_as
 from .making import made
 from .splitting import as_arrays, highest, is_sequence, joint_shape, shapes_of, spread
 
-__all__ = ["CALLS", "METHODS", "getattr_", "iterate"]
+__all__ = ["CALLS", "METHODS", "STEPS", "getattr_", "items", "iterate"]
+
+MOST = 2 ** 63 - 1
 
 
 def _tuple(parts):
@@ -46,15 +50,46 @@ def lengths(shape, j):
 
 
 def places(shape):
-    if len(shape) == 0:
-        yield ()
-    elif len(shape) == 1:
-        for i in range(shape[0]):
-            yield (i,)
-    else:
-        for i in range(shape[0]):
-            for rest in places(shape[1:]):
-                yield (i,) + rest
+    return PACK(shape, zeros(len(shape)), count(shape, 0), name="ndindex")
+
+
+def count(shape, j):
+    """The product of the lengths; of one beyond 64 bits, what no loop comes to the end of."""
+    if j == len(shape):
+        return 1
+    rest = count(shape, j + 1)
+    if shape[j] != 0 and rest > MOST // shape[j]:
+        return MOST
+    return IMUL(shape[j], rest)
+
+
+def zeros(n):
+    return () if n == 0 else (0,) + zeros(n - 1)
+
+
+def place_step(s):
+    """The indices are counted up, so that one loop goes over all of them."""
+    shape = STRUCT_GET(s, field="0")
+    at = STRUCT_GET(s, field="1")
+    left = STRUCT_GET(s, field="2")
+    if left > 0:
+        return True, at, PACK(shape, following(at, shape, len(at) - 1, 1), one_less(left), name="ndindex")
+    return False, NOTHING, s
+
+
+def one_less(left):
+    return ISUB(left, 1, flags="nuw nsw")
+
+
+def following(at, shape, k, carry):
+    """The indices up to axis k after these: `carry` is added to the last."""
+    if k < 0:
+        return ()
+    i = IADD(at[k], carry)
+    if k == 0:
+        return (i,)
+    full = i == shape[k]
+    return following(at, shape, k - 1, SELECT(full, 1, 0)) + (SELECT(full, 0, i),)
 
 
 def _ndenumerate(args, kwargs):
@@ -65,15 +100,45 @@ def _ndenumerate(args, kwargs):
 
 
 def numbered(a):
-    if a.ndim == 0:
-        yield (), a[()]
-    elif a.ndim == 1:
-        for i in range(len(a)):
-            yield (i,), a[i]
-    else:
-        for i in range(len(a)):
-            for rest, x in numbered(a[i]):
-                yield (i,) + rest, x
+    return PACK(a, zeros(a.ndim), a.size, name="ndenumerate")
+
+
+def number_step(s):
+    a = STRUCT_GET(s, field="0")
+    at = STRUCT_GET(s, field="1")
+    left = STRUCT_GET(s, field="2")
+    if left > 0:
+        return True, (at, element_at(a, at, left)), PACK(
+            a, following(at, a.shape, a.ndim - 1, 1), one_less(left), name="ndenumerate")
+    return False, NOTHING, s
+
+
+def element_at(a, at, left):
+    """The element at these indices, which `left` elements in C order begin with."""
+    if a.ndim > 1 and in_c_order(a):
+        return ARRAY_LOAD(view_as(a, (a.size,)), ISUB(a.size, left))
+    return ARRAY_LOAD(a, *at)
+
+
+@meaning(lambda args, kwargs: Const(Bool, args[0].type.layout == "C"))
+def in_c_order(a):
+    """Whether the type says that the elements follow each other in C order."""
+    raise NotImplementedError
+
+
+def item_step(s):
+    """Of `a.flat`, where the elements are not known to follow each other."""
+    a = STRUCT_GET(s, field="0")
+    at = STRUCT_GET(s, field="1")
+    left = STRUCT_GET(s, field="2")
+    if left > 0:
+        return True, ARRAY_LOAD(a, *at), PACK(
+            a, following(at, a.shape, a.ndim - 1, 1), one_less(left), name="flatiter")
+    return False, NOTHING, s
+
+
+def items(a):
+    return PACK(a, zeros(a.ndim), a.size, name="flatiter")
 
 
 # ---------------------------------------------------------------- nditer
@@ -317,3 +382,6 @@ def items_at(arrays, at, j):
 
 CALLS = {np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer, np.broadcast: _broadcast}
 METHODS = {}
+
+# As in lib/py/iteration.py; lib/np/index.py lists the names.
+STEPS = {"ndindex": place_step, "ndenumerate": number_step, "flatiter": item_step}

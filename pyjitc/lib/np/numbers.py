@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IABS, IMAG, REAL, TRUNCATE
+from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IABS, IMAG, POPC, REAL, TRUNCATE
 from ...ops.math import COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, TRUNC
 from ...types.kinds import Float, float16, float32, float64, int32, uint8, uint64
 from ..build import outlined, provoked
@@ -253,11 +253,7 @@ def bit_count(x):
     size = CAST(IABS(x), type=uint64)
     if x < 0:
         size = CAST(0, type=uint64) - CAST(x, type=uint64)
-    count = 0
-    while size != 0:
-        size &= size - 1
-        count = count + 1
-    return CAST(count, type=uint8)
+    return CAST(POPC(size), type=uint8)
 
 
 def complex_sign(x):

@@ -5,10 +5,9 @@ stream, and the object afterwards, are NumPy's. See ops/random.py about threads.
 """
 from __future__ import annotations
 
-import difflib
-
 import numpy as np
 
+from ...base.errors import did_you_mean
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
 from ...ops import pyobject
 from ...ops.arith import IADD_CK
@@ -710,9 +709,8 @@ def attribute(x: Expr, name: str) -> Expr:
         return Apply(pyobject.PY_GETATTR, Apply(pyobject.PY_BOX, x), name=name)
     if hasattr(cls, name):
         raise Mismatch(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function", AttributeError)
-    near = difflib.get_close_matches(name, known, 1)
     raise Mismatch(f"'{cls.__module__}.{cls.__name__}' object has no attribute '{name}'",
-                   f"did you mean '{near[0]}'?" if near else "", AttributeError)
+                   did_you_mean(name, known), AttributeError)
 
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr:

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...ops.arith import CAST, FDIV, IADD, ISUB
 from ...ops.memory import ARRAY_DATA, ARRAY_VIEW
-from ...ops.random import RANDOM_BOUNDED, RANDOM_CALL
-from ...types.kinds import Float, Int, float64, int64, uint64
+from ...ops.random import RANDOM_BOUNDED, RANDOM_CALL, RANDOM_NEXT
+from ...types.kinds import Float, Int, float64, int64, uint32, uint64
 from ..build import outlined
 from . import views
 from .random_distributions import FLAT, common_shape, double, elements, fits_output, real, rows
@@ -40,11 +40,37 @@ def bounds(low, high, closed, least, most, name):
     return low, ISUB(high if closed else ISUB(high, 1), low)
 
 
+def one_integer(gen, low, span, masked):
+    """A number of [low, low + span], unsigned. Of 32 and 64 bits, RandomState draws as many bits as `span` has until
+    they are no more than it."""
+    if masked and isinstance(low, (np.uint32, np.uint64)):
+        if span == 0:
+            return low
+        mask = span | span >> 1
+        mask |= mask >> 2
+        mask |= mask >> 4
+        mask |= mask >> 8
+        mask |= mask >> 16
+        if span <= 4294967295:
+            short = CAST(span, type=uint32)
+            cover = CAST(mask, type=uint32)
+            drawn = RANDOM_NEXT(gen, kind="uint32") & cover
+            while drawn > short:
+                drawn = RANDOM_NEXT(gen, kind="uint32") & cover
+            return low + drawn
+        mask |= mask >> 32
+        long = RANDOM_NEXT(gen, kind="uint64") & mask
+        while long > span:
+            long = RANDOM_NEXT(gen, kind="uint64") & mask
+        return low + long
+    return RANDOM_BOUNDED(gen, low, span, masked)
+
+
 def integers(gen, low, high, size, closed, masked, least, most, name, symbol, dtype, t, unsigned):
     """Numbers of NumPy type t (unsigned: the type of the same width that C draws), with bounds that are ints."""
     if size is None:
         low, span = bounds(low, high, closed, least, most, name)
-        return CAST(RANDOM_BOUNDED(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), masked), type=t)
+        return CAST(one_integer(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), masked), type=t)
     out = np.empty(size, dtype)
     if out.size > 0:
         low, span = bounds(low, high, closed, least, most, name)
@@ -70,7 +96,7 @@ def integers_u64(gen, low, high, size, closed, masked):
     """uint64 numbers; a bound is an int or a uint64."""
     if size is None:
         low, span = bounds_u64(low, high, closed)
-        return RANDOM_BOUNDED(gen, low, span, masked)
+        return one_integer(gen, low, span, masked)
     out = np.empty(size, np.uint64)
     if out.size > 0:
         low, span = bounds_u64(low, high, closed)

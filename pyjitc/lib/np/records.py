@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.errors import did_you_mean, suggest
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ...ops.structure import PACK, STRUCT_GET
@@ -32,7 +33,7 @@ def field(a: Expr, name) -> Expr:
     """The view a[name]."""
     t, dtype = a.type, a.type.dtype.dtype
     if name not in dtype.names:
-        return Throw(ValueError, f"no field of name {name}")
+        return Throw(ValueError, f"no field of name {name}", did_you_mean(name, dtype.names))
     part, offset = dtype.fields[name][:2]
     base, n = part.base, t.ndim
     steps, step = [], base.itemsize
@@ -179,12 +180,16 @@ def getattr_(r: Expr, name: str) -> Expr:
     rec = dict(r.type.members)["0"].dtype
     if name == "dtype":
         return Const(DType(rec), dtype_of(rec))
-    hint = f"write r['{name}']" if name in rec.dtype.names else ""
+    near = name if name in rec.dtype.names else suggest(name, rec.dtype.names)
+    hint = "" if near is None else f"did you mean '{near}'?" if issubclass(rec.cls, np.record) else f"write r['{near}']"
     raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'", hint, AttributeError)
 
 
 def put_attribute(r: Expr, name: str, v: Expr) -> Expr:
     key = _attribute(r, name)
     if key is None:
-        raise Mismatch(f"'numpy.void' object has no attribute '{name}'", f"write r['{name}'] = ...", AttributeError)
+        rec = dict(r.type.members)["0"].dtype
+        near = name if name in rec.dtype.names else suggest(name, rec.dtype.names) or name
+        raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'",
+                       f"write r['{near}'] = ...", AttributeError)
     return put(r, key, v)

@@ -4,13 +4,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...infer.meaning import Const, Mismatch
-from ...ops.arith import IADD, IAND, ISUB
+from ...ops.arith import IADD, IAND, ILT, ISUB
 from ...ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ...ops.memory import ARRAY_LOAD
 from ...ops.structure import SELECT
 from ...types import kinds as k
 from ...types.lattice import dtype_of
-from ..build import compiled, meaning
+from ..build import compiled, meaning, outlined
 from ..intrinsics import as_type
 from .creation import scalar_of
 from .reductions import AxisError, put_out
@@ -40,6 +40,30 @@ def better(x, y, largest):
     return x > y if largest else x < y
 
 
+BRIEF = 16
+
+
+def best_of_all(a, largest):
+    if a.ndim == 1 and a.dtype.kind in "iuf" and len(a) < BRIEF:
+        return brief_best(a, largest)
+    return best_of(np.ravel(a), largest)
+
+
+def brief_best(row, largest):
+    """Of fewer elements than LLVM takes at a time; the first nan is before everything else."""
+    best = ARRAY_LOAD(row, 0)
+    at = 0
+    for i in range(SELECT(ILT(len(row), BRIEF), len(row), BRIEF)):  # known to be short
+        x = ARRAY_LOAD(row, i)
+        if bool(x != x):
+            return np.int64(i)
+        better = bool(x > best if largest else x < best)
+        best = SELECT(better, x, best)
+        at = SELECT(better, i, at)
+    return np.int64(at)
+
+
+@outlined
 def best_of(row, largest):
     if row.dtype.kind in "iuf":  # both loops take many elements at a time
         extreme = row[0]
@@ -107,14 +131,14 @@ def find_best(a, axis, out, keepdims, largest):
         if a.size == 0:
             raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
         check_places(out)
-        found = best_of(np.ravel(a), largest)
+        found = best_of_all(a, largest)
         return put_out(np.full((1,) * a.ndim, found) if keepdims and a.ndim else found, out)
     place = check_axis(axis, max(a.ndim, 1))
     if a.shape[place] == 0:
         raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
     check_places(out)
     if a.ndim == 1:
-        found = best_of(a, largest)
+        found = best_of_all(a, largest)
         return put_out(np.full((1,), found) if keepdims else found, out)
     moved = np.moveaxis(a, place, -1)
     result = np.empty(moved.shape[:-1], np.int64)

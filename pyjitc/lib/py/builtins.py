@@ -220,10 +220,11 @@ def class_of(t: k.Type) -> type | None:
     if isinstance(t, k.DType):
         return type(dtype_of(t.scalar))
     if isinstance(t, k.Struct):
-        return {"list": list, "dict": dict}.get(t.name)
+        return {"list": list, "dict": dict, "flags": _FLAGS}.get(t.name)
     return _KINDS.get(type(t))
 
 
+_FLAGS = type(np.empty(0).flags)
 _CLASSES = {Bool: bool, Int: int, Float: float, Complex: complex, k.NoneType: type(None), k.Str: str, k.Bytes: bytes,
             k.Ellipsis_: type(...), k.Range: range}
 _KINDS = {k.Array: np.ndarray, k.Slice: slice, k.Function: pytypes.FunctionType, k.Method: pytypes.BuiltinFunctionType}

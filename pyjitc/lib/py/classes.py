@@ -4,6 +4,7 @@ from __future__ import annotations
 import enum
 from types import FunctionType
 
+from ...base.errors import did_you_mean
 from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
@@ -32,11 +33,17 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
     if name:
         raise Mismatch(f"'{cls.__qualname__}' has its own {name}, which compiled code does not ask", "use a tuple, or a function for it")
     slots = dict(zip(cls._fields, args))
-    slots.update(kwargs)
+    for field, value in kwargs.items():
+        if field in slots or field not in cls._fields:
+            wrong = "multiple values for" if field in slots else "an unexpected keyword"
+            raise Mismatch(f"{cls.__name__}.__new__() got {wrong} argument '{field}'",
+                           "" if field in slots else did_you_mean(field, cls._fields))
+        slots[field] = value
     for field, value in cls._field_defaults.items():
         slots.setdefault(field, constant(value))
-    if len(args) > len(cls._fields) or set(slots) != set(cls._fields) or not set(cls._fields[:len(args)]).isdisjoint(kwargs):
-        raise Mismatch(f"{cls.__name__}.__new__() takes the fields {', '.join(cls._fields)}")
+    if len(args) > len(cls._fields) or len(slots) < len(cls._fields):
+        given = len(args) + len(kwargs)
+        raise Mismatch(f"{cls.__name__}() takes the fields {', '.join(cls._fields)}; {given} were given")
     return Apply(structure.TUPLE_MAKE, *(slots[n] for n in cls._fields), cls=cls)
 
 

@@ -79,14 +79,16 @@ def range_reversed(r):
 
 
 def tuple_iterate(t):
-    return PACK(t, 0, name="tuple_iterator")
+    return PACK(t, 0, len(t), name="tuple_iterator")
 
 
 def tuple_step(s):
     t = STRUCT_GET(s, field="0")
     i = STRUCT_GET(s, field="1")
-    if i < len(t):
-        return True, TUPLE_AT(t, i), PACK(t, IADD(i, 1), name="tuple_iterator")
+    left = STRUCT_GET(s, field="2")
+    if left > 0:
+        following = PACK(t, IADD(i, 1, flags="nuw nsw"), ISUB(left, 1, flags="nuw nsw"), name="tuple_iterator")
+        return True, TUPLE_AT(t, i), following
     return False, NOTHING, s
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 
 from ...ops.arith import (
-    CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IFLOORDIV_CK, IMAG, IMOD, IMUL, IMUL_CK, NARROW, REAL,
+    CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IFLOORDIV_CK, IMAG, IMOD, IMUL, IMUL_CK, NARROW, POPC, REAL,
     TRUNCATE,
 )
 from ...ops.math import (
@@ -284,11 +284,7 @@ def int_bit_count(x):
     size = CAST(x, type=uint64)
     if x < 0:
         size = CAST(0, type=uint64) - size
-    count = 0
-    while size != 0:
-        size &= size - 1
-        count = IADD(count, 1)
-    return count
+    return POPC(size)
 
 
 # ---------------------------------------------------------------- complex

@@ -1,7 +1,7 @@
 """ndindex, ndenumerate, nditer and np.broadcast against NumPy."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import TypingError, njit
 
@@ -135,3 +135,83 @@ def in_any_order(a):
 def test_what_is_refused(function, text):
     with pytest.raises(TypingError, match=text):
         njit(function)(A)
+
+
+# states that count indices: shared, empty, endless, of any layout
+
+def kept(a):
+    it = np.ndenumerate(a)
+    first = next(it)
+    total = np.float64(0.0)
+    for at, x in it:
+        total = total / 2 + x * (at[0] + 1)
+    return first, total
+
+
+def places_kept(n):
+    it = np.ndindex(n, 2)
+    total = 0
+    for i, j in it:
+        total = total * 3 + i - j
+        if i == 1:
+            break
+    for i, j in it:
+        total = total * 5 + i + j
+    return total
+
+
+def without_end(n):
+    for i, j, k in np.ndindex(n, n, n):
+        if k == 3:
+            return i, j, k
+    return -1, -1, -1
+
+
+def no_places(n, m):
+    count = 0
+    for _ in np.ndindex(n, m, 2):
+        count += 1
+    return count
+
+
+def flat_items(a):
+    total = np.float64(0.0)
+    for x in a.flat:
+        total = total / 2 + x
+    for i, x in enumerate(a.flat):
+        total = total / 3 + i * x
+    return total
+
+
+def flat_changed(a):
+    for i, x in enumerate(a.flat):
+        a.flat[(i + 1) % a.size] = x + 1
+    return a
+
+
+def numbered_changed(a):
+    for at, x in np.ndenumerate(a):
+        if at[-1] + 1 < a.shape[-1]:
+            a[at[:-1] + (at[-1] + 1,)] += x
+    return a
+
+
+@pytest.mark.parametrize("args", [args for args in LAID if args[0].ndim], ids=lambda args: f"{args[0].shape}")
+def test_counted_indices(args):
+    for f in (kept, flat_items, flat_changed, numbered_changed):
+        agree(f, *args)
+
+
+def test_counted_places():
+    compiled = agree(places_kept, 3)
+    for n in (1, 2, 5):
+        agree(places_kept, n, compiled=compiled)
+    compiled = agree(no_places, 2, 3)
+    for n, m in ((0, 3), (3, 0), (0, 0), (1, 1), (-1, 2)):
+        agree(no_places, n, m, compiled=compiled)
+    agree(flat_items, np.zeros((0, 3)))
+    agree(flat_items, np.zeros((3, 0)).T)
+
+
+def test_more_places_than_64_bits_count():
+    assert njit(without_end)(1 << 40) == (0, 0, 3)

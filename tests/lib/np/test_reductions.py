@@ -170,3 +170,75 @@ def test_dtypes_of_means():
             assert expected.dtype == actual.dtype
             np.testing.assert_allclose(actual, expected, rtol=1e-6)  # sums in another order
     agree(lambda a: np.var(a, 5), a)
+
+
+# rows of a few elements, which are folded without the loops of long ones
+
+def rows_folded(p):
+    total = np.zeros(8)
+    for i in range(len(p)):
+        row = p[i]
+        total[0] = total[0] * 2 + row.sum()
+        total[1] = total[1] * 2 + row.mean()
+        total[2] = total[2] * 2 + row.std()
+        total[3] = total[3] * 2 + row.prod()
+        total[4] = total[4] * 2 + (row * row).sum()
+        total[5] = total[5] * 2 + np.any(row > 0.5) + np.all(row > 0.2)
+        total[6] = total[6] * 2 + row.max() - row.min()
+        total[7] = total[7] * 2 + np.argmax(row) - np.argmin(row) / 2
+    return total
+
+
+def whole_rows_folded(p):
+    total = np.zeros(3, np.int64)
+    for i in range(len(p)):
+        total[0] = total[0] * 3 + p[i].sum()
+        total[1] = total[1] * 2 + p[i].any() - p[i].all()
+        total[2] += p[i].max() - p[i].min()
+    return total
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 127, 128, 129, 300, 1100])
+def test_short_and_long_rows(n):
+    rng = np.random.default_rng(n)
+    for dtype in (np.float64, np.float32):
+        p = (rng.random((3, n)) * 2 - 0.5).astype(dtype)
+        compiled = _ROWS.get(dtype) or _ROWS.setdefault(dtype, njit(rows_folded))
+        agree(rows_folded, p, compiled=compiled)
+        agree(rows_folded, np.repeat(p, 2, axis=1)[:, ::2], compiled=compiled)
+        p[1, n // 2] = np.nan
+        p[2, -1] = -0.0
+        agree(rows_folded, p, compiled=compiled)
+    for dtype in (np.int64, np.uint8, np.bool_):
+        p = rng.integers(0, 2, (4, n)).astype(dtype)
+        if dtype is not np.bool_:
+            agree(whole_rows_folded, p, compiled=_ROWS.get(dtype) or _ROWS.setdefault(dtype, njit(whole_rows_folded)))
+        agree(truths, p, compiled=_ROWS.get((dtype, 1)) or _ROWS.setdefault((dtype, 1), njit(truths)))
+
+
+_ROWS: dict = {}
+
+
+def truths(p):
+    found = np.zeros((len(p), 4), np.bool_)
+    for i in range(len(p)):
+        found[i] = p[i].any(), p[i].all(), np.any(p[i][::-1]), np.all(p[:, i % p.shape[1]])
+    return found, p[0].min(), p[0].max(), p[1].sum(), p[2].prod()
+
+
+@pytest.mark.parametrize("values", [[-0.0], [-0.0, -0.0], [np.nan, 1.0], [np.inf, -np.inf], [1e308, 1e308, -1e308],
+                                    [5e-324] * 7, [0.1] * 8])
+def test_sums_of_few(values):
+    def f(a):
+        return a.sum(), a[:2].mean(), a.std(), a.prod(), a.argmax(), a.argmin()
+
+    def in_a_loop(p):
+        found = np.zeros((len(p), 2))
+        for i in range(len(p)):
+            found[i, 0] = p[i].sum()
+            found[i, 1] = np.argmin(p[i])
+        return found
+
+    a = np.array(values)
+    agree(f, a)
+    agree(in_a_loop, np.array([a, a[::-1]]))

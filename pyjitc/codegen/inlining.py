@@ -1,0 +1,65 @@
+"""Which of a program's functions LLVM puts in place of calls, so that a module grows in proportion to the program.
+
+A function of a few instructions is put in place of every call of it. What it calls may be as small, and what that calls: each
+counts with all that takes the place of the calls in it, and one that has grown large that way stays a call. Of others LLVM decides
+by itself, unless there are so many calls of one that the copies would be most of the module.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops.control import INVOKE
+
+__all__ = ["decide"]
+
+SMALL = 12  # instructions of a function that takes the place of every call of it
+GROWN = 240  # and those that it may have once the calls in it are replaced
+COPIES = 4000  # instructions of all copies of one larger function, for all of its calls
+
+
+def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROWN, copies: float = COPIES) -> None:
+    """Note in `attrs["inlining"]`: "always" or "never"; nothing where LLVM is to decide. Functions that may call themselves are left to it."""
+    sites: dict[ir.Function, dict[ir.Function, int]] = {}  # function -> callee -> number of calls
+    for fn in functions:
+        found = sites[fn] = {}
+        for block in fn.blocks:
+            for inst in block.insts:
+                if inst.op is INVOKE:
+                    callee = inst.attrs["callee"]
+                    found[callee] = found.get(callee, 0) + 1
+    total: dict[ir.Function, int] = {}
+    for found in sites.values():
+        for callee, count in found.items():
+            total[callee] = total.get(callee, 0) + count
+    weight: dict[ir.Function, int] = {}
+    for fn in _callees_first(functions, sites):
+        own = sum(len(block.insts) for block in fn.blocks)
+        weight[fn] = own + sum(count * weight[callee] for callee, count in sites[fn].items()
+                               if callee in weight and callee.attrs.get("inlining") == "always")
+        fn.attrs.pop("inlining", None)
+        if fn.attrs.get("recursive"):
+            continue
+        if own <= small:
+            fn.attrs["inlining"] = "always" if weight[fn] <= grown else "never"
+        elif own * total.get(fn, 0) > copies:
+            fn.attrs["inlining"] = "never"
+
+
+def _callees_first(functions, sites) -> list[ir.Function]:
+    order: list[ir.Function] = []
+    seen: set[ir.Function] = set()
+    for root in functions:
+        if root in seen:
+            continue
+        seen.add(root)
+        work = [(root, iter(sites[root]))]
+        while work:
+            fn, rest = work[-1]
+            for callee in rest:
+                if callee not in seen:
+                    seen.add(callee)
+                    work.append((callee, iter(sites[callee])))
+                    break
+            else:
+                work.pop()
+                order.append(fn)
+    return order

@@ -1,0 +1,175 @@
+"""Whether one integer is below another wherever control reaches a block: a proof over sums, choices and loops.
+
+Asked by ranges for indices whose intervals do not say it: `a[j]` where j comes down from i - 1 and i runs up to len(a),
+or `a[mid]` where mid is half of lo + hi. A parameter of a block is below a limit if what each edge hands over is; on
+the way back of a loop that it was on the last trip may be supposed. Source: Bodik, Gupta, Sarkar, "ABCD" (2000), with
+intervals for constants and without its graph.
+"""
+from __future__ import annotations
+
+from ..ir.core import Block, Value
+from ..ops import arith as a
+from ..ops import memory, structure
+from ..types.kinds import Int, NpInt
+from .conditions import EQ, LE, LT
+from .counted import affine
+
+__all__ = ["Below"]
+
+_BUDGET = 60  # steps of one proof
+_WIDE = 1 << 62  # sums of two numbers below it fit
+
+
+class Below:
+    """Called with (value, limit, constant, block): whether value + constant < limit."""
+
+    def __init__(self, ranges):
+        self.ranges = ranges
+        self.forms: dict = {}
+
+    def __call__(self, v: Value, limit: Value, c: int, block: Block) -> bool:
+        self.left, self.asked = _BUDGET, set()
+        return self.holds(v, limit, c, block, (), {})
+
+    def holds(self, v, limit, c, block, given, supposed) -> bool:
+        """given: facts of the edge that is looked at, which leaves `block`; supposed: (value, limit) -> constant."""
+        self.left -= 1
+        if self.left < 0:
+            return False
+        if v is limit:
+            return c < 0
+        ranges = self.ranges
+        if ranges.get(v, block)[1] + c < ranges.get(limit, block)[0]:
+            return True
+        before = supposed.get((v, limit))
+        if before is not None:
+            return c <= before
+        asked = v, limit, c
+        if asked in self.asked:
+            return False
+        self.asked.add(asked)
+        try:
+            return self.follows(v, limit, c, block, given, supposed)
+        finally:
+            self.asked.remove(asked)
+
+    def follows(self, v, limit, c, block, given, supposed) -> bool:
+        """From what branches say, what it is made of, or what edges hand over."""
+        ranges = self.ranges
+        facts = [(relation, other) for value, relation, other in given if value is v]
+        for relation, other in (*facts, *ranges.conditions.facts(v, block)):
+            if relation in (LT, LE, EQ) and isinstance(other, Value) and self.holds(
+                    other, limit, c - (relation == LT), block, given, supposed):
+                return True
+        made = ranges.defs.inst_of.get(v)
+        if made is not None:
+            return self.made_below(made, limit, c, block, given, supposed)
+        given_by_caller = ranges.defs.block_of.get(v) in (None, ranges.fn.entry)
+        return not given_by_caller and self.handed_below(v, limit, c, block, supposed)
+
+    def made_below(self, made, limit, c, block, given, supposed) -> bool:
+        op, args, get = made.op, made.args, self.ranges.get
+
+        def below(v, c):
+            return self.holds(v, limit, c, block, given, supposed)
+
+        if op in (a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK):
+            exact = self.ranges.exact(made, block)
+            fits = a.INT_MIN <= exact[0] <= exact[1] <= a.INT_MAX
+            if made.result.type is not Int or not fits and op in (a.IADD, a.ISUB) and "flags" not in made.attrs:
+                return False
+            x, y = args
+            if op is a.ISUB or op is a.ISUB_CK:
+                return below(x, c - get(y, block)[0])
+            return below(x, c + get(y, block)[1]) or below(y, c + get(x, block)[1])
+        if op is a.ISHR or op is a.IFLOORDIV or op is a.IFLOORDIV_CK:
+            by = get(args[1], block)
+            if by[0] < (0 if op is a.ISHR else 1) or get(args[0], block)[0] < 0:
+                return False
+            total = self.ranges.defs.inst_of.get(args[0])
+            if by[0] >= (1 if op is a.ISHR else 2) and total is not None and total.op in (a.IADD, a.IADD_CK):
+                return self.half_below(*total.args, limit, c, block, given, supposed) or below(args[0], c)
+            return below(args[0], c)
+        if op is a.IMOD:
+            return get(args[1], block)[0] > 0 and below(args[1], c - 1)
+        if op is memory.CHECK_INDEX:
+            return below(args[1], c - 1)
+        if op is structure.SELECT or op is structure.CHOOSE:
+            return below(args[1], c) and below(args[2], c) or self.least_below(made, below, c)
+        if op in (a.CAST, a.FIT, a.NARROW, structure.RETYPE, a.CHECK_NONNEG, a.CHECK_NONZERO):
+            source, t = args[0], made.result.type
+            if all(x is Int or isinstance(x, NpInt) for x in (source.type, t)):
+                low, high = get(source, block)
+                least, most = self.ranges.top(t)
+                return (op in (a.FIT, a.NARROW) or least <= low and high <= most) and below(source, c)
+        return False
+
+    def half_below(self, x, y, limit, c, block, given, supposed) -> bool:
+        """(x + y) // 2 of sums that do not wrap, which are not negative: at most the larger one, less than it where
+        they differ."""
+        for low, high in ((x, y), (y, x)):
+            for lead in (0, -1):
+                if self.holds(low, high, lead, block, given, supposed):
+                    if self.holds(high, limit, c - 1 - lead, block, given, supposed):
+                        return True
+                    break
+        return False
+
+    def least_below(self, made, below, c) -> bool:
+        """min(x, y): one of them is enough."""
+        condition, x, y = made.args
+        facts = self.ranges.conditions.of(condition, True)
+        smaller = {value: other for value, relation, other in facts if relation in (LT, LE)}
+        if smaller.get(x) is y:
+            return below(x, c) or below(y, c)
+        return False
+
+    def handed_below(self, p, limit, c, block, supposed) -> bool:
+        """A parameter of a block: what each edge hands over."""
+        ranges = self.ranges
+        home = ranges.defs.block_of[p]
+        counter = ranges.counters.get(p)
+        if counter is not None and block in ranges.inside[p]:
+            if counter[1] == 1 and self.counted_below(p, counter[0], limit, c, supposed):
+                return True
+        k = home.params.index(p)
+        paired = limit in home.params
+        if not paired and not self.outlives(limit, home):
+            return False
+        supposed = {**supposed, (p, limit): c}
+        at = home.params.index(limit) if paired else None
+        for source, inst, edge in ranges.edges[home]:
+            v = edge.args[k]
+            of = limit if at is None else edge.args[at]
+            if v is p and of is limit:
+                continue
+            given = ranges.conditions.on(inst, edge) if edge is not inst.unwind else ()
+            if not self.holds(v, of, c, source, given, supposed):
+                return False
+        return True
+
+    def outlives(self, limit, home) -> bool:
+        """Whether a value is made before a block is entered, and so the same on all trips of a loop that starts
+        there."""
+        made = self.ranges.defs.block_of.get(limit)
+        return made is None or made is not home and self.ranges.nest.dom.dominates(made, home)
+
+    def counted_below(self, p, counted, limit, c, supposed) -> bool:
+        """A counter from `start` in steps of one is at most start + trips - 1 inside its loop."""
+        ranges = self.ranges
+        start, trips = counted.start[p], counted.start[counted.left]
+        chosen = ranges.defs.inst_of.get(trips)
+        if chosen is not None and chosen.op is structure.SELECT and ranges.defs.constant(chosen.args[2]) == 0:
+            trips = chosen.args[1]  # no trip is made where the other one is taken
+        first = ranges.get(start)
+        if ranges.wrap and ranges.defs.constant(start) is None or first[0] < -_WIDE:
+            return False
+        everywhere = ranges.everywhere
+        begin = affine(start, ranges.defs, everywhere, self.forms)
+        end = affine(trips, ranges.defs, everywhere, self.forms).plus(begin, 1)
+        if len(end.terms) != 1 or abs(end.constant) > _WIDE:
+            return False
+        ((m, coefficient),) = end.terms.items()
+        if coefficient != 1 or not (first[0] >= 0 or ranges.get(m)[1] <= _WIDE):
+            return False
+        return self.holds(m, limit, c + end.constant - 1, counted.loop.header, (), supposed)

@@ -1,0 +1,88 @@
+"""Count the bits of a number at once where a loop takes them off one by one.
+
+A step of ranges, which knows that nothing in the loop raises. A loop of one block that clears the lowest bit of a
+number until none is left makes as many trips as bits are set, and at least one; what it adds up is that many times as
+much.
+Before:  header(x, n): y = isub x, 1 ; z = iand x, y ; m = iadd n, 1 ; branch (ine z, 0) -> header(z, m), out(m)
+After:   header(x, n): k = popc x ; m = iadd n, k ; jump out(m)
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops import arith as a
+from ..ops import control, structure
+from ..types.kinds import Bool, Int
+from .rewrite import read_outside
+
+__all__ = ["clears_lowest", "count"]
+
+
+def clears_lowest(p: ir.Value, value: ir.Value, defs) -> ir.Inst | None:
+    """The subtraction of x & (x - 1), if `value` is that of x = p."""
+    made = defs.inst_of.get(value)
+    if made is None or made.op is not a.IAND or p not in made.args:
+        return None
+    less = defs.inst_of.get(made.args[made.args[0] is p])
+    if less is None or less.op not in (a.ISUB, a.ISUB_CK, a.IADD, a.IADD_CK) or less.args[0] is not p:
+        return None
+    by = defs.inst_of.get(less.args[1])
+    one = 1 if less.op in (a.ISUB, a.ISUB_CK) else -1
+    return less if by is not None and by.op is control.CONST and by.attrs["value"] == one else None
+
+
+def count(fn: ir.Function, loop, ranges) -> bool:
+    """Rewrite the loop, which is known to be brief, if it is such a one. Whether it was."""
+    header, defs = loop.header, ranges.defs
+    branch = header.insts[-1]
+    if len(loop.blocks) != 1 or branch.op is not control.BRANCH or any(i.op.effects for i in header.insts[:-1]):
+        return False
+    back, out = branch.targets
+    if back.block is not header or out.block is header:
+        return False
+    for p, z in zip(header.params, back.args):
+        less = clears_lowest(p, z, defs)
+        if less is not None:
+            break
+    else:
+        return False
+    if ranges.arriving(z, header, branch, out) != (0, 0):
+        return False
+    added: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}  # sum -> what it is of
+    for q, v in zip(header.params, back.args):
+        if q is p or q is v:
+            continue
+        made = defs.inst_of.get(v)
+        if made is None or made.op is not a.IADD or made.args[0] is not q:
+            return False
+        step = defs.inst_of.get(made.args[1])
+        if defs.block_of.get(made.args[1]) is header and (step is None or step.op is not control.CONST):
+            return False
+        added[v] = q, made.args[1]
+    read = {*read_outside(fn, {header}), *out.args}
+    gone = {p, *(q for q, _ in added.values()), *(i.result for i in header.insts if i.op is not control.CONST)}
+    gone -= {z, *added}
+    if not read.isdisjoint(gone):
+        return False
+    insts = [i for i in header.insts if i.op is control.CONST]
+    loc = branch.loc
+
+    def make(op, *args, type=Int, result=None, **attrs):
+        insts.append(ir.Inst(op, args, attrs, result or ir.Value(type), loc))
+        return insts[-1].result
+
+    trips = make(a.POPC, p)
+    k = header.params.index(p)
+    entries = [entry for entry in ranges.edges[header] if entry[2] is not back]
+    if not all(ranges.is_nonzero(edge.args[k], source, inst, edge) for source, inst, edge in entries):
+        one = make(control.CONST, value=1)
+        trips = make(structure.SELECT, make(a.ILT, trips, one, type=Bool), one, trips)
+    for v, (q, step) in added.items():
+        times = trips if v.type is Int else make(a.CAST, trips, type=v.type)
+        if v.type is not Int:
+            insts[-1].attrs["type"] = v.type
+        if not (defs.constant(step) == 1):
+            times = make(a.IMUL, times, step, type=v.type)
+        make(a.IADD, q, times, result=v)
+    make(control.CONST, result=z, value=0 if z.type is Int else a.numpy_class(z.type)(0))
+    header.insts = [*insts, ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(out.block, out.args)])]
+    return True

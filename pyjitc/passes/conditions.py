@@ -1,0 +1,108 @@
+"""What branches say about integers and floats in the blocks that they lead to.
+
+A fact is (value, relation, other): an integer beside another value or a number, a float that is not nan beside a
+number. It holds wherever the block that the branch leads to has been passed: `branch (ilt i, n) -> body, out` says i <
+n in `body` and behind it, and i >= n behind `out`. Used by ranges and below; finds, changes nothing.
+"""
+from __future__ import annotations
+
+from ..ir.cfg import Dominators
+from ..ir.core import Block, Edge, Inst, Value
+from ..ops import control, structure
+from ..ops.arith import BAND, BNOT, BOR, CAST, FEQ, FGE, FGT, FLE, FLT, IEQ, IGE, IGT, ILE, ILT, INE
+from ..types.kinds import Bool, NpBool, is_float, is_integer
+from .counted import Counted, Definitions
+
+__all__ = ["Conditions", "EQ", "NE", "LT", "LE", "GT", "GE"]
+
+EQ, NE, LT, LE, GT, GE = range(6)
+_RELATIONS = {IEQ: EQ, INE: NE, ILT: LT, ILE: LE, IGT: GT, IGE: GE}
+_FLOATING = {FEQ: EQ, FLT: LT, FLE: LE, FGT: GT, FGE: GE}
+_OPPOSITE = {EQ: NE, NE: EQ, LT: GE, GE: LT, GT: LE, LE: GT}
+_SWAPPED = {EQ: EQ, NE: NE, LT: GT, GT: LT, LE: GE, GE: LE}
+_DEEPEST = 4  # conditions of conditions
+
+
+class Conditions:
+    """at: value -> [(block, relation, other)]: facts that hold where the block dominates; other: a value or a
+    number."""
+
+    def __init__(self, dom: Dominators, defs: Definitions, edges, counters: list[Counted]):
+        self.dom, self.defs = dom, defs
+        self.at: dict[Value, list[tuple[Block, int, object]]] = {}
+        for block in dom.order:
+            inst = block.insts[-1]
+            if inst.op is control.BRANCH:
+                for edge in inst.targets:
+                    if self._is_way_in(edge, edges):
+                        for fact in self.on(inst, edge):
+                            self._note(edge.block, *fact)
+        for counted in counters:
+            body = counted.body.block
+            if self._is_way_in(counted.body, edges):  # a trip is made: at least one was to be made
+                trips = counted.start[counted.left]
+                self._note(body, trips, GT, 0)
+                made = defs.inst_of.get(trips)
+                if made is not None and made.op is structure.SELECT and defs.constant(made.args[2]) == 0:
+                    self._note(body, made.args[1], GT, 0)
+                    for fact in self.of(made.args[0], True):
+                        self._note(body, *fact)
+
+    def _is_way_in(self, edge, edges) -> bool:
+        """Whether an edge is the only one to its block, beside those of loops that start there."""
+        arriving = edges[edge.block]
+        if len(arriving) == 1:
+            return True
+        return [e for source, _, e in arriving if not self.dom.dominates(edge.block, source)] == [edge]
+
+    def _note(self, block, value, relation, other):
+        self.at.setdefault(value, []).append((block, relation, other))
+
+    def on(self, inst: Inst, edge: Edge) -> list[tuple]:
+        """Facts that hold on an edge out of `inst`."""
+        if inst.op is not control.BRANCH:
+            return []
+        return self.of(inst.args[0], edge is inst.targets[0])
+
+    def of(self, condition: Value, holds: bool, depth: int = 0) -> list[tuple]:
+        """(value, relation, other) where a condition holds or does not."""
+        inst = self.defs.inst_of.get(condition)
+        while inst is not None and (inst.op is BNOT or inst.op is CAST and inst.args[0].type in (Bool, NpBool)):
+            holds = holds if inst.op is CAST else not holds
+            inst = self.defs.inst_of.get(inst.args[0])
+        if inst is None or depth > _DEEPEST:
+            return []
+        op = inst.op
+        if op is CAST:
+            return [(inst.args[0], NE if holds else EQ, 0)] if is_integer(inst.args[0].type) else []
+        if op is BAND and holds or op is BOR and not holds:
+            return [fact for x in inst.args for fact in self.of(x, holds, depth + 1)]
+        relation = _RELATIONS.get(op)
+        if relation is None:
+            relation = _FLOATING.get(op)
+            if relation is None:
+                return []
+            x, y = map(self.number, inst.args)
+            known = [(inst.args[0], relation, y), (inst.args[1], _SWAPPED[relation], x)]
+            # Of what is not nan a comparison with a number that does not hold says the opposite.
+            return [(v, r if holds else _OPPOSITE[r], n) for v, r, n in known if n is not None]
+        x, y = inst.args
+        if not is_integer(x.type) or x.type is not y.type:
+            return []
+        if not holds:
+            relation = _OPPOSITE[relation]
+        return [(x, relation, y), (y, _SWAPPED[relation], x)]
+
+    def number(self, value: Value) -> float | None:
+        """The constant that a float is, unless that is nan."""
+        inst = self.defs.inst_of.get(value)
+        if inst is None or inst.op is not control.CONST or not is_float(value.type):
+            return None
+        number = float(inst.attrs["value"])
+        return number if number == number else None
+
+    def facts(self, value: Value, block: Block):
+        """(relation, other) that hold of a value in a block."""
+        for home, relation, other in self.at.get(value, ()):
+            if home is block or self.dom.dominates(home, block):
+                yield relation, other

@@ -1,0 +1,243 @@
+"""Compile time grows as the program does: what the compiler does for twice as much is counted, not timed."""
+import linecache
+import sys
+
+import numpy as np
+import pytest
+
+import pyjitc
+from pyjitc.codegen import link
+
+VECTOR = np.arange(1.0, 9.0)
+
+
+def loops(n):
+    body = "".join(f"    for i in range(k):\n        s += a[i] * {j}.5\n" for j in range(n))
+    return f"def f(a, k):\n    s = 0.0\n{body}    return s\n", (VECTOR, 5)
+
+
+def searches(n):
+    body = "".join(f"    i = 0\n    while i < k:\n        i += 1\n        if i == {j}:\n            break\n        s += i\n" for j in range(n))
+    return f"def f(a, k):\n    s = 0.0\n{body}    return s\n", (VECTOR, 5)
+
+
+def halvings(n):
+    body = "".join(f"    while x > {j}:\n        x -= y\n" for j in range(n))
+    return f"def f(x, y):\n{body}    return x\n", (3, 1)
+
+
+def branches(n):
+    body = "".join(f"    elif x == {j}:\n        y = {j * 7 % 13}\n" for j in range(1, n))
+    return f"def f(x):\n    y = -1\n    if x == 0:\n        y = 1\n{body}    return y\n", (n // 2,)
+
+
+def statements(n):
+    return f"def f(x, y):\n{''.join(f'    x = x * {j % 7} + y + 1{chr(10)}' for j in range(n))}    return x\n", (1, 0)
+
+
+def array_statements(n):
+    return f"def f(a):\n    b = a\n{''.join(f'    b = a * {j}.5 + b{chr(10)}' for j in range(n))}    return b\n", (VECTOR,)
+
+
+def array_display(n):
+    return f"def f(x):\n    return np.array([{', '.join(f'x * {j}' for j in range(n))}])\n", (3.5,)
+
+
+def inner_functions(n):
+    body = "".join(f"    def g{j}(v):\n        return v * {j} + x\n" for j in range(n))
+    return f"def f(x):\n{body}    return {' + '.join(f'g{j}(x)' for j in range(n))}\n", (1.5,)
+
+
+def handlers(n):
+    body = "".join(f"    try:\n        s += a[k + {j % 9}]\n    except IndexError:\n        s -= {j}\n" for j in range(n))
+    return f"def f(a, k):\n    s = 0.0\n{body}    return s\n", (VECTOR, 3)
+
+
+def calls(n):
+    body = "".join(f"    s += h(a, {j})\n" for j in range(n))
+    return ("def h(a, x):\n    s = 0.0\n    for i in range(len(a)):\n        if a[i] > x:\n            s += a[i] * x\n    return s\n"
+            f"def f(a):\n    s = 0.0\n{body}    return s\n", (VECTOR,))
+
+
+def chain(n):
+    """Functions that each call the one before twice."""
+    body = "".join(f"def g{j}(x):\n    return g{j - 1}(x) + g{j - 1}(x * 2)\n" for j in range(1, n))
+    return f"def g0(x):\n    return x + 1\n{body}def f(x):\n    return g{n - 1}(x)\n", (1,)
+
+
+def made(program, n):
+    """(function, arguments) of a program of size n."""
+    source, args = program(n)
+    name = f"<{program.__name__} {n}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    namespace = {"np": np}
+    exec(compile(source, name, "exec"), namespace)
+    return namespace["f"], args
+
+
+class Stop(BaseException):
+    pass
+
+
+def work(program, n, monkeypatch):
+    """(calls of Python functions, characters of LLVM text) that a program takes until LLVM is asked."""
+    function, args = made(program, n)
+    compiled = pyjitc.njit(function)
+    counted, text = 0, ""
+
+    def count(frame, event, arg):
+        nonlocal counted
+        counted += event == "call" or event == "c_call"
+
+    def take(given, target, level=1):
+        nonlocal text
+        sys.setprofile(None)
+        text = given
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(link, "to_object", take)
+        sys.setprofile(count)
+        try:
+            compiled(*args)
+        except Stop:
+            pass
+        finally:
+            sys.setprofile(None)
+    return counted, len(text)
+
+
+@pytest.mark.parametrize("program, n", [
+    (loops, 24), (searches, 20), (halvings, 24), (branches, 100), (statements, 200), (array_statements, 60), (array_display, 130),
+    (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40)], ids=lambda x: getattr(x, "__name__", None))
+def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYJITC_VERIFY", "0")
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    work(program, 3, monkeypatch)  # what the library's functions mean is found once
+    work(program, 2 * n, monkeypatch)  # and which there are
+    once, twice = work(program, n, monkeypatch), work(program, 2 * n, monkeypatch)
+    assert twice[0] < 2.4 * once[0] and twice[1] < 2.4 * once[1], (once, twice)
+
+
+def test_a_chain_of_calls_is_no_larger_for_llvm(monkeypatch):
+    found = []
+    original = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append((text, target)) or original(text, target, *more))
+    sizes = []
+    for n in (7, 14):
+        function, args = made(chain, n)
+        assert pyjitc.njit(function)(*args) == function(*args)
+        sizes.append(len(link.to_text(*found[-1])))
+    assert sizes[1] < 4 * sizes[0]  # copies of g0 in each other's place would be 128 times as many
+
+
+def test_a_small_function_takes_the_place_of_its_calls(monkeypatch):
+    def add(x, y):
+        return x * y + 1
+
+    def f(x):
+        return add(x, 2.0) + add(x, 3.0)
+
+    found = []
+    original = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append((text, target)) or original(text, target, *more))
+    assert pyjitc.njit(f)(1.5) == f(1.5)
+    text = link.to_text(*found[-1])
+    assert text.count("define") == 1
+
+
+# ---------------------------------------------------------------- nesting
+
+
+def test_many_inner_functions_that_hold_each_other():
+    body = "".join(f"    def g{j}(v):\n        return v * {j} + {f'g{j - 1}(x)' if j else 'x'}\n" for j in range(200))
+    function, args = made(lambda n: (f"def f(x):\n{body}    return g199(x)\n", (1.5,)), 200)
+    assert pyjitc.njit(function)(*args) == function(*args)
+
+
+@pytest.mark.parametrize("statement", ["a = a * 0.5 + 1", "a = np.where(a > 2, a * 0.5, a)"])
+def test_a_long_chain_of_array_expressions(statement):
+    function, args = made(lambda n: (f"def f(a):\n{f'    {statement}{chr(10)}' * n}    return a\n", (VECTOR,)), 300)
+    np.testing.assert_array_equal(pyjitc.njit(function)(*args), function(*args))
+
+
+def test_what_is_nested_too_deeply_is_told_at_its_line():
+    function, args = made(chain, 60)
+    depth, frame = 0, sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(depth + 120)
+    try:
+        with pytest.raises(pyjitc.CompileError, match="nested too deeply") as caught:
+            pyjitc.njit(function)(*args)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert caught.value.diagnostic.filename == "<chain 60>" and caught.value.diagnostic.line > 0
+
+
+def test_a_function_may_be_compiled_deep_in_a_recursion():
+    @pyjitc.njit
+    def f(x):
+        return sum(i * x for i in range(3)) + max(x, 2.5)
+
+    def down(n):
+        return down(n - 1) if n else f(3.0)
+
+    depth, frame = 0, sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    assert down(sys.getrecursionlimit() - depth - 60) == f.py_func(3.0)
+
+
+# ---------------------------------------------------------------- types that grow
+
+
+def doubled(x, n):
+    if n == 0:
+        return 0
+    return doubled((x, x), n - 1)
+
+
+def either(x, n):
+    if n == 0:
+        return 0
+    y = (x, 1) if n % 2 else (1.5, x)
+    return either(y, n - 1)
+
+
+def longer(t, n):
+    if n == 0:
+        return 0
+    return longer(t + t, n - 1)
+
+
+def looped(x, n):
+    for _ in range(n):
+        x = (x, x)
+    return 0
+
+
+def written(x, n):
+    def add():
+        nonlocal x
+        x = (x, x)
+
+    for _ in range(n):
+        add()
+    return 0
+
+
+@pytest.mark.parametrize("function", [doubled, either, longer, looped, written])
+def test_types_that_grow_without_end_are_refused(function):
+    with pytest.raises(pyjitc.TypingError, match="more than 16384 parts") as caught:
+        pyjitc.njit(function)((1, 2), 3)
+    assert "array" in caught.value.diagnostic.hint
+
+
+def test_an_argument_of_a_type_that_is_too_large():
+    t = 1
+    for _ in range(20):
+        t = (t, t)
+    with pytest.raises(TypeError, match="more than 16384 parts"):
+        pyjitc.njit(lambda t: 0)(t)

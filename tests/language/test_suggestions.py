@@ -1,0 +1,288 @@
+"""Names that are not there, and what has another name here: which name or function the message puts forward."""
+import bisect
+import collections
+import datetime
+import heapq
+import math
+import os
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from pyjitc import CompileError, njit
+from pyjitc.base.errors import did_you_mean, shortened, suggest
+
+A = np.arange(5.0)
+TABLE = np.array([(1.0, 2)], dtype=[("mass", float), ("charge", int)])
+RECORDS = np.zeros(2, np.dtype((np.record, [("mass", float), ("charge", int)])))
+MARKER = object()
+
+
+class Point(NamedTuple):
+    first: float
+    second: float
+
+
+class Account:
+    def __init__(self):
+        self.total = 0.0
+
+
+account = Account()
+total_mass = 2.0
+
+
+def refused(function, *args):
+    """(message, hint)"""
+    with pytest.raises(CompileError) as caught:
+        njit(function)(*args)
+    text = str(caught.value)
+    assert " at 0x" not in text and len(text.splitlines()) <= 8
+    return caught.value.diagnostic.message, caught.value.diagnostic.hint
+
+
+def mistyped_local(a):
+    total = 0.0
+    for x in a:
+        totl += x  # noqa: F821
+    return total
+
+
+def mistyped_result(a):
+    total = a.sum()
+    return totl + total  # noqa: F821
+
+
+def mistyped_global(a):
+    return total_mas * a  # noqa: F821
+
+
+def mistyped_builtin(a):
+    return lenn(a)  # noqa: F821
+
+
+def mistyped_in_a_closure(a):
+    def add():
+        nonlocal totl
+        totl += 1
+
+    if a is None:
+        totl = 0
+    total = 1
+    add()
+    return total
+
+
+def two(first, second):
+    return first + second
+
+
+@pytest.mark.parametrize("function, args, near", [
+    (mistyped_local, (A,), "total"),
+    (mistyped_result, (A,), "total"),
+    (mistyped_global, (A,), "total_mass"),
+    (mistyped_builtin, (A,), "len"),
+    (lambda p: p.frist, (Point(1.0, 2.0),), "first"),
+    (lambda p: p._repalce(first=1.0), (Point(1.0, 2.0),), "_replace"),
+    (lambda a: a.astype(np.flot32), (A,), "float32"),
+    (lambda a: a.astype("flot32"), (A,), "float32"),
+    (lambda a: a.shap, (A,), "shape"),
+    (lambda a: a.summ(), (A,), "sum"),
+    (lambda a: a.dtype.nme, (A,), "name"),
+    (lambda a: a.flags.contiguos, (A,), "contiguous"),
+    (lambda n: n.reel, (3,), "real"),
+    (lambda x: x.is_intger(), (2.5,), "is_integer"),
+    (lambda x: x.reel, (np.float32(2),), "real"),
+    (lambda s: s.uper(), ("a",), "upper"),
+    (lambda a: np.lnspace(0.0, 1.0, 3), (A,), "linspace"),
+    (lambda x: math.sqt(x), (2.0,), "sqrt"),
+    (lambda a: np.linalg.nrm(a), (A,), "norm"),
+    (lambda t: t["mas"], (TABLE,), "mass"),
+    (lambda t: t[0]["mas"], (TABLE,), "mass"),
+    (lambda t: t[0].mas, (RECORDS,), "mass"),
+    (lambda x: account.totl + x, (1.0,), "total"),
+    (lambda a: np.mean(a, axs=0), (A,), "axis"),
+    (lambda a: a.sum(axs=0), (A,), "axis"),
+    (lambda x: two(x, secnd=x), (1.0,), "second"),
+    (lambda x: Point(x, secnd=x), (1.0,), "second"),
+    (lambda x: np.float64.itemsze, (1.0,), "itemsize"),
+])
+def test_did_you_mean(function, args, near):
+    assert refused(function, *args)[1] == f"did you mean '{near}'?"
+
+
+@pytest.mark.parametrize("function, args", [
+    (lambda p: p.elsewhere, (Point(1.0, 2.0),)),
+    (lambda a: a.xyz, (A,)),
+    (lambda n: n.xyz, (3,)),
+    (lambda a: np.qqqqq(a), (A,)),
+    (lambda x: two(x, other=x), (1.0,))])
+def test_nothing_near(function, args):
+    assert "did you mean" not in refused(function, *args)[1]
+
+
+def nothing_near(x):
+    if x > 5:
+        count = 0
+    return count
+
+
+def handled(x):
+    total = 1
+    try:
+        return totl + x  # noqa: F821
+    except NameError as error:
+        return str(error)
+
+
+def set_on_another_path(x):
+    if x > 0:
+        value_a = 1
+    else:
+        value_b = 2
+    if x < 5:
+        return value_b
+    return value_a
+
+
+def calls(x):
+    try:
+        return mistyped_result(x)
+    except NameError:
+        return -1
+
+
+def deleted(x):
+    rate = x
+    rates = x
+    del rates
+    return rates
+
+
+@pytest.mark.parametrize("function, arg", [
+    (nothing_near, 1), (handled, 1), (set_on_another_path, 1), (calls, A), (deleted, 1)])
+def test_errors_of_the_running_program(function, arg):
+    """What is no slip of the pen, or is handled, is an error where the interpreter has it."""
+    def outcome(f):
+        try:
+            return f(arg)
+        except Exception as error:
+            return type(error), str(error)
+
+    assert outcome(njit(function)) == outcome(function)
+
+
+def test_a_name_that_comes_later():
+    space = {"total_of": 1.0}
+    exec("def f(x):\n    return total_off * x\n", space)
+    f = njit(space["f"])
+    with pytest.raises(CompileError, match="name 'total_off' is not defined"):
+        f(2.0)
+    space["total_off"] = 3.0
+    assert f(2.0) == 6.0
+
+
+@pytest.mark.parametrize("function, args, says, hint", [
+    (lambda a: os.getpid(), (A,), "os.getpid is not", "outside"),
+    (lambda a: os.path.join("a", "b"), (A,), "os.path.join is not", "outside"),
+    (lambda a: datetime.datetime.now(), (A,), "datetime.datetime.now is not", "outside"),
+    (lambda a: heapq.heappop(a), (A,), "heapq.heappop is not", "docs/migration.md"),
+    (lambda a: heapq.nlargest(3, a), (A,), "heapq.nlargest is not", "np.sort"),
+    (lambda a: collections.deque(), (A,), "collections.deque is not", "ring"),
+    (lambda a: collections.Counter(a), (A,), "collections.Counter is not", "np.unique"),
+    (lambda a: collections.defaultdict(int), (A,), "collections.defaultdict is not", "np.searchsorted"),
+    (lambda a: bisect.bisect_left(a, 2.0), (A,), "bisect.bisect_left is not", "np.searchsorted(a, x)"),
+    (lambda a: bisect.bisect(a, 2.0), (A,), "bisect.bisect_right is not", "side='right'"),
+    (lambda a: bisect.insort(a, 2.0), (A,), "insort_right is not", "np.insert"),
+    (lambda a: dict(), (A,), "dict is not", "np.searchsorted"),
+    (lambda a: {"x": 1}.get("x"), (A,), "dict.get is not", "np.searchsorted"),
+    (lambda a: set(a), (A,), "set is not", "np.unique"),
+    (lambda a: {x for x in a}, (A,), "sets are not", "np.unique"),
+    (lambda a: [0.0] * len(a), (A,), "`*` of a list is not", "np.full"),
+    (lambda k: k in {"a": 1}, (3,), "`in` of a dict is not", "np.searchsorted"),
+    (lambda k: {"a": 1}[k], ("a",), "indexing of a dict is not", "np.searchsorted"),
+    (lambda s: [c for c in s], ("ab",), "iteration over a str is not", "utf-32-le"),
+    (lambda a: list(map(abs, a)), (A,), "list is not", "np.fromiter(x, np.float64)"),
+    (lambda a: np.zeros(3, 3), (A,), "Cannot interpret '3' as a data type", "np.zeros((3, 3))"),
+    (lambda t: t.append(1), ((1, 2),), "no attribute 'append'", "a tuple does not change"),
+    (lambda n: os.environ["HOME"], (1,), "items of '_Environ' objects", "outside"),
+    (lambda n: iter((n, n)), (1,), "the result is an iterator", "tuples"),
+    (lambda a: [1.0].sort(), (A,), "list.sort is not", "np.sort"),
+    (lambda a: [1.0].pop(), (A,), "list.pop is not", "n -= 1"),
+    (lambda a: [1.0].extend(a), (A,), "list.extend is not", "np.concatenate"),
+    (lambda a: np.array([math.sqrt(x) for x in a]), (A,), "list comprehensions are not",
+     "np.fromiter((... for ... in ...), np.float64)"),
+    (lambda a: np.array([x > 1 for x in a]), (A,), "list comprehensions are not", f"np.{np.bool_.__name__})"),
+    (lambda a: [(x, x) for x in a], (A,), "list comprehensions are not", "np.empty"),
+    (lambda s: s.split(), ("a b",), "str.split is not", "outside"),
+    (lambda s: s.upper(), ("a",), "str.upper is not", "utf-32-le"),
+    (lambda s: s.startswith("a"), ("a",), "str.startswith is not", "code points"),
+    (lambda x: Account(), (1,), "Account is not", "named tuple"),
+    (lambda x: account.total, (1,), "'Account' objects are not", "named tuple"),
+    (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "the int 18446744073709551615 does not fit", "np.uint64"),
+    (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "does not fit", 'overflow="wrap"'),
+    (lambda n: n ^ 14695981039346656037, (3,), "does not fit", "np.uint64(14695981039346656037)"),
+    (lambda n: n & ((1 << 64) - 1), (3,), "does not fit", 'np.uint64'),
+    (lambda a: math.sqrt(a), (A,), "must be real number", "np.sqrt works on arrays"),
+    (lambda a: int(a), (A,), "int() argument", "a.astype(int)"),
+    (lambda a: a(1), (A,), "not callable", "brackets"),
+    (lambda a: MARKER + a, (1,), "'object' and 'int'", ""),
+    (lambda a: two + a, (1,), "'function' and 'int'", ""),
+    (lambda a: {"a": a}, (1,), "the result is a dict", "tuples"),
+])
+def test_what_there_is_instead(function, args, says, hint):
+    message, found = refused(function, *args)
+    assert says in message and hint in found
+
+
+def test_the_text_of_an_overflow_names_what_wraps():
+    @njit
+    def hashed(n):
+        h = 7
+        for i in range(n):
+            h = h * 31 + i
+        return h
+
+    says = r"does not fit in 64 bits; use floats, or let it wrap: np.uint64, or njit\(overflow=\"wrap\"\)"
+    with pytest.raises(OverflowError, match=says):
+        hashed(100)
+
+
+def test_a_record_as_an_argument():
+    with pytest.raises(TypeError, match="is a void, one record of a structured array; pass the array and the index"):
+        njit(lambda r: r["mass"])(TABLE[0])
+
+
+@pytest.mark.parametrize("name, candidates, near", [
+    ("totl", ["total", "totals"], "total"), ("x", ["y"], None), ("x1", ["x2"], None),
+    ("lenght", ["length", "width"], "length"), ("Value", ["value"], "value"),
+    ("total", ["total"], None), ("a" * 41, ["a" * 40], None), ("frobnicate", ["sum", "mean"], None)])
+def test_nearest_name(name, candidates, near):
+    assert suggest(name, candidates) == near
+    assert did_you_mean(name, candidates) == (f"did you mean '{near}'?" if near else "")
+
+
+def test_long_types_are_shortened():
+    nested = "int"
+    for _ in range(200):
+        nested = f"({nested}, float64[::1])"
+    for text in (nested, f"({', '.join(['int'] * 900)})", f"cannot add {nested} and {nested}", "x" * 5000):
+        found = shortened(text)
+        assert len(found) < 340 and "..." in found
+        assert found.count("(") == found.count(")") and found.count("[") == found.count("]")
+    assert shortened("a short one (int, (int, float))") == "a short one (int, (int, float))"
+    assert shortened("<function f at 0x7f3f8a7d4400>") == "<function f>"
+
+
+def test_errors_about_long_types_are_short():
+    def added(t):
+        return t + 1
+
+    t = 1
+    for _ in range(99):
+        t = (t, 2.5)
+    for value in (t[0], t):
+        with pytest.raises(CompileError) as caught:
+            njit(added)(value)
+        assert max(map(len, str(caught.value).splitlines())) < 350

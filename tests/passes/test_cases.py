@@ -1,0 +1,180 @@
+"""IR before and after passes: cases/PASS.ir. `python -m tests.passes.test_cases --update` rewrites what is expected.
+
+A case: `# case: what it shows`, `# run: dce, simplify` where it is not the pass of the file alone, `# options: overflow='wrap'` where
+they are not the usual ones, functions, and `# expect:` with functions, or `# expect: no change`. Passes over one function run on each.
+Every pass has at least five cases, with one that must not change.
+"""
+import itertools
+import math
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from tests.oracle import same
+
+from pyjitc.base.options import Options
+from pyjitc.ir import core, interp, interp_kernel
+from pyjitc.ir.parse import parse_module
+from pyjitc.ir.show import show_module
+from pyjitc.ir.verify import verify_module
+from pyjitc.ops.control import JUMP
+from pyjitc.ops.table import OPS
+from pyjitc.passes import device, flatten, grid, idle, inline, nans, pipeline, stride, thread, unswitch
+from pyjitc.passes.rules import Facts
+
+FOLDER = Path(__file__).parent / "cases"
+UNCHANGED = "no change"
+
+
+def each(run):
+    def over(functions, options):
+        for fn in functions:
+            run(fn, options)
+        return functions
+
+    return over
+
+
+def step_of_simplify(step):
+    def run(fn, options):
+        facts = Facts(fn)
+        facts.defs.update((inst.result, inst) for block in fn.blocks for inst in block.insts if inst.result is not None)
+        while step(fn, facts):
+            pass
+
+    return each(run)
+
+
+def strided(fn, options):
+    """`stride` works on what `grid` has taken apart: what is the same for all threads, and what is each thread's own."""
+    parts = grid._Grid(fn, False)
+    parts.enter()
+    parts.hoist()
+    stride.run(fn, parts.start, parts.own)
+    parts.start.insts += [*parts.own, core.Inst(JUMP, targets=[core.Edge(fn.entry)])]
+    fn.blocks.insert(0, parts.start)
+
+
+def lowered(functions, options):
+    device.lower(functions, lambda inst: None)
+    return functions
+
+
+PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
+PASSES |= {"inline": inline.run, "nans": lambda functions, options: nans.run(functions) or functions, "flatten": step_of_simplify(flatten.flatten),
+           "thread": step_of_simplify(thread.thread), "stride": each(strided), "device": lowered}
+
+
+class Case(NamedTuple):
+    name: str
+    passes: tuple
+    options: Options
+    head: str
+    before: str
+    after: str
+
+
+def read(path):
+    for text in re.split(r"(?m)^(?=# case: )", path.read_text())[1:]:
+        head, fn, rest = text.partition("fn ")
+        if head.endswith("library "):
+            head, fn = head[:-8], "library fn "
+        before, _, after = (fn + rest).partition("# expect:")
+        passes = re.search(r"(?m)^# run: (.*)$", head)
+        options = re.search(r"(?m)^# options: (.*)$", head)
+        yield Case(re.search(r"# case: (.*)", head)[1], tuple(passes[1].split(", ")) if passes else (path.stem,),
+                   Options(**eval(f"dict({options[1]})")) if options else Options(), head, before, after.lstrip(" \n").rstrip() + "\n")
+
+
+def objects(case):
+    """What a text can name: exception classes."""
+    return {f"<{cls.__name__}>": cls for cls in vars(__import__("builtins")).values() if isinstance(cls, type)}
+
+
+def result(case):
+    functions = parse_module(case.before, OPS, objects(case))
+    verify_module(functions, "reading")
+    given = show_module(functions)
+    for name in case.passes:
+        functions = PASSES[name](functions, case.options)
+        verify_module(functions, name)
+    made = show_module(functions)
+    assert show_module(parse_module(made, OPS, objects(case))) == made
+    return given, made
+
+
+CASES = {path.stem: list(read(path)) for path in sorted(FOLDER.glob("*.ir"))}
+
+
+@pytest.mark.parametrize("case", [case for cases in CASES.values() for case in cases], ids=lambda case: f"{case.passes[-1]}: {case.name}")
+def test_case(case):
+    given, made = result(case)
+    assert made == (given if case.after.strip() == UNCHANGED else case.after)
+
+
+# ---------------------------------------------------------------- the same meaning
+
+VALUES = {
+    "int": (-1, 0, 1, 6), "bool": (True, False), "float": (1.5, math.nan), "float64": (np.float64(2.5),), "int16": (np.int16(-300),),
+    "float64[::1]": (np.arange(8.0), np.zeros(0)), "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)),),
+    "float64[:]": (np.arange(16.0)[::2], np.broadcast_to(np.float64(3.0), 4).copy()[:2]), "uint8[::1]": (np.zeros(8, np.uint8),),
+    "uint64[::1]": (np.array([13], np.uint64), np.array([0], np.uint64)), "(int, int)": ((3, 4),),
+    "int8[::1]": (np.zeros(20, np.int8),), "int16[::1]": (np.arange(20, dtype=np.int16), np.arange(20, dtype=np.int16) * 7),
+    "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
+    "exception KeyError": (KeyError("x"),)}
+
+
+def meaning(functions, args, blocks, size):
+    """What the interpreter makes of it, a kernel with blocks of `size` threads: outcome and arrays; None where the program breaks the rules."""
+    kernel = functions[0].name == "k"
+    run = (interp_kernel.run_blocks if blocks else interp_kernel.run_kernel) if kernel else interp.run
+    args = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
+    try:
+        found = run(functions, args, *([(2, 1, 1), size] if kernel else []), limit=20_000)
+    except (AssertionError, interp.StepLimit):
+        return None
+    except Exception as error:
+        found = type(error), str(error)
+    return [found, *args]
+
+
+@pytest.mark.parametrize("case", [case for cases in CASES.values() for case in cases if not {"relax", "nans"} & {*case.passes}],
+                         ids=lambda case: f"{case.passes[-1]}: {case.name}")
+def test_case_means_the_same(case):
+    before, after = (parse_module(case.before, OPS, objects(case)) for _ in range(2))
+    for name in case.passes:
+        after = PASSES[name](after, case.options)
+    size = (4, 1, 1) if "stride" in case.passes else (4, 2, 1)  # there, two threads with one place would race
+    ran = 0
+    for args in itertools.islice(itertools.product(*(VALUES[str(p.type)] for p in before[0].params)), 64):
+        wanted = meaning(before, args, False, size)
+        if wanted is not None:
+            assert same(wanted, meaning(after, args, "grid" in case.passes, size)), args
+            ran += 1
+    assert ran
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_every_pass_has_cases(name):
+    assert len(CASES[name]) >= 5
+    if name not in ("grid", "stride"):  # before those every kernel is taken apart
+        assert any(case.after.strip() == UNCHANGED for case in CASES[name])
+
+
+if __name__ == "__main__" and "--update" in sys.argv:
+    for path in sorted(FOLDER.glob("*.ir")):
+        parts = []
+        for case in read(path):
+            try:
+                given, made = result(case)
+            except Exception as error:
+                print(f"{path.stem}: {case.name}: {error}")
+                made, given = case.after, ""
+            parts.append(f"{case.head}{case.before.rstrip()}\n# expect:" + (f" {UNCHANGED}\n" if made == given else f"\n{made}"))
+        text = "\n".join(parts)
+        if text != path.read_text():
+            path.write_text(text)
+            print("rewritten:", path.name)
