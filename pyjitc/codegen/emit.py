@@ -438,11 +438,15 @@ class Emitter:
         raise NotImplementedError
 
     def raise_unless(self, condition: str, inst, cls: str, message: str, *args: str) -> None:
+        self.fail_unless(condition, lambda: self._format_error(inst, cls, message, args))
+
+    def fail_unless(self, condition: str, fail) -> None:
+        """fail: writes the code, in a place apart, that raises one of several errors."""
         good, bad = self.label("fine"), self.label("bad")
         self.branch(condition, good, bad, likely=True)
         here, self.lines = self.lines, []
         self.start(bad)
-        self._format_error(inst, cls, message, args)
+        fail()
         self.cold += self.lines
         self.lines = here
         self.start(good)

@@ -20,6 +20,7 @@ from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import math
+from ..ops.arith import CAST, FIT
 from ..ops.memory import CHECK_INDEX, item_bytes
 from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
@@ -238,6 +239,8 @@ class _DeviceEmitter(FunctionEmitter):
                 self.values[inst.result] = self.values[inst.args[0]]
                 return
             inst.attrs["unchecked"] = True
+        elif inst.op is FIT and not self.module.options.debug:
+            inst.op, inst.attrs = CAST, {"type": inst.result.type}
         lower = LOWERINGS.get(inst.op)
         if lower is None and inst.op in _LIBDEVICE or inst.op is math.SQRT:
             lower = self.elementary(inst)
@@ -299,9 +302,9 @@ class _DeviceEmitter(FunctionEmitter):
 
     # -- failure
 
-    def raise_unless(self, condition: str, inst, cls: str, message: str, *args: str) -> None:
+    def fail_unless(self, condition: str, fail) -> None:
         if self.module.options.debug:
-            super().raise_unless(condition, inst, cls, message, *args)
+            super().fail_unless(condition, fail)
 
     def check_status(self, status: str, inst) -> None:
         """Nothing comes back from a function that failed."""

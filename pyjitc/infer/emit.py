@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
-from ..types.kinds import Bool, Dual, NoneType, Tuple, Type, Unbound, Undefined, Union, member_for
+from ..types.kinds import Bool, Dual, Exception_, NoneType, Tuple, Type, Unbound, Undefined, Union, member_for
+from .constants import constant
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av
 from .join import constant_as
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
@@ -380,6 +381,11 @@ class _Emission:
             return self.call(e)
         if kind is Nest:
             return self.nest(e)
+        if kind is Throw and e.given is not None:
+            args = [self.expr(constant(x)) for x in e.given]
+            made = self.add(exceptions.EXC_NEW, args, {"cls": e.exception}, Exception_(e.exception))
+            self.terminate(exceptions.EXC_THROW, [made])
+            return None
         if kind is Throw:
             self.terminate(exceptions.THROW, (), {"cls": e.exception, "message": e.message})
             return None

@@ -134,7 +134,7 @@ class Evaluator(Operations):
                 meaning, av = self.split(inst, narrowed, k + 1, False)
             except Mismatch as error:
                 mismatch = error
-                meaning, av = Throw(error.exception, error.message), None
+                meaning, av = Throw(error.exception, error.message, given=error.given), None
             cases.append((member, meaning, av))
             if av is not None:
                 total = av if total is None else join(total, av)

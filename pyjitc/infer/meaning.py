@@ -29,13 +29,15 @@ UNKNOWN = _Unknown()
 
 class Mismatch(Exception):
     """The operands have no such operation. `message`: as CPython's TypeError would say it; `hint`: what to write
-    instead, or ''. `exception`: the class CPython raises at run time (TypeError unless said)."""
+    instead, or ''. `exception`: the class CPython raises at run time (TypeError unless said); `given`: what it is
+    made of, where that is not the message."""
 
-    def __init__(self, message: str, hint: str = "", exception: type = TypeError):
+    def __init__(self, message: str, hint: str = "", exception: type = TypeError, given: tuple | None = None):
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.exception = exception
+        self.given = given
 
 
 class Again(Exception):
@@ -184,15 +186,17 @@ class Nest(Expr):
 
 
 class Throw(Expr):
-    """Raises `exception(message)` when control arrives: an operation that is certain to fail at run time.
+    """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail at
+    run time.
 
     hint: '', or what the program probably means; it is then refused when it is compiled, unless a handler is around."""
 
-    __slots__ = ("exception", "message", "hint")
+    __slots__ = ("exception", "message", "hint", "given")
 
-    def __init__(self, exception: type, message: str, hint: str = ""):
+    def __init__(self, exception: type, message: str, hint: str = "", given: tuple | None = None):
         self.exception = exception
         self.message = message
         self.hint = hint
+        self.given = given
         self.type = None
         self.value = UNKNOWN

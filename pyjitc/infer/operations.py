@@ -263,7 +263,7 @@ class Operations:
         return self.library.getitem(x, plain_int(i))
 
     def setitem(self, inst, operands):
-        return self.library.setitem(*plain_ints(operands))
+        return self.library.setitem(*plain_ints(operands), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
         raise self.library.no_deletion(operands[0].type)
@@ -343,7 +343,7 @@ class Operations:
                     meaning, av = self.settle(meaning)
             except Mismatch as error:
                 mismatch = error
-                meaning, av = Throw(error.exception, error.message), None
+                meaning, av = Throw(error.exception, error.message, given=error.given), None
             cases.append((member, meaning, av))
         if mismatch is not None and all(type(m) is Throw for _, m, _ in cases):
             raise mismatch

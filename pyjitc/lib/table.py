@@ -89,6 +89,7 @@ RULES = {
         intrinsics.identity)},
     intrinsics.chosen: lambda args, kwargs: elementwise.chosen(*args),
     intrinsics.store_all: lambda args, kwargs: elementwise.assign(*args),
+    intrinsics.as_element: lambda args, kwargs: conversions.element(args[0], args[1].type.scalar),
     intrinsics.as_type: lambda args, kwargs: conversions.to_scalar(args[0], args[1].type.scalar),
     intrinsics.strided: lambda args, kwargs: views.strided(args[0]),
     intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
@@ -522,15 +523,24 @@ class Library:
             return Throw(IndexError, f"{name} index out of range")
         return Call(tuples.item if name == "tuple" else tuples.list_item, x, i)
 
-    def setitem(self, x, i, v):
+    def setitem(self, x, i, v, asks):
+        """x[i] = v. asks: whether a number of NumPy's must fit in an element, as in the program; functions of the library,
+        which store the elements of arrays one by one, cast them."""
         if _is_record(x.type):
             return index.records.put(x, i, v)
         if isinstance(x.type, Array):
             if isinstance(x.type.dtype, Record):
-                return index.records.setitem(x, i, v)
-            if conversions.discards(v.type.dtype if isinstance(v.type, Array) else v.type, x.type.dtype):
-                return Call(elementwise.loops.store_real, x, i, v)
+                return index.records.setitem(x, i, v, asks)
             written_out = isinstance(v.type, Tuple) or isinstance(v.type, Struct) and v.type.name == "list"
+            dtype, asks = x.type.dtype, asks and not written_out and not isinstance(v.type, Array) and not _advanced(i)
+            discards = conversions.discards(v.type.dtype if isinstance(v.type, Array) else v.type, dtype)
+            if discards and not asks:
+                return Call(elementwise.loops.store_real, x, i, v)
+            if asks:
+                given, v = v, conversions.element(v, dtype)
+            if discards:
+                v = conversions.discarding(given, dtype, conversions.assign(v, dtype))
+                return subscripts.setitem(x, i, v, lambda value, dtype: value)
             return indexing.setitem(x, i, v) if written_out or _advanced(i) else subscripts.setitem(x, i, v, conversions.assign)
         if _is_container(x.type):
             raise refusals.not_yet(x.type, "assigning to an item of")

@@ -98,8 +98,8 @@ class Watched(Library):
             return _folded(name, args, kwargs, result)
         return result
 
-    def setitem(self, x, i, v):
-        result = super().setitem(x, i, v)
+    def setitem(self, x, i, v, asks):
+        result = super().setitem(x, i, v, asks)
         if isinstance(x.type, Array) and (isinstance(v.type, Array) or is_numpy_scalar(v.type)):
             return _converted([v], x.type.dtype, result)
         return result

@@ -173,6 +173,26 @@ def _narrow(x, *, type):
     return numpy_class(type)(x)
 
 
+def _fit(x, *, type, message):
+    if x.dtype.kind == "f":
+        if x != x:
+            raise ValueError("cannot convert float NaN to integer")
+        if np.isinf(x):
+            raise OverflowError("cannot convert float infinity to integer")
+    whole = int(x)
+    if not INT_MIN <= whole <= INT_MAX:
+        raise OverflowError(message)
+    return _narrow(whole, type=type)
+
+
+def _fits(x, *, type):
+    try:
+        _fit(x, type=type, message="")
+    except (OverflowError, ValueError):
+        return False
+    return True
+
+
 def _bounds(t):
     return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
 
@@ -457,6 +477,88 @@ def _narrow_lower(e, inst, x):
     return x if t.bits == 64 else [e.assign(f"trunc i64 {x[0]} to {e.scalar(t)}")]
 
 
+def _fits_lower(e, inst, x):
+    source, target = inst.args[0].type, inst.attrs["type"]
+    if k.is_float(source):
+        return [_float_fits(e, *_no_half(e, source, x[0]), target)]
+    old = e.scalar(source)
+    low, high = _bounds(target)
+    if target.bits >= source.bits:  # of an unsigned one
+        return [e.assign(f"icmp sge {old} {x[0]}, 0") if target.bits == source.bits else "true"]
+    if source.signed:
+        return [e.assign(f"icmp ult {old} {e.assign(f'sub {old} {x[0]}, {low}')}, {high - low + 1}")]
+    return [e.assign(f"icmp ule {old} {x[0]}, {high}")]
+
+
+def _fit_lower(e, inst, x):
+    source, target = inst.args[0].type, inst.attrs["type"]
+    if k.is_float(source):
+        return _fit_float(e, inst, x[0], source, target)
+    old, new = e.scalar(source), e.scalar(target)
+    (good,) = _fits_lower(e, inst, x)
+
+    def fail():
+        wide = x[0] if old == "i64" else e.assign(f"{'sext' if source.signed else 'zext'} {old} {x[0]} to i64")
+        if not source.signed and source.bits == 64:
+            above, below = e.label("above"), e.label("below")
+            e.branch(e.assign(f"icmp slt i64 {wide}, 0"), above, below)
+            e.start(above)
+            e.error(inst, "OverflowError", _escaped(inst.attrs["message"]))
+            e.start(below)
+        e.error(inst, "OverflowError", f"Python integer %lld out of bounds for {target}", f"i64 {wide}")
+
+    e.fail_unless(good, fail)
+    return [_resize_int(e, source, old, new, x[0])]
+
+
+def _resize_int(e, source, old, new, x):
+    if old == new:
+        return x
+    if int(old[1:]) > int(new[1:]):
+        return e.assign(f"trunc {old} {x} to {new}")
+    return e.assign(f"{'sext' if _signed(source) else 'zext'} {old} {x} to {new}")
+
+
+def _no_half(e, source, x):
+    kind = e.scalar(source)
+    return ("float", e.assign(f"fpext half {x} to float")) if kind == "half" else (kind, x)
+
+
+def _float_fits(e, kind, x, target):
+    low, high = _bounds(target)
+    exclusive = target.bits < (24 if kind == "float" else 53)  # whether the number below the least one is such a float
+    above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {kind} {x}, {float(low - exclusive)!r}")
+    below = e.assign(f"fcmp olt {kind} {x}, {float(high + 1)!r}")
+    return e.assign(f"and i1 {above}, {below}")
+
+
+def _fit_float(e, inst, x, source, target):
+    kind, x = _no_half(e, source, x)
+
+    def fail():
+        value = x if kind == "double" else e.assign(f"fpext float {x} to double")
+        beyond, within = e.label("beyond"), e.label("within")
+        inside = e.assign(f"and i1 {e.assign(f'fcmp oge double {value}, {float(INT_MIN)!r}')}, "
+                          f"{e.assign(f'fcmp olt double {value}, {-float(INT_MIN)!r}')}")
+        e.branch(inside, within, beyond)
+        e.start(beyond)
+        _truncation_error(e, inst, value)
+        e.start(within)
+        whole = e.assign(f"fptosi double {value} to i64")
+        e.error(inst, "OverflowError", f"Python integer %lld out of bounds for {target}", f"i64 {whole}")
+
+    e.fail_unless(_float_fits(e, kind, x, target), fail)
+    return [e.assign(f"fptosi {kind} {x} to {e.scalar(target)}")]
+
+
+def _fitted_lower(e, inst, x):
+    source, target = inst.args[0].type, inst.attrs["type"]
+    if not k.is_float(source):
+        return [_resize_int(e, source, e.scalar(source), e.scalar(target), x[0])]
+    kind, x = _no_half(e, source, x[0])
+    return [e.assign(f"fptosi {kind} {x} to {e.scalar(target)}")]
+
+
 def _truncate_lower(e, inst, x):
     t = inst.args[0].type
     value = x[0] if t is k.Float or t.bits == 64 else e.assign(f"fpext {e.scalar(t)} {x[0]} to double")
@@ -546,11 +648,7 @@ def _to_number(e, source, target, x):
                              "float" if old == "half" else old)
     if old == "i1":
         return e.assign(f"zext i1 {x} to {new}")
-    if old == new:
-        return x
-    if int(old[1:]) > int(new[1:]):
-        return e.assign(f"trunc {old} {x} to {new}")
-    return e.assign(f"{'sext' if _signed(source) else 'zext'} {old} {x} to {new}")
+    return _resize_int(e, source, old, new, x)
 
 
 def _resize_float(e, old, new, x):
@@ -589,6 +687,19 @@ def _indefinite(e, x, old, bits):
 
 
 # ---------------------------------------------------------------- records
+
+
+def _fit_rule(types, attrs):
+    target = attrs["type"]
+    if len(types) != 1 or not isinstance(types[0], (k.NpInt, k.NpFloat)) or not (
+            isinstance(target, k.NpInt) and target.signed):
+        raise TypeError(f"fit of {types} as {target}: expected an integer or a float of NumPy's, and signed integers")
+    return target
+
+
+def _fits_rule(types, attrs):
+    _fit_rule(types, attrs)
+    return k.Bool
 
 
 def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False, bounds=None):
@@ -683,6 +794,13 @@ CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
            doc="cast {type} (x): x as astype converts it: integers wrap, floats truncate, of complex the real part, of dates the number")
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
+FIT = _op("fit", _fit_rule, _fit, _fit_lower, effects=RAISES, attrs=True,
+          doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of a Python "
+              "int; ValueError for nan, OverflowError where it does not fit, with the message where a Python int would not "
+              "fit in C's long")
+FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} (x): whether `fit` would not raise")
+FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,
+             doc="fitted {type} (x): x as an element of that type, which it fits")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
                doc="truncate {message, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits; "
                "bounded: never that; short: 32 bits are enough")

@@ -169,20 +169,29 @@ def _pow_rest_lower(e, inst, *operands):
 
 
 def _complex_libcall(name):
-    """A C99 complex function: a `double _Complex` travels as two doubles; complex64 is computed in doubles."""
+    """A C99 complex function: a `double _Complex` travels as two doubles, a `float _Complex` as a vector of two."""
 
     def lower(e, inst, *operands):
-        short = inst.args[0].type is complex64
+        if inst.args[0].type is complex64:
+            return _short_complex_call(e, f"{name}f", operands)
         parts = [c for x in operands for c in x]
-        if short:
-            parts = [e.assign(f"fpext float {c} to double") for c in parts]
         kinds = ", ".join(["double"] * len(parts))
         e.declare(f"declare {{double, double}} @{name}({kinds}) nounwind willreturn memory(none)")
         pair = e.assign(f"call {{double, double}} @{name}({', '.join(f'double {c}' for c in parts)})")
-        result = [e.assign(f"extractvalue {{double, double}} {pair}, {i}") for i in (0, 1)]
-        return [e.assign(f"fptrunc double {c} to float") for c in result] if short else result
+        return [e.assign(f"extractvalue {{double, double}} {pair}, {i}") for i in (0, 1)]
 
     return lower
+
+
+def _short_complex_call(e, name, operands):
+    pairs = []
+    for re, im in operands:
+        first = e.assign(f"insertelement <2 x float> undef, float {re}, i32 0")
+        pairs.append(e.assign(f"insertelement <2 x float> {first}, float {im}, i32 1"))
+    kinds = ", ".join(["<2 x float>"] * len(pairs))
+    e.declare(f"declare <2 x float> @{name}({kinds}) nounwind willreturn memory(none)")
+    result = e.assign(f"call <2 x float> @{name}({', '.join(f'<2 x float> {pair}' for pair in pairs)})")
+    return [e.assign(f"extractelement <2 x float> {result}, i32 {i}") for i in (0, 1)]
 
 
 def _signbit_lower(e, inst, x):
@@ -261,6 +270,9 @@ COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
 FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
           "x * y + z, rounded once; {exact}: as of fadd.")
+MULADD = _op("muladd", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fmuladd"),
+             lambda b, x, y, z, out: (y, x, b.const(1.0)),
+             "x * y + z, rounded once where the machine does that in one step, as the kernels of a BLAS do.")
 POLYNOMIAL = _op("polynomial", "x: F -> F", _polynomial, _polynomial_lower, NO_RULE,
                  "polynomial {coefficients}: c[0] + c[1] * x + c[2] * x**2 + ..., by Estrin's scheme", attrs=True)
 

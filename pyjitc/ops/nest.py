@@ -10,7 +10,7 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "kernels", "fails", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -43,6 +43,23 @@ class Node:
         return f"{self.kernel.name}({', '.join(map(repr, self.parts))})"
 
 
+def kernels(tree) -> list:
+    """The kernels of a tree, one for each of its nodes."""
+    work, seen, found = [tree], set(), []
+    while work:
+        node = work.pop()
+        if type(node) is Node and node not in seen:
+            seen.add(node)
+            found.append(node.kernel)
+            work.extend(node.parts)
+    return found
+
+
+def fails(tree) -> bool:
+    """Whether computing an element may raise."""
+    return any(inst.op.effects & RAISES for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
+
+
 def shape_text(shape) -> str:
     return "(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
@@ -68,13 +85,11 @@ def _into(values, axis, ndims, into, listed):
     place, *others = _split(list(values), ndims)
     lengths = aligned(values, ndims, axis)
     if any(n != 1 and n != lengths[0] for n in lengths[1:]):
-        if listed is not None and lengths[0] != 1:
+        if listed is not None and any(len({*aligned(values, ndims, k)} - {1}) > 1 for k in range(max(ndims))):
             raise ValueError(_apart([place, *others], listed))
         whole = others[0]
         if into == "output":
-            count = max(map(len, others))
-            whole = [max(aligned(values[ndims[0]:], ndims[1:], k)) for k in range(count - 1, -1, -1)]
-            whole = place[:len(place) - count] + whole
+            whole = [next((n for n in aligned(values, ndims, k) if n != 1), 1) for k in range(len(place) - 1, -1, -1)]
         raise ValueError(_NO_ROOM[into].format(place=shape_text(place), whole=shape_text(whole)))
     return lengths[0]
 
@@ -116,32 +131,50 @@ def _broadcast_lower(e, inst, *operands):
 
 def _into_lower(e, inst, values, ndims, lengths, into):
     place, *others = _split(values, ndims)
-    whole = others[0]
-    if into == "output" and len(others) > 1:
-        count = max(ndims[1:])
-        whole = list(place[:len(place) - count])
-        for k in range(count - 1, -1, -1):
-            longest, *rest = aligned(values[ndims[0]:], ndims[1:], k)
-            for n in rest:
-                one = e.assign(f"icmp eq i64 {longest}, 1")
-                longest = e.assign(f"select i1 {one}, i64 {n}, i64 {longest}")
-            whole.append(longest)
-    elif into == "output":
-        whole = [*place[:len(place) - len(whole)], *whole]
-    shapes = {"place": shape_text(["%lld"] * len(place)), "whole": shape_text(["%lld"] * len(whole))}
-    ordered = [*whole, *place] if into == "place" else [*place, *whole]
+
+    def fail():
+        axes = range(len(place) - 1, -1, -1)
+        whole = others[0] if into == "place" else [_longest(e, aligned(values, ndims, k)) for k in axes]
+        shapes = {"place": shape_text(["%lld"] * len(place)), "whole": shape_text(["%lld"] * len(whole))}
+        ordered = [*whole, *place] if into == "place" else [*place, *whole]
+        if into == "output":  # where the operands go together, a length of 1 in the result is what does not
+            listed, every = inst.attrs["listed"], [place, *others]
+            clash, room = e.label("clash"), e.label("room")
+            e.branch(_clash(e, values, ndims), clash, room)
+            e.start(clash)
+            given = [f"i64 {x}" for n in listed if n >= 0 for x in every[n]]
+            e.error(inst, "ValueError", _apart([["%lld"] * n for n in ndims], listed), *given)
+            e.start(room)
+        e.error(inst, "ValueError", _NO_ROOM[into].format(**shapes), *(f"i64 {x}" for x in ordered))
+
     for n in lengths[1:]:
         if n != lengths[0]:
             same = e.assign(f"icmp eq i64 {n}, {lengths[0]}")
             single = e.assign(f"icmp eq i64 {n}, 1")
-            fine = e.assign(f"or i1 {same}, {single}")
-            if into == "output":  # a length of 1 could be broadcast, but not in a result
-                alone = e.assign(f"icmp eq i64 {lengths[0]}, 1")
-                listed, every = inst.attrs["listed"], [place, *others]
-                e.raise_unless(e.assign(f"or i1 {fine}, {alone}"), inst, "ValueError", _apart([["%lld"] * n for n in ndims], listed),
-                               *(f"i64 {x}" for n in listed if n >= 0 for x in every[n]))
-            e.raise_unless(fine, inst, "ValueError", _NO_ROOM[into].format(**shapes), *(f"i64 {x}" for x in ordered))
+            e.fail_unless(e.assign(f"or i1 {same}, {single}"), fail)
     return [lengths[0]]
+
+
+def _longest(e, lengths):
+    """The first that is not 1."""
+    found, *rest = lengths
+    for n in rest:
+        one = e.assign(f"icmp eq i64 {found}, 1")
+        found = e.assign(f"select i1 {one}, i64 {n}, i64 {found}")
+    return found
+
+
+def _clash(e, values, ndims):
+    """i1: some axis has two lengths of which neither is 1."""
+    found = "false"
+    for axis in range(max(ndims)):
+        lengths = aligned(values, ndims, axis)
+        longest = _longest(e, lengths)
+        for n in lengths:
+            other = e.assign(f"icmp ne i64 {n}, {longest}")
+            long = e.assign(f"icmp ne i64 {n}, 1")
+            found = e.assign(f"or i1 {found}, {e.assign(f'and i1 {other}, {long}')}")
+    return found
 
 
 def _never(e, inst, *operands):

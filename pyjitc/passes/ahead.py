@@ -22,7 +22,7 @@ from ..ops import arith as a
 from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ..ops.structure import SELECT
-from ..types.kinds import Bool, Float, Int
+from ..types.kinds import Bool, Float, Int, is_float
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks
@@ -33,10 +33,11 @@ __all__ = ["run"]
 BLOCK = 256  # trips that are looked at before they are made: what they read stays in the first cache
 LEAST = 16  # trips of a loop for which this is worth it
 MAX_INSTS = 60
-_CONVERSIONS = {a.TRUNCATE, a.NARROW}
+_CONVERSIONS = {a.TRUNCATE, a.NARROW, a.FIT}
 _CHECKS = {*_CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
 _ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
-_PLAIN = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.INEG_CK: a.INEG, a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE}
+_PLAIN = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.INEG_CK: a.INEG, a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE,
+          a.FIT: a.FITTED}
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -243,6 +244,12 @@ def _ask(insts, check, loc, narrowed) -> ir.Value:
         else:
             good = both(x, a.FGE, -2.0**63, a.FLT, 2.0**63)
         if narrowed is None:  # else nobody reads it
+            check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
+        wrong = make(SELECT, good, number(0), number(1))
+    elif op is a.FIT:
+        good = ir.Value(Bool)
+        insts.append(ir.Inst(a.FITS, (x,), {"type": check.result.type}, good, loc))
+        if is_float(x.type):  # a conversion of what does not fit would be undefined
             check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
         wrong = make(SELECT, good, number(0), number(1))
     elif op is a.NARROW:

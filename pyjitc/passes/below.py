@@ -96,12 +96,12 @@ class Below:
             return below(args[1], c - 1)
         if op is structure.SELECT or op is structure.CHOOSE:
             return below(args[1], c) and below(args[2], c) or self.least_below(made, below, c)
-        if op in (a.CAST, a.NARROW, structure.RETYPE, a.CHECK_NONNEG, a.CHECK_NONZERO):
+        if op in (a.CAST, a.FIT, a.NARROW, structure.RETYPE, a.CHECK_NONNEG, a.CHECK_NONZERO):
             source, t = args[0], made.result.type
             if all(x is Int or isinstance(x, NpInt) for x in (source.type, t)):
                 low, high = get(source, block)
                 least, most = self.ranges.top(t)
-                return (op is a.NARROW or least <= low and high <= most) and below(source, c)
+                return (op in (a.FIT, a.NARROW) or least <= low and high <= most) and below(source, c)
         return False
 
     def half_below(self, x, y, limit, c, block, given, supposed) -> bool:

@@ -1,7 +1,7 @@
 """Remove operations and block parameters whose value nobody reads.
 
 Runs after simplify, which leaves dead operands behind. Allocations count as unread where only their fresh reference
-is missed; operations that may raise or write stay.
+is missed; operations that may raise or write stay, whole-array ones where the function of an element may raise.
 Before:  y = iadd x, c ; return x      After:  return x
 Needs: SSA, references not yet counted.  Keeps: control flow.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from ..ir.cfg import in_edges
 from ..ir.core import RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
 from ..ops.memory import CELL_NEW, ITERATOR_NEW
-from ..ops.nest import NEST
+from ..ops.nest import NEST, fails
 from .rewrite import remove_params
 
 __all__ = ["run"]
@@ -25,7 +25,8 @@ def is_droppable(inst: Inst) -> bool:
     effects = inst.op.effects
     if effects & (WRITES | TERMINATOR):
         return False
-    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR or inst.op is NEST and inst.attrs["shape"] is not None
+    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR or \
+        inst.op is NEST and inst.attrs["shape"] is not None and not fails(inst.attrs["tree"])
 
 
 def run(fn: Function, options: Any = None) -> None:

@@ -12,13 +12,13 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE, RETURN
 from ..ops.exceptions import WARN
-from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node
+from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels
 from ..types.kinds import Array, Bool, Int
 from . import dce
 from .operands import Builder, definitions, distinct, gathers, retyped, span_of, strided
 from .rewrite import substitute
 
-__all__ = ["direct", "Fusion", "kernels", "size_of"]
+__all__ = ["direct", "Fusion", "size_of"]
 
 _NO_ARRAYS = (m.POLL, WARN)
 MOST = 24  # operands of a fused nest
@@ -69,7 +69,7 @@ class Fusion:
             self.select(inst)
             return
         first = inst.attrs["count"]
-        if inst.op is NEST and not self.uses.get(inst.result) and inst.attrs["shape"] is not None:
+        if inst.op is NEST and not self.uses.get(inst.result) and dce.is_droppable(inst):
             self.gone.add(inst)
             self.count(inst.args, -1)
             return
@@ -110,7 +110,7 @@ class Fusion:
             return
         if producer.op is NEST and producer.attrs["shape"] is not None:
             self.absorb(producer)
-            if _fails(producer.attrs["tree"]) or self.between(producer, inst) is None:
+            if fails(producer.attrs["tree"]) or self.between(producer, inst) is None:
                 return
             operands = producer.args[producer.attrs["count"]:]
         else:
@@ -158,7 +158,7 @@ class Fusion:
         """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and are only read."""
         one, two = self.defs.get(x), self.defs.get(y)
         if one is None or two is None or one.op is not NEST or two.op is not NEST or one.attrs["template"] is not two.attrs["template"] \
-                or _fails(one.attrs["tree"]) or not _alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args)):
+                or fails(one.attrs["tree"]) or not _alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args)):
             return False
         between = self.between(one, two)
         read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
@@ -315,8 +315,8 @@ class Fusion:
         """The instructions that write on a way from one to the other; None where it must not move that far."""
         source, at = self.place[producer]
         home, k = self.place[consumer]
-        if producer.op in NESTS and _fails(producer.attrs["tree"]) and (source is not home or any(
-                inst.op.effects & RAISES and (inst.op not in NESTS or _fails(inst.attrs["tree"])) for inst in home.insts[at + 1:k])):
+        if producer.op in NESTS and fails(producer.attrs["tree"]) and (source is not home or any(
+                inst.op.effects & RAISES and (inst.op not in NESTS or fails(inst.attrs["tree"])) for inst in home.insts[at + 1:k])):
             return None  # another exception would come first
         if source is home:
             return [home.insts[w] for w in self.writes.get(home, ()) if at < w < k]
@@ -366,11 +366,6 @@ def _both(b: "Builder", callee: Function, operands, mode: int, sure: Value | Non
         ready = b.op(s.UNDEF, type=kinds[-1])
         b.insts[-1].attrs["type"] = kinds[-1]
     return b.op(INVOKE, *args, retyped(b, ready, kinds[-1]), type=callee.result, callee=callee)
-
-
-def _fails(tree) -> bool:
-    """Whether computing an element may raise."""
-    return any(inst.op.effects & RAISES for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
 
 
 def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
@@ -454,15 +449,3 @@ def _written(inst: Inst) -> Value | None:
 
 def _nodes(tree) -> int:
     return len(kernels(tree))
-
-
-def kernels(tree) -> list[Function]:
-    """The kernels of a tree, one for each of its nodes."""
-    work, seen, found = [tree], set(), []
-    while work:
-        node = work.pop()
-        if type(node) is Node and node not in seen:
-            seen.add(node)
-            found.append(node.kernel)
-            work.extend(node.parts)
-    return found

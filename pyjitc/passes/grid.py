@@ -23,7 +23,7 @@ from ..ops import arith as a
 from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
 from ..types.kinds import Bool, Int
-from . import dce, gvn, idle, latches, pipeline, ranges, simplify, stride, unswitch, versioning
+from . import ahead, dce, gvn, idle, latches, pipeline, ranges, simplify, stride, unswitch, versioning
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
@@ -40,7 +40,7 @@ _CHEAP = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.CAST, a.IEQ, 
 
 
 # After the threads of a block became loops: these are versioned as all loops are.
-PASSES = [simplify, latches, gvn, unswitch, simplify, idle, latches, gvn, ranges, gvn, dce, versioning, dce]
+PASSES = [simplify, latches, gvn, unswitch, simplify, idle, latches, gvn, ranges, gvn, dce, versioning, ahead, dce]
 
 
 def run_module(functions: list[ir.Function], options, replacement, recursive, check=None):

@@ -41,8 +41,9 @@ def run(module: list[Function], options: Any = None) -> list[Function]:
 def _write_out(fn: Function, state: dict[Function, bool]) -> None:
     """Fuse the loop nests of a function that stays, write them out, and inline their kernels."""
     if any(inst.op is NEST or inst.op is NEST_INTO for block in fn.blocks for inst in block.insts):
+        called = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
         nests.run(fn, _splice)
-        _inline_into(fn, state)
+        _inline_into(fn, state, called)  # kernels only: what calls itself would bring nests that nobody writes out
 
 
 def _wanted(callee: Function) -> bool:
@@ -93,12 +94,12 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
             state[fn] = True
 
 
-def _inline_into(fn: Function, state: dict[Function, bool]) -> None:
+def _inline_into(fn: Function, state: dict[Function, bool], kept=frozenset()) -> None:
     def ready(inst: Inst) -> bool:
         if inst.op is not INVOKE:
             return False
         callee = inst.attrs["callee"]
-        if callee is fn or not state.get(callee) or not _wanted(callee):  # unfinished: part of a recursion
+        if callee is fn or callee in kept or not state.get(callee) or not _wanted(callee):  # unfinished: part of a recursion
             return False
         if fn.library and _is_step(fn, callee):
             inst.attrs["later"] = True

@@ -15,11 +15,11 @@ from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.nest import (
     BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT, REPEATED,
-    ROW, SAVE, STRETCHED, UNIT, Leaf, aligned,
+    ROW, SAVE, STRETCHED, UNIT, Leaf, aligned, kernels,
 )
 from ..types.kinds import Array, Bool, Int
 from . import dce, gvn, simplify
-from .fusion import Fusion, direct, kernels, size_of
+from .fusion import Fusion, direct, size_of
 from .operands import Builder, Operand, definitions, distinct, is_made_here, is_reversed, is_settled, retyped, settled, span_of, start_of, step_of, stepped, stepping, stride_key, strided
 from .rewrite import resolve, substitute
 

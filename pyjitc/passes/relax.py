@@ -1,6 +1,7 @@
 """Drop the checks that options turn off.
 
-boundscheck=False keeps what a negative index means and trusts the rest; overflow='wrap' makes 64-bit ints wrap;
+boundscheck=False keeps what a negative index means and trusts the rest; overflow='wrap' makes 64-bit ints wrap, and
+NumPy's numbers that are stored in arrays of shorter integers;
 error_model='numpy' lets Python numbers be divided by zero.
 Before:  y = iadd_ck x, c          After:  y = iadd x, c
 Needs: nothing.  Keeps: everything else. Does nothing with the default options.
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops.arith import (
-    CHECK_NONZERO, IABS, IABS_CK, IADD, IADD_CK, IFLOORDIV, IFLOORDIV_CK, IMUL, IMUL_CK, INEG, INEG_CK, ISHL, ISHL_CK, ISUB, ISUB_CK,
+    CAST, CHECK_NONZERO, FIT, IABS, IABS_CK, IADD, IADD_CK, IFLOORDIV, IFLOORDIV_CK, IMUL, IMUL_CK, INEG, INEG_CK, ISHL,
+    ISHL_CK, ISUB, ISUB_CK,
 )
 from ..ops.memory import CHECK_INDEX
 from ..ops.structure import RETYPE
@@ -28,6 +30,9 @@ def run(fn: ir.Function, options) -> None:
         for inst in block.insts:
             if wrap and inst.op in _WRAPPING:
                 inst.op = _WRAPPING[inst.op]
+                inst.unwind = None
+            elif wrap and inst.op is FIT:
+                inst.op, inst.attrs = CAST, {"type": inst.result.type}
                 inst.unwind = None
             elif divides and inst.op is CHECK_NONZERO:
                 inst.op, inst.attrs = RETYPE, {"type": inst.result.type}

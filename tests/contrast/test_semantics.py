@@ -259,20 +259,6 @@ def test_counters_that_wrap():
         wrap(wraps_to_zero)(10, np.zeros(10))
 
 
-def test_numpy_scalar_wraps_in_an_element():
-    def f(a, b):
-        a[0] = b[0]
-        return a[0]
-
-    compiled = njit(f)
-    assert compiled(np.zeros(1, np.int8), np.array([300])) == 44
-    with pytest.raises(OverflowError):
-        f(np.zeros(1, np.int8), np.array([300]))
-    for function in (f, compiled):
-        with pytest.raises(OverflowError):
-            function(np.zeros(1, np.int8), (300,))
-
-
 def test_sign_of_a_nan_that_is_made():
     """LLVM folds and expands operations without keeping it; that of a nan which is handed on stays."""
     sign = njit(lambda x: math.copysign(1.0, x % 1))

@@ -567,3 +567,19 @@ def test_other_code_and_defaults():
     assert x.tolist() == [1023] * 4
     with pytest.raises(TypeError, match="missing 1 required positional argument: 't'"):
         kernel[1, 4](x, 1)
+
+
+def test_numbers_that_do_not_fit_are_errors_on_the_grid():
+    @cuda.jit
+    def store(a, b):
+        i = cuda.grid(1)
+        if i < a.size:
+            b[i] = a[i]
+
+    b = np.zeros(8, np.int8)
+    store[2, 4](np.arange(8), b)
+    assert b.tolist() == list(range(8))
+    for x, error, text in ((300, OverflowError, "Python integer 300 out of bounds for int8"),
+                           (np.nan, ValueError, "cannot convert float NaN to integer")):
+        with pytest.raises(error, match=text):
+            store[2, 4](np.full(8, x), b)

@@ -12,6 +12,7 @@ import pytest
 
 from pyjitc import njit
 from pyjitc.base.errors import CompileError
+from tests.oracle import agree, difference, outcome
 
 ROWS = []
 LARGE, TOLERANCE = 1000, 0.5
@@ -621,3 +622,48 @@ def test_too_many_types_that_meet_at_a_handler():
     with pytest.raises(CompileError) as error:
         njit(outer)(3)
     assert meet.__code__.co_firstlineno < error.value.diagnostic.line < outer.__code__.co_firstlineno, str(error.value)
+
+
+def test_type_errors_of_ufuncs_are_numpys_own():
+    """Where it shows at run time only which of several types a number has."""
+    def added(a, n, m):
+        a += n ** m
+
+    def written(a, n, m):
+        np.multiply(a, n ** m, out=a)
+
+    def unknown(a, n, m):
+        return np.gcd(a, n ** m)
+
+    def caught(a, n, m):
+        try:
+            a += n ** m
+        except TypeError as error:
+            return str(error), error.args[1:]
+        return a
+
+    for f in (added, written, unknown, caught):
+        compiled = njit(f)
+        for m in (-1, 2):
+            agree(f, np.arange(3), 2, m, compiled=compiled)
+    rounded = njit(lambda a, n: np.round(a, n))
+    for n in (-1, 0, 1):
+        agree(rounded.py_func, np.array([True, False]), n, compiled=rounded)
+
+
+def test_text_and_arguments_of_exceptions_of_several_arguments():
+    def raised(cls, *args):
+        def f(x):
+            raise cls(*args, x)
+        return f
+
+    for cls, args in ((ValueError, ("a",)), (KeyError, ()), (KeyError, ("a",)), (OSError, (2,)), (OSError, (17, "exists")),
+                      (IndexError, (None, 2.5)),
+                      (ZeroDivisionError, (True,)), (FileNotFoundError, (2,)), (StopIteration, ("a",)),
+                      (AssertionError, ((1, "b"),))):
+        f = raised(cls, *args)
+        for x in (3, "text", 1.5):
+            first, second = outcome(f, (x,)), outcome(njit(f), (x,))
+            assert not difference(first, second)
+            assert str(first[1]) == str(second[1]) and repr(first[1]) == repr(second[1])
+            assert getattr(first[1], "errno", 0) == getattr(second[1], "errno", 0)

@@ -123,3 +123,22 @@ def test_prod():
     agree(lambda a: math.prod(a, start=2.5), np.arange(1, 4))
     with pytest.raises(OverflowError):
         compiled(range(1, 30))
+
+
+@pytest.mark.parametrize("x", [2, True, 2.0, np.int8(2), np.uint64(2), np.bool_(1), np.float64(2)], ids=lambda x: type(x).__name__)
+def test_ldexp_takes_ints_of_python_only(x):
+    def function(x):
+        return math.ldexp(1.5, x)
+
+    if type(x) in (int, bool):
+        agree(function, x)
+    else:
+        with pytest.raises(TypeError, match="Expected an int as second argument to ldexp"):
+            njit(function)(x)
+
+
+def test_dist_takes_what_float_takes():
+    for x in (1, 1.0, True, np.float32(1.5), np.int8(3)):
+        agree(lambda x: math.dist((x, 2), (0.5, x)), x)
+    with pytest.raises(TypeError, match="must be real number, not complex"):
+        njit(lambda x: math.dist((x,), (1.0,)))(1j)

@@ -38,6 +38,12 @@ def cases():
                 for t in NUMBERS if op is arith.CAST else [x for x in INTEGERS if x is not k.Int]:
                     yield op, (s,), {"type": t}
             continue
+        if op in (arith.FIT, arith.FITS, arith.FITTED):
+            for s in [x for x in NUMBERS if isinstance(x, (k.NpInt, k.NpFloat))]:
+                for t in [x for x in INTEGERS if x is not k.Int and x.signed]:
+                    if not isinstance(s, k.NpInt) or s.bits + (not s.signed) > t.bits:
+                        yield op, (s,), {"type": t, "message": "some text: 100%"} if op is arith.FIT else {"type": t}
+            continue
         attrs = {"message": "some text: 100%"} if op in (arith.CHECK_NONZERO, arith.CHECK_NONNEG, m.CHECK_DOMAIN,
                                                          m.CHECK_RANGE) else {}
         if op is m.CHECK_RANGE:
@@ -98,7 +104,7 @@ def test_native_code_equals_eval(name, compiled):
         for xs in itertools.product(*(values(t, len(types) > 1) for t in types)):
             if op is arith.FREM and types[0] is k.float16 and not math.isfinite(xs[0]):
                 continue
-            if not allowed(op, xs):
+            if not allowed(op, xs, attrs):
                 continue
             expected, got = outcome(op, *xs) if not attrs else outcome(lambda: op(*xs, **attrs)), outcome(native, *xs)
             if expected != got and not (op in LIBM and near(expected, got, TOLERANCE.get(got[0], 0.0))):
@@ -106,8 +112,10 @@ def test_native_code_equals_eval(name, compiled):
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong[:15])
 
 
-def allowed(op, xs):
+def allowed(op, xs, attrs):
     """Preconditions of the records."""
+    if op is arith.FITTED:
+        return arith.FITS(*xs, **attrs)
     if op is arith.WHOLE:  # of what is known to fit
         return -2.0**63 <= xs[0] < 2.0**63
     if op is arith.IFLOORDIV_CK:

@@ -121,7 +121,10 @@ VALUES = {
     "int": (-1, 0, 1, 6), "bool": (True, False), "float": (1.5, math.nan), "float64": (np.float64(2.5),), "int16": (np.int16(-300),),
     "float64[::1]": (np.arange(8.0), np.zeros(0)), "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)),),
     "float64[:]": (np.arange(16.0)[::2], np.broadcast_to(np.float64(3.0), 4).copy()[:2]), "uint8[::1]": (np.zeros(8, np.uint8),),
-    "uint64[::1]": (np.array([13], np.uint64), np.array([0], np.uint64)), "(int, int)": ((3, 4),), "exception KeyError": (KeyError("x"),)}
+    "uint64[::1]": (np.array([13], np.uint64), np.array([0], np.uint64)), "(int, int)": ((3, 4),),
+    "int8[::1]": (np.zeros(20, np.int8),), "int16[::1]": (np.arange(20, dtype=np.int16), np.arange(20, dtype=np.int16) * 7),
+    "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
+    "exception KeyError": (KeyError("x"),)}
 
 
 def meaning(functions, args, blocks, size):

@@ -12,7 +12,7 @@ from ...types import kinds as k
 from ...types.kinds import Array, DType, Int, NoneType
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning, type_name
-from ..intrinsics import as_type
+from ..intrinsics import as_element, as_type
 from . import elementwise
 from .views import elements
 from .attributes import place
@@ -313,7 +313,7 @@ def collected(items, dtype, count):
                 more = np.empty(2 * n, dtype)
                 more[:n] = out
                 out = more
-            out[n] = x
+            out[n] = as_element(x, dtype)
             n += 1
             if n == count:
                 break

@@ -570,8 +570,8 @@ def repeat(a, repeats, axis=None):
 
 def all_repeated(a, repeats, axis):
     """Every element the same number of times: one assignment that broadcasts along an axis of its own."""
-    if repeats < 0:
-        raise ValueError("repeats may not contain negative values.")
+    if repeats < 0 and a.shape[axis] > 0:
+        raise ValueError("negative dimensions are not allowed")
     out = np.empty(with_length(a.shape, axis, a.shape[axis] * repeats, 0), a.dtype)
     view_as(out, a.shape[:axis + 1] + (int(repeats),) + a.shape[axis + 1:])[...] = np.expand_dims(a, axis + 1)
     return out
@@ -585,7 +585,8 @@ def repeated(a, repeats):
     for i in range(n):
         r = int(repeats[i if len(repeats) == n else 0])
         if r < 0:
-            raise ValueError("repeats may not contain negative values.")
+            raise ValueError("negative dimensions are not allowed" if len(repeats) == 1 else
+                             "repeats may not contain negative values.")
         total = IADD(total, r)
     out = np.empty((total,) + a.shape[1:], a.dtype)
     at = 0
@@ -635,8 +636,8 @@ def with_length(shape, axis, n, k):
 
 
 def tri(N, M=None, k=0, dtype=None, *, like=None):
-    columns = N if M is None else M
-    out = np.zeros((N, columns), dtype, like=like)
+    columns = max(N if M is None else M, 0)
+    out = np.zeros((max(N, 0), columns), dtype, like=like)
     for i in range(N):
         out[i, :max(0, min(columns, i + k + 1))] = 1
     return out

@@ -13,7 +13,7 @@ from ...types import kinds as k
 from ...types.kinds import Bool, Int, NpBool
 from ...types.lattice import dtype_of
 from ..build import provoked
-from ..intrinsics import as_type
+from ..intrinsics import as_element, as_type
 from ..py import conversions
 from ..py.iteration import array_iterate
 from . import indexing, subscripts, views
@@ -132,7 +132,11 @@ def put_at(a, i, x):
 
 
 def put_one(a, i, x):
-    put_at(a, checked(i, a.size, False), as_type(x, a.dtype))
+    j = checked(i, a.size, False)
+    try:
+        put_at(a, j, as_element(x, a.dtype))
+    except (OverflowError, ValueError):
+        raise ValueError("Error setting single item of array.") from None
 
 
 def put_part(a, i, values):
@@ -221,11 +225,15 @@ def set_of_array(a: Expr, name: str, v: Expr) -> Expr:
     if name == "flat":
         if not a.type.writable:
             return Throw(ValueError, "assignment destination is read-only")
-        return Call(put_every, a, v if isinstance(v.type, k.Array) else Call(np.asarray, v))
+        if not isinstance(v.type, k.Array):
+            v = Call(np.asarray, v, Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
+        return Call(put_every, a, v)
     if name in ("real", "imag"):
         if name == "imag" and not k.is_complex(a.type.dtype):
             raise Mismatch("array does not have imaginary part to set")
         part, whole = views.ATTRIBUTES[name](a), Const(k.Ellipsis_, ...)
+        if k.is_scalar(v.type):
+            v = conversions.of_numpy(v)
         return indexing.setitem(part, whole, v) if is_sequence(v.type) else subscripts.setitem(part, whole, v, conversions.assign)
     if name == "shape":
         raise Mismatch("assigning to the shape of an array is not compiled", "write a = a.reshape(...): NumPy 2.5 deprecates the assignment")

@@ -16,6 +16,7 @@ from .arrange import stretch
 from .views import elements
 from .indexing import arrayed
 from .searching import flatnonzero
+from .splitting import joint_shape_of
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -170,6 +171,17 @@ def first_true(conditions, choices, dtype, j):
     return first_true(conditions, choices, dtype, j + 1)
 
 
+def shapes_of(parts, j):
+    return () if j == len(parts) else (np.shape(parts[j]),) + shapes_of(parts, j + 1)
+
+
+def select(conditions, choices, dtype, axes, axes_of_choices):
+    """The conditions are broadcast together, then the choices, then both."""
+    first = joint_shape_of(shapes_of(conditions, 0), axes)
+    second = joint_shape_of(shapes_of(choices, 0), axes_of_choices)
+    return selected(joint_shape_of((first, second), max(axes, axes_of_choices)), dtype, conditions, choices)
+
+
 def selected(shape, dtype, conditions, choices):
     out = np.empty(shape, dtype)
     if len(shape) == 0:
@@ -192,7 +204,9 @@ def _select(args, kwargs):
             return Throw(TypeError, f"invalid entry {i} in condlist: should be boolean ndarray")
     choices.append(slots.get("default", Const(Int, 0)))
     dtype = _common("select", choices)
-    return Call(selected, _shape_of([*conditions, *choices]), _dtype(dtype), _tuple(conditions), _tuple(choices))
+    axes = [Const(Int, max(x.type.ndim if isinstance(x.type, Array) else 0 for x in parts))
+            for parts in (conditions, choices)]
+    return Call(select, _tuple(conditions), _tuple(choices), _dtype(dtype), *axes)
 
 
 # ---------------------------------------------------------------- ix_

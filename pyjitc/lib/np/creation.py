@@ -9,9 +9,7 @@ from ...infer.constants import scalar_type
 from ...ops.memory import ARRAY_DIM, ARRAY_NEW
 from ...ops.structure import STRUCT_GET, TUPLE_GET
 from ...types import kinds
-from ...types.kinds import (
-    Array, Bool, Complex, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar,
-)
+from ...types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
 from ...types.lattice import dtype_of
 from ...types.typeof import record_type
 from ..build import whole_number
@@ -171,6 +169,8 @@ _AS_ARRAY = {"empty_like": empty_like, "zeros_like": zeros_like, "ones_like": on
 def _filled(fresh, value, dtype):
     if isinstance(value.type, (Array, Tuple, kinds.Struct)):
         return Call(filled_with, fresh, value)
+    if value.type is Float:  # an int is asked whether it fits
+        value = conversions.of_numpy(value)
     return Call(filled, fresh, conversions.discarding(value, dtype, conversions.assign(value, dtype)))
 
 
@@ -180,7 +180,7 @@ def _full(args, kwargs):
         if required not in slots:
             raise Mismatch(f"full() missing 1 required positional argument: '{required}'")
     value = slots["fill_value"]
-    natural = {Int: kinds.int64, Float: kinds.float64, Bool: kinds.NpBool, Complex: kinds.complex128}.get(value.type)
+    natural = conversions.NATURAL.get(value.type)
     if natural is None and is_numpy_scalar(value.type):
         natural = value.type
     if isinstance(value.type, Array):

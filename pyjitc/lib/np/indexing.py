@@ -15,7 +15,7 @@ from ...types import kinds as k
 from ...types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
 from ...types.lattice import dtype_of
 from ..build import cast, compiled, meaning, whole_number
-from ..intrinsics import as_type
+from ..intrinsics import as_type, strided
 from . import subscripts, views
 from .arrange import permute, stretch
 from .creation import scalar_of
@@ -301,6 +301,7 @@ def taken(a, items):
     if view.ndim == len(indices) == 1:
         gather_simple(out, view, even[0], own[0])
     else:
+        check_numbers(view, indices, own, 0)
         check_all(view, even, shape, own, ())
         gather(out, view, even, shape, ())
     if place_of(a, items) == 0 or len(shape) == 0:
@@ -405,6 +406,18 @@ def gather_simple(out, view, index, axis):
         ARRAY_STORE(out, ARRAY_LOAD(view, CHECK_INDEX(index, n, axis=axis)))
 
 
+def check_numbers(view, indices, own, i):
+    """Those beside arrays, which count even where the arrays are empty."""
+    if i < len(indices):
+        if not isinstance(indices[i], np.ndarray):
+            CHECK_INDEX(indices[i], view.shape[i], axis=own[i])
+        check_numbers(view, indices, own, i + 1)
+
+
+def volume(shape):
+    return 1 if len(shape) == 0 else shape[0] * volume(shape[1:])
+
+
 def check_all(view, indices, shape, own, place):
     if len(place) == len(shape):
         check_one(view, indices, own, place, 0)
@@ -444,10 +457,14 @@ def put_taken(a, items, value):
         source = apart(value, a)
         result = result_shape(shape, view.shape[len(indices):], place_of(a, items))
         check_value(source, result)
+        check_numbers(view, indices, own, 0)
         check_all(view, even, shape, own, ())
+        if volume(result) == 0:
+            return
         spread = stretch(trimmed(source, len(result)), result)
         scatter(view, even, shape, (), moved_front(spread, len(shape), place_of(a, items)))
     else:
+        check_numbers(view, indices, own, 0)
         check_all(view, even, shape, own, ())
         scatter(view, even, shape, (), as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype))
 
@@ -464,18 +481,19 @@ def result_shape(shape, rest, place):
 
 
 def check_value(value, result):
-    if not fits(value.shape, result, 0):
+    if not fits(value.shape, result, 0, False):
         raise ValueError(f"shape mismatch: value array of shape {views.shape_text(value.shape)} could not be broadcast to indexing result "
                          f"of shape {views.shape_text(result)}")
 
 
-def fits(shape, target, j):
+def fits(shape, target, j, empty):
+    """empty: whether an axis so far has length 0. Nothing may have any axes in front."""
     if j == len(shape):
         return True
     n = shape[len(shape) - 1 - j]
     if j >= len(target):
-        return n == 1 and fits(shape, target, j + 1)
-    return (n == 1 or n == target[len(target) - 1 - j]) and fits(shape, target, j + 1)
+        return (n == 1 or empty) and fits(shape, target, j + 1, empty)
+    return (n == 1 or n == target[len(target) - 1 - j]) and fits(shape, target, j + 1, empty or n == 0)
 
 
 def scatter(view, indices, shape, place, value):
@@ -608,11 +626,25 @@ def set_flat(a, i, value):
 
 
 def place(arr, mask, vals):
+    """NumPy writes into the array itself where its elements follow each other, and reads of the mask and the values what it
+    has written where theirs do; otherwise from copies, and into one."""
     if not is_writable(arr):
         raise ValueError("WRITEBACKIFCOPY base is read-only")
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     check_safe(vals, arr.dtype)
+    placed(arr, read_for(arr, mask, mask.dtype == np.bool_),
+           read_for(arr, vals, vals.dtype == arr.dtype) if isinstance(vals, np.ndarray) else vals)
+
+
+def read_for(arr, a, same):
+    """`a` as NumPy reads it while it writes into `arr`. same: whether its elements are read as they are."""
+    if same and arr.flags.c_contiguous and a.flags.c_contiguous:
+        return strided(a)
+    return strided(apart(a, arr))
+
+
+def placed(arr, mask, vals):
     n = 0
     for i in range(arr.size):
         if flat_item(mask, i):

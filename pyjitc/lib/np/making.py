@@ -14,7 +14,7 @@ from ...types import kinds as k
 from ...types.kinds import Array, Bool, DType, Int, NoneType
 from ...types.lattice import dtype_of
 from ..build import compiled, meaning, provoked, type_name
-from ..intrinsics import as_type
+from ..intrinsics import as_element, as_type
 from ..py import conversions
 from .arrange import common_dtype
 from .views import elements
@@ -86,7 +86,8 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         return Throw(ValueError, _NO_COPY.value)
     if k.is_scalar(x.type):
         t = _dtype(dtype) if dtype else common_dtype.rule([_tuple([x])], {})
-        return Call(of_number, x, t, Const(Int, ndmin))
+        number = conversions.discarding(x, t.type.scalar, conversions.assign(x, t.type.scalar))
+        return Call(of_number, number, t, Const(Int, ndmin))
     if x.type is k.Range:
         return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")), _dtype(dtype or k.int64), Const(Int, ndmin))
     if not is_sequence(x.type):
@@ -221,7 +222,7 @@ def of_items(shape, items, dtype, order, ndmin):
 
 def put_items(flat, items, i):
     if i < len(items):
-        flat[i] = items[i][()] if isinstance(items[i], np.ndarray) else items[i]
+        flat[i] = items[i] if isinstance(items[i], np.ndarray) else as_element(items[i], flat.dtype)
         put_items(flat, items, i + 1)
 
 
@@ -363,6 +364,8 @@ def _copyto(args, kwargs):
             raise Mismatch(f"Cannot cast scalar from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to the rule '{casting}'")
     if not target.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
+    if t is k.Float:  # an int is asked whether it fits
+        x = conversions.of_numpy(x)
     return Call(put_all, target, x) if where is None else Call(put_where, target, x, where)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ...ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IABS, IMAG, POPC, REAL, TRUNCATE
 from ...ops.math import COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, TRUNC
 from ...types.kinds import Float, float16, float32, float64, int32, uint8, uint64
-from ..build import provoked
+from ..build import outlined, provoked
 from ..py.numbers import float_parts
 from ..py.numbers import float_ratio as py_float_ratio
 from ..py.numbers import float_rem as py_float_rem
@@ -140,9 +140,26 @@ def complex_pow(x, y):
     return CPOW(x, y)
 
 
+def power_of_ten(n):
+    return POW(10.0, CAST(n, type=Float)) if n <= 22 else great_power_of_ten(n)
+
+
+@outlined
+def great_power_of_ten(n):
+    """As NumPy makes it, factor by factor: not always the nearest float."""
+    power = 1e22
+    for _ in range(min(n, 310) - 22):
+        power *= 10.0
+    return power
+
+
 def float_round(x, digits):
     """np.round: scale by a power of ten, round half to even, scale back."""
-    power = POW(10.0, CAST(digits if digits >= 0 else -digits, type=Float))
+    if digits > 2147483647:
+        raise OverflowError("signed integer is greater than maximum")
+    if digits < -2147483648:
+        raise OverflowError("signed integer is less than minimum")
+    power = power_of_ten(digits if digits >= 0 else -digits)
     if digits >= 0:
         return RINT(x * power) / power
     return RINT(x / power) * power

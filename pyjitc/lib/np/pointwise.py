@@ -81,12 +81,24 @@ def _kind(x):
     return kind_of(x.type.dtype if isinstance(x.type, k.Array) else x.type)
 
 
+def _refused(decimals):
+    try:
+        np.round(np.array([True]), decimals)
+    except TypeError as error:
+        return error
+
+
+NO_CAST, MULTIPLIED, DIVIDED = type(_refused(1)), _refused(1).args, _refused(-1).args
+
+
 def round_parts(a, decimals=0, out=None):
     """Of booleans, as NumPy in half precision; of complex numbers part by part."""
     z = np.asarray(a)
     if z.dtype.kind != "c":
-        if decimals != 0:
-            raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
+        if decimals > 0:
+            raise NO_CAST(*MULTIPLIED)
+        if decimals < 0:
+            raise NO_CAST(*DIVIDED)
         return np.rint(a)
     found = np.empty_like(z)
     found.real[...] = np.round(z.real, decimals)
@@ -119,7 +131,7 @@ def inexact(y):
 def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
     x = as_operand(a)
     y = inexact(as_operand(b)) if isinstance(b, (np.ndarray, np.generic, tuple, list)) else float(b) if isinstance(b, int) else b
-    close = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y) | (x == y)
+    close = np.less_equal(np.abs(x - y), atol + rtol * abs(y)) & np.isfinite(y) | (x == y)
     if equal_nan:
         close = close | (np.isnan(x) & np.isnan(y))
     return close[()] if isinstance(close, np.ndarray) and close.ndim == 0 else close

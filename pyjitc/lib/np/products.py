@@ -11,6 +11,7 @@ from ...base.lazy import lazy
 from ...infer.meaning import Call, CallValue, Const, Expr, Mismatch, Nest, Throw
 from ...ops.arith import IADD, IMUL
 from ...ops.blas import BLAS
+from ...ops.math import MULADD
 from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT
 from ...runtime import blas
 from ...types import kinds as k
@@ -148,6 +149,8 @@ def matvec(y, a, x):
 def accumulate(total, x, y):
     if isinstance(x, np.bool_):
         return total | (x & y)
+    if isinstance(x, (np.float64, np.float32)):
+        return MULADD(x, y, total)  # as the BLAS sums up short rows, to the last bit
     return total + x * y
 
 

@@ -15,6 +15,7 @@ from ...types.kinds import Array, DType, Int, Record, Str, Tuple
 from ...types.lattice import dtype_of
 from ...types.typeof import element_type, record_type
 from ..build import type_name
+from ..intrinsics import as_element
 from ..py import conversions
 from . import indexing, subscripts, views
 from .splitting import is_sequence
@@ -75,28 +76,29 @@ def _is_basic(t) -> bool:
     return all(k.is_integer(p) or isinstance(p, k.Slice) or p in (k.NoneType, k.Ellipsis_) for p in parts)
 
 
-def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
+def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
     if i.type is Str:
-        return _assign(field(a, _name_of(i, ())), v)
+        return _assign(field(a, _name_of(i, ())), v, asks)
     if not _is_basic(i.type):
         raise Mismatch("index arrays and masks of structured arrays are not compiled", "assign to the fields: a['x'][i] = v")
-    return _assign(views.view(a, *subscripts.index_items(a.type, i)), v)
+    return _assign(views.view(a, *subscripts.index_items(a.type, i)), v, asks)
 
 
 def _names(dtype) -> Const:
     return Const(Tuple((Str,) * len(dtype.names)), dtype.names)
 
 
-def _assign(target: Expr, v: Expr) -> Expr:
-    """target[...] = v"""
+def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
+    """target[...] = v. asks: see `Library.setitem`."""
     if isinstance(target, Throw):
         return target
     if not is_records(target.type):
         if isinstance(v.type, Array) and v.type.ndim > target.type.ndim:
             raise Mismatch("setting an array element with a sequence.", exception=ValueError)
-        return indexing.setitem(target, _WHOLE, v) if is_sequence(v.type) else subscripts.setitem(target, _WHOLE, v, conversions.assign)
+        return indexing.setitem(target, _WHOLE, v) if is_sequence(v.type) else subscripts.setitem(
+            target, _WHOLE, conversions.element(v, target.type.dtype) if asks else v, conversions.assign)
     names = _names(target.type.dtype.dtype)
     if isinstance(v.type, Tuple):
         if len(v.type.elements) != len(names.value):
@@ -116,7 +118,7 @@ def _assign(target: Expr, v: Expr) -> Expr:
 
 def put_tuple(target, values, names, j):
     if j < len(names):
-        target[names[j]] = values[j]
+        target[names[j]] = as_element(values[j], target[names[j]].dtype)
         put_tuple(target, values, names, j + 1)
 
 
@@ -161,7 +163,7 @@ def put(r: Expr, i: Expr, v: Expr) -> Expr:
     a = Apply(STRUCT_GET, r, field="0")
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    return _assign(field(a, _name_of(i, a.type.dtype.dtype.names)), v)
+    return _assign(field(a, _name_of(i, a.type.dtype.dtype.names)), v, True)
 
 
 def _attribute(r: Expr, name: str):

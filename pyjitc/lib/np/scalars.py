@@ -103,14 +103,17 @@ def angle(args, kwargs):
     if is_complex(x.type):
         result = ufunc_call(np.arctan2, [apply(IMAG, x), apply(REAL, x)])
     else:
-        x = convert(x, x.type if is_float(x.type) else k.float64)
+        short = isinstance(x.type, k.NpInt) and {8: k.float16, 16: k.float32}.get(x.type.bits)
+        x = convert(x, x.type if is_float(x.type) else short or k.float64)
         result = ufunc_call(np.arctan2, [constant(x.type, 0), x])
     deg = slots.get("deg")
     if deg is None or deg.known and not deg.value:
         return result
-    if not deg.known:
-        raise Mismatch("np.angle(deg=) must be a constant")
-    return operators.binary("*", result, number(180 / np.pi))
+    return Call(in_degrees, result, deg)
+
+
+def in_degrees(a, deg):
+    return a * (180 / np.pi) if deg else a
 
 
 _made: dict = {}

@@ -75,7 +75,10 @@ def _find(ufunc, types, dtype, casting, outs):
         hint = "a duration is np.timedelta64(n, 'D'), with its unit" if any(map(k.is_time, types)) else (
             "write x = x + y for x += y, or use an array of the type of the result" if any(outs) and "output" in str(error) else "")
         message = str(error).replace("rule 'no'", "rule 'equiv'") if by_no else str(error)
-        raise Mismatch(message, hint, exception=ValueError if type(error) is ValueError else TypeError) from None
+        given = None
+        if type(error) not in (TypeError, ValueError):  # a UFuncTypeError, which is made of the ufunc and dtypes
+            given = tuple("equiv" if by_no and x == "no" else x for x in error.args)
+        raise Mismatch(message, hint, exception=type(error), given=given) from None
     return _loop_of(ufunc, resolved, types)
 
 

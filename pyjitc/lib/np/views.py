@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ...ops.memory import (
@@ -14,12 +15,14 @@ from ...ops.memory import (
 )
 from ...ops.structure import RETYPE, SELECT, SLICE_GET, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Array, Bool, DType, Int, NoneType, NpBool, NpInt, Slice, Struct, Tuple, is_complex, uint64,
+    Array, Bool, DType, Int, NoneType, NpBool, NpInt, Record, Slice, Struct, Tuple, is_complex, is_scalar, uint64,
 )
 from ...types.lattice import dtype_of, part_of
 from ..build import compiled, meaning
 from ..intrinsics import store_all
 from . import subscripts
+
+conversions = lazy(f"{__package__.rpartition('.')[0]}.py.conversions")
 
 __all__ = ["getattr_", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
            "elements", "view_as", "read_only", "overlap", "is_contiguous", "duplicate", "apart"]
@@ -193,13 +196,6 @@ def put_whole(target, value):
         put_whole(target, value[0])
     else:
         store_all(target, value)
-
-
-def fill_with(a, value):
-    if isinstance(value, np.complexfloating) and a.dtype.kind in "iuf":
-        fill(a, a.dtype.type(value))
-    else:
-        fill(a, value)
 
 
 def fill(a, value):
@@ -434,7 +430,15 @@ ATTRIBUTES = {
 def _fill(args, kwargs):
     if not args[0].type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    return compiled(fill_with)(args, kwargs)
+    if kwargs:
+        raise Mismatch("ndarray.fill() takes no keyword arguments")
+    if len(args) != 2:
+        return compiled(fill)(args, kwargs)
+    a, value = args
+    if is_scalar(value.type) and not isinstance(a.type.dtype, Record):
+        dtype = a.type.dtype
+        value = conversions.discarding(value, dtype, conversions.assign(conversions.element(value, dtype), dtype))
+    return Call(fill, a, value)
 
 
 METHODS = {

@@ -8,7 +8,7 @@ import numpy as np
 from ...base.lazy import lazy
 from ...infer.constants import is_wide, too_wide
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
-from ...ops.arith import COMPLEX_MAKE, FADD, FSUB, IMAG, NARROW, REAL, TRUNCATE
+from ...ops.arith import COMPLEX_MAKE, FADD, FIT, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...ops.memory import ARRAY_LOAD
 from ...types import kinds as k
 from ...types.kinds import (
@@ -23,7 +23,7 @@ times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
 loops = lazy(f"{__package__.rpartition('.')[0]}.np.loops")
 dtypes = lazy(f"{__package__.rpartition('.')[0]}.np.dtypes")
 
-__all__ = ["CALLS", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "to_index", "take", "discarding", "discards"]
+__all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "element", "of_numpy", "to_index", "take", "discarding", "discards"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
 _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
@@ -170,6 +170,25 @@ def assign(value: Expr, dtype: k.Type) -> Expr:
     if is_time(dtype) or is_time(value.type):
         return times.assigned(value, dtype)
     return to_scalar(value, dtype)
+
+
+def of_numpy(x: Expr) -> Expr:
+    """A number as `np.asarray` takes it, which is then cast without a question."""
+    return cast(x, NATURAL[x.type]) if x.type in NATURAL else x
+
+
+NATURAL = {Int: k.int64, Float: k.float64, Bool: k.bool_, Complex: k.complex128}
+
+
+def element(value: Expr, dtype: k.Type) -> Expr:
+    """What assignment to an element of `dtype` makes of a number of NumPy's before it is cast: to signed integers it goes by
+    way of a Python int, which must fit. Anything else as it is."""
+    source = value.type
+    if not isinstance(dtype, NpInt) or not dtype.signed or not isinstance(source, (NpInt, NpFloat, NpComplex)):
+        return value
+    if isinstance(source, NpInt) and source.bits + (not source.signed) <= dtype.bits:
+        return value
+    return apply(FIT, apply(REAL, value) if is_complex(source) else value, type=dtype, message=_LONG)
 
 
 # ---------------------------------------------------------------- calls

@@ -215,7 +215,7 @@ def dist(p, q):
 def differences(p, q, i):
     if i == len(p):
         return ()
-    return (FABS(CAST(p[i], type=Float) - CAST(q[i], type=Float)),) + differences(p, q, i + 1)
+    return (FABS(p[i] - q[i]),) + differences(p, q, i + 1)
 
 
 def largest(values, i):

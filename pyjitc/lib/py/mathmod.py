@@ -11,6 +11,7 @@ from ...base.lazy import lazy
 from ...infer.meaning import Call, Expr, Mismatch
 from ...ops import math as m
 from ...ops.arith import BNOT, FEQ, FLT, FMUL, TRUNCATE
+from ...ops.structure import TUPLE_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number
 from ..build import apply, cast, number, provoked, type_name
@@ -112,9 +113,9 @@ def _rounding(name, op):
             raise Mismatch(f"type {type_name(t)} doesn't define __trunc__ method")
         if not is_number(t) or is_complex(t):
             raise Mismatch(_MUST_BE_REAL % type_name(t))
-        if not is_float(t):
+        if not is_float(t) and not (isinstance(t, NpInt) and t.bits == 64):
             return to_int(x)
-        x = cast(x, Float)
+        x = cast(x, Float)  # an integer of NumPy's, too: it has no method of its own
         return apply(TRUNCATE, x if op is None else apply(op, x))
 
     return rule
@@ -203,7 +204,9 @@ def _dist(args, kwargs):
         raise Mismatch("both points must have the same number of dimensions", "", ValueError)
     if not p.type.elements:
         return number(0.0)
-    return Call(mathfn.dist, p, q)
+    count = range(len(p.type.elements))
+    points = ([real(apply(TUPLE_GET, x, index=j)) for j in count] for x in (p, q))
+    return Call(mathfn.dist, *(apply(builtins.TUPLE_MAKE, *point, cls=None) for point in points))
 
 
 def _isclose(args, kwargs):
@@ -217,7 +220,7 @@ def _isclose(args, kwargs):
 
 def _ldexp(args, kwargs):
     x, n = take("ldexp", args, kwargs, 2, 2)
-    if not (n.type is Int or n.type is Bool or isinstance(n.type, NpInt)):
+    if n.type is not Int and n.type is not Bool:
         raise Mismatch(provoked(math.ldexp, 1.0, 1.0))
     return Call(mathfn.ldexp, real(x), to_index(n))
 

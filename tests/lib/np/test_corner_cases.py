@@ -1,10 +1,12 @@
 """Corners of NumPy's functions that a generator of random calls and programs found to differ: each row is an expression and
 what it is called with, and does the same compiled, down to which results share memory with which arguments."""
+import math
+
 import numpy as np
 import pytest
 
 from pyjitc import TypingError, njit
-from tests.oracle import difference, outcome, plain
+from tests.oracle import agree, difference, outcome, plain
 
 A0, A1, A2 = np.array(3), np.arange(5), np.arange(12.0).reshape(3, 4)
 INF = np.array([[complex(np.inf, 7.25)], [1 + 1j]], np.complex64)
@@ -210,3 +212,95 @@ def test_squeezed_to_no_axes():
 
 def test_places_are_columns():
     agrees("r = np.argwhere(x); r.ravel()[:1] = 9; r", (np.arange(12).reshape(3, 4) % 3,), (np.arange(3),), (np.zeros((2, 2)),))
+
+
+def test_place_reads_what_it_has_written_where_elements_follow_each_other():
+    def same(a, step):
+        b = a[::step]
+        np.place(b, b, b)
+        return a
+
+    def reversed_values(a, step):
+        np.place(a, a > 0, a[::step])
+        return a
+
+    a = np.array([0, 1, 2, 3, 4, 5, 0, 7, 8, 9, 1, 2])
+    for f in (same, reversed_values):
+        for step in (1, 2, -1, -2):
+            for dtype in (np.int64, np.bool_, np.float32):
+                agree(f, a.astype(dtype), step)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_isclose_of_short_numbers_beside_python_floats():
+    for x in (np.complex64(0), np.complex64(1e38), np.complex128(0), np.float32(0), np.array([0], np.complex64)):
+        for y in (-1e308, 1e39, 3e38, np.inf, np.nan):
+            agree(lambda x, y: (np.isclose(x, y), np.isclose(y, x)), x, y)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_round_to_digits_that_no_float_has():
+    for x in (np.float64(1.5), np.float32(-2.5), 1e300, np.float64(123456.789), np.float64(5e-324)):
+        for n in (22, 23, 64, 308, 309, 400, -22, -23, -64, -309, -400, 1 << 40, -1 << 40):
+            agree(lambda x, n: round(x, n), x, n)
+            agree(lambda x, n: np.round(x, n), x, n)
+
+
+def test_floor_of_numpy_integers_goes_by_way_of_a_float():
+    for n in (2**53 + 1, -2**53 - 1, 2**62 + 1, 5, -2**63):
+        agree(lambda n: (math.floor(n), math.ceil(n)), np.int64(n))
+        agree(lambda n: (math.floor(n), math.ceil(n)), np.uint64(abs(n) // 4 + 1))
+
+
+def test_angle_of_short_integers():
+    for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64, np.float16, np.float32):
+        for x in (dtype(3), dtype(0), np.array(-3).astype(dtype)[()], np.array([-3, 0, 3]).astype(dtype)):
+            for degrees in (False, True):
+                agree(lambda x, degrees: np.angle(x, degrees), x, degrees)
+
+
+def test_integers_beside_empty_indices():
+    empty, none = np.zeros(0, int), np.zeros((0, 2), int)
+    for shape in ((0, 3), (2, 3), (3, 0), (2, 3, 2)):
+        for i in (empty, none):
+            for n in (0, 5, -4):
+                for f in (lambda a, i, n: a[n, i], lambda a, i, n: a[i, n]):
+                    agree(f, np.zeros(shape), i, n)
+
+    def put(a, i, n):
+        a[n, i] = 1.0
+
+    for n in (0, 5):
+        agree(put, np.zeros((2, 3)), empty, n)
+        agree(put, np.zeros((0, 3)), none, n)
+
+
+def test_nothing_is_stored_whatever_its_shape():
+    def one(a, i, v):
+        a[i] = v
+
+    def two(a, i, v):
+        a[i, i] = v
+
+    shapes = [(0,), (1,), (3,), (0, 2), (2, 0), (5, 0), (0, 0), (0, 1), (1, 1), (0, 0, 1), (0, 1, 0), (0, 1, 1), (2, 0, 1), (3, 2, 0)]
+    for i in (np.zeros(0, int), np.zeros((0, 2), int), np.zeros((2, 0), int), np.array([0, 0])):
+        for shape in shapes:
+            agree(one, np.zeros(3), i, np.zeros(shape))
+            agree(two, np.zeros((3, 2)), i, np.zeros(shape))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_functions_of_complex64_are_those_of_the_c_library():
+    rng = np.random.default_rng(3)
+    z = (rng.normal(size=300) + 1j * rng.normal(size=300)).astype(np.complex64)
+    w = (3 * rng.normal(size=300) + 3j * rng.normal(size=300)).astype(np.complex64)
+    for name in "sqrt log sin cos tan sinh cosh tanh log2 log10".split():
+        function = getattr(np, name)
+        agree(lambda z: function(z), z)
+        agree(lambda z: function(z), z[0])
+    for name in "arcsin arccos arctan arcsinh arccosh arctanh".split():  # of which older wheels of NumPy have their own
+        function = getattr(np, name)
+        assert np.allclose(njit(lambda z: function(z))(z), function(z), rtol=1e-6, atol=1e-6)
+    agree(lambda z, w: (z ** w)[0], z, w)
+    for n in range(0, 300, 10):
+        agree(lambda x, y: x ** y, z[n], w[n])

@@ -1,4 +1,5 @@
 """Whole-array expressions against NumPy: every ufunc, broadcasting, layouts, overlap, errors, and what fuses."""
+import itertools
 import re
 import warnings
 
@@ -312,3 +313,26 @@ def test_shapes_that_do_not_fit_are_named_with_those_of_numbers():
         for a, b in ((np.arange(3.0), np.arange(2.0)), (np.ones((2, 3)), np.arange(2.0)), (np.zeros(0), np.arange(2.0)), (np.ones((2, 1)), np.ones(3))):
             agree(function, a, b, 2.0, compiled=compiled)
             agree(function, a, b, np.array(2.0), compiled=compiled)
+
+
+def test_messages_name_the_shapes_as_numpy_does():
+    def added(a, b):
+        a += b
+
+    def backwards(a, b):
+        a[::-1] %= b
+
+    def every_other(a, b):
+        a[::2] += b
+
+    def product(a, b):
+        np.multiply(a, b, out=a)
+
+    def three(a, b):
+        a *= b * a[:1]
+
+    shapes = list(itertools.product((1, 2, 3, 0), repeat=2))
+    for f in (added, backwards, every_other, product, three):
+        compiled = njit(f)
+        for mine, other in itertools.product(shapes, [*shapes, (1,), (2,), (3,)]):
+            agree(f, np.ones(mine), np.ones(other), compiled=compiled)

@@ -247,3 +247,24 @@ def test_dots_of_columns_are_calls_without_blas():
     text = text if isinstance(text, str) else "\n".join(text.values())
     lines = [line for line in text.splitlines() if "double @pyj_dot_double(" in line]
     assert sum(line.startswith("define ") for line in lines) == 1 and len(lines) > 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_last_bits_of_short_products(dtype):
+    """Where loops stand for calls of the BLAS: within the error bound of any order of the sums."""
+    rng = np.random.default_rng(5)
+    eps = np.finfo(dtype).eps
+    products = [(njit(f), f) for f in (lambda a, b: a @ b, lambda a, b: np.dot(a, b), lambda a, b: np.einsum("ij,jk->ik", a, b),
+                                       lambda a, b: a @ b[:, 0],
+                                       lambda a, b: np.dot(a[0], b[:, 0]), lambda a, b: np.inner(a, b[:, 0]), lambda a, b: a[:1] @ b)]
+    squares = [(njit(f), f) for f in (lambda a: np.linalg.norm(a), lambda a: np.linalg.det(a),
+                                      lambda a: np.linalg.cholesky(a))]
+    for n in (1, 2, 3, 4, 5, 6, 8, 13, 30):
+        for _ in range(5):
+            a, b = rng.normal(size=(n, n)).astype(dtype), rng.normal(size=(n, n)).astype(dtype)
+            most = np.max(np.abs(a) @ np.abs(b))
+            for compiled, f in products:
+                assert np.max(np.abs(compiled(a, b) - f(a, b))) <= 2 * n * eps * most
+            positive = a @ a.T + n * np.eye(n, dtype=dtype)
+            for compiled, f in squares:
+                assert np.allclose(compiled(positive), f(positive), rtol=8 * n * eps, atol=8 * n * eps)

@@ -1,0 +1,426 @@
+"""A number that is stored alone: NumPy's numbers go to signed integers by way of a Python int, which must fit; elements of
+arrays are cast."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+from tests.oracle import agree, difference, outcome
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+NUMBERS = [np.bool_, *INTEGERS, np.float16, np.float32, np.float64, np.complex64, np.complex128]
+WHOLE = [
+    0,
+    1,
+    -1,
+    127,
+    128,
+    -128,
+    -129,
+    255,
+    256,
+    300,
+    32767,
+    32768,
+    -32769,
+    65535,
+    2**31 - 1,
+    2**31,
+    -(2**31) - 1,
+    2**32,
+    2**63 - 1,
+    -(2**63),
+    2**63,
+    2**64 - 1,
+]
+PARTS = [
+    0.0,
+    -0.0,
+    1.5,
+    -1.5,
+    127.9,
+    128.0,
+    255.9,
+    256.0,
+    -128.9,
+    -129.0,
+    32767.5,
+    32768.0,
+    -32768.5,
+    -32769.0,
+    2.0**31,
+    -(2.0**31) - 0.5,
+    -(2.0**31) - 1,
+    2.0**32,
+    2.0**63,
+    2.0**64,
+    -(2.0**63),
+    1e30,
+    1e300,
+    np.inf,
+    -np.inf,
+    np.nan,
+]
+
+
+def values(cls):
+    if cls is np.bool_:
+        return [np.False_, np.True_]
+    if cls in INTEGERS:
+        return [cls(n) for n in WHOLE if np.iinfo(cls).min <= n <= np.iinfo(cls).max]
+    with np.errstate(all="ignore"):
+        return [cls(x) if not issubclass(cls, np.complexfloating) else cls(complex(x, 1)) for x in PARTS]
+
+
+def item(a, x):
+    a[0] = x
+    return a[0]
+
+
+@pytest.mark.parametrize("target", NUMBERS, ids=lambda t: t.__name__)
+def test_all_pairs_of_dtypes(target):
+    compiled = njit(item)
+    wrong = []
+    for source in NUMBERS:
+        for x in values(source):
+            found = difference(outcome(item, (np.zeros(2, target), x)), outcome(compiled, (np.zeros(2, target), x)))
+            wrong += [f"{x!r} of {source.__name__}: {found}"] * bool(found)
+    assert not wrong, "\n".join(wrong[:20])
+
+
+def place(a, x):
+    a[0, 1] = x
+
+
+def row(a, x):
+    a[1] = x
+
+
+def column(a, x):
+    a[:, -1] = x
+
+
+def everything(a, x):
+    a[...] = x
+
+
+def nothing(a, x):
+    a[:0] = x
+
+
+def outside(a, x):
+    a[7, 0] = x
+
+
+def filled(a, x):
+    a.fill(x)
+
+
+def flat_item(a, x):
+    a.flat[2] = x
+
+
+def flat_part(a, x):
+    a.flat[1:3] = x
+
+
+def flat_all(a, x):
+    a.flat = x
+
+
+def real(a, x):
+    a.real = x
+
+
+def real_item(a, x):
+    a.real[0, 0] = x
+
+
+def added(a, x):
+    a[0, 0] += x
+
+
+def chosen(a, x):
+    a[[0, 1]] = x
+
+
+def chosen_list(a, x):
+    a[[0, 1]] = [x, x]
+
+
+def masked(a, x):
+    a[a == a] = x
+
+
+def tupled(a, x):
+    a[0] = (x, 1)
+
+
+def number_of_array(a, x):
+    a[0, 0] = np.array(x)
+
+
+def row_of_array(a, x):
+    a[0] = np.array([x, x])
+
+
+def copied(a, x):
+    np.copyto(a, x, casting="unsafe")
+
+
+def put(a, x):
+    np.put(a, 0, x)
+
+
+def diagonal(a, x):
+    np.fill_diagonal(a, x)
+
+
+def along(a, x):
+    np.put_along_axis(a, np.array([[0]]), x, 1)
+
+
+def full(a, x):
+    return np.full(3, x, a.dtype), np.full_like(a, x), np.array(x, a.dtype), np.asarray(x, a.dtype)
+
+
+def array(a, x):
+    return np.array([x, x], a.dtype)
+
+
+def iterated(a, x):
+    return np.fromiter((x + n for n in range(3)), a.dtype)
+
+
+def loop(a, x):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] = x
+
+
+def caught(a, x):
+    try:
+        a[0, 0] = x
+    except (OverflowError, ValueError) as error:
+        a[1, 1] = 1
+        return str(error)
+    return "no"
+
+
+FORMS = [
+    place,
+    row,
+    column,
+    everything,
+    nothing,
+    outside,
+    filled,
+    flat_item,
+    flat_part,
+    flat_all,
+    real,
+    real_item,
+    added,
+    chosen,
+    chosen_list,
+    masked,
+    tupled,
+    number_of_array,
+    row_of_array,
+    copied,
+    put,
+    diagonal,
+    along,
+    full,
+    array,
+    iterated,
+    loop,
+    caught,
+]
+SOME = [
+    np.int64(300),
+    np.int64(-129),
+    np.int64(100),
+    np.float64(300.5),
+    np.float64(np.nan),
+    np.float32(-np.inf),
+    np.uint64(2**64 - 1),
+    np.float32(1e30),
+    np.complex64(300 + 1j),
+    300,
+    300.0,
+    np.nan,
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__)
+def test_forms_of_assignment(form):
+    compiled = njit(form)
+    for target, x in itertools.product((np.int8, np.int32, np.uint8), SOME):
+        agree(form, np.zeros((2, 2), target), x, compiled=compiled)
+
+
+RECORD = [("x", "i1"), ("y", "i2", (2,)), ("z", [("u", "i4"), ("w", "f4")])]
+
+
+def field_of_record(r, x):
+    r[0]["x"] = x
+
+
+def item_of_field(r, x):
+    r["x"][1] = x
+
+
+def whole_field(r, x):
+    r["x"] = x
+
+
+def number_for_record(r, x):
+    r[0] = x
+
+
+def tuple_for_record(r, x):
+    r[0] = (1, x, (2, 3.0))
+
+
+def tuple_for_all(r, x):
+    r[:] = (x, 1, (2, 3.0))
+
+
+def array_field(r, x):
+    r["y"] = x
+
+
+def inner_record(r, x):
+    r[0]["z"] = (x, 2.0)
+
+
+def item_of_array_field(r, x):
+    r[0]["y"][1] = x
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        field_of_record,
+        item_of_field,
+        whole_field,
+        number_for_record,
+        tuple_for_record,
+        tuple_for_all,
+        array_field,
+        inner_record,
+        item_of_array_field,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_fields_of_records(form):
+    compiled = njit(form)
+    for x in (*SOME[:-4], 100):
+        agree(form, np.zeros(2, RECORD), x, compiled=compiled)
+
+
+def test_elements_before_the_one_that_does_not_fit_are_stored():
+    def f(a, b):
+        for i in range(len(a)):
+            b[i] = a[i]
+
+    compiled = njit(f)
+    for n in (3, 40, 700, 5000):
+        for bad in {0, 1, n // 2, n - 1}:
+            for source, x in ((np.int64, 300), (np.float64, np.nan), (np.uint64, 2**64 - 1)):
+                a = (np.arange(n) % 100).astype(source)
+                a[bad] = x
+                agree(f, a, np.zeros(n, np.int8), compiled=compiled)
+                agree(f, a, np.zeros(2 * n, np.int16)[::2], compiled=compiled)
+
+
+def test_overflow_wrap_leaves_the_check_out():
+    for x in (np.int64(300), np.float64(1e30), np.float64(np.nan), np.uint64(2**64 - 1)):
+        with np.errstate(all="ignore"):
+            assert njit(overflow="wrap")(item)(np.zeros(1, np.int8), x) == x.astype(np.int8)
+
+
+def test_what_is_known_to_fit_is_not_asked():
+    def remainders(a, b):
+        for i in range(len(a)):
+            b[i] = a[i] % 100
+
+    def shifted(a, b):
+        for i in range(len(a)):
+            b[i] = a[i] >> 57
+
+    def low_bits(a, b):
+        for i in range(len(a)):
+            b[i] = a[i] & 127
+
+    def wide(a, b):
+        for i in range(len(a)):
+            b[i] = a[i]
+
+    for f, asked in ((remainders, False), (shifted, False), (low_bits, False), (wide, True)):
+        compiled = agree(f, np.arange(-300, 300) if f is not wide else np.arange(-100, 100), np.zeros(600, np.int8))
+        assert ("PyExc_OverflowError" in compiled.inspect_llvm(compiled.signatures[0])) == asked, f.__name__
+
+
+def test_loops_that_ask_first_are_vectorised():
+    def f(a, b):
+        for i in range(len(a)):
+            b[i] = a[i] * 3
+
+    for source in (np.int64, np.float64):
+        compiled = agree(f, np.arange(40).astype(source), np.zeros(40, np.int8))
+        assert re.search(r"store <\d+ x i8>", compiled.inspect_llvm(compiled.signatures[0]))
+
+
+def test_what_a_loop_asks_about_may_be_what_it_writes():
+    def through_view(a, shift):
+        b = a.view(np.int16)
+        for i in range(len(a)):
+            b[i] = a[i] + shift
+
+    def in_place(a, b):
+        for i in range(len(a)):
+            a[i] = a[i] + b[i]
+
+    def from_before(a, b):
+        for i in range(1, len(a)):
+            a[i] = a[i - 1] + b[i]
+
+    def total(a, b):
+        s = b[0]
+        for i in range(len(a)):
+            s += b[i]
+            a[i] = s
+        return s
+
+    def every_other(a, b):
+        for i in range(len(a)):
+            if b[i] > 50:
+                a[i] = b[i]
+        return i
+
+    for n in (3, 20, 300, 1000):
+        agree(through_view, np.arange(n), np.int64(2))
+        agree(through_view, np.full(n, 1 << 20), np.int64(2))
+        for most in (1, 90, 200):
+            numbers = np.arange(n) % most
+            for f in (in_place, from_before, total, every_other):
+                agree(f, np.zeros(n, np.int8), numbers)
+
+
+def test_row_of_which_an_item_does_not_fit():
+    def f(a, x):
+        a[0] = (1, x)
+
+    for x in (300, np.int64(300)):
+        first, second = np.zeros((2, 2), np.int8), np.zeros((2, 2), np.int8)
+        for function, a in ((f, first), (njit(f), second)):
+            with pytest.raises(OverflowError, match="Python integer 300 out of bounds for int8"):
+                function(a, x)
+        assert first.tolist() == [[1, 0], [0, 0]] and second.tolist() == [[0, 0], [0, 0]]
