@@ -3,14 +3,18 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
+from ..ops import arith, memory
 from . import (
-    ahead, dce, flags, frame, gvn, inline, latches, messages, polling, ranges, refcount, relax, reload, simplify, speculate,
-    versioning,
+    dce, flags, gvn, inline, latches, messages, polling, ranges, refcount, relax, simplify, speculate, versioning,
 )
 
 __all__ = ["run", "run_device", "PASSES"]
 
 device, nans = lazy(f"{__package__}.device"), lazy(f"{__package__}.nans")
+
+# Passes that are loaded where a function has one of the operations that they look for: a first call pays for each module.
+ahead, frame, reload = (lazy(f"{__package__}.{name}") for name in ("ahead", "frame", "reload"))
+_LOOK_FOR = {ahead: {arith.TRUNCATE, arith.NARROW, arith.FIT}, frame: {memory.ARRAY_NEW}, reload: {memory.ARRAY_LOAD}}
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES = [
@@ -30,6 +34,9 @@ def run(functions: list[ir.Function], options, check=None) -> list[ir.Function]:
     kept = module[:1]
     for fn in kept:  # grows: a call in a dead branch needs no callee
         for one in PASSES:
+            wanted = _LOOK_FOR.get(one)
+            if wanted and not any(inst.op in wanted for block in fn.blocks for inst in block.insts):
+                continue
             one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])

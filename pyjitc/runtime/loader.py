@@ -15,9 +15,12 @@ import struct
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..base.options import environment
 from .platform import FRAME_LINE, check, numpy_api_table
-from . import blas, perf, random, thunks
+from . import blas, random, thunks
+
+perf = lazy(f"{__package__}.perf")  # with PYJITC_PERF alone
 
 __all__ = ["Image", "LoadError", "load", "provide", "resolve"]
 
