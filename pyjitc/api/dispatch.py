@@ -14,6 +14,7 @@ import ctypes
 import operator
 import sys
 import warnings
+import weakref
 from time import perf_counter
 from types import CodeType, FunctionType, MethodType
 from typing import Callable, TextIO
@@ -47,6 +48,9 @@ class _DirectBase(Callable_):
     """Calls a dispatcher's chain with normalised arguments; the slow path at its end says so."""
 
     __slots__ = ()
+
+
+_MOST_PASSING = 128  # specialisations of a function for certain objects, such as closures: the last ones stay
 
 
 class CompiledFunction(Pickled, Callable_):
@@ -188,6 +192,8 @@ class CompiledFunction(Pickled, Callable_):
                 if native is not None:  # it held for other values than those now
                     self._unlink(types)
                 if hasattr(error, "guards"):
+                    if len(self._failures) >= _MOST_PASSING:
+                        del self._failures[next(iter(self._failures))]
                     self._failures[types] = error
                 raise
         found.seconds = perf_counter() - start
@@ -213,6 +219,8 @@ class CompiledFunction(Pickled, Callable_):
         self._rechain()
         if old is not None:
             self._retire(old)
+        for earlier in [one for one in self._order if any(t.passing for t in one)][_MOST_PASSING:]:
+            self._unlink(earlier)
 
     def _unlink(self, types) -> None:
         old = self._natives.pop(types)
@@ -424,7 +432,7 @@ def _is_located(error: Exception) -> bool:
     return getattr(error, "diagnostic", None) is not None
 
 
-_functions: dict[tuple, FunctionType] = {}
+_functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # meaning -> function
 
 
 def _function_type(value) -> Type | None:
@@ -433,7 +441,7 @@ def _function_type(value) -> Type | None:
 
 def _known_function(value):
     """The function that stands for all with the same code and equal captured values: a lambda written in the call
-    compiles once. Types hold it for good, so there is one for each meaning."""
+    compiles once. It lives as long as the types of some specialisation do."""
     key = _meaning(value)
     known = _functions.setdefault(key, value)
     if known is not value and _meaning(known) != key:  # what it captured was rebound since

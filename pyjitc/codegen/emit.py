@@ -770,8 +770,7 @@ class FunctionEmitter(Emitter):
             self.stack_check(inst)
             POLL.lower(self, inst)
         status, result = self.native_call(callee, args)
-        if callee.attrs.get("raises", True):
-            self.check_status(status, inst)
+        self.check_status(status, inst)
         values = result()
         if inst.result is not None:
             self.values[inst.result] = values

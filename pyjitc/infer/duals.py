@@ -19,10 +19,11 @@ from ..types.kinds import (
     Array, Bool, Complex, Dual, Float, Function, Int, NpBool, NpInt, Singleton, Type, float64, is_complex, is_float, is_integer,
     is_number, is_python_number, union_of,
 )
-from ..types.lattice import numpy_counterpart, promote
-from .meaning import Apply, Expr, Mismatch, Operand
+from ..types.lattice import fits, numpy_counterpart, promote, type_of_dtype
+from .join import constant_as
+from .meaning import Apply, Const, Expr, Mismatch, Operand
 
-__all__ = ["as_one", "as_union", "displayed", "keeps"]
+__all__ = ["as_one", "as_union", "displayed", "is_ordered", "keeps", "parts"]
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>"))
 _ORDER = frozenset(("<", "<=", "==", "!=", ">", ">="))
@@ -35,7 +36,11 @@ _CONVERSIONS = (float, bool, complex)
 
 def as_union(x: Operand) -> Operand:
     """The operand, a dual as the union of its two types."""
-    return Operand(x.index, union_of((x.type,)), x.value) if isinstance(x.type, Dual) else x
+    t = x.type
+    if not isinstance(t, Dual):
+        return x
+    members = {t.narrow: t.low} if t.low is not None and t.low == t.high else None
+    return Operand(x.index, union_of((t,)), x.value, members)
 
 
 def keeps(inst, operands, is_program_function) -> bool:
@@ -95,7 +100,27 @@ def _same_element(value: Dual, t: Type) -> bool:
     """Whether both numbers become the same element of an array of `t`, or fail in the same way."""
     if is_complex(value.wide) and not is_complex(t):
         return False
-    return is_float(t) or is_complex(t) and not is_complex(value.narrow) or isinstance(t, NpInt) and t is value.wide and value.narrow is Int
+    if isinstance(t, NpInt):
+        return value.narrow is Int and (t is value.wide or value.low is not None and fits(value.low, t) and fits(value.high, t))
+    return is_float(t) or is_complex(t) and not is_complex(value.narrow)
+
+
+def is_ordered(t: Dual) -> bool:
+    """Whether the wide values are in the order of the numbers, whichever type these have."""
+    return not is_complex(t.wide) and (is_python_number(t.wide) or t.wide is float64 or _place(t))
+
+
+def parts(x: Operand, t: Dual):
+    """(the wide value, whether the number has the narrow type) of an operand that is a `t` or one of its types; None
+    where it is none of these."""
+    if isinstance(x.type, Dual):
+        return Apply(structure.DUAL_WIDE, x), Apply(structure.DUAL_IS_NARROW, x)
+    if x.type is t.wide:
+        return x, Const(Bool, False)
+    if x.type is not t.narrow:
+        return None
+    wide = Const(t.wide, constant_as(x.value, t.wide)) if x.known else Apply(arith.CAST, x, type=t.wide)
+    return wide, Const(Bool, True)
 
 
 def _wide(x: Operand) -> Operand:
@@ -114,7 +139,7 @@ def _binary(inst, operands):
     if op not in _ARITHMETIC:
         return None
     if isinstance(x.type, Dual) and isinstance(y.type, Dual):
-        return x.type if x.type is y.type and _floats(x.type) and op in "+-*" else None
+        return x.type if _alike(x.type, y.type) and _floats(x.type) and op in "+-*" else None
     d, other = (x, y) if isinstance(x.type, Dual) else (y, x)
     t, narrow, wide = _number(other.type), d.type.narrow, d.type.wide
     if t is None:
@@ -129,6 +154,10 @@ def _binary(inst, operands):
     return Dual(Float, float64) if safe else None
 
 
+def _alike(s: Dual, t: Dual) -> bool:
+    return s.narrow is t.narrow and s.wide is t.wide
+
+
 def _floats(t: Dual) -> bool:
     return t.narrow is Float and t.wide is float64
 
@@ -138,7 +167,7 @@ def _compare(inst, operands):
         return None
     x, y = operands
     if isinstance(x.type, Dual) and isinstance(y.type, Dual):
-        if x.type is not y.type or is_complex(x.type.wide):
+        if not _alike(x.type, y.type) or is_complex(x.type.wide):
             return None
         return "wide" if is_python_number(x.type.wide) else Dual(Bool, NpBool) if _floats(x.type) or isinstance(x.type.wide, NpInt) else None
     d, other = (x, y) if isinstance(x.type, Dual) else (y, x)
@@ -193,6 +222,9 @@ def _called(inst, operands):
             return "wide" if not any(is_complex(t.wide) for t in duals) or target in (bool, complex) else None
         if target is int and len(args) == 1:
             return "wide" if is_float(duals[0].wide) or isinstance(duals[0].wide, NpInt) else None
+        if isinstance(target, type) and issubclass(target, np.number) and len(args) == 1:
+            t = type_of_dtype(np.dtype(target))
+            return "wide" if t is not None and _same_element(duals[0], t) else None
         if target is range:
             return "wide" if all(map(_place, duals)) else None
     except TypeError:  # no hash

@@ -169,6 +169,9 @@ class _Emission:
         """A dual as one of its types (that it is known to have, or that serves for both), or as their union."""
         t = value.type
         wide = self.add(structure.DUAL_WIDE, (value,), None, t.wide)
+        if isinstance(target, Dual):  # with other bounds
+            flag = self.add(structure.DUAL_IS_NARROW, (value,), None, Bool)
+            return self.add(structure.DUAL_MAKE, (wide, flag), {"type": target}, target)
         if target is t.wide:
             return wide
         narrow = self.add(arith.CAST, (wide,), {"type": t.narrow}, t.narrow)

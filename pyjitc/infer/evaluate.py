@@ -25,7 +25,7 @@ from .made import Split, UserCall, may_raise, meaning_av
 from .meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw, UNKNOWN
 from .names import describe, has_generator
 from .operations import HANDLERS, Operations, defaults_of, elements_of, members_of, static_value
-from .session import only_value
+from .session import value_of_member
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 
@@ -64,17 +64,20 @@ class Evaluator(Operations):
                 operands = duals.displayed(operands, self.reader_of_display(inst))
             found = duals.as_one(inst, operands, lambda given: HANDLERS[inst.op](self, inst, given))
             if found is not None:
-                meaning, av = self.settle(found)
-                analysis.meaning[inst] = meaning
-                if inst.op.effects & ir.RAISES and may_raise(meaning):
-                    analysis.raising.add(inst)
-                self.record_verdict(inst, meaning, av)
-                return av
+                return self.noted(inst, *self.settle(found))
+            if inst.op is generic.CALL:
+                found = self.extreme(operands)
+                if found is not None:
+                    return self.noted(inst, *self.settle(found))
             if not duals.keeps(inst, operands, self.is_program_function):
                 operands = list(map(duals.as_union, operands))
         whole = inst.op in _UNSPLIT or inst.op is generic.SLICE and all(
             type(x.type) is not Union or self.library.is_power(x.type) for x in operands)
-        meaning, av = self.split(inst, operands, len(operands) if whole else 0)
+        return self.noted(inst, *self.split(inst, operands, len(operands) if whole else 0))
+
+    def noted(self, inst, meaning, av) -> AV | None:
+        """Keeps what an instruction means; its abstract value."""
+        analysis = self.analysis
         analysis.meaning[inst] = meaning
         if type(meaning) is Throw and meaning.hint and not analysis.spec.proto.library:
             self.session.doubtful[analysis, inst] = None
@@ -82,6 +85,21 @@ class Evaluator(Operations):
             analysis.raising.add(inst)
         self.record_verdict(inst, meaning, av)
         return av
+
+    def extreme(self, operands):
+        """max(x, y) and min(x, y) of duals, without a branch; None for anything else."""
+        callee, *args = operands
+        target = callee.type.value if isinstance(callee.type, Singleton) else None
+        if not (target is max or target is min) or len(args) != 2 or self.inst.attrs.get("kwnames"):
+            return None
+        t = join((args[0].type, args[0].value), (args[1].type, args[1].value))[0]
+        parts = [duals.parts(x, t) for x in args] if isinstance(t, Dual) and duals.is_ordered(t) else [None]
+        if None in parts:
+            return None
+        (x, x_is_narrow), (y, y_is_narrow) = parts
+        better = self.library.truth(self.library.compare("<" if target is min else ">", y, x))
+        return Apply(structure.DUAL_MAKE, Apply(structure.SELECT, better, y, x),
+                     Apply(structure.SELECT, better, y_is_narrow, x_is_narrow), type=t)
 
     def reader_of_display(self, inst):
         """The one instruction that reads a tuple or list written out, through others that hold it: (operation, which operand that is,
@@ -110,7 +128,7 @@ class Evaluator(Operations):
             return self.settle(meaning)
         cases, total, mismatch = [], None, None
         for member in operands[k].type.members:
-            narrowed = [x if arg is not inst.args[k] else Operand(i, member, only_value(member))
+            narrowed = [x if arg is not inst.args[k] else Operand(i, member, value_of_member(operands[k], member))
                         for i, (x, arg) in enumerate(zip(operands, inst.args))]
             try:
                 meaning, av = self.split(inst, narrowed, k + 1, False)

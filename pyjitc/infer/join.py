@@ -78,10 +78,24 @@ def _dual(x: AV, y: AV) -> Dual | None:
     if isinstance(wide, Dual):
         if narrow is wide.wide:
             return wide
-        return wide if narrow is wide.narrow and _exact(x, wide.wide) else None
+        if isinstance(narrow, Dual):
+            if narrow.narrow is not wide.narrow or narrow.wide is not wide.wide:
+                return None
+            return _bounded(wide, narrow.low, narrow.high)
+        if narrow is not wide.narrow or not _exact(x, wide.wide):
+            return None
+        return _bounded(wide, x[1], x[1]) if type(x[1]) is int else Dual(narrow, wide.wide)
     if not (is_python_number(narrow) and (is_number(wide) and not is_python_number(wide) or wide in _WIDER.get(narrow, ()))):
         return None
-    return Dual(narrow, wide) if _exact(x, wide) else None
+    bounds = (x[1], x[1]) if type(x[1]) is int else ()
+    return Dual(narrow, wide, *bounds) if _exact(x, wide) else None
+
+
+def _bounded(t: Dual, low, high) -> Dual:
+    """The dual with room for ints from `low` to `high` too, where these are known."""
+    if t.low is None or low is None:
+        return Dual(t.narrow, t.wide)
+    return Dual(t.narrow, t.wide, min(t.low, low), max(t.high, high))
 
 
 def _exact(x: AV, wide: Type) -> bool:

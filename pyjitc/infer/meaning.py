@@ -61,12 +61,14 @@ class Expr:
 
 
 class Operand(Expr):
-    """Operand `index` of the instruction: a type, and its value where it is a constant."""
+    """Operand `index` of the instruction: a type, and its value where it is a constant. members: of a union, the
+    members of which the value is known, and that value."""
 
-    __slots__ = ("index",)
+    __slots__ = ("index", "members")
 
-    def __init__(self, index: int, type: Type, value: Any = UNKNOWN):
+    def __init__(self, index: int, type: Type, value: Any = UNKNOWN, members: dict[Type, Any] | None = None):
         self.index = index
+        self.members = members
         self.type = type
         self.value = value
 

@@ -19,7 +19,7 @@ from .join import join
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, list_of, meaning_av
 from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
 from .names import describe, with_object
-from .session import only_value
+from .session import value_of_member
 
 dis = lazy("dis")
 
@@ -332,7 +332,7 @@ class Operations:
     def split_call(self, on, callee, args, kwargs):
         cases, mismatch = [], None
         for member in on.type.members:
-            narrow = Operand(on.index, member, only_value(member))
+            narrow = Operand(on.index, member, value_of_member(on, member))
             given = [narrow if x is on else x for x in (callee, *args, *kwargs.values())]
             try:
                 meaning = self.whole_call(self.inst, given[0], given[1:len(args) + 1],
@@ -629,7 +629,7 @@ HANDLERS = {
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
     generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.match_class,
-    generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.WITH_ENTER: E.unsupported,
+    generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.POLL: E.poll, generic.YIELD: E.no_yield,
     generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported, control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }
 del E

@@ -171,6 +171,11 @@ class Session:
                 self.depend(function.__kwdefaults__, name, value)
 
 
+def value_of_member(x, member: Type):
+    """The value of an operand of a union where it has the type `member`, if that is known; else UNKNOWN."""
+    return x.members[member] if x.members and member in x.members else only_value(member)
+
+
 def only_value(t: Type):
     """The value of a type that has just one, else UNKNOWN."""
     if t is NoneType:

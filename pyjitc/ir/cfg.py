@@ -177,10 +177,6 @@ class Dominators:
                     at = idom[at]
         return found
 
-    def preorder(self):
-        """Nodes, parents first."""
-        return sorted(self.order, key=self._enter.__getitem__)
-
 
 class Loop:
     """A natural loop: header, blocks (keys of a dict, inner loops included, in reverse post-order), latches (sources of

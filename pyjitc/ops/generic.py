@@ -66,7 +66,6 @@ LENGTH = _op("length", "length (x) -> int: GET_LEN of sequence patterns")
 YIELD = _op("yield", "yield (value) -> value sent in")
 GENERATOR_STATE = _op("generator_state", "generator_state {step} (generator function, live values...) -> state that step `step` goes on from", 0)
 POLL = _op("poll_signals", "poll_signals: a jump back inside a protected range, where an interrupt would be raised; no result")
-WITH_ENTER = _op("with_enter", "with_enter (manager) -> (exit method, entered value) tuple")
 BUILTIN = _op("builtin", "builtin {name}: LOAD_ASSERTION_ERROR and the like -> the class", 0)
 UNSUPPORTED = _op("unsupported", "unsupported {construct, hint}: a located compile error if control can reach it; any operands")
 

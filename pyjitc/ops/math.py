@@ -330,10 +330,6 @@ BITS32 = _op("bits32", "x: float32 -> int32", _bits32, lambda e, inst, x: [e.ass
              "The 32 bits of a float32.")
 FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF,
                   "The float32 with these 32 bits.")
-BITS_SINGLE = _op("bits_single", "x: float32 -> int32", lambda x: np.float32(x).view(np.int32),
-                  lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")], NONDIFF, "The 32 bits of a float32.")
-FROM_BITS_SINGLE = _op("from_bits_single", "n: int32 -> float32", lambda n: np.int32(n).view(np.float32),
-                       lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.")
 LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, NONDIFF,
              "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True)
 LOOKUP_INT = _op("lookup_int", "n: int -> int", _looked_up, _lookup_lower, NONDIFF,

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..base.lazy import lazy
 from ..ir import core as ir
 from . import (
-    ahead, dce, frame, gvn, inline, latches, messages, polling, ranges, refcount, relax, reload, simplify, speculate,
+    ahead, dce, flags, frame, gvn, inline, latches, messages, polling, ranges, refcount, relax, reload, simplify, speculate,
     versioning,
 )
 
@@ -14,7 +14,7 @@ device, nans = lazy(f"{__package__}.device"), lazy(f"{__package__}.nans")
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES = [
-    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, versioning, ahead, speculate, polling, dce,
+    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, versioning, ahead, speculate, flags, polling, dce,
     frame, refcount,
 ]
 

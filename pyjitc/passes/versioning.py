@@ -36,7 +36,7 @@ _ROOM = 1 << 62  # of a sum before a loop, and of what the loop adds to it
 _SLOW = {"fdiv", "sqrt"}  # they count for eight
 # What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
 _QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
-          "bits", "from_bits", "bits_single", "from_bits_single"} - {"frem"}
+          "bits", "from_bits", "bits32", "from_bits32"} - {"frem"}
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
 _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, ISHL_CK: ISHL}
 

@@ -323,13 +323,18 @@ class Dual(Type):
     """A number of one of two types, kept as the wider one: where paths meet, `0` of Python and a float64 make `dual(int, float64)`.
 
     Every value of type `narrow` that such a place can hold is exactly a value of type `wide`, so that operations that
-    do not tell the two apart read the wide value and no more. Representation: the wide value, and a bool that is True where the
-    number has type `narrow`. Inference alone makes duals (infer/duals.py); tuples and lists hold unions."""
+    do not tell the two apart read the wide value and no more. Representation: the wide value, and a bool that is True
+    where the number has type `narrow`. low, high: the least and the greatest int that it can be then, or None where
+    that is not known. Inference alone makes duals (infer/duals.py); tuples and lists hold unions."""
 
-    __slots__ = fields = ("narrow", "wide")
+    __slots__ = fields = ("narrow", "wide", "low", "high")
+
+    def __new__(cls, narrow, wide, low=None, high=None):
+        return super().__new__(cls, narrow, wide, low, high)
 
     def _text(self):
-        return f"dual({self.narrow}, {self.wide})"
+        bounds = "" if self.low is None else f", {self.low}..{self.high}"
+        return f"dual({self.narrow}, {self.wide}{bounds})"
 
 
 class Singleton(Type):

@@ -13,7 +13,7 @@ from .kinds import (
 )
 
 __all__ = ["promote", "python_promote", "kind_of", "numpy_counterpart", "inexact", "dtype_of", "type_of_dtype", "fits",
-           "part_of", "complex_of"]
+           "part_of"]
 
 _RANK = {Bool: 0, Int: 1, Float: 2, Complex: 3}
 _COUNTERPART = {Bool: bool_, Int: int64, Float: float64, Complex: complex128}
@@ -102,11 +102,6 @@ def inexact(t: Type) -> Type:
 def part_of(t: Type) -> Type:
     """The float type of a complex type's parts; other types are their own."""
     return Float if t is Complex else float32 if t is complex64 else float64 if t is complex128 else t
-
-
-def complex_of(t: Type) -> Type:
-    """The complex type whose parts are of float type t."""
-    return Complex if t is Float else complex64 if t is float32 or t.text == "float16" else complex128
 
 
 def fits(value, t: Type) -> bool:

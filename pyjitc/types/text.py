@@ -148,10 +148,14 @@ class _Reader:
                 self.fail("slice takes three types")
             return Slice(*parts)
         if name == "dual":
-            parts = self.items(")")
-            if len(parts) != 2:
-                self.fail("dual takes two types")
-            return kinds.Dual(*parts)
+            narrow = self.union()
+            self.expect(",")
+            wide = self.union()
+            bounds = re.compile(r"\s*,\s*(-?\d+)\.\.(-?\d+)").match(self.text, self.at)
+            if bounds is not None:
+                self.at = bounds.end()
+            self.expect(")")
+            return kinds.Dual(narrow, wide, *(map(int, bounds.groups()) if bounds is not None else ()))
         if name == "Tuple":
             found = self.items(")")
             if len(found) != 1 or not isinstance(found[0], Tuple):

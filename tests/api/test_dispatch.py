@@ -528,3 +528,29 @@ def test_unexpected_layout_runs_in_the_interpreter(fake, monkeypatch):
 def test_import_is_light():
     program = "import sys, numpy; import pyjitc; print([m for m in ('llvmlite', 'bytecode', 'pyjitc.api.compiler', 'pyjitc.infer') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout.strip() == "[]"
+
+
+def test_closures_that_come_and_go_do_not_stay(monkeypatch):
+    from pyjitc.api import dispatch
+
+    def adding(k):
+        return lambda x: x + k
+
+    def apply(function, x):
+        return function(x)
+
+    monkeypatch.setattr(dispatch, "_MOST_PASSING", 4)
+    before = len(dispatch._functions)
+    compiled, seen = njit(apply), []
+    for k in range(12):
+        closure = adding(k)
+        seen.append(weakref.ref(closure))
+        assert compiled(closure, 1) == 1 + k
+        del closure
+    gc.collect()
+    assert len(compiled.signatures) == 4 and len(dispatch._functions) == before + 4
+    assert [r() is not None for r in seen] == [False] * 8 + [True] * 4
+    assert compiled(adding(0), 1) == 1 and compiled(adding(11), 1) == 12  # one comes back, one is still there
+    del compiled
+    gc.collect()
+    assert len(dispatch._functions) == before

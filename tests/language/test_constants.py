@@ -431,3 +431,59 @@ def test_numbers_of_two_types_as_arguments():
     compiled = njit(of_each)
     for values in [-1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]:
         agree(of_each, np.array(values), compiled=compiled)
+
+
+def extremes_of_several(a):
+    low, high, top = 5, 0, 0.0
+    for x in a:
+        low = min(x, low)
+        high = max(high, x)
+        top = max(x, top)
+    clipped = min(max(a[0] * 2.5, 0), 255)
+    numbers = np.zeros(3, np.uint8)
+    numbers[0] = clipped
+    numbers[1] = np.uint8(clipped)
+    return low, high, top, clipped, numbers, max(low, high), min(high, top), max(0, high), min(high, 0), np.float32(top), high < top
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d != "complex64"])
+def test_extremes_of_numbers_of_two_types(dtype):
+    compiled = njit(extremes_of_several)
+    for values in [1, 2, 3], [0, 0], [100, 3]:
+        agree(extremes_of_several, np.array(values, dtype), compiled=compiled)
+    if np.dtype(dtype).kind == "f":
+        for values in [np.nan, 1.0], [1.0, np.nan], [-0.0, 0.0], [-3.0, 5.0]:
+            agree(extremes_of_several, np.array(values, dtype), compiled=compiled)
+
+
+def stored_beyond(a, flag):
+    k = 300
+    if flag:
+        k = a[0]
+    numbers = np.zeros(2, np.int8)
+    numbers[1] = k
+    return numbers
+
+
+def test_a_constant_that_does_not_fit_an_element():
+    for dtype in "float64", "int64", "int8":
+        compiled = njit(stored_beyond)
+        for flag in True, False:
+            agree(stored_beyond, np.array([7], dtype), flag, compiled=compiled)
+
+
+def conditional(masks, weights):
+    best = 0
+    for mask in masks:
+        total = 0
+        for bit in range(len(weights)):
+            if mask >> bit & 1:
+                total += weights[bit]
+        best = max(best, total)
+    return best
+
+
+def test_a_sum_under_a_condition_is_vectorised():
+    compiled = agree(conditional, np.arange(9), np.arange(5))
+    agree(conditional, np.zeros(2, np.int64), np.arange(5), compiled=compiled)
+    assert "paddq" in next(iter(compiled.inspect_asm().values()))

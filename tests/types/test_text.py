@@ -12,7 +12,7 @@ SAMPLES = [
     Slice(Int, NoneType, NoneType), DType(kinds.float32), union_of((Int, NoneType)), Tuple((union_of((Float, Str)), Int)),
     kinds.NpTime("M", "D"), kinds.NpTime("m", "s", 25), kinds.NpTime("m"), DType(kinds.NpTime("M", "as")),
     Array(kinds.NpTime("m"), 2), Array(kinds.NpTime("M", "ns"), 1, "A", False), Array(kinds.NpTime("m"), 0),
-    kinds.Dual(Int, kinds.float64), Tuple((kinds.Dual(Float, kinds.complex64), Int)),
+    kinds.Dual(Int, kinds.float64), kinds.Dual(Int, kinds.float32, -3, 12), Tuple((kinds.Dual(Float, kinds.complex64), Int)),
 ]
 
 

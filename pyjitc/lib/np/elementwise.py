@@ -26,7 +26,6 @@ from .scalars import RELATIONS
 from .ufuncs import loop, typed
 
 times = lazy(f"{__package__}.times")
-searching = lazy(f"{__package__}.searching")
 
 __all__ = ["CALLS", "METHODS", "OPERATORS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type", "item", "power", "shape_into", "shape_of", "is_array", "whole"]
 

@@ -22,19 +22,13 @@ from .creation import scalar_of
 from .masks import fill_masked, masked, positions, put_selected
 from .views import apart, elements, is_writable
 
-__all__ = ["CALLS", "METHODS", "is_advanced", "getitem", "setitem"]
+__all__ = ["CALLS", "METHODS", "getitem", "setitem"]
 
 _WHOLE = Const(Slice(NoneType, NoneType, NoneType), slice(None))
 
 
 def _is_mask(t):
     return isinstance(t, Array) and t.dtype is NpBool or t is Bool or t is NpBool
-
-
-def is_advanced(i: Expr) -> bool:
-    """Whether an index has arrays, masks or lists in it."""
-    parts = i.type.elements if isinstance(i.type, k.Tuple) else (i.type,)
-    return any(isinstance(t, Array) or t is Bool or t is NpBool or isinstance(t, k.Struct) and t.name == "list" for t in parts)
 
 
 # ---------------------------------------------------------------- the parts of an index

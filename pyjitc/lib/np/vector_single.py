@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ISHL, ISHR, ISUB
-from ...ops.math import BITS_SINGLE, COPYSIGN, FABS, FROM_BITS_SINGLE, LOOKUP_SINGLE, POLYNOMIAL, POW_REST
+from ...ops.math import BITS32, COPYSIGN, FABS, FROM_BITS32, LOOKUP_SINGLE, POLYNOMIAL, POW_REST
 from ...ops.structure import SELECT
 from ...types.kinds import float32
 from .vector import add, div, fma, mul, neg, sub
@@ -53,11 +53,11 @@ FRACTION, SMALLEST, MANY, MANY_BITS = i32(0x007FFFFF), f32(2.0**-126), f32(2.0**
 
 
 def power_of_two(k):
-    return FROM_BITS_SINGLE(ISHL(IADD(k, BIAS), FRACTION_BITS))
+    return FROM_BITS32(ISHL(IADD(k, BIAS), FRACTION_BITS))
 
 
 def integer(shifted):
-    return ISUB(BITS_SINGLE(shifted), MAGIC_BITS)
+    return ISUB(BITS32(shifted), MAGIC_BITS)
 
 
 def scaled(p, k):
@@ -98,10 +98,10 @@ def tanh(x):
 
 def log(x):
     small = FLT(x, SMALLEST)
-    u = IADD(BITS_SINGLE(SELECT(small, mul(x, MANY), x)), ONE_LESS_ROOT_HALF)
+    u = IADD(BITS32(SELECT(small, mul(x, MANY), x)), ONE_LESS_ROOT_HALF)
     k = ISUB(ISUB(ISHR(u, FRACTION_BITS), BIAS), SELECT(small, MANY_BITS, NO))
-    n = sub(FROM_BITS_SINGLE(IADD(k, MAGIC_BITS)), MAGIC)
-    f = sub(FROM_BITS_SINGLE(IADD(IAND(u, FRACTION), ROOT_HALF_BITS)), ONE)
+    n = sub(FROM_BITS32(IADD(k, MAGIC_BITS)), MAGIC)
+    f = sub(FROM_BITS32(IADD(IAND(u, FRACTION), ROOT_HALF_BITS)), ONE)
     found = fma(n, LN2_HIGH, fma(mul(f, f), POLYNOMIAL(f, coefficients=LOG), fma(n, LN2_LOW, f)))
     found = SELECT(FLT(x, INF), found, x)
     found = SELECT(FEQ(x, ZERO), MINUS_INF, found)
@@ -111,11 +111,11 @@ def log(x):
 def power(x, y):
     """As in vector_power."""
     a = FABS(x)
-    u = ISUB(BITS_SINGLE(a), LOWEST)
+    u = ISUB(BITS32(a), LOWEST)
     octave = IAND(u, EXPONENT)
     n = CAST(octave, type=float32)  # 2**23 times the exponent
     i = ISHR(u, TABLE_BITS)
-    f = fma(FROM_BITS_SINGLE(ISUB(BITS_SINGLE(a), octave)), LOOKUP_SINGLE(i, table=INVERSES), MINUS_ONE)
+    f = fma(FROM_BITS32(ISUB(BITS32(a), octave)), LOOKUP_SINGLE(i, table=INVERSES), MINUS_ONE)
     t = fma(n, LN2_TOP, LOOKUP_SINGLE(i, table=LOGS))
     t2 = add(t, f)
     square = mul(f, f)
@@ -128,8 +128,8 @@ def power(x, y):
     shifted = fma(p, SIXTEENTHS, MAGIC)
     k = sub(shifted, MAGIC)
     r = add(fma(k, MINUS_SIXTEENTH, p), fma(k, MINUS_SIXTEENTH_LOW, rest))
-    j = BITS_SINGLE(shifted)
-    s = FROM_BITS_SINGLE(IADD(BITS_SINGLE(LOOKUP_SINGLE(j, table=POWERS)), ISHL(j, TABLE_BITS)))
+    j = BITS32(shifted)
+    s = FROM_BITS32(IADD(BITS32(LOOKUP_SINGLE(j, table=POWERS)), ISHL(j, TABLE_BITS)))
     tail = fma(mul(r, r), POLYNOMIAL(r, coefficients=EXP_REST), add(r, LOOKUP_SINGLE(j, table=POWERS_LOW)))
     found = fma(s, tail, s)
     if BNOT(BAND(BAND(FGE(x, LEAST_X), FLT(x, MOST_X)), FLT(FABS(p), LIMIT))):
