@@ -241,6 +241,8 @@ class _DeviceEmitter(FunctionEmitter):
             inst.attrs["unchecked"] = True
         elif inst.op is FIT and not self.module.options.debug:
             inst.op, inst.attrs = CAST, {"type": inst.result.type}
+        elif inst.op is math.MULADD:  # every GPU does it in one step
+            inst.op = math.FMA
         lower = LOWERINGS.get(inst.op)
         if lower is None and inst.op in _LIBDEVICE or inst.op is math.SQRT:
             lower = self.elementary(inst)

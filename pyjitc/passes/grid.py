@@ -401,7 +401,8 @@ class _Grid:
         # once
         values: dict[ir.Value, ir.Value] = {}
         for inst in region.before:
-            copy = ir.Inst(inst.op, inst.args, {**inst.attrs, "masked": self.plan.masked}, ir.Value(inst.result.type, inst.result.name), inst.loc)
+            attrs = {**inst.attrs, "masked": self.plan.masked} if inst.op is grid.COUNT else inst.attrs
+            copy = ir.Inst(inst.op, inst.args, attrs, ir.Value(inst.result.type, inst.result.name), inst.loc)
             if copy.op.effects & ir.RAISES:
                 copy.unwind = ir.Edge(self.failing, [constant(head, -1)])
             head.insts.append(copy)
