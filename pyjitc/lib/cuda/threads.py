@@ -9,7 +9,9 @@ import numpy as np
 from ...infer.meaning import Apply, Call, Expr, Mismatch, Throw
 from ...ops.arith import IADD, ISUB
 from ...ops.gpu import PRINT
+from ...ops.nest import UNIT
 from ...types.kinds import Bool, Str, Tuple, bool_, is_float, is_integer, is_numpy_scalar
+from ..intrinsics import identity
 from ..np import folds, loops, products, views
 from ..np.folds import BLOCK, combine, element, simple_row
 from ..np.products import accumulate
@@ -29,6 +31,13 @@ def row(total, index, n, how, unit, t, room):
     if how == "sum" and t.kind in "fc":
         return total + (simple_row(t.type(0), index, n, how, unit, t) if n < 8 else blocks(index, n, unit, t))
     return simple_row(total, index, n, how, unit, t)
+
+
+def pairwise(shape, how, t):
+    """The sum of one row, without calls of a function by itself."""
+    if UNIT(*shape):
+        return row(identity(how, t), (), shape[0], how, True, t, ())
+    return row(identity(how, t), (), shape[0], how, False, t, ())
 
 
 def blocks(index, n, unit, t):
@@ -131,4 +140,5 @@ def _no_room(args, kwargs):
 
 # What the library's functions mean in kernels.
 THREADS = {print: printed, loops.room: _no_room, **{usual: (lambda args, kwargs, own=own: Call(own, *args)) for usual, own in (
-    (folds.row, row), (folds.room_of, room_of), (views.apart, apart), (loops.save, save), (products.vector_dot, vector_dot), (products.matvec, matvec))}}
+    (folds.row, row), (folds.room_of, room_of), (folds.pairwise, pairwise), (views.apart, apart),
+    (loops.save, save), (products.vector_dot, vector_dot), (products.matvec, matvec))}}
