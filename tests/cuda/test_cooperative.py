@@ -120,6 +120,7 @@ def test_interrupt_while_blocks_wait():
 
 
 def test_limits():
+    steps[1, 1](np.zeros(1), np.zeros(1), 1)
     code = steps.overloads[(Array(float64, 1, "C"), Array(float64, 1, "C"), Int)]
     most = code.max_cooperative_grid_blocks(16)
     with pytest.raises(ValueError, match=f"{most + 1} blocks wait for each other .* at most {most} run at once"):
