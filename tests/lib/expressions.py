@@ -31,7 +31,7 @@ def _evaluate(expr, values):
     if isinstance(expr, Const):
         return expr.value
     if isinstance(expr, Throw):
-        raise expr.exception(expr.message)
+        raise expr.exception(*(expr.given or (expr.message,)))
     args = [_evaluate(x, values) for x in expr.operands]
     if isinstance(expr, Call):
         return expr.function(*args)
@@ -48,7 +48,7 @@ def outcome(function, *args):
         with np.errstate(all="ignore"):
             result = function(*args)
     except Mismatch as error:
-        return error.exception, (error.message,)
+        return error.exception, error.given or (error.message,)
     except Exception as error:
         return type(error), error.args
     return shape(result)

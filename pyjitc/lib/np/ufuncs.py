@@ -62,6 +62,7 @@ def _find(ufunc, types, dtype, casting, outs):
     if len(types) != ufunc.nin:
         raise Mismatch(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments "
                        f"but {len(types)} were given")
+    named = types
     if all(map(k.is_python_number, types)):
         types = tuple(map(numpy_counterpart, types))
     asked = [_WEAK.get(t) or dtype_of(t) for t in types] + [t and dtype_of(t) for t in outs or [None] * ufunc.nout]
@@ -78,8 +79,20 @@ def _find(ufunc, types, dtype, casting, outs):
         given = None
         if type(error) not in (TypeError, ValueError):  # a UFuncTypeError, which is made of the ufunc and dtypes
             given = tuple("equiv" if by_no and x == "no" else x for x in error.args)
+            if named is not types:
+                given = _given_of_python(ufunc, named, asked, given)
         raise Mismatch(message, hint, exception=type(error), given=given) from None
     return _loop_of(ufunc, resolved, types)
+
+
+def _given_of_python(ufunc, types, asked, given):
+    """What the error of a ufunc that has no loop for numbers of Python is made of: it names them by classes of their own."""
+    try:
+        ufunc.resolve_dtypes((*(_WEAK.get(t) or dtype_of(t) for t in types), *asked[len(types):]))
+    except TypeError as error:
+        if len(error.args) == len(given) == 2:
+            return error.args
+    return given
 
 
 def fold_loop(ufunc: np.ufunc, t: k.Type, dtype: k.Type | None = None, out: k.Type | None = None) -> Loop:
