@@ -20,10 +20,10 @@ from ..types.kinds import (
     is_number, is_python_number, union_of,
 )
 from ..types.lattice import fits, numpy_counterpart, promote, type_of_dtype
-from .join import constant_as
+from .join import constant_as, join
 from .meaning import Apply, Const, Expr, Mismatch, Operand
 
-__all__ = ["as_one", "as_union", "displayed", "is_ordered", "keeps", "parts"]
+__all__ = ["as_one", "as_union", "displayed", "extreme", "keeps"]
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>"))
 _ORDER = frozenset(("<", "<=", "==", "!=", ">", ">="))
@@ -105,12 +105,30 @@ def _same_element(value: Dual, t: Type) -> bool:
     return is_float(t) or is_complex(t) and not is_complex(value.narrow)
 
 
-def is_ordered(t: Dual) -> bool:
+def extreme(inst, operands, library) -> Expr | None:
+    """max(x, y) and min(x, y) of duals, without a branch; None for any other call."""
+    callee, *args = operands
+    target = callee.type.value if isinstance(callee.type, Singleton) else None
+    if not (target is max or target is min) or len(args) != 2 or inst.attrs.get("kwnames"):
+        return None
+    t = join((args[0].type, args[0].value), (args[1].type, args[1].value))[0]
+    if not isinstance(t, Dual) or not _is_ordered(t):
+        return None
+    first, second = _parts(args[0], t), _parts(args[1], t)
+    if first is None or second is None:
+        return None
+    (x, x_is_narrow), (y, y_is_narrow) = first, second
+    better = library.truth(library.compare("<" if target is min else ">", y, x))
+    return Apply(structure.DUAL_MAKE, Apply(structure.SELECT, better, y, x),
+                 Apply(structure.SELECT, better, y_is_narrow, x_is_narrow), type=t)
+
+
+def _is_ordered(t: Dual) -> bool:
     """Whether the wide values are in the order of the numbers, whichever type these have."""
     return not is_complex(t.wide) and (is_python_number(t.wide) or t.wide is float64 or _place(t))
 
 
-def parts(x: Operand, t: Dual):
+def _parts(x: Operand, t: Dual):
     """(the wide value, whether the number has the narrow type) of an operand that is a `t` or one of its types; None
     where it is none of these."""
     if isinstance(x.type, Dual):

@@ -66,7 +66,7 @@ class Evaluator(Operations):
             if found is not None:
                 return self.noted(inst, *self.settle(found))
             if inst.op is generic.CALL:
-                found = self.extreme(operands)
+                found = duals.extreme(inst, operands, self.library)
                 if found is not None:
                     return self.noted(inst, *self.settle(found))
             if not duals.keeps(inst, operands, self.is_program_function):
@@ -85,21 +85,6 @@ class Evaluator(Operations):
             analysis.raising.add(inst)
         self.record_verdict(inst, meaning, av)
         return av
-
-    def extreme(self, operands):
-        """max(x, y) and min(x, y) of duals, without a branch; None for anything else."""
-        callee, *args = operands
-        target = callee.type.value if isinstance(callee.type, Singleton) else None
-        if not (target is max or target is min) or len(args) != 2 or self.inst.attrs.get("kwnames"):
-            return None
-        t = join((args[0].type, args[0].value), (args[1].type, args[1].value))[0]
-        parts = [duals.parts(x, t) for x in args] if isinstance(t, Dual) and duals.is_ordered(t) else [None]
-        if None in parts:
-            return None
-        (x, x_is_narrow), (y, y_is_narrow) = parts
-        better = self.library.truth(self.library.compare("<" if target is min else ">", y, x))
-        return Apply(structure.DUAL_MAKE, Apply(structure.SELECT, better, y, x),
-                     Apply(structure.SELECT, better, y_is_narrow, x_is_narrow), type=t)
 
     def reader_of_display(self, inst):
         """The one instruction that reads a tuple or list written out, through others that hold it: (operation, which operand that is,

@@ -806,6 +806,7 @@ TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RA
                "bounded: never that; short: 32 bits are enough")
 WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
             doc="whole {flags} (x): int(x) of what is known to fit in 64 bits; short: in 32")
+CONVERSIONS = frozenset((TRUNCATE, NARROW, FIT))  # that fail where a number does not fit
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,

@@ -33,16 +33,13 @@ __all__ = ["run"]
 BLOCK = 256  # trips that are looked at before they are made: what they read stays in the first cache
 LEAST = 16  # trips of a loop for which this is worth it
 MAX_INSTS = 60
-_CONVERSIONS = {a.TRUNCATE, a.NARROW, a.FIT}
-_CHECKS = {*_CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
+_CHECKS = {*a.CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
 _ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
 _PLAIN = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.INEG_CK: a.INEG, a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE,
           a.FIT: a.FITTED}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op in _CONVERSIONS for b in fn.blocks for i in b.insts):
-        return
     nest = LoopNest(fn)
     defs, edges = Definitions(fn), in_edges(fn.blocks)
     changed = False
@@ -60,7 +57,7 @@ def _plan(fn, loop, nest, defs, edges):
     None."""
     insts = [i for b in fn.blocks if b in loop.blocks for i in b.insts]
     checks = [i for i in insts if i.op in _CHECKS]
-    if loop.inner or len(insts) > MAX_INSTS or not any(i.op in _CONVERSIONS for i in checks):
+    if loop.inner or len(insts) > MAX_INSTS or not any(i.op in a.CONVERSIONS for i in checks):
         return None
     if len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("slow_loop"):
         return None

@@ -33,8 +33,6 @@ _LOOKS = frozenset((
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(inst.op is memory.ARRAY_NEW for block in fn.blocks for inst in block.insts):
-        return
     blocks = reverse_postorder(fn)
     held = _held(blocks, {}, {fn})
     consts = {i.result: i.attrs["value"] for b in blocks for i in b.insts if i.op is control.CONST}

@@ -14,7 +14,7 @@ device, nans = lazy(f"{__package__}.device"), lazy(f"{__package__}.nans")
 
 # Passes that are loaded where a function has one of the operations that they look for: a first call pays for each module.
 ahead, frame, reload = (lazy(f"{__package__}.{name}") for name in ("ahead", "frame", "reload"))
-_LOOK_FOR = {ahead: {arith.TRUNCATE, arith.NARROW, arith.FIT}, frame: {memory.ARRAY_NEW}, reload: {memory.ARRAY_LOAD}}
+_LOOK_FOR = {ahead: arith.CONVERSIONS, frame: {memory.ARRAY_NEW}, reload: {memory.ARRAY_LOAD}}
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES = [

@@ -26,8 +26,6 @@ _FAR = 4  # blocks that are looked through
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op is ARRAY_LOAD for b in fn.blocks for i in b.insts):
-        return
     nest = LoopNest(fn)
     if any(not loop.inner for loop in nest.loops):
         _Reload(fn, nest).run()

@@ -201,7 +201,7 @@ def _part_of(args, kwargs):
 
 @meaning(_part_of)
 def part_of(a, low):
-    """A buffer from there on, of which the length is not true."""
+    """The buffer from element `low` on. Nobody may read the length of the result: it is 1, whatever follows."""
     raise NotImplementedError
 
 
