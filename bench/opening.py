@@ -1,4 +1,5 @@
-"""Suite `opening`: the first example of the README as it stands there: a call of it, and all that comes before its result.
+"""Suite `opening`: the first example of the README as it stands there: a call of it, and all that comes before its
+result.
 
 The contenders are given the same text with their own import line. A first call is the CPU time of a new process from
 the import of the compiler to the result, with NumPy imported before.

@@ -38,7 +38,8 @@ MEANS = (("math", "functions of arrays, 10 to 1e6 elements"), ("loops", "scalar 
 def table(results: Results, source: str) -> str:
     """Markdown. source: the file that the figures come from, as a link."""
     rows = [(said, _find(results, suite, name)) for suite, name, said in TOLD]
-    peers, lines = _told(results.rows, [(said, row) for said, row in rows if row is not None and row.figure is not None])
+    peers, lines = _told(results.rows, [(said, row) for said,
+                                        row in rows if row is not None and row.figure is not None])
     summaries = []
     for suite, said in MEANS:
         rows = [row for row in results.rows if row.suite == suite and row.ratios and row.figure is not None]

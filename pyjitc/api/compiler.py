@@ -108,14 +108,16 @@ def compile_signature(function, types, options: Options) -> Compiled:
 
 
 def _too_deep(function, error: RecursionError) -> CompileError:
-    """What the compiler, which follows what is nested by calling itself, cannot follow to its end; located where inference was, if it was
+    """What the compiler, which follows what is nested by calling itself, cannot follow to its end; located where
+    inference was, if it was
     inference."""
     code, loc, name = function.__code__, Loc(function.__code__.co_firstlineno, 0, -1, -1), function.__qualname__
     proto, inst = getattr(error, "place", (None, None))
     if proto is not None:
         code, loc, name = proto.code, inst.loc, proto.qualname
     return CompileError(Diagnostic(
-        "something here is nested too deeply to be compiled: expressions, tuples or functions in each other, hundreds of levels of them",
+        "something here is nested too deeply to be compiled: expressions, tuples or functions in each other, "
+        "hundreds of levels of them",
         code.co_filename, *loc, function=name,
         hint="write a long expression as several statements, and a chain of functions or tuples as a loop over an array"))
 

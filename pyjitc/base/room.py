@@ -14,7 +14,8 @@ from .lazy import lazy
 __all__ = ["COMPILING", "DEPTH", "with_room"]
 
 COMPILING = 1 << 20  # bytes: inference and the passes of LLVM call themselves
-DEPTH = 600  # and calls of Python functions inside each other: a recursion that has come far may be what compiles another function
+# and calls of Python functions inside each other: a recursion that has come far may be what compiles another function
+DEPTH = 600
 
 ctypes, threading = lazy("ctypes"), lazy("threading")
 
@@ -37,9 +38,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def with_room(size: int, function, *args, calls: int = 0):
-    """function(*args), which takes `size` bytes of the stack and `calls` calls of Python functions inside each other: in a thread of its
+    """function(*args), which takes `size` bytes of the stack and `calls` calls of Python functions inside each other:
+    in a thread of its
     own where this one has less."""
-    if (get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN) and not (calls and _is_deep(calls)):
+    if (get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN) and not (calls
+                                                                                              and _is_deep(calls)):
         return function(*args)
     done: list = []
 

@@ -11,7 +11,8 @@ from ..ir.core import Inst, Value
 from ..ops.arith import CAST
 from ..runtime import platform
 from ..types.kinds import (
-    Array, Bool, Bytes, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, NoneType, NpBool, NpComplex, NpFloat,
+    Array, Bool, Bytes, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, NoneType, NpBool,
+    NpComplex, NpFloat,
     NpInt, NpTime, Object, Range, Record, Singleton, Slice, Str, Struct, TIME_UNITS, Tuple, Undefined, Union,
 )
 from ..types.lattice import dtype_of

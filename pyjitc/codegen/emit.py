@@ -16,7 +16,8 @@ from ..ops import control
 from ..ops.memory import POLL, count_references
 from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import (
-    Array, Bool, Bytes, Cell, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator, Method, NoneType, NpBool,
+    Array, Bool, Bytes, Cell, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator,
+    Method, NoneType, NpBool,
     NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
 )
 from . import apart, box, forms, helpers, shared
@@ -41,7 +42,8 @@ def components(t: Type) -> tuple[str, ...]:
 
 
 def _find(t: Type) -> tuple[str, ...]:
-    """Parts before what they are parts of, without recursion: functions may be nested in each other hundreds of levels deep."""
+    """Parts before what they are parts of, without recursion: functions may be nested in each other hundreds of levels
+    deep."""
     work = [t]
     while work:
         one = work[-1]
@@ -660,7 +662,8 @@ class FunctionEmitter(Emitter):
             return "nounwind noinline optnone cold"
         if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
             return "nounwind noinline"
-        return {"always": "nounwind alwaysinline", "never": "nounwind noinline"}.get(self.fn.attrs.get("inlining"), "nounwind")
+        return {"always": "nounwind alwaysinline", "never": "nounwind noinline"}.get(self.fn.attrs.get("inlining"),
+                                                                                     "nounwind")
 
     def arrive(self, edge: ir.Edge, origin: str) -> None:
         self.arrivals[edge.block].append((origin, [self.values[a] for a in edge.args]))

@@ -1,8 +1,9 @@
 """Which of a program's functions LLVM puts in place of calls, so that a module grows in proportion to the program.
 
-A function of a few instructions is put in place of every call of it. What it calls may be as small, and what that calls: each
-counts with all that takes the place of the calls in it, and one that has grown large that way stays a call. Of others LLVM decides
-by itself, unless there are so many calls of one that the copies would be most of the module.
+A function of a few instructions takes the place of every call of it. What it calls may be as small, and so may what
+that calls in turn, so a function counts with everything that takes the place of the calls in it; one that has grown
+large in this way stays a call. For any other function LLVM decides by itself, unless so many calls of it are there
+that the copies would be most of the module.
 """
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ COPIES = 4000  # instructions of all copies of one larger function, for all of i
 
 
 def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROWN, copies: float = COPIES) -> None:
-    """Note in `attrs["inlining"]`: "always" or "never"; nothing where LLVM is to decide. Functions that may call themselves are left to it."""
+    """Note in `attrs["inlining"]`: "always" or "never"; nothing where LLVM is to decide. Functions that may call
+    themselves are left to it."""
     sites: dict[ir.Function, dict[ir.Function, int]] = {}  # function -> callee -> number of calls
     for fn in functions:
         found = sites[fn] = {}

@@ -9,7 +9,8 @@ __all__ = ["Prototype", "prototype_of", "nested"]
 
 class Prototype:
     """A function's code and its globals. Interned: a lambda made anew in a loop gives the same Prototype, because equal
-    code objects compare equal; it lives as long as somebody uses it. `library`: a function of pyjitc.lib, hidden from tracebacks;
+    code objects compare equal; it lives as long as somebody uses it. `library`: a function of pyjitc.lib, hidden from
+    tracebacks;
     `absorbs`: a constant in it takes the type of what it meets, see infer/join.py."""
 
     __slots__ = ("code", "globals", "qualname", "library", "absorbs", "built", "steps", "__weakref__")

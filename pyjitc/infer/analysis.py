@@ -38,8 +38,10 @@ def _defect(error: Exception) -> Mismatch:
 
 def _too_large(inst: ir.Inst) -> Mismatch:
     name = inst.result.name if inst.result is not None else ""
-    return Mismatch(f"the type of {repr(name) if name else 'this value'} would have more than {MAX_SIZE} parts: it grows with every call or round",
-                    "keep the type of a variable or argument the same: an array, or one level of a tuple, where tuples or functions would nest")
+    return Mismatch(f"the type of {repr(name) if name else 'this value'} would have more than {MAX_SIZE} parts: it "
+                    f"grows with every call or round",
+                    "keep the type of a variable or argument the same: an array, or one level of a tuple, where "
+                    "tuples or functions would nest")
 
 
 class Analysis:

@@ -1,11 +1,15 @@
 """Operations that need not tell the two types of a dual apart (types/kinds.py).
 
-A dual is a number that has a Python type on some paths and a wider type on others, and that is kept as the wider one. `s = 0` before
-`s += a[i]` is the commonest: every operation of the loop gives the same for `0` and for `0.0`, so it reads the wide value, and
+A dual is a number that has a Python type on some paths and a wider type on others, and that is kept as the wider one.
+`s = 0` before
+`s += a[i]` is the commonest: every operation of the loop gives the same for `0` and for `0.0`, so it reads the wide
+value, and
 what the program returns is told apart by the flag alone. Three answers are possible for an operation:
 
-    wide      the result has one type, and the wide values give it: `s + x` of a NumPy `x`, `s > x`, `bool(s)`, `a[i] = s`
-    a dual    the result has Python's type where the operands have it, and the same value: `s * 0.5`, `s < 0.5` of Python's floats
+    wide      the result has one type, and the wide values give it: `s + x` of a NumPy `x`, `s > x`, `bool(s)`, `a[i] =
+    s`
+    a dual    the result has Python's type where the operands have it, and the same value: `s * 0.5`, `s < 0.5` of
+    Python's floats
     None      anything else: the operand is taken as a union, and each type has its own code
 """
 from __future__ import annotations
@@ -16,7 +20,8 @@ import numpy as np
 
 from ..ops import arith, generic, structure
 from ..types.kinds import (
-    Array, Bool, Complex, Dual, Float, Function, Int, NpBool, NpInt, Singleton, Type, float64, is_complex, is_float, is_integer,
+    Array, Bool, Complex, Dual, Float, Function, Int, NpBool, NpInt, Singleton, Type, float64, is_complex, is_float,
+    is_integer,
     is_number, is_python_number, union_of,
 )
 from ..types.lattice import fits, numpy_counterpart, promote, type_of_dtype
@@ -29,7 +34,8 @@ _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>
 _ORDER = frozenset(("<", "<=", "==", "!=", ">", ">="))
 _MOVES = (generic.MAKE_CELL, generic.CELL_SET)  # cells hold duals
 _OF_FLOATS = frozenset(f for name in (
-    "sqrt cbrt exp exp2 expm1 log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc degrees radians isnan isinf "
+    "sqrt cbrt exp exp2 expm1 log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc "
+    "degrees radians isnan isinf "
     "isfinite fabs atan2 hypot copysign pow fmod").split() if (f := getattr(math, name, None)) is not None)
 _CONVERSIONS = (float, bool, complex)
 
@@ -74,7 +80,8 @@ _MAKERS = (np.array, np.asarray, np.ascontiguousarray, np.asfortranarray)
 
 
 def displayed(operands, reader):
-    """What a tuple or list written out is made of, where what reads it is known: (its operation, which operand, all types).
+    """What a tuple or list written out is made of, where what reads it is known: (its operation, which operand, all
+    types).
 
     In `a[i, k]` a dual is an index like any other, and in `np.array([x, s])` an element of the array's dtype."""
     op, position, types = reader
@@ -101,7 +108,8 @@ def _same_element(value: Dual, t: Type) -> bool:
     if is_complex(value.wide) and not is_complex(t):
         return False
     if isinstance(t, NpInt):
-        return value.narrow is Int and (t is value.wide or value.low is not None and fits(value.low, t) and fits(value.high, t))
+        return value.narrow is Int and (t is value.wide or value.low is not None and fits(value.low, t)
+                                        and fits(value.high, t))
     return is_float(t) or is_complex(t) and not is_complex(value.narrow)
 
 
@@ -187,7 +195,8 @@ def _compare(inst, operands):
     if isinstance(x.type, Dual) and isinstance(y.type, Dual):
         if not _alike(x.type, y.type) or is_complex(x.type.wide):
             return None
-        return "wide" if is_python_number(x.type.wide) else Dual(Bool, NpBool) if _floats(x.type) or isinstance(x.type.wide, NpInt) else None
+        return "wide" if is_python_number(x.type.wide) else Dual(Bool,
+            NpBool) if _floats(x.type) or isinstance(x.type.wide, NpInt) else None
     d, other = (x, y) if isinstance(x.type, Dual) else (y, x)
     t, narrow, wide = _number(other.type), d.type.narrow, d.type.wide
     if t is None:
@@ -259,5 +268,6 @@ def _called(inst, operands):
 
 _RULES = {
     generic.BINARY: _binary, generic.INPLACE: _binary, generic.COMPARE: _compare, generic.UNARY: _unary,
-    generic.TRUTH: lambda inst, operands: "wide", generic.SETITEM: _stored, generic.GETITEM: _loaded, generic.CALL: _called,
+    generic.TRUTH: lambda inst, operands: "wide", generic.SETITEM: _stored, generic.GETITEM: _loaded,
+    generic.CALL: _called,
 }

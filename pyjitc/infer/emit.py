@@ -178,7 +178,8 @@ class _Emission:
         if target is t.narrow:
             return narrow
         flag = self.add(structure.DUAL_IS_NARROW, (value,), None, Bool)
-        return self.add(structure.SELECT, (flag, self.convert(narrow, target), self.convert(wide, target)), None, target)
+        return self.add(structure.SELECT, (flag, self.convert(narrow, target), self.convert(wide, target)), None,
+                        target)
 
     def to_dual(self, value, target, known):
         """A number of one of the types of a dual as that dual."""

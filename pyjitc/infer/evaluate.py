@@ -13,7 +13,8 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, structure
 from ..types.kinds import (
-    Array, Bool, DType, Dual, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Struct, Tuple, Type, Unbound,
+    Array, Bool, DType, Dual, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Struct, Tuple, Type,
+    Unbound,
     Undefined, Union, is_numpy_scalar, is_python_number, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
@@ -87,7 +88,8 @@ class Evaluator(Operations):
         return av
 
     def reader_of_display(self, inst):
-        """The one instruction that reads a tuple or list written out, through others that hold it: (operation, which operand that is,
+        """The one instruction that reads a tuple or list written out, through others that hold it: (operation, which
+        operand that is,
         the types of all as far as they are known); or (None, 0, ())."""
         analysis, block = self.analysis, self.block
         while True:
@@ -103,7 +105,8 @@ class Evaluator(Operations):
         return self.session.function_of(target) is not None and self.library.rule_for(target) is None
 
     def split(self, inst, operands, start, outermost=True):
-        """The meaning of `inst` for each combination of members of the unions among its operands, which are the same member where
+        """The meaning of `inst` for each combination of members of the unions among its operands, which are the same
+        member where
         they are the same value."""
         for k in range(start, len(operands)):
             if type(operands[k].type) is Union:
@@ -123,7 +126,8 @@ class Evaluator(Operations):
             cases.append((member, meaning, av))
             if av is not None:
                 total = av if total is None else join(total, av)
-        if mismatch is not None and all(_only_throws(m) for _, m, _ in cases) and not any(m is Unbound for m, _, _ in cases):
+        if mismatch is not None and all(_only_throws(m) for _, m, _ in cases) and not any(m is Unbound for m, _,
+                                                                                          _ in cases):
             messages = {(m.exception, m.message) if type(m) is Throw else None for _, m, _ in cases}
             if outermost or len(messages) == 1 and None not in messages:
                 raise mismatch

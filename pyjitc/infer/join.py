@@ -1,10 +1,13 @@
 """Where two paths meet: the type and constant that hold for both, and how a value gets there.
 
-Rules, in order: equal types; a Python number beside a wider type of number that holds it exactly becomes a dual (types/kinds.py),
-which keeps both types; arrays that differ in layout; exceptions with a common base; tuples element by element; else a small
+Rules, in order: equal types; a Python number beside a wider type of number that holds it exactly becomes a dual
+(types/kinds.py),
+which keeps both types; arrays that differ in layout; exceptions with a common base; tuples element by element; else a
+small
 union, or an error where it would be large.
 
-Library functions that implement NumPy in the compiled subset start their sums from `0`: in them a constant takes the NumPy type of the other side (`absorb`).
+Library functions that implement NumPy in the compiled subset start their sums from `0`: in them a constant takes the
+NumPy type of the other side (`absorb`).
 """
 from __future__ import annotations
 
@@ -13,8 +16,10 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    Array, Bool, Complex, Dual, Exception_, Float, Function, Generator, Int, NoneType, NpBool, NpComplex, NpFloat, NpInt, Singleton,
-    Tuple, Type, Unbound, Undefined, complex128, float64, int64, is_complex, is_float, is_number, is_python_number, members_of,
+    Array, Bool, Complex, Dual, Exception_, Float, Function, Generator, Int, NoneType, NpBool, NpComplex, NpFloat,
+    NpInt, Singleton,
+    Tuple, Type, Unbound, Undefined, complex128, float64, int64, is_complex, is_float, is_number, is_python_number,
+    members_of,
     union_of,
 )
 from ..types.lattice import fits
@@ -85,7 +90,8 @@ def _dual(x: AV, y: AV) -> Dual | None:
         if narrow is not wide.narrow or not _exact(x, wide.wide):
             return None
         return _bounded(wide, x[1], x[1]) if type(x[1]) is int else Dual(narrow, wide.wide)
-    if not (is_python_number(narrow) and (is_number(wide) and not is_python_number(wide) or wide in _WIDER.get(narrow, ()))):
+    if not (is_python_number(narrow) and (is_number(wide) and not is_python_number(wide)
+                                          or wide in _WIDER.get(narrow, ()))):
         return None
     bounds = (x[1], x[1]) if type(x[1]) is int else ()
     return Dual(narrow, wide, *bounds) if _exact(x, wide) else None
@@ -99,7 +105,8 @@ def _bounded(t: Dual, low, high) -> Dual:
 
 
 def _exact(x: AV, wide: Type) -> bool:
-    return _TWINS[x[0]] is wide or x[1] is not UNKNOWN and (type(x[1]) is not bool or wide is NpBool) and fits(x[1], wide)
+    return _TWINS[x[0]] is wide or x[1] is not UNKNOWN and (type(x[1]) is not bool or wide is NpBool) and fits(x[1],
+                                                                                                               wide)
 
 
 def join(x: AV, y: AV, absorb: bool = False, header: bool = False) -> AV:

@@ -186,7 +186,8 @@ class Nest(Expr):
 
 
 class Throw(Expr):
-    """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail at
+    """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail
+    at
     run time.
 
     hint: '', or what the program probably means; it is then refused when it is compiled, unless a handler is around."""

@@ -113,7 +113,8 @@ class Session:
         return spec
 
     def _hashed(self, value):
-        """The stand-in for a constant in keys; of a tuple, which the library may walk through with a specialisation for each item, it is
+        """The stand-in for a constant in keys; of a tuple, which the library may walk through with a specialisation
+        for each item, it is
         made once."""
         if type(value) is not tuple:
             return _hashed(value)

@@ -160,7 +160,8 @@ class Dominators:
         return self._enter[a] <= self._enter[b] and self._leave[b] <= self._leave[a]
 
     def frontiers(self) -> dict:
-        """Node -> the nodes where its dominance ends: it dominates a predecessor of them, and not them (but for itself, as ordered
+        """Node -> the nodes where its dominance ends: it dominates a predecessor of them, and not them (but for
+        itself, as ordered
         keys). Nodes without any are left out."""
         found: dict = {}
         idom = self.idom
@@ -252,7 +253,8 @@ class LoopNest:
 def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, dict[Value, None]]:
     """Block -> the values, defined elsewhere, that are read in it or after it; its own parameters are not among them.
 
-    The values are keys of a dict, in an order that follows from the function alone. `wanted` restricts the answer. Walks back from each use to the definition: cost is the size of the answer.
+    The values are keys of a dict, in an order that follows from the function alone. `wanted` restricts the answer.
+    Walks back from each use to the definition: cost is the size of the answer.
     A value read by a handler counts as live in all of the block that the exception leaves.
     """
     order = reverse_postorder(fn)

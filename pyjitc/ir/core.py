@@ -37,17 +37,20 @@ NOWHERE = Loc(0, 0, -1, -1)
 
 
 _attributes: dict[Op, frozenset[str]] = {}  # filled when asked
-NOTES = frozenset(("origin",))  # that any instruction may have. origin: (qualname, filename) of the function it was inlined from
+# that any instruction may have. origin: (qualname, filename) of the function it was inlined from
+NOTES = frozenset(("origin",))
 
 
 class Op:
     """One operation: everything about it in one record. Frozen, compared by identity, callable in library code.
 
-    name: str, as printed; attrs: names of the attributes that an instruction of it may have; rule: (operand types, attrs) -> result Type or None for no result, raises TypeError;
+    name: str, as printed; attrs: names of the attributes that an instruction of it may have; rule: (operand types,
+    attrs) -> result Type or None for no result, raises TypeError;
     effects: the flags above; eval: the Python meaning, called with operand values (and attrs as keywords when
     `eval_attrs`), for folding and the IR interpreter, None where it has none; lower: see ops/lowering.py;
     partials: derivative (a lambda, or NONDIFF / STRUCTURAL of ops/effects.py); bounds: (least, most) of an int result;
-    doc: what it does. An attribute is declared by naming it there in braces, alone or with others, before a colon what it may be.
+    doc: what it does. An attribute is declared by naming it there in braces, alone or with others, before a colon what
+    it may be.
     """
 
     __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds")

@@ -2,7 +2,8 @@
 
 Scalars are Python's and NumPy's own, arrays are NumPy arrays, structs are tuples, a union is a value beside the
 member type it has (`Tagged`), cells and iterators are boxes. Reference counts and polls do nothing. Operations
-compute through `Op.eval`; what has none (control, memory, aggregates) is a method here, called by name. What only threads
+compute through `Op.eval`; what has none (control, memory, aggregates) is a method here, called by name. What only
+threads
 of a kernel do is in interp_kernel.py.
 """
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Closure(NamedTuple):
 
 
 class Wait:
-    """A thread of a kernel waits at `inst`, with these operands: for the lanes of its warp, or only for others to have a turn,
+    """A thread of a kernel waits at `inst`, with these operands: for the lanes of its warp, or only for others to have
+    a turn,
     and then goes on with `value`; else for its block or its grid."""
 
     __slots__ = ("inst", "args", "lanes", "turn", "value")
@@ -228,7 +230,8 @@ class _Machine:
         elif inst.op.eval is None:
             raise AssertionError(f"operation {inst.op.name} has no meaning here")
         elif inst.op.eval_attrs:
-            attrs = inst.attrs if inst.attrs.keys() <= inst.op.attrs else {key: x for key, x in inst.attrs.items() if key in inst.op.attrs}
+            attrs = inst.attrs if inst.attrs.keys() <= inst.op.attrs else {key: x for key,
+                x in inst.attrs.items() if key in inst.op.attrs}
             result = inst.op.eval(*args, **attrs)
         else:
             result = inst.op.eval(*args)
@@ -292,10 +295,12 @@ class _Machine:
         return self.row(index, inst.attrs["type"])
 
     def row(self, index, t):
-        """The elements from an index on, where the tree is an array of such elements that follow each other; else None."""
+        """The elements from an index on, where the tree is an array of such elements that follow each other; else
+        None."""
         tree, operands = self.nests[-1]
         x = None if hasattr(tree, "parts") else operands[tree.index]
-        if not isinstance(x, np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.strides[-1] != x.itemsize or x.shape[-1] == 1:
+        if not isinstance(x,
+                          np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.strides[-1] != x.itemsize or x.shape[-1] == 1:
             return None
         *own, first = index[len(index) - x.ndim:]
         return x[tuple(0 if n == 1 else i for i, n in zip(own, x.shape))][first:]

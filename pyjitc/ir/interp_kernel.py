@@ -1,7 +1,10 @@
-"""The meaning of kernels: the interpreter of interp.py for the threads of a grid, and for block functions (passes/grid.py).
+"""The meaning of kernels: the interpreter of interp.py for the threads of a grid, and for block functions
+(passes/grid.py).
 
-`run_kernel` runs a function for each thread; the threads of a block take turns wherever they wait for each other or work on memory
-that others may work on. `run_blocks` runs a block function once for each block. Shared memory is filled with ones before.
+`run_kernel` runs a function for each thread; the threads of a block take turns wherever they wait for each other or
+work on memory
+that others may work on. `run_blocks` runs a block function once for each block. Shared memory is filled with ones
+before.
 """
 from __future__ import annotations
 
@@ -20,8 +23,10 @@ WARP = 32
 
 
 def run_kernel(functions: list[Function], args, grid, block, shared: int = 0, limit: int = 10_000_000) -> None:
-    """Run functions[0] for each thread of a grid. grid, block: numbers of blocks and threads on three axes; shared: bytes of dynamic
-    shared memory. Raises what the first thread that fails raises; RuntimeError where threads wait for each other in vain."""
+    """Run functions[0] for each thread of a grid. grid, block: numbers of blocks and threads on three axes; shared:
+    bytes of dynamic
+    shared memory. Raises what the first thread that fails raises; RuntimeError where threads wait for each other in
+    vain."""
     entry = functions[0]
     given = [enter(x, p.type) for x, p in zip(args, entry.params, strict=True)]
     _run([_Block(place, grid, block, shared, limit).of_threads(entry, given) for place in _places(grid)])
@@ -52,7 +57,8 @@ def _run(blocks) -> None:
 
 
 class _Thread:
-    """What runs: a thread, or a block function. waits: the Wait it has come to, None: it may go on; lane: its number in the block."""
+    """What runs: a thread, or a block function. waits: the Wait it has come to, None: it may go on; lane: its number
+    in the block."""
 
     def __init__(self, block, lane: int, fn: Function, args):
         self.lane, self.ended, self.waits, self.given = lane, False, None, None
@@ -72,7 +78,8 @@ class _Thread:
 
 
 class _Block:
-    """A block: its place, and the memory that its threads have in common. states, slots, arrived: of a block function."""
+    """A block: its place, and the memory that its threads have in common. states, slots, arrived: of a block
+    function."""
 
     def __init__(self, place, grid, size, shared: int, limit: int):
         self.place, self.grid, self.size = place, grid, size
@@ -132,8 +139,11 @@ class _Block:
             for inst, group in here.items():
                 lanes = {t.lane % WARP: t for t in group}
                 masks = {t.waits.args[0] for t in group if t.waits.args}
-                if len(masks) < 2 and all(lane in lanes or lane not in alive or not mask >> lane & 1 for mask in masks for lane in range(WARP)):
-                    answers = {t: _lanes(inst.op.name, inst.attrs, lane, {n: x.waits.args[1] if len(x.waits.args) > 1 else None for n, x in lanes.items()},
+                if len(masks) < 2 and all(lane in lanes or lane not in alive or not mask >> lane & 1
+                                          for mask in masks for lane in range(WARP)):
+                    answers = {t: _lanes(inst.op.name, inst.attrs, lane,
+                                         {n: x.waits.args[1] if len(x.waits.args) > 1 else None for n,
+                                          x in lanes.items()},
                                          *t.waits.args[:1], *t.waits.args[2:]) for lane, t in lanes.items()}
                     for thread, value in answers.items():
                         thread.answer(value)
@@ -264,18 +274,21 @@ class _KernelMachine(_Machine):
         return found
 
     def do_count_threads(self, inst):
-        found = [self.block.slots[inst.attrs["slot"], t] for t, s in self.block.states.items() if s >= 0 or not inst.attrs["masked"]]
+        found = [self.block.slots[inst.attrs["slot"], t] for t,
+                 s in self.block.states.items() if s >= 0 or not inst.attrs["masked"]]
         return {"count": sum(found), "and": int(all(found)), "or": int(any(found))}[inst.attrs["how"]]
 
     def do_lanes(self, inst, thread, *rest):
         first, attrs = thread - thread % WARP, inst.attrs
-        here = [t for t in range(first, min(first + WARP, self.block.count)) if t in self.block.arrived or not attrs["masked"]]
+        here = [t for t in range(first, min(first + WARP, self.block.count)) if t in self.block.arrived
+                or not attrs["masked"]]
         values = {t - first: self.block.slots[attrs["slot"], t] if attrs["slot"] >= 0 else None for t in here}
         return _lanes(attrs["what"], attrs, thread - first, values, *rest)
 
     def do_lanes_are_here(self, inst, thread, mask):
         first = thread - thread % WARP
-        if not mask >> thread - first & 1 or any(mask >> lane & 1 and first + lane not in self.block.arrived for lane in range(WARP)):
+        if not mask >> thread - first & 1 or any(mask >> lane & 1 and first + lane not in self.block.arrived
+                                                 for lane in range(WARP)):
             raise RuntimeError("a lane in the mask waits elsewhere")
 
     def do_touch(self, inst, thread, array, *rest):
@@ -296,8 +309,10 @@ def _number_or(function):
 
 _ATOMICS = {
     "add": lambda old, new: old + new, "sub": lambda old, new: old - new, "min": _nan_or(min), "max": _nan_or(max),
-    "nanmin": _number_or(min), "nanmax": _number_or(max), "and": lambda old, new: old & new, "or": lambda old, new: old | new,
-    "xor": lambda old, new: old ^ new, "exch": lambda old, new: new, "inc": lambda old, new: type(old)(0) if old >= new else old + type(old)(1),
+    "nanmin": _number_or(min), "nanmax": _number_or(max), "and": lambda old, new: old & new, "or": lambda old,
+    new: old | new,
+    "xor": lambda old, new: old ^ new, "exch": lambda old, new: new, "inc": lambda old,
+    new: type(old)(0) if old >= new else old + type(old)(1),
     "dec": lambda old, new: new if old == 0 or old > new else old - type(old)(1),
 }
 
@@ -332,5 +347,6 @@ def _lanes(what: str, attrs, lane: int, values: dict, mask=None, operand=None):
     return {"all": yes == there, "any": yes != 0, "eq": yes in (0, there)}[attrs["how"]]
 
 
-_REDUCTIONS = {"add": _ATOMICS["add"], "min": _ATOMICS["nanmin"], "max": _ATOMICS["nanmax"], "and": _ATOMICS["and"], "or": _ATOMICS["or"],
+_REDUCTIONS = {"add": _ATOMICS["add"], "min": _ATOMICS["nanmin"], "max": _ATOMICS["nanmax"], "and": _ATOMICS["and"],
+               "or": _ATOMICS["or"],
                "xor": _ATOMICS["xor"]}

@@ -97,7 +97,8 @@ class _Check:
             self.fail("an unwind edge at an operation that cannot raise", block, inst)
         if not inst.attrs.keys() <= op.attrs | NOTES:
             unknown = sorted(inst.attrs.keys() - op.attrs - NOTES)
-            self.fail(f"{op.name} takes no {', '.join(unknown)}: the doc of an operation declares what it takes", block, inst)
+            self.fail(f"{op.name} takes no {', '.join(unknown)}: the doc of an operation declares what it takes",
+                      block, inst)
         if inst.cleanup and not op.effects & RAISES:
             self.fail("values to release at an operation that cannot raise", block, inst)
         expected = 1 + len(inst.attrs.get("cases", ())) if op.name == "switch" else _TARGETS.get(op.name, 0)
@@ -196,7 +197,8 @@ class _Check:
                     elif arrived[edge.block] != count:
                         differs = ", ".join(sorted({v.name or "v" for v in {*count, *arrived[edge.block]}
                                                     if count.get(v) != arrived[edge.block].get(v)}))
-                        self.fail(f"on the ways to {edge.block.name} references of {differs} are counted differently", block, inst)
+                        self.fail(f"on the ways to {edge.block.name} references of {differs} are counted differently",
+                                  block, inst)
 
     def counted(self, block: Block, inst: Inst, owned: dict[Value, int]):
         """Change `owned` as an instruction does; gives (edge, what is owned behind it)."""
@@ -228,14 +230,16 @@ class _Check:
             for value in inst.cleanup:
                 give_up(value, left, "released when an exception leaves")
             if left:
-                self.fail(f"references of {', '.join(v.name or 'v' for v in left)} stay when an exception leaves", block, inst)
+                self.fail(f"references of {', '.join(v.name or 'v' for v in left)} stay when an exception leaves",
+                          block, inst)
         found += map(passed, inst.targets)
         if name == "return":
             if inst.args and is_refcounted(inst.args[0].type):
                 give_up(inst.args[0], owned, "returned")
             if owned:
                 self.fail(f"references of {', '.join(v.name or 'v' for v in owned)} stay behind", block, inst)
-        if inst.result is not None and is_refcounted(inst.result.type) and (inst.op.effects & ALLOCATES or name == "invoke"):
+        if inst.result is not None and is_refcounted(inst.result.type) and (inst.op.effects & ALLOCATES
+                                                                            or name == "invoke"):
             owned[inst.result] = 1
         return found
 

@@ -6,7 +6,8 @@ import warnings
 
 from ..types.kinds import Undefined
 
-__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "same", "fail", "warn", "put_state", "as_type", "as_element", "store_all", "fold",
+__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "same", "fail", "warn", "put_state", "as_type",
+           "as_element", "store_all", "fold",
            "identity", "combine_with", "mean_type", "insert_axes", "nan_identity", "chosen", "strided"]
 
 
@@ -46,7 +47,8 @@ def as_type(x, dtype):
 
 
 def as_element(x, dtype):
-    """`x` as the program's assignment to an element takes it: a number of NumPy's raises where it does not fit in signed
+    """`x` as the program's assignment to an element takes it: a number of NumPy's raises where it does not fit in
+    signed
     integers."""
     raise NotImplementedError
 

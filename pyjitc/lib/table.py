@@ -38,7 +38,8 @@ elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__packa
 creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "subscripts", "views"))
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
 classes, conversions, iteration, membership, ranges, sequences, tuples = (
-    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "membership", "ranges", "sequences", "tuples"))
+    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "membership", "ranges",
+                                                  "sequences", "tuples"))
 cuda_rules = lazy(f"{__package__}.cuda.rules")
 refusals, watched = lazy(f"{__package__}.refusals"), lazy(f"{__package__}.watched")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
@@ -524,7 +525,8 @@ class Library:
         return Call(tuples.item if name == "tuple" else tuples.list_item, x, i)
 
     def setitem(self, x, i, v, asks):
-        """x[i] = v. asks: whether a number of NumPy's must fit in an element, as in the program; functions of the library,
+        """x[i] = v. asks: whether a number of NumPy's must fit in an element, as in the program; functions of the
+        library,
         which store the elements of arrays one by one, cast them."""
         if _is_record(x.type):
             return index.records.put(x, i, v)

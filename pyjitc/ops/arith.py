@@ -719,11 +719,13 @@ IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="imul {flags} (x
 INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wrapping")
 IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
               attrs=True,
-              doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, {message} instead of the usual one; "
+              doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, {message} instead of the usual "
+                  "one; "
               "by: the size of y is at most that")
 ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
               attrs=True,
-              doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, {message} instead of the usual one; "
+              doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, {message} instead of the usual "
+                  "one; "
               "by: the size of y is at most that")
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
               attrs=True,
@@ -772,10 +774,12 @@ FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out
            "x - y; {exact}: as of fadd")
 FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y; {exact}: as of fadd")
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
-           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0; {exact}: as of fadd")
+           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0; "
+                                                                                   "{exact}: as of fadd")
 FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
            lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x")
-FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),), "-x; {exact}: as of fadd")
+FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),),
+           "-x; {exact}: as of fadd")
 
 _FRELATION = "x: F, y: F -> bool"
 FEQ = _op("feq", _FRELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of floats")
@@ -795,8 +799,10 @@ CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 FIT = _op("fit", _fit_rule, _fit, _fit_lower, effects=RAISES, attrs=True,
-          doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of a Python "
-              "int; ValueError for nan, OverflowError where it does not fit, with the message where a Python int would not "
+          doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of "
+              "a Python "
+              "int; ValueError for nan, OverflowError where it does not fit, with the message where a Python int "
+              "would not "
               "fit in C's long")
 FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} (x): whether `fit` would not raise")
 FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,

@@ -4,10 +4,14 @@ from ..ir.core import GENERIC, HOST, PURE, RAISES, READS, TERMINATOR, WRITES, Op
 __all__ = ["CONST", "JUMP", "BRANCH", "SWITCH", "RETURN", "RAISE", "RERAISE", "UNREACHABLE", "INVOKE", "UNBOUND", "CONTROL_OPS"]
 
 CONST = Op("const", None, PURE, doc="const {value} -> a compile-time Python value; `UNBOUND` is the unbound local")
-JUMP = Op("jump", None, TERMINATOR, doc="jump -> target. Of a way back in a loop: {slow_loop}: LLVM need not vectorise it; {unroll}, {unroll_full}: it is to be "
-          "unrolled; {parallel}: no iteration touches what another writes; {interleave}: vectors at once; {wait}: passes/grid.py; {brief}: the loop ends after few trips")
-BRANCH = Op("branch", None, TERMINATOR, doc="branch {likely: bool or None} (condition: bool) -> true target, false target. {row}: of a loop "
-            "that the guard before its nest found short; of a way back: {slow_loop}, {unroll}, {unroll_full}, {parallel}, {interleave}, {brief}")
+JUMP = Op("jump", None, TERMINATOR, doc="jump -> target. Of a way back in a loop: {slow_loop}: LLVM need not "
+                                        "vectorise it; {unroll}, {unroll_full}: it is to be "
+          "unrolled; {parallel}: no iteration touches what another writes; {interleave}: vectors at once; {wait}: "
+          "passes/grid.py; {brief}: the loop ends after few trips")
+BRANCH = Op("branch", None, TERMINATOR, doc="branch {likely: bool or None} (condition: bool) -> true target, false "
+                                            "target. {row}: of a loop "
+            "that the guard before its nest found short; of a way back: {slow_loop}, {unroll}, {unroll_full}, "
+            "{parallel}, {interleave}, {brief}")
 SWITCH = Op("switch", None, TERMINATOR, doc="switch {cases: tuple of int} (x: integer) -> default, then one target per case")
 RETURN = Op("return", None, TERMINATOR, doc="return (value)")
 RAISE = Op("raise", None, TERMINATOR | RAISES | WRITES | HOST | GENERIC,

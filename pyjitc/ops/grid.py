@@ -20,8 +20,10 @@ def _nowhere(e, inst, *operands):
     raise AssertionError(f"{inst.op.name} outside of a grid on the CPU")
 
 
-SLOT_LOAD = _op("slot_load", lambda types, attrs: attrs["type"], READS, "what the thread keeps in {slot}, of {type}; {common}: one for all threads")
-SLOT_STORE = _op("slot_store", lambda types, attrs: None, WRITES, "(thread, value): keep the value in {slot}; {common}: one for all threads")
+SLOT_LOAD = _op("slot_load", lambda types, attrs: attrs["type"], READS, "what the thread keeps in {slot}, of {type}; "
+                                                                        "{common}: one for all threads")
+SLOT_STORE = _op("slot_store", lambda types, attrs: None, WRITES, "(thread, value): keep the value in {slot}; "
+                                                                  "{common}: one for all threads")
 STATE_IS = _op("state_is", lambda types, attrs: Bool, READS, "whether the thread waits to enter {region}")
 STATE_STORE = _op("state_store", lambda types, attrs: None, WRITES, "the thread waits to enter {region}, or has returned: negative")
 NEXT = _op("next_region", lambda types, attrs: Int, READS | WRITES | RAISES,

@@ -499,10 +499,12 @@ CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_in
                  "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap")
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=_load_lower, partials=STRUCTURAL,
                 doc="element at indices that are in range; {apart}: (group, number, *others): the array shares no memory with the "
-                "others of a group of arrays of the function; {parallel}: no iteration of the loop touches what another writes; {strided}: in the "
+                "others of a group of arrays of the function; {parallel}: no iteration of the loop touches what "
+                "another writes; {strided}: in the "
                 "copy of a loop for steps of any size")
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_lower, partials=STRUCTURAL,
-                 doc="write the last operand at indices that are in range; {apart}, {parallel}, {strided}: as of array_load")
+                 doc="write the last operand at indices that are in range; {apart}, {parallel}, {strided}: as of "
+                     "array_load")
 ROW_COPY = Op("row_copy", lambda types, attrs: None, READS | WRITES, lower=_row_copy_lower, partials=STRUCTURAL,
               doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no memory, the elements of "
               "a row lie side by side")

@@ -10,7 +10,9 @@ from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT", "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf", "kernels", "fails", "NEST_OPS", "shape_text",
+__all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT",
+           "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf",
+           "kernels", "fails", "NEST_OPS", "shape_text",
            "aligned"]
 
 
@@ -191,13 +193,17 @@ def _result(types, attrs):
 
 
 NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=STRUCTURAL,
-          doc="(arguments of the {template}: {count}, operands...) -> what the template makes of the {tree}; {ndim}: axes of the space; {shape}: its "
-          "lengths, where the arguments say them; {kept}: axes of an argument that stay; {instead}: function to call where nothing was fused; "
+          doc="(arguments of the {template}: {count}, operands...) -> what the template makes of the {tree}; {ndim}: "
+              "axes of the space; {shape}: its "
+          "lengths, where the arguments say them; {kept}: axes of an argument that stay; {instead}: function to call "
+          "where nothing was fused; "
           "{beside}: function that gives two products at once")
 NEST_INTO = Op("nest_into", _result, RAISES | READS | WRITES, lower=_never, partials=STRUCTURAL,
-               doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, {shape}, {kept}, {instead}, {beside}")
+               doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, "
+                   "{shape}, {kept}, {instead}, {beside}")
 ELEMENT = _hole("element", None, READS, "value of the tree, of {type}, at an index")
-ELEMENT_UNIT = _hole("element_unit", None, READS, "the same, of {type}, where `unit` holds: elements follow each other along the last axis")
+ELEMENT_UNIT = _hole("element_unit", None, READS, "the same, of {type}, where `unit` holds: elements follow each "
+                                                  "other along the last axis")
 STRETCHED = _hole("stretched", Bool, PURE, "whether rows of one operand meet columns of others: along the last axis each of these repeats one element")
 ELEMENT_STRETCHED = _hole("element_stretched", None, READS, "the value, of {type}, at an index where that holds")
 UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their elements follow each other, "

@@ -154,7 +154,8 @@ _PYTHON = {Int: np.int64, Float: np.float64, Bool: np.bool_}
 
 def _bounded(generator, offset, span, masked):
     found = np.empty(1, type(offset))
-    _called(generator, offset, span, 1, bool(masked), found.ctypes.data, symbol=f"random_bounded_{found.dtype.name}_fill", result=None)
+    _called(generator, offset, span, 1, bool(masked), found.ctypes.data,
+            symbol=f"random_bounded_{found.dtype.name}_fill", result=None)
     return found[0]
 
 
@@ -172,9 +173,11 @@ RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EF
                  doc="the next uint64, uint32 or double ({kind}) of the bit generator of a generator object")
 RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower, partials=NONDIFF,
                  eval=_called, eval_attrs=True,
-                 doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands, addresses are ints; {result}: its "
+                 doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands, "
+                     "addresses are ints; {result}: its "
                  "type; {binomial}: with room for what a draw keeps")
-RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF, eval=_bounded,
+RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
+                    eval=_bounded,
                     doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")
 GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, READS, lower=_gauss_get_lower, partials=NONDIFF,
                eval=lambda generator: bool(generator.get_state(legacy=False)["has_gauss"]),
@@ -182,7 +185,8 @@ GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, READS, lower=_gauss_get_l
 GAUSS_KEPT = Op("gauss_kept", lambda types, attrs: Float, READS, lower=_gauss_kept_lower, partials=NONDIFF,
                 eval=lambda generator: generator.get_state(legacy=False)["gauss"],
                 doc="the normal number that a RandomState keeps")
-GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, WRITES, lower=_gauss_put_lower, partials=NONDIFF, eval=_put_gauss,
+GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, WRITES, lower=_gauss_put_lower, partials=NONDIFF,
+               eval=_put_gauss,
                doc="keep a normal number in a RandomState")
 NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k" else Float, READS, lower=_table_lower, partials=NONDIFF,
                   eval=_table, eval_attrs=True,

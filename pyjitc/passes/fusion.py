@@ -158,7 +158,9 @@ class Fusion:
         """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and are only read."""
         one, two = self.defs.get(x), self.defs.get(y)
         if one is None or two is None or one.op is not NEST or two.op is not NEST or one.attrs["template"] is not two.attrs["template"] \
-                or fails(one.attrs["tree"]) or not _alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args)):
+                or fails(one.attrs["tree"]) or not _alike(one.attrs["tree"],
+                                                          two.attrs["tree"]) or not all(map(self.alike, one.args,
+                                                                                            two.args)):
             return False
         between = self.between(one, two)
         read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
@@ -316,7 +318,8 @@ class Fusion:
         source, at = self.place[producer]
         home, k = self.place[consumer]
         if producer.op in NESTS and fails(producer.attrs["tree"]) and (source is not home or any(
-                inst.op.effects & RAISES and (inst.op not in NESTS or fails(inst.attrs["tree"])) for inst in home.insts[at + 1:k])):
+                inst.op.effects & RAISES and (inst.op not in NESTS or fails(inst.attrs["tree"]))
+                for inst in home.insts[at + 1:k])):
             return None  # another exception would come first
         if source is home:
             return [home.insts[w] for w in self.writes.get(home, ()) if at < w < k]
@@ -350,7 +353,8 @@ class Fusion:
 
     def is_shared(self, v: Value, producer: Inst) -> bool:
         """Whether every consumer of the producer can compute it again, which is less than to keep it."""
-        if size_of(producer.attrs["tree"]) > 8 or any(strided(self.defs, x) for x in producer.args[producer.attrs["count"]:]):
+        if size_of(producer.attrs["tree"]) > 8 or any(strided(self.defs, x)
+                                                      for x in producer.args[producer.attrs["count"]:]):
             return False  # every element of a column is a line of the cache
         readers = [inst for inst in self.place if inst.op in NESTS and inst not in self.gone and v in inst.args]
         return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(

@@ -99,7 +99,8 @@ def _inline_into(fn: Function, state: dict[Function, bool], kept=frozenset()) ->
         if inst.op is not INVOKE:
             return False
         callee = inst.attrs["callee"]
-        if callee is fn or callee in kept or not state.get(callee) or not _wanted(callee):  # unfinished: part of a recursion
+        # unfinished: part of a recursion
+        if callee is fn or callee in kept or not state.get(callee) or not _wanted(callee):
             return False
         if fn.library and _is_step(fn, callee):
             inst.attrs["later"] = True
@@ -121,7 +122,8 @@ def _inline_into(fn: Function, state: dict[Function, bool], kept=frozenset()) ->
         return
     for block, wanted in work:  # grows
         insts, block.insts = block.insts, []
-        # Instructions still to come, each list with where they go to: the end of a list, which another takes the place of after a call.
+        # Instructions still to come, each list with where they go to: the end of a list, which another takes the place
+        # of after a call.
         stack = [(iter(insts), [block.insts], wanted)]
         while stack:
             rest, end, wanted = stack[-1]
@@ -146,14 +148,16 @@ def _inline_into(fn: Function, state: dict[Function, bool], kept=frozenset()) ->
                     stack.append((iter(after[:]), end, is_left))
                     after.clear()
                 stack.append((iter(body), end if after is own else [own], is_left))
-                work += [(new, is_left) for new in blocks[first:] if new.insts is not after and any(map(is_left, new.insts))]
+                work += [(new, is_left) for new in blocks[first:] if new.insts is not after
+                         and any(map(is_left, new.insts))]
     fn.blocks = blocks
     remove_unreachable(fn)
     substitute(fn.blocks, replace)
 
 
 def _is_step(fn: Function, callee: Function) -> bool:
-    """Whether a function of the library calls itself for the rest of a tuple. Each step takes the place of the call in the function that
+    """Whether a function of the library calls itself for the rest of a tuple. Each step takes the place of the call in
+    the function that
     starts the recursion: in the step before, the last would be copied into each of those before it."""
     return _same_code(fn, callee) and all("later" in inst.attrs for block in callee.blocks for inst in block.insts
                                           if inst.op is INVOKE and _same_code(fn, inst.attrs["callee"]))

@@ -14,7 +14,8 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.nest import (
-    BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT, REPEATED,
+    BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT,
+    REPEATED,
     ROW, SAVE, STRETCHED, UNIT, Leaf, aligned, kernels,
 )
 from ..types.kinds import Array, Bool, Int

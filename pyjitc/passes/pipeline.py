@@ -12,13 +12,15 @@ __all__ = ["run", "run_device", "PASSES"]
 
 device, nans = lazy(f"{__package__}.device"), lazy(f"{__package__}.nans")
 
-# Passes that are loaded where a function has one of the operations that they look for: a first call pays for each module.
+# Passes that are loaded where a function has one of the operations that they look for: a first call pays for each
+# module.
 ahead, frame, reload = (lazy(f"{__package__}.{name}") for name in ("ahead", "frame", "reload"))
 _LOOK_FOR = {ahead: arith.CONVERSIONS, frame: {memory.ARRAY_NEW}, reload: {memory.ARRAY_LOAD}}
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES = [
-    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, versioning, ahead, speculate, flags, polling, dce,
+    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, versioning, ahead, speculate, flags, polling,
+    dce,
     frame, refcount,
 ]
 

@@ -98,7 +98,8 @@ def run(fn: ir.Function, options=Options()) -> None:
                 polled.add(loop.header)
                 continue
         for source, inst, edge in edges[loop.header]:
-            if source in loop.blocks and (work or not any(h in polled and nest.dom.dominates(h, source) for h in _headers_in(loop))):
+            if source in loop.blocks and (work or not any(h in polled and nest.dom.dominates(h, source)
+                                                          for h in _headers_in(loop))):
                 _poll(fn, source, inst, edge, work)
     seen = {*short, *polled, *rows}
     tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
@@ -251,7 +252,8 @@ def _twice(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
              header': ... branch -> latch', out            latch': poll; jump header
-    Returns what the values that are read behind the loop are now, as `repair` takes it. number: block -> its place in the order."""
+    Returns what the values that are read behind the loop are now, as `repair` takes it. number: block -> its place in
+    the order."""
     latch = loop.latches[0]
     blocks = sorted(loop.blocks, key=number.__getitem__)
     values: dict[ir.Value, ir.Value] = {}
@@ -264,7 +266,8 @@ def _twice(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
             edge.block = loop.header
     for block in blocks:
         block.insts = [i for i in block.insts if i.op is not POLL]
-    return {v: {block: v, copies[block]: values[v]} for block in blocks for v in (*block.params, *(i.result for i in block.insts))
+    return {v: {block: v, copies[block]: values[v]} for block in blocks
+            for v in (*block.params, *(i.result for i in block.insts))
             if any(reader not in loop.blocks for reader in readers.get(v, ()))}
 
 

@@ -1,7 +1,9 @@
 """SSA again after values got further definitions (a copied loop, a copied branch): uses find the one that reaches them.
 
-A block gets a parameter where definitions meet (the iterated dominance frontier of their blocks), if a use asks for it. Every other
-use finds the nearest definition above it in the dominator tree. Source: Cytron et al., "Efficiently computing static single
+A block gets a parameter where definitions meet (the iterated dominance frontier of their blocks), if a use asks for
+it. Every other
+use finds the nearest definition above it in the dominator tree. Source: Cytron et al., "Efficiently computing static
+single
 assignment form" (1991).
 Needs: every path to a use passes one of the definitions.  Keeps: everything else.
 """
@@ -38,7 +40,8 @@ def repair(fn: Function, definitions: dict[Value, dict[Block, Value]]) -> None:
     for block, new in found.items():
         _replace(block, new)
     # What holds at the end of a copy may itself have got further definitions.
-    again = {v: definitions[v] for ends in definitions.values() for v in ends.values() if v in definitions and definitions[v] is not ends}
+    again = {v: definitions[v] for ends in definitions.values() for v in ends.values() if v in definitions
+             and definitions[v] is not ends}
     if again:
         assert len(again) < len(definitions)
         repair(fn, again)

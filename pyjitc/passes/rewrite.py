@@ -5,7 +5,8 @@ from ..ir.cfg import reverse_postorder, uses_of
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
-__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params", "read_outside", "readers"]
+__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params",
+           "read_outside", "readers"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:

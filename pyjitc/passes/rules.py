@@ -20,7 +20,8 @@ gpu = lazy("pyjitc.ops.gpu")  # kernels load it
 
 __all__ = ["Facts", "RULES", "simplify_inst", "const_key"]
 
-_TYPED = frozenset((s.STRUCT_MAKE, s.DUAL_MAKE, s.UNION_MAKE, s.UNION_GET, s.UNION_CAST, s.FUNCTION_MAKE, s.RETYPE, s.UNDEF, a.CAST))  # attrs name the type
+_TYPED = frozenset((s.STRUCT_MAKE, s.DUAL_MAKE, s.UNION_MAKE, s.UNION_GET, s.UNION_CAST, s.FUNCTION_MAKE, s.RETYPE,
+                    s.UNDEF, a.CAST))  # attrs name the type
 _SCALARS = (k.Int, k.Float, k.Bool, k.Complex, k.NpBool)
 
 
@@ -557,7 +558,8 @@ RULES: dict[Op, Callable] = {
     s.CAPTURE_GET: _project({s.FUNCTION_MAKE}, lambda inst, made: inst.attrs["index"]),
     s.METHOD_SELF: _project({s.METHOD_MAKE}, lambda inst, made: 0),
     s.UNION_IS: _union_is, s.UNION_GET: _union_get, s.UNION_CAST: _union_cast,
-    s.DUAL_WIDE: _project({s.DUAL_MAKE}, lambda inst, made: 0), s.DUAL_IS_NARROW: _project({s.DUAL_MAKE}, lambda inst, made: 1),
+    s.DUAL_WIDE: _project({s.DUAL_MAKE}, lambda inst, made: 0),
+    s.DUAL_IS_NARROW: _project({s.DUAL_MAKE}, lambda inst, made: 1),
     s.TUPLE_MAKE: _rebuilt(s.TUPLE_GET, "index"), s.STRUCT_MAKE: _rebuilt(s.STRUCT_GET, "field"),
     s.PACK: _rebuilt(s.STRUCT_GET, "field"),
     BROADCAST: _broadcast, m.ARRAY_DIM: _array_dim, m.ARRAY_STRIDE: _array_stride, m.CHECK_INDEX: _check_index,

@@ -63,7 +63,8 @@ def run(fn: ir.Function, options=None) -> None:
     found = readers(fn)
     definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
     copied: set[ir.Block] = set()
-    # The last loop first: where one loop leads straight to another, the copy of the first then leads to the guard of the second.
+    # The last loop first: where one loop leads straight to another, the copy of the first then leads to the guard of
+    # the second.
     for loop, plan in reversed(plans.values()):
         if plan.outer.entry_block not in copied:
             copied.update(loop.blocks)
@@ -98,7 +99,8 @@ class _Plan:
     def key(self, form, limit):
         """One for forms that are equal: constant, terms in the order in which their values were met first, limit."""
         met = self.met
-        return form.constant, tuple(sorted(form.terms.items(), key=lambda term: met.setdefault(term[0], len(met)))), limit
+        return form.constant, tuple(sorted(form.terms.items(),
+                                           key=lambda term: met.setdefault(term[0], len(met)))), limit
 
 
 def _plan(loop, nest, defs, edges):
@@ -271,7 +273,8 @@ def _known(form, counters, defs, loop) -> bool:
 
 
 def _version(fn, loop, plan, defs, number, found):
-    """Copy the loop; the copy loses the checks. Returns what the values that are read behind the loop are now, as `repair` takes it.
+    """Copy the loop; the copy loses the checks. Returns what the values that are read behind the loop are now, as
+    `repair` takes it.
     number: block -> its place in the order; found: the readers of each value, to which the guard is added."""
     order = sorted(loop.blocks, key=number.__getitem__)
     defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
@@ -347,7 +350,8 @@ def _version(fn, loop, plan, defs, number, found):
         found.setdefault(v, []).append(guard)
     substitute(copies.values(), replaced)
     fn.blocks += [guard, *copies.values()]
-    return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined if v in used_outside}
+    return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined
+            if v in used_outside}
 
 
 def _sum_up(guard, plan, condition, loc):

@@ -9,9 +9,12 @@ from __future__ import annotations
 import weakref
 
 __all__ = [
-    "Type", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str", "Bytes", "Object", "Ellipsis_",
-    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range", "Union", "Dual", "members_of",
-    "Singleton", "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "union_of", "member_for",
+    "Type", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str",
+    "Bytes", "Object", "Ellipsis_",
+    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
+    "Union", "Dual", "members_of",
+    "Singleton", "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_",
+    "Instance", "union_of", "member_for",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex", "is_refcounted",
@@ -24,7 +27,8 @@ _passing: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class TooLarge(TypeError):
-    """A type would have more than MAX_SIZE parts: it grows with every call or round of something that has no end. (All that reads a type,
+    """A type would have more than MAX_SIZE parts: it grows with every call or round of something that has no end. (All
+    that reads a type,
     as its text does, takes time for every part, also where one type stands at many places.)"""
 
 
@@ -46,7 +50,8 @@ class Type:
         if found is None:
             size = 1 + _size(args)
             if size > MAX_SIZE:
-                raise TooLarge(f"has a type of more than {MAX_SIZE} parts; pass arrays, or tuples that do not nest so deeply")
+                raise TooLarge(f"has a type of more than {MAX_SIZE} parts; pass arrays, or tuples that do not nest "
+                               f"so deeply")
             found = object.__new__(cls)
             object.__setattr__(found, "key", key)
             object.__setattr__(found, "size", size)
@@ -320,7 +325,8 @@ class Union(Type):
 
 
 class Dual(Type):
-    """A number of one of two types, kept as the wider one: where paths meet, `0` of Python and a float64 make `dual(int, float64)`.
+    """A number of one of two types, kept as the wider one: where paths meet, `0` of Python and a float64 make
+    `dual(int, float64)`.
 
     Every value of type `narrow` that such a place can hold is exactly a value of type `wide`, so that operations that
     do not tell the two apart read the wide value and no more. Representation: the wide value, and a bool that is True

@@ -35,7 +35,8 @@ del _name, _class
 
 # NumPy's type numbers of native-order dtypes.
 _BY_NUMBER = {np.dtype(cls).num: t for cls, t in _EXACT.items() if issubclass(cls, np.generic)}
-_MAX_TUPLE = 100  # items of a tuple that is an argument, with those of tuples in it: loops over more compile for seconds
+# items of a tuple that is an argument, with those of tuples in it: loops over more compile for seconds
+_MAX_TUPLE = 100
 _KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
 
 

@@ -193,7 +193,8 @@ def _full(args, kwargs):
         raise Mismatch(f"np.full() with a fill value of type {value.type} is not compiled")
     dtype = scalar_of(slots["dtype"]) if "dtype" in slots else natural
     if subscripts.has_power(slots["shape"].type):
-        return Call(np.full, Call(whole_shape, slots["shape"]), value, Const(DType(dtype), dtype_of(dtype)), Const(Str, _layout(slots)))
+        return Call(np.full, Call(whole_shape, slots["shape"]), value, Const(DType(dtype), dtype_of(dtype)),
+                    Const(Str, _layout(slots)))
     return _filled(_new(_shape(slots["shape"]), dtype, _layout(slots)), value, dtype)
 
 

@@ -13,7 +13,8 @@ from ...base.lazy import lazy
 from ...infer.meaning import Mismatch
 from ...types import kinds as k
 
-__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module", "generators", "applying", "attributes", "iterators", "STATES", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
+__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module", "generators",
+           "applying", "attributes", "iterators", "STATES", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
 generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
 

@@ -626,7 +626,8 @@ def set_flat(a, i, value):
 
 
 def place(arr, mask, vals):
-    """NumPy writes into the array itself where its elements follow each other, and reads of the mask and the values what it
+    """NumPy writes into the array itself where its elements follow each other, and reads of the mask and the values
+    what it
     has written where theirs do; otherwise from copies, and into one."""
     if not is_writable(arr):
         raise ValueError("WRITEBACKIFCOPY base is read-only")

@@ -126,7 +126,8 @@ def _unstack(args, kwargs):
 
 def _broadcast_arrays(args, kwargs):
     if set(kwargs) - {"subok"}:
-        raise Mismatch(f"broadcast_arrays() got an unexpected keyword argument {next(name for name in kwargs if name != 'subok')!r}")
+        raise Mismatch(f"broadcast_arrays() got an unexpected keyword argument "
+                       f"{next(name for name in kwargs if name != 'subok')!r}")
     if not args:
         return Apply(TUPLE_MAKE, cls=None)
     return Call(stretched_all, Apply(TUPLE_MAKE, *args, cls=None))

@@ -86,7 +86,8 @@ def _find(ufunc, types, dtype, casting, outs):
 
 
 def _given_of_python(ufunc, types, asked, given):
-    """What the error of a ufunc that has no loop for numbers of Python is made of: it names them by classes of their own."""
+    """What the error of a ufunc that has no loop for numbers of Python is made of: it names them by classes of their
+    own."""
     try:
         ufunc.resolve_dtypes((*(_WEAK.get(t) or dtype_of(t) for t in types), *asked[len(types):]))
     except TypeError as error:

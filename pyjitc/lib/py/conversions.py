@@ -23,7 +23,8 @@ times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
 loops = lazy(f"{__package__.rpartition('.')[0]}.np.loops")
 dtypes = lazy(f"{__package__.rpartition('.')[0]}.np.dtypes")
 
-__all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "element", "of_numpy", "to_index", "take", "discarding", "discards"]
+__all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "element",
+           "of_numpy", "to_index", "take", "discarding", "discards"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
 _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
@@ -181,7 +182,8 @@ NATURAL = {Int: k.int64, Float: k.float64, Bool: k.bool_, Complex: k.complex128}
 
 
 def element(value: Expr, dtype: k.Type) -> Expr:
-    """What assignment to an element of `dtype` makes of a number of NumPy's before it is cast: to signed integers it goes by
+    """What assignment to an element of `dtype` makes of a number of NumPy's before it is cast: to signed integers it
+    goes by
     way of a Python int, which must fit. Anything else as it is."""
     source = value.type
     if not isinstance(dtype, NpInt) or not dtype.signed or not isinstance(source, (NpInt, NpFloat, NpComplex)):
