@@ -1,5 +1,5 @@
-"""Runs benchmark suites and prints a table of each; exit code 1 when a program failed, a budget is missed or a figure got
-worse. A quick run does not judge budgets: its figures are rough.
+"""Runs benchmark suites and prints a table of each; exit code 1 when a program failed, a budget is missed or a figure
+got worse. A quick run does not judge budgets: its figures are rough.
 
 Every figure is measured beside its peers in the same run, the contenders taking turns round by round, and is shown
 as the median of the rounds with half the distance of the quartiles. Results are compared before anything is timed.
@@ -36,7 +36,8 @@ def main(arguments=None) -> int:
     try:
         if options.charts:
             os.makedirs(options.charts, exist_ok=True)
-        for path in (options.json, options.html, *(options.readme or ()), options.charts and os.path.join(options.charts, "x.svg")):
+        for path in (options.json, options.html, *(options.readme or ()), options.charts
+                     and os.path.join(options.charts, "x.svg")):
             if path:
                 check_place(path)
         old = load(options.compare) if options.compare else None
@@ -68,19 +69,23 @@ def main(arguments=None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="Run benchmark suites.",
-        epilog="Exit code: 0 all is well; 1 a program failed, a budget is missed (not with --quick) or a figure got worse; "
+        epilog="Exit code: 0 all is well; 1 a program failed, a budget is missed (not with --quick) or a figure got "
+               "worse; "
         "2 the command is wrong; 130 it was stopped.")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; default all")
     parser.add_argument("--peers", default=",".join(PEER_NAMES), help="peers to compare with, where installed "
                         "(default: %(default)s; 'none' for none)")
-    parser.add_argument("--only", metavar="TEXT", default="", help="only rows whose name contains TEXT; of the suite budgets, the groups: import, dispatch, first call, checks, ...")
+    parser.add_argument("--only", metavar="TEXT", default="",
+                        help="only rows whose name contains TEXT; of the suite budgets, the groups: import, dispatch, "
+                             "first call, checks, ...")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it works, not to quote")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
     parser.add_argument("--html", metavar="FILE", help="write a page with charts to FILE (needs matplotlib)")
     parser.add_argument("--charts", metavar="FOLDER", help="write the charts to FOLDER as SVG, one for each suite")
     parser.add_argument("--compare", metavar="OLD.json", help="exit code 1 when a figure is worse than in OLD.json")
     parser.add_argument("--use", metavar="FILE.json", help="measure nothing: take the figures of FILE.json")
-    parser.add_argument("--readme", metavar="FILE.md", nargs="+", help="write the tables of these pages anew, between their marks "
+    parser.add_argument("--readme", metavar="FILE.md", nargs="+",
+                        help="write the tables of these pages anew, between their marks "
                         "(with --json or --use)")
     return parser
 
@@ -90,12 +95,14 @@ def _checked(parser, options) -> list[str]:
     for name in options.suites:
         if name not in SUITES:
             near = suggest(name, SUITES)
-            parser.error(f"there is no suite {name}{f'; did you mean {near}?' if near else ''}; suites are {', '.join(SUITES)}")
+            parser.error(f"there is no suite {name}{f'; did you mean {near}?' if near else ''}; suites are "
+                         f"{', '.join(SUITES)}")
     wanted = [] if options.peers == "none" else [p.strip() for p in options.peers.split(",") if p.strip()]
     for name in wanted:
         if name not in PEER_NAMES:
             near = suggest(name, PEER_NAMES)
-            parser.error(f"there is no peer {name}{f'; did you mean {near}?' if near else ''}; peers are {', '.join(PEER_NAMES)}")
+            parser.error(f"there is no peer {name}{f'; did you mean {near}?' if near else ''}; peers are "
+                         f"{', '.join(PEER_NAMES)}")
     if (options.html or options.charts) and not page.available():
         parser.error("--html and --charts need matplotlib: pip install 'pyjitc[bench]'")
     if options.readme and not (options.json or options.use):
@@ -115,10 +122,12 @@ def _measured(options, wanted) -> Results:
         suite = importlib.import_module(SUITES[name])
         taking_part = getattr(suite, "PEERS", ("cpython", "numba"))
         try:
-            rows = suite.measure([peer for peer in peers if peer in taking_part], quick=options.quick, only=options.only)
+            rows = suite.measure([peer for peer in peers if peer in taking_part], quick=options.quick,
+                                 only=options.only)
         except KeyboardInterrupt:
             progress("")
-            kept = f"; {options.json} has the suites that were measured to the end" if options.json and results.rows else ""
+            kept = (f"; {options.json} has the suites that were measured to the end" if options.json and results.rows
+                    else "")
             print(f"\nstopped{kept}", file=sys.stderr)
             sys.exit(130)
         if not rows:

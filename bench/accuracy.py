@@ -1,8 +1,9 @@
-"""Suite `accuracy`: the largest error of every elementary function of arrays (pyjitc/lib/np/vector_*.py), and NumPy's beside it.
+"""Suite `accuracy`: the largest error of every elementary function of arrays (pyjitc/lib/np/vector_*.py), and NumPy's
+beside it.
 
-More than a million arguments for each: random bit patterns, ranges where a function does something, places that are hard. Those that
-look worst against NumPy's long double are measured against mpmath, which is exact here. Subnormal results count in units of the least
-subnormal number.
+More than a million arguments for each: random bit patterns, ranges where a function does something, places that are
+hard. Those that look worst against NumPy's long double are measured against mpmath, which is exact here. Subnormal
+results count in units of the least subnormal number.
 """
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ N = 200_000
 CANDIDATES = 200  # arguments of each function that are measured exactly
 ULPS = 2.5
 R = np.random.default_rng(5)
-EXACT = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-         "arctan2": "atan2", "power": "power"}
+EXACT = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
+         "arctanh": "atanh", "arctan2": "atan2", "power": "power"}
 
 
 def bits():
@@ -36,8 +37,10 @@ def spread(low, high):
 
 
 def samples():
-    exponential = [R.uniform(-750, 715, N), R.normal(0, 1, N), R.uniform(-1.1, 1.1, N), R.uniform(-0.25, 0.25, 8 * N), spread(-320, 2)]
-    logarithmic = [abs(spread(-323, 308)), R.uniform(0.5, 2, N), 1 + R.normal(0, 1e-6, N), 2.0 ** np.arange(-1074, 1024)]
+    exponential = [R.uniform(-750, 715, N), R.normal(0, 1, N), R.uniform(-1.1, 1.1, N), R.uniform(-0.25, 0.25, 8 * N),
+                   spread(-320, 2)]
+    logarithmic = [abs(spread(-323, 308)), R.uniform(0.5, 2, N), 1 + R.normal(0, 1e-6, N),
+                   2.0 ** np.arange(-1074, 1024)]
     turns = np.round(np.concatenate([R.uniform(-1e6, 1e6, N), spread(0, 13)])) * (np.pi / 2)  # little is left of these
     circular = [R.uniform(-8, 8, N), R.normal(0, 1, N), spread(-300, 14), turns, [6381956970095103 * 2.0**797]]
     unit = [R.uniform(-1, 1, N), spread(-320, 0), 1 - abs(spread(-16, 0)), abs(spread(-16, 0)) - 1]
@@ -50,7 +53,8 @@ def samples():
     yield from ((f, unit) for f in (np.arcsin, np.arccos, np.arctanh))
     yield from ((f, [*all_over, bits()]) for f in (np.arctan, np.arcsinh, np.cbrt))
     yield np.arccosh, [1 + abs(spread(-16, 1)), abs(spread(0, 308)), R.uniform(1, 3, N)]
-    yield from ((f, [R.normal(0, 1, (2, N)), [spread(-300, 300), spread(-300, 300)], [spread(-3, 3), spread(-3, 3)], [bits(), bits()]])
+    yield from ((f, [R.normal(0, 1, (2, N)), [spread(-300, 300), spread(-300, 300)], [spread(-3, 3), spread(-3, 3)],
+                     [bits(), bits()]])
                 for f in (np.arctan2, np.hypot))
     yield np.power, [[R.uniform(0, 10, N), R.uniform(-8, 8, N)], [abs(spread(-300, 300)), R.uniform(-1.1, 1.1, N)],
                      [1 + R.normal(0, 1e-4, N), spread(0, 6)], [abs(spread(-3, 3)), R.uniform(-100, 100, N)],
@@ -90,7 +94,8 @@ def _worst(mp, function, args, found, near, candidates):
     """(largest error, where)"""
     usual = np.isfinite(found) & np.isfinite(near.astype(found.dtype)) & (found != 0)
     guess = np.where(usual, abs(found - near) / np.spacing(abs(found)), -1)
-    return max((_ulps(mp, function, [x[i] for x in args], found[i]), [x[i] for x in args]) for i in np.argsort(guess)[-candidates:])
+    return max((_ulps(mp, function, [x[i] for x in args], found[i]), [x[i] for x in args])
+               for i in np.argsort(guess)[-candidates:])
 
 
 def _ulps(mp, function, args, found) -> float:

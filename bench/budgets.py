@@ -1,7 +1,7 @@
 """Suite `budgets`: the promises about import, calls, first calls, checks and memory, each with its budget.
 
-Budgets that are times belong to a machine on which calling a plain Python function of two floats takes 60 ns; on a slower
-one, the figure in brackets is the budget at its speed, measured in the same run.
+Budgets that are times belong to a machine on which calling a plain Python function of two floats takes 60 ns; on a
+slower one, the figure in brackets is the budget at its speed, measured in the same run.
 """
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
 def _time(name, unit, figure, budget, speed, cells, **more) -> Row:
     ratios = {"cpython" if peer == "plain Python" else peer: quotient(of, figure) for peer, of in cells.items()
               if figure is not None}
-    return Row("budgets", name, unit, figure, cells, budget, here=None if budget is None else budget * speed, ratios=ratios, **more)
+    return Row("budgets", name, unit, figure, cells, budget, here=None if budget is None else budget * speed,
+               ratios=ratios, **more)
 
 
-# Import and first calls, each figure from processes of their own. In each round a contender runs twice in a row on one core
-# and the second process counts: the peer before it has filled the caches with its own hundreds of megabytes, and a core that
-# has slept, or a process that moves to one, runs at half speed for a while.
+# Import and first calls, each figure from processes of their own. In each round a contender runs twice in a row on one
+# core and the second process counts: the peer before it has filled the caches with its own hundreds of megabytes, and a
+# core that has slept, or a process that moves to one, runs at half speed for a while.
 
 
 def settled(source, *more):
@@ -109,7 +110,8 @@ start = time.process_time()
 {call}
 answer((time.process_time() - start) * 1e3)
 """
-ARRAY_CALLS = {"array expression": ("fused(a, a)", 60), "np.sort and np.median": ("ordered(a)", 150), "np.linalg.solve": ("solved(m, a[:30])", 60)}
+ARRAY_CALLS = {"array expression": ("fused(a, a)", 60), "np.sort and np.median": ("ordered(a)", 150),
+               "np.linalg.solve": ("solved(m, a[:30])", 60)}
 
 
 def _import(peers, quick, speed):
@@ -153,7 +155,8 @@ def _first_arrays(peers, quick, speed):
         times = {}
         for turn in range(2 if quick else 5):
             for peer in contenders if turn == 0 else contenders[:1]:  # a peer takes seconds for each
-                times.setdefault(peer, []).append(settled(ARRAYS.format(package=PEERS[peer][0], decorator=PEERS[peer][1], call=call)))
+                times.setdefault(peer, []).append(settled(ARRAYS.format(package=PEERS[peer][0],
+                                                                        decorator=PEERS[peer][1], call=call)))
         rows.append(_time(f"first call, {name}, CPU", "ms", sample(times["pyjitc"]), budget, speed, _cells(times)))
     return rows
 
@@ -362,5 +365,5 @@ def _cells(times) -> dict:
     return {label: sample(values) for label, values in times.items() if label != "pyjitc"}
 
 
-PARTS = {"import": _import, "dispatch": _dispatch, "first call": _first, "first call of arrays": _first_arrays, "cached first call": _cached,
-         "checks": _checks, "compile time": _lines, "memory": _memory}
+PARTS = {"import": _import, "dispatch": _dispatch, "first call": _first, "first call of arrays": _first_arrays,
+         "cached first call": _cached, "checks": _checks, "compile time": _lines, "memory": _memory}

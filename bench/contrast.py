@@ -1,8 +1,8 @@
 """Suite `contrast`: the figures that tutorials of a tracing JIT quote, for the same programs.
 
-Each contender has a process and one thread of its own and takes turns with the others; `trace` is tracing on pyjitc's own
-back end. A first call is CPU time, of a function new to a compiler that is loaded and warm; the other figures are those of
-calls after it. JAX gets arrays of its own and the time ends when the result is there.
+Each contender has a process and one thread of its own and takes turns with the others; `trace` is tracing on pyjitc's
+own back end. A first call is CPU time, of a function new to a compiler that is loaded and warm; the other figures are
+those of calls after it. JAX gets arrays of its own and the time ends when the result is there.
 """
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ UNITS = {"ns": 1e9, "us": 1e6, "ms": 1e3}
 
 
 class Case(NamedTuple):
-    """name, in which {0} is the shape of the first argument; function of the programs; its arguments; unit of a call, and at most so many; at least so many times as fast as
-    the peer `than`; at most so many ms for a first call; the function that JAX's user writes; who takes part beside."""
+    """name, in which {0} is the shape of the first argument; function of the programs; its arguments; unit of a call,
+    and at most so many; at least so many times as fast as the peer `than`; at most so many ms for a first call; the
+    function that JAX's user writes; who takes part beside."""
 
     name: str
     function: str
@@ -57,8 +58,8 @@ CASES = [
     Case("selu, float64, 1e6", "selu", _normal(np.float64, [10 ** 6]), "us", than="jax", faster=1.0),
     Case("small-dense, (4,) x (4, 2)", "dense", _normal(np.float32, [4, (4, 2), 2]), "ns", most=1000),
     Case("dense-relu, {0} x {1}", "dense_relu",
-         _normal(np.float32, [(2000, 10000), (10000, 2000)], [(500, 2500), (2500, 500)]), "ms", than="numpy", faster=0.95,
-         beside=(*TRACING, "numpy")),
+         _normal(np.float32, [(2000, 10000), (10000, 2000)], [(500, 2500), (2500, 500)]), "ms", than="numpy",
+         faster=0.95, beside=(*TRACING, "numpy")),
     Case("repeat-mul, n = 5", "repeat_multiply", lambda quick: (1.5, 5), "ns", most=200, in_parts="repeat_in_parts",
          beside=(*TRACING, "numba", "cpython")),
     Case("long-loop, 1,000 trips", "long_loop", _normal(np.float32, [10]), "ns", most=500, first=40, trips=1000),
@@ -94,7 +95,8 @@ def _case(case, workers, quick, speed) -> list[Row]:
     failed, firsts = {}, {}
     for name in list(contenders):
         try:
-            _, result = workers[name].ask(first_call, name, case.function, case.in_parts, case.trips, CASES.index(case), quick)
+            _, result = workers[name].ask(first_call, name, case.function, case.in_parts, case.trips, CASES.index(case),
+                                          quick)
             problem = _differs(expected, result)
         except Failed as error:
             problem = str(error)
@@ -106,7 +108,8 @@ def _case(case, workers, quick, speed) -> list[Row]:
     compiled = [name for name in contenders if name not in ("numpy", "cpython")]
     for _ in range(2 if quick else 7):
         for name in compiled:
-            spent, _ = workers[name].ask(first_call, name, case.function, case.in_parts, case.trips, CASES.index(case), quick)
+            spent, _ = workers[name].ask(first_call, name, case.function, case.in_parts, case.trips, CASES.index(case),
+                                         quick)
             firsts.setdefault(name, []).append(spent * 1e3)
     times = {name: [] for name in contenders}
     slow = case.unit == "ms"
@@ -173,16 +176,19 @@ def _anew(workers, quick, speed):
 
 
 def _loop_size(workers, quick, speed):
-    """First calls of a loop by its number of trips; not at 100,000 where it is traced: that alone would take minutes."""
+    """First calls of a loop by its number of trips; not at 100,000 where it is traced: that alone would take
+    minutes."""
     firsts = {}
     for _ in range(2 if quick else 5):
         for name in _those(workers, *TRACING, "numba"):
             for trips in (10, 1_000, *(() if name in TRACING else (100_000,))):
                 spent, _ = workers[name].ask(first_call, name, "compounded", "", trips, None, quick)
                 firsts.setdefault(trips, {}).setdefault(name, []).append(spent * 1e3)
-    rows = [_time(f"loop-size, {trips:,} trips: first call", "ms", times, None, speed) for trips, times in firsts.items()]
+    rows = [_time(f"loop-size, {trips:,} trips: first call", "ms", times, None, speed)
+            for trips, times in firsts.items()]
     growth = {name: ratio(values, firsts[10][name]) for name, values in firsts[1_000].items()}
-    rows.append(Row("contrast", "loop-size: first call at 1,000 trips over 10", "x", growth.pop("pyjitc"), growth, budget=1.5))
+    rows.append(Row("contrast", "loop-size: first call at 1,000 trips over 10", "x", growth.pop("pyjitc"), growth,
+                    budget=1.5))
     return rows
 
 

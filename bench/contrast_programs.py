@@ -1,6 +1,6 @@
 # ruff: noqa: F821
-"""The programs whose figures tutorials of a tracing JIT quote. As bench.programs; `np` is jax.numpy for JAX, and TRIPS a
-number that bench.contrast gives."""
+"""The programs whose figures tutorials of a tracing JIT quote. As bench.programs; `np` is jax.numpy for JAX, and TRIPS
+a number that bench.contrast gives."""
 
 
 @njit

@@ -1,8 +1,8 @@
 """Suite `gpu`: kernels on the CPU grid, and where there is a device, on it.
 
-On the CPU grid: against the same work as a plain compiled loop, and against Numba's simulator of CUDA, which runs a small
-grid in a process of its own and is compared by the time for an element. The cost of binding a launch is measured on native
-functions that stand for the driver. What is measured on a GPU is in gpu_device.py.
+On the CPU grid: against the same work as a plain compiled loop, and against Numba's simulator of CUDA, which runs a
+small grid in a process of its own and is compared by the time for an element. The cost of binding a launch is measured
+on native functions that stand for the driver. What is measured on a GPU is in gpu_device.py.
 """
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ def _on_grid(peers, quick: bool, only: str) -> list[Row]:
 def _simulated(name: str) -> float | None:
     """Seconds of a small grid in Numba's simulator; None where it does not run."""
     try:
-        return child(SIMULATOR.format(path=KERNELS, name=name, n=SIMULATED), environment={"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120)
+        return child(SIMULATOR.format(path=KERNELS, name=name, n=SIMULATED), environment={"NUMBA_ENABLE_CUDASIM": "1"},
+                     timeout=120)
     except Exception:
         return None
 
@@ -114,9 +115,10 @@ def _binding(quick: bool) -> Row:
     launch = kernel[1, 32]
     launch(np.float32(2), x, y)
     names = {"launch": launch, "kernel": kernel, "a": np.float32(2), "x": x, "y": y}
-    times = calls({"bound": ("launch(a, x, y)", names), "indexed": ("kernel[1, 32](a, x, y)", names)}, 10 if quick else 60)
-    return Row("gpu", name, "us", sample(t / 1e3 for t in times["bound"]), {"with kernel[grid, block]": sample(t / 1e3 for t in times["indexed"])},
-               budget=BINDING)
+    times = calls({"bound": ("launch(a, x, y)", names), "indexed": ("kernel[1, 32](a, x, y)", names)}, 10 if quick
+                  else 60)
+    return Row("gpu", name, "us", sample(t / 1e3 for t in times["bound"]),
+               {"with kernel[grid, block]": sample(t / 1e3 for t in times["indexed"])}, budget=BINDING)
 
 
 def _ms(times) -> str:

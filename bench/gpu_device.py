@@ -1,6 +1,8 @@
-"""Suite `gpu` on a device: times by its own clock, shares of the bandwidth of a device copy, launches, and other libraries.
+"""Suite `gpu` on a device: times by its own clock, shares of the bandwidth of a device copy, launches, and other
+libraries.
 
-What a row needs and cannot have (a library, memory, a kernel that does not compile there) is said in its note: the suite runs to its end.
+What a row needs and cannot have (a library, memory, a kernel that does not compile there) is said in its note: the
+suite runs to its end.
 """
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def measure(peers, quick: bool, only: str, kernels: str) -> list[Row]:
             else:
                 rows.append(_row(name, cases, kernels, peers, limit, rounds))
         except Exception as error:  # the others can still be measured
-            rows.append(Row("gpu", f"{name} on the device", "x", None, budget=0.0, note=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
+            rows.append(Row("gpu", f"{name} on the device", "x", None, budget=0.0,
+                            note=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
     return rows
 
 
@@ -67,7 +70,8 @@ def _row(name: str, cases, kernels: str, peers, limit: float, rounds: int) -> Ro
         return Row("gpu", f"{name} on the device", "ms", sample(t * 1e3 for t in times), cells, ratios=ratios)
     cells |= {"GB/s": f"{touched * SIZE / sample(times).median / 1e9:,.0f}", "copy, GB/s": f"{limit / 1e9:,.0f}"}
     share = sample(touched * SIZE / t / limit for t in times)
-    return Row("gpu", f"{name}, share of a copy's bandwidth", "x", share, cells, BANDWIDTH if name in BOUND else None, at_least=True, ratios=ratios)
+    return Row("gpu", f"{name}, share of a copy's bandwidth", "x", share, cells, BANDWIDTH if name in BOUND else None,
+               at_least=True, ratios=ratios)
 
 
 def _ours(name: str, cases):

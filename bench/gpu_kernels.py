@@ -1,4 +1,5 @@
-"""Kernels of the suite `gpu`, each with the same work as a plain loop. `cuda` and `njit` are free names, see bench/gpu.py."""
+"""Kernels of the suite `gpu`, each with the same work as a plain loop. `cuda` and `njit` are free names, see
+bench/gpu.py."""
 # ruff: noqa: F821
 import numpy as np
 
@@ -155,6 +156,7 @@ def _few(n):
 # name: (kernel, plain loop, n -> (grid, block), n -> arguments)
 CASES = {
     "saxpy": (saxpy, saxpy_loop, _flat, _vectors), "block sums": (block_sums, block_sums_loop, _flat, _sums),
-    "transpose": (transpose, transpose_loop, _tiles, _square), "mandelbrot": (mandelbrot, mandelbrot_loop, _tiles, _pixels),
-    "stencil": (stencil, stencil_loop, _tiles, _square), "grid-stride loop": (scale, scale_loop, _few, _pair),
+    "transpose": (transpose, transpose_loop, _tiles, _square),
+    "mandelbrot": (mandelbrot, mandelbrot_loop, _tiles, _pixels), "stencil": (stencil, stencil_loop, _tiles, _square),
+    "grid-stride loop": (scale, scale_loop, _few, _pair),
 }

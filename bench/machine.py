@@ -40,16 +40,18 @@ def describe(peers) -> dict[str, str]:
 def _commit() -> str:
     """The commit that is checked out, with a + where files differ from it; '' outside of a repository."""
     try:
-        said = subprocess.run(["git", "describe", "--always", "--dirty=+"], cwd=os.path.dirname(os.path.abspath(__file__)),
-                              capture_output=True, text=True, timeout=10)
+        said = subprocess.run(["git", "describe", "--always", "--dirty=+"],
+                              cwd=os.path.dirname(os.path.abspath(__file__)), capture_output=True, text=True,
+                              timeout=10)
     except (OSError, subprocess.SubprocessError):
         return ""
     return said.stdout.strip() if said.returncode == 0 else ""
 
 
 def slowness(quick) -> float:
-    """How much slower than the reference this machine is, now; 1 where it is faster. Budgets that are times hold there as they are:
-    what a call of a Python function gains on a faster machine is not what loading a library and making code gain."""
+    """How much slower than the reference this machine is, now; 1 where it is faster. Budgets that are times hold there
+    as they are: what a call of a Python function gains on a faster machine is not what loading a library and making
+    code gain."""
     def plain(x, y):
         return x * y + 1.0
 

@@ -1,5 +1,5 @@
-"""Measuring: contenders take turns in short windows, so that what disturbs the machine disturbs all of them. A turn is the best
-of a few windows: one in which the scheduler ran somebody else says nothing."""
+"""Measuring: contenders take turns in short windows, so that what disturbs the machine disturbs all of them. A turn is
+the best of a few windows: one in which the scheduler ran somebody else says nothing."""
 from __future__ import annotations
 
 import gc
@@ -92,7 +92,8 @@ def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
          enough: float = 1e-3) -> dict[str, list[float]]:
     """Seconds of one call `f(*prepare())`: {label: one figure a round}. All contenders work in the same arrays, which
     are restored, untimed, before each window: where an array lies in memory matters more than a check. Short calls are
-    repeated within a window until they take `enough` seconds together, unless they change what the next one would find."""
+    repeated within a window until they take `enough` seconds together, unless they change what the next one would
+    find."""
     args = prepare()
     contents = [(a, a.copy()) for a in args if isinstance(a, np.ndarray)]
 

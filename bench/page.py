@@ -15,8 +15,10 @@ from .table import Row, cells_of
 
 __all__ = ["available", "write", "chart", "charts"]
 
-COLOURS = {"numba": "#1f77b4", "jax": "#d62728", "trace": "#ff9896", "numpy": "#2ca02c", "cpython": "#9467bd", "others": "#7f7f7f"}
-NAMES = {"numba": "Numba", "jax": "JAX", "trace": "own tracing", "numpy": "NumPy", "cpython": "CPython", "others": "peer"}
+COLOURS = {"numba": "#1f77b4", "jax": "#d62728", "trace": "#ff9896", "numpy": "#2ca02c", "cpython": "#9467bd",
+           "others": "#7f7f7f"}
+NAMES = {"numba": "Numba", "jax": "JAX", "trace": "own tracing", "numpy": "NumPy", "cpython": "CPython",
+         "others": "peer"}
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 92em; margin: 2em auto; padding: 0 1em; color: #222; }
@@ -39,7 +41,8 @@ def write(results: Results, path: str) -> None:
              f"<title>pyjitc: benchmarks</title><style>{STYLE}</style><h1>pyjitc beside its peers</h1>",
              f"<p>{sum(row.passed for row in judged)} of {len(judged)} budgets hold."
              + (" A quick run: not to be quoted." if results.quick else "") + "</p>",
-             "<table class=machine>", *(f"<tr><td>{_text(k)}<td>{_text(v)}" for k, v in results.machine.items()), "</table>"]
+             "<table class=machine>", *(f"<tr><td>{_text(k)}<td>{_text(v)}" for k, v in results.machine.items()),
+             "</table>"]
     for suite, rows in results.suites().items():
         parts.append(f"<h2 id={_text(suite)}>{_text(suite)}</h2>")
         drawn = chart(suite, rows)
@@ -69,7 +72,8 @@ def _points(rows: list[Row]) -> list[tuple[str, dict]]:
 
 
 def chart(suite: str, rows: list[Row], format: str = "svg"):
-    """SVG text (or bytes of another format) of a dot for each peer and row, on a logarithmic axis; None where nothing compares."""
+    """SVG text (or bytes of another format) of a dot for each peer and row, on a logarithmic axis; None where nothing
+    compares."""
     points = _points(rows)
     if not points:
         return None
@@ -88,8 +92,8 @@ def chart(suite: str, rows: list[Row], format: str = "svg"):
             at = [k for k, _ in found]
             middle = [s.median for _, s in found]
             spread = [[s.median - s.low for _, s in found], [s.high - s.median for _, s in found]]
-            axes.errorbar(middle, at, xerr=[[max(0.0, x) for x in side] for side in spread], fmt="o", markersize=5, linewidth=1,
-                          color=COLOURS[peer], label=NAMES[peer], zorder=3)
+            axes.errorbar(middle, at, xerr=[[max(0.0, x) for x in side] for side in spread], fmt="o", markersize=5,
+                          linewidth=1, color=COLOURS[peer], label=NAMES[peer], zorder=3)
         axes.set_xscale("log")
         axes.set_xlim(min(0.5, *values) / 1.3, max(2.0, *values) * 1.3)
         axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:,.0f}x" if x >= 1 else f"{x:g}x"))

@@ -26,7 +26,8 @@ def available(peer: str) -> bool:
 
 
 def decorator(peer: str, **options) -> Callable:
-    """Of functions; for the interpreter it returns the function itself, for those that trace it is `jit` and `trace`."""
+    """Of functions; for the interpreter it returns the function itself, for those that trace it is `jit` and
+    `trace`."""
     package = PEERS[peer][0]
     if peer in ("cpython", "numpy"):
         return lambda function: function

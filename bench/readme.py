@@ -134,8 +134,8 @@ def _text(page: str, results: Results, link: str, suite: str) -> str:
 
 
 def update(path: str, results: Results, source: str) -> None:
-    """Write the tables between the marks of the page: those that name this file, or none, or a suite that it has. A page may
-    show suites of several files."""
+    """Write the tables between the marks of the page: those that name this file, or none, or a suite that it has. A
+    page may show suites of several files."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if not MARKS.search(text):
@@ -145,7 +145,8 @@ def update(path: str, results: Results, source: str) -> None:
     def anew(match):
         if match["path"] not in ("", link) and match["suite"] not in results.suites():
             return match[0]
-        return f"<!-- bench: {link}{' ' * bool(match['suite'])}{match['suite']} -->\n{_text(path, results, link, match['suite'])}<!-- /bench -->"
+        return (f"<!-- bench: {link}{' ' * bool(match['suite'])}{match['suite']} "
+                f"-->\n{_text(path, results, link, match['suite'])}<!-- /bench -->")
 
     with open(path, "w", encoding="utf-8") as file:
         file.write(MARKS.sub(anew, text))

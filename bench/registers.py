@@ -1,7 +1,10 @@
-"""Suite `registers`: registers of kernels beside those of the same kernels in C by nvcc, for one architecture of each generation.
+"""Suite `registers`: registers of kernels beside those of the same kernels in C by nvcc, for one architecture of each
+generation.
 
-The kernels are those of the tests (tests/cuda/kernels.py and c/), so the suite is only in a source tree; it needs nvcc and ptxas.
-Products and sums are not contracted on either side. The figure is the largest ratio of a row, its cells are ours / nvcc's.
+The kernels are those of the tests (tests/cuda/kernels.py and c/), so the suite is only in a source tree; it needs nvcc
+and ptxas.
+Products and sums are not contracted on either side. The figure is the largest ratio of a row, its cells are ours /
+nvcc's.
 """
 from __future__ import annotations
 
@@ -30,7 +33,8 @@ C = pathlib.Path(__file__).resolve().parents[1] / "tests" / "cuda" / "c"
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
     missing = next((tool for tool in ("nvcc", "ptxas") if ptxas.find(tool) is None), None)
     if missing or not C.is_dir():
-        print(f"registers    is left out: {f'{missing} is not installed' if missing else 'it needs the tests of the source tree'}")
+        print(f"registers    is left out: "
+              f"{f'{missing} is not installed' if missing else 'it needs the tests of the source tree'}")
         return []
     rows = []
     for name in KERNELS:
@@ -40,7 +44,8 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
         counts = {arch: (_ours(name, arch), _theirs(name, arch)) for arch in (ARCHS[:1] if quick else ARCHS)}
         cells = {arch: f"{ours.registers} / {theirs.registers}" for arch, (ours, theirs) in counts.items()}
         spilled = [arch for arch, (ours, _) in counts.items() if ours.spill_stores or ours.spill_loads]
-        rows.append(Row("registers", name, "x", sample([max(ours.registers / theirs.registers for ours, theirs in counts.values())]), cells,
+        rows.append(Row("registers", name, "x",
+                        sample([max(ours.registers / theirs.registers for ours, theirs in counts.values())]), cells,
                         note=f"spills for {', '.join(spilled)}" if spilled else "no spills"))
     progress("")
     return rows
@@ -54,6 +59,7 @@ def _ours(name: str, arch: str):
 
 def _theirs(name: str, arch: str):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([ptxas.find("nvcc"), "-cubin", f"-arch={arch}", "-fmad=false", "-Xptxas", "-v", "-o", os.path.join(folder, "k.cubin"),
-                               str(C / f"{name}.cu")], capture_output=True, text=True, timeout=300)
+        done = subprocess.run([ptxas.find("nvcc"), "-cubin", f"-arch={arch}", "-fmad=false", "-Xptxas", "-v", "-o",
+                               os.path.join(folder, "k.cubin"), str(C / f"{name}.cu")], capture_output=True, text=True,
+                              timeout=300)
     return ptxas.report(done.stdout + done.stderr, name)

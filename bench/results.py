@@ -31,7 +31,8 @@ class Results:
         folder = os.path.dirname(os.path.abspath(path))
         with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".bench", delete=False) as file:
             try:
-                json.dump({"machine": self.machine, "quick": self.quick, "rows": [row.plain() for row in self.rows]}, file, indent=1)
+                json.dump({"machine": self.machine, "quick": self.quick, "rows": [row.plain() for row in self.rows]},
+                          file, indent=1)
                 file.write("\n")
             except BaseException:
                 os.unlink(file.name)
@@ -87,7 +88,8 @@ def check_place(path: str) -> None:
 
 
 def regressions(old: Results, new: Results) -> tuple[list[str], list[str]]:
-    """(what got worse, remarks), a line each. Times are compared on the same processor and Python only, ratios anywhere."""
+    """(what got worse, remarks), a line each. Times are compared on the same processor and Python only, ratios
+    anywhere."""
     worse, remarks = [], []
     differ = [key for key in ("processor", "cores", "Python") if old.machine.get(key) != new.machine.get(key)]
     if differ:
@@ -115,5 +117,6 @@ def regressions(old: Results, new: Results) -> tuple[list[str], list[str]]:
             worse.append(f"{row.suite}: {row.name}: {was.median:,.3g} -> {now.median:,.3g} {row.unit}".rstrip())
     missing = [f"{suite}: {name}" for suite, name in before if suite in new.suites()]
     if missing:
-        remarks.append(f"not measured this time: {', '.join(missing[:5])}" + (f" and {len(missing) - 5} more" if len(missing) > 5 else ""))
+        remarks.append(f"not measured this time: {', '.join(missing[:5])}"
+                       + (f" and {len(missing) - 5} more" if len(missing) > 5 else ""))
     return worse, remarks

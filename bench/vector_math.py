@@ -1,8 +1,8 @@
 """Suite `math`: functions of whole arrays, small and large, against NumPy, Numba and JAX.
 
-Each contender has a process of its own, on one thread, and makes its result in each call. JAX works on arrays that are its
-own already, with float64 enabled; the time is that until the result is there. The column `ulp` is the worst error of pyjitc
-and of NumPy, in units in the last place of the result, against 80-bit arithmetic (for float32: float64).
+Each contender has a process of its own, on one thread, and makes its result in each call. JAX works on arrays that are
+its own already, with float64 enabled; the time is that until the result is there. The column `ulp` is the worst error
+of pyjitc and of NumPy, in units in the last place of the result, against 80-bit arithmetic (for float32: float64).
 """
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ with _Uncollected():
     from .base.errors import CompileError, PyjitcError, TracingError, TypingError, UnsupportedError
 
 __version__ = "0.1.0"
-__all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError", "TypingError",
-           "TracingError", "UnsupportedError", *_NAMES]
+__all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError",
+           "TypingError", "TracingError", "UnsupportedError", *_NAMES]
 globals().update(_NAMES)
 
 _LOOP = "write the loop, or the whole-array expression, under njit"
@@ -29,11 +29,15 @@ _LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _
           "cfunc": "pass the function itself to other compiled functions",
           "jitclass": "use a named tuple, whose methods are compiled; what changes goes into an array",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
-          "objmode": "do that part outside the compiled function", "typed": "use an array or a tuple; lists and dicts are not compiled yet",
-          "set_num_threads": _ONE, "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,
-          "literal_unroll": "loop over the tuple itself", "literally": "njit(static_argnames=...) makes a value a constant",
+          "objmode": "do that part outside the compiled function",
+          "typed": "use an array or a tuple; lists and dicts are not compiled yet", "set_num_threads": _ONE,
+          "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,
+          "literal_unroll": "loop over the tuple itself",
+          "literally": "njit(static_argnames=...) makes a value a constant",
           "typeof": "call the function: its .signatures show the types of its arguments",
           "vmap": "write the loop over the axis under njit", "grad": "write the derivative under njit"}
 
 __getattr__ = _absent("pyjitc", _LATER)  # names of other compilers
-types.__getattr__ = _absent(types.__name__, {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})  # as numba.types
+# as numba.types
+types.__getattr__ = _absent(types.__name__,
+                            {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})

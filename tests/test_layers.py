@@ -19,7 +19,8 @@ def room_of(path):
 
 
 def test_rooms_are_all_there():
-    assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == {*ROOMS, *PUBLIC}
+    assert ({path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+            == {*ROOMS, *PUBLIC})
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))

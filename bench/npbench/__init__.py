@@ -1,9 +1,11 @@
 """Suite `npbench`: kernels in NumPy style, compiled as they are, against NumPy itself.
 
 A kernel and a peer have a process of their own, in which NumPy runs the kernel too, and what both leave behind is
-compared; then the peer takes turns with NumPy in another process. A kernel counts as slower than NumPy when it is in three of four
-rounds: where both call one function of BLAS, half of all medians are below 1. A first call is CPU time (pyjitc: with the import of
-llvmlite) at the tiny sizes, so that it is the compile and not the kernel's run. Everything runs on one thread and is CPU time.
+compared; then the peer takes turns with NumPy in another process. A kernel counts as slower than NumPy when it is in
+three of four
+rounds: where both call one function of BLAS, half of all medians are below 1. A first call is CPU time (pyjitc: with
+the import of llvmlite) at the tiny sizes, so that it is the compile and not the kernel's run. Everything runs on one
+thread and is CPU time.
 """
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ def timed(name: str, peer: str, seconds: float) -> dict:
 
 
 def _prepared(case) -> tuple:
-    """(the arguments, what restores those that are written, the time of a call of a function with them: CPU time, all on one thread,
-    since on a busy machine a longer call is interrupted more often)"""
+    """(the arguments, what restores those that are written, the time of a call of a function with them: CPU time, all
+    on one thread, since on a busy machine a longer call is interrupted more often)"""
     args = case.arguments(**case.small)
     kept = _written(case, args)
     contents = [a.copy() for a in kept]
@@ -133,12 +133,12 @@ def _prepared(case) -> tuple:
 
 
 class _Apart:
-    """NumPy's times, from a process that has nothing else in it: what a peer holds in memory decides whether the allocator gives
-    NumPy's temporaries back to the system each time, and so up to half of its time."""
+    """NumPy's times, from a process that has nothing else in it: what a peer holds in memory decides whether the
+    allocator gives NumPy's temporaries back to the system each time, and so up to half of its time."""
 
     def __init__(self, name: str):
-        self.child = subprocess.Popen([sys.executable, "-c", f"from {__name__} import serve; serve({name!r})"], text=True,
-                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.child = subprocess.Popen([sys.executable, "-c", f"from {__name__} import serve; serve({name!r})"],
+                                      text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.tries = 1
         self.tries = WINDOWS if self.turn() < 0.02 else 1
 

@@ -31,7 +31,8 @@ def plain_partial(partial: functools.partial) -> FunctionType:
     names = [p.name for p in inspect.signature(function).parameters.values()
              if p.kind in (_KIND.POSITIONAL_ONLY, _KIND.POSITIONAL_OR_KEYWORD)]
     if len(partial.args) > len(names):
-        raise TypeError(f"{partial!r} fixes {len(partial.args)} positional arguments; {function.__qualname__}() names {len(names)}")
+        raise TypeError(f"{partial!r} fixes {len(partial.args)} positional arguments; {function.__qualname__}() names "
+                        f"{len(names)}")
     return fix(partial.func, function, dict(zip(names, partial.args)), partial.keywords)
 
 
@@ -64,7 +65,8 @@ def fix(callee, function: FunctionType, values: dict, keywords: dict = {}) -> Fu
         elif default is not _KIND.empty:
             defaults.append(default)
     code = function.__code__
-    make = _maker(tuple(values), ", ".join(parameters), ", ".join(arguments), code.co_name, code.co_filename, code.co_firstlineno)
+    make = _maker(tuple(values), ", ".join(parameters), ", ".join(arguments), code.co_name, code.co_filename,
+                  code.co_firstlineno)
     made = make(callee, *values.values())
     made.__defaults__, made.__kwdefaults__ = tuple(defaults) or None, kwdefaults or None
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -116,7 +118,8 @@ class StaticFunction(Pickled):
 
     def __call__(self, *args, **kwargs):
         if self._code is not self.py_func.__code__:
-            self._code, self._parameters = self.py_func.__code__, list(inspect.signature(self.py_func).parameters.values())
+            self._code, self._parameters = (self.py_func.__code__,
+                                            list(inspect.signature(self.py_func).parameters.values()))
             self._made = {}
         static, rest, named = {}, [], {}
         for parameter, value in zip(self._parameters, self._bind(*args, **kwargs)):

@@ -28,18 +28,20 @@ _MAX_VARIANTS = 8
 _MAX_FILES = 400  # in each of 256 folders
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError)
 
-# A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as (symbol, path, key, fingerprint)).
+# A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as
+# (symbol, path, key, fingerprint)).
 Variant = tuple
 _versions: list[str] = []
 
 
 def key_of(function, types, options: Options, target=()) -> str | None:
-    """The key of `function` for argument `types`, or None when it cannot be kept on disk. target: what else the code depends
-    on, where it is not for this processor."""
+    """The key of `function` for argument `types`, or None when it cannot be kept on disk. target: what else the code
+    depends on, where it is not for this processor."""
     parts = tuple(map(portable.type_key, types))
     if not portable.portable(parts):
         return None
-    text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), _environment(), *target))
+    text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), _environment(),
+                 *target))
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 

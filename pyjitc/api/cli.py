@@ -83,9 +83,11 @@ def _parser() -> argparse.ArgumentParser:
                       "float are Python's, int64 and float64 are NumPy's")
     look.set_defaults(action=_inspect)
 
-    both = commands.add_parser("contrast", help="a function traced, and compiled as it is: both programs and what they cost")
+    both = commands.add_parser("contrast",
+                               help="a function traced, and compiled as it is: both programs and what they cost")
     both.add_argument("target", metavar="FILE::FUNCTION")
-    both.add_argument("arguments", nargs="*", metavar="ARGUMENT", default=[], help='a Python expression, as in 3 or "np.arange(5.0)"')
+    both.add_argument("arguments", nargs="*", metavar="ARGUMENT", default=[],
+                      help='a Python expression, as in 3 or "np.arange(5.0)"')
     both.set_defaults(action=_compare)
 
     commands.add_parser("info", help="versions, processor, cache").set_defaults(action=_info)
@@ -153,7 +155,8 @@ def _compare(options) -> int:
     except SyntaxError as error:
         raise _Wrong(f"{error.text!r} is not a Python expression") from None
     except Exception as error:
-        apart = "; write each argument apart, as in 'np.arange(5.0)' 2" if any("," in text for text in options.arguments) else ""
+        apart = ("; write each argument apart, as in 'np.arange(5.0)' 2"
+                 if any("," in text for text in options.arguments) else "")
         raise _Wrong(f"{options.target}: {type(error).__name__}: {error}{apart}") from None
     print(_contrast.contrast(function, args))
     return 0

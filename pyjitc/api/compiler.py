@@ -46,8 +46,8 @@ def _build(proto):
 
 
 def _specialise(function, types, options: Options):
-    return specialise(function, types, library=_library, build=_build, prototype=functions.prototype_of, nested=functions.nested,
-                      options=options)
+    return specialise(function, types, library=_library, build=_build, prototype=functions.prototype_of,
+                      nested=functions.nested, options=options)
 
 
 def _typed(function, types, options: Options):
@@ -100,7 +100,8 @@ def _spec(function, spec, guards) -> Wrapper:
 
 
 def compile_signature(function, types, options: Options) -> Compiled:
-    """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning, with `guards`: what it depends on."""
+    """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning, with `guards`:
+    what it depends on."""
     try:
         return _compiled(function, types, options)
     except RecursionError as error:
@@ -119,7 +120,8 @@ def _too_deep(function, error: RecursionError) -> CompileError:
         "something here is nested too deeply to be compiled: expressions, tuples or functions in each other, "
         "hundreds of levels of them",
         code.co_filename, *loc, function=name,
-        hint="write a long expression as several statements, and a chain of functions or tuples as a loop over an array"))
+        hint="write a long expression as several statements, and a chain of functions or tuples as a loop over an "
+             "array"))
 
 
 def _compiled(function, types, options: Options) -> Compiled:
@@ -140,7 +142,8 @@ def _compiled(function, types, options: Options) -> Compiled:
             function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None"))
         refused.guards = tuple(Guard(*g) for g in guards)
         raise refused from None
-    return Compiled(made.object, made.runtime, made.entry, made.next, made.objects, spec.result[0] if spec.result else None,
+    return Compiled(made.object, made.runtime, made.entry, made.next, made.objects, spec.result[0] if spec.result
+                    else None,
                     tuple(Guard(*g, symbol) for g, symbol in zip(guards, made.guards)))
 
 

@@ -23,8 +23,8 @@ __all__ = ["Side", "contrast", "sides"]
 
 
 class Side(NamedTuple):
-    """program: text; fn: its generic IR; result: of the first call; first: CPU ms of it; steady: us of a later one; error:
-    what went wrong instead."""
+    """program: text; fn: its generic IR; result: of the first call; first: CPU ms of it; steady: us of a later one;
+    error: what went wrong instead."""
 
     name: str
     program: str
@@ -80,7 +80,8 @@ def contrast(function, args, width: int | None = None) -> str:
     """The text of `pyjitc contrast`."""
     left, right = sides(function, args)
     half = ((width or shutil.get_terminal_size((120, 40)).columns) - 3) // 2
-    lines = _beside(["TRACED: what one run did", ""] + _shown(left, half), ["NJIT: what the function says", ""] + _shown(right, half), half)
+    lines = _beside(["TRACED: what one run did", ""] + _shown(left, half),
+                    ["NJIT: what the function says", ""] + _shown(right, half), half)
     lines += ["", *_table(left, right, function, args)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -121,7 +122,8 @@ def _table(left: Side, right: Side, function, args) -> list[str]:
         expected, raised = None, error
     rows.append(("as the interpreter", *(_agrees(side, expected, raised) for side in (left, right))))
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(f"{cell:<{w}}" if k == 0 else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths))) for row in rows]
+    return ["  ".join(f"{cell:<{w}}" if k == 0 else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths)))
+            for row in rows]
 
 
 def _number(value) -> str:
@@ -146,5 +148,6 @@ def same(x, y) -> bool:
         x, y = np.asarray(x), np.asarray(y)
         exact = x.dtype.kind not in "fc"
         return x.dtype == y.dtype and x.shape == y.shape and bool(
-            np.array_equal(x, y) if exact else np.allclose(x, y, rtol=64 * np.finfo(x.dtype).eps, atol=0, equal_nan=True))
+            np.array_equal(x, y) if exact
+            else np.allclose(x, y, rtol=64 * np.finfo(x.dtype).eps, atol=0, equal_nan=True))
     return x == y

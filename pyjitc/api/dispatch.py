@@ -56,8 +56,8 @@ _MOST_PASSING = 128  # specialisations of a function for certain objects, such a
 class CompiledFunction(Pickled, Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
-    __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct", "_code", "_simple",
-                 "_binder", "_given_up", "_counts", "_stand_ins", "__dict__", "__weakref__")
+    __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct",
+                 "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "__dict__", "__weakref__")
     __pyjitc_function__ = True
 
     def __init__(self, function: FunctionType, options: Options, declared=()):
@@ -106,11 +106,13 @@ class CompiledFunction(Pickled, Callable_):
             self._renew()
         if update(self, function):
             update(self._direct, function)
-        given = args if self._simple and not kwargs and len(args) == self._code.co_argcount else self._bind(args, kwargs)
+        given = (args if self._simple and not kwargs and len(args) == self._code.co_argcount
+                 else self._bind(args, kwargs))
         try:
             full, types = self._types(given)
         except TypeError:
-            if any(hasattr(type(value), "__pyjitc_tracer__") for value in given):  # see tracing.py: what runs is recorded
+            # see tracing.py: what runs is recorded
+            if any(hasattr(type(value), "__pyjitc_tracer__") for value in given):
                 return function(*args, **kwargs)
             raise
         if self._declared and types not in self._natives:
@@ -129,7 +131,8 @@ class CompiledFunction(Pickled, Callable_):
             return self._direct(*full)
         except _NoMatch:
             pass
-        warnings.warn(f"native code of {self.__qualname__} refused its own argument types ({', '.join(map(str, types))}); "
+        warnings.warn(f"native code of {self.__qualname__} refused its own argument types "
+                      f"({', '.join(map(str, types))}); "
                       "the interpreter runs this call", RuntimeWarning, stacklevel=3)
         return function(*args, **kwargs)
 
@@ -152,7 +155,8 @@ class CompiledFunction(Pickled, Callable_):
                 if code.co_flags & _VARKEYWORDS and n == len(given) - 1:
                     how = "name its keywords as parameters" if code.co_name == self.__name__ else (
                         "it is the wrapper that another decorator made: put njit below that one")
-                    raise TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it with; {how}") from None
+                    raise TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it "
+                                    f"with; {how}") from None
                 raise type(error)(f"{self.__qualname__}() argument {name!r} {behind_name(str(error))}") from None
         return full, tuple(types)
 
@@ -274,7 +278,8 @@ class CompiledFunction(Pickled, Callable_):
             self._give_up(str(error))
             return
         if not gives(signature, result):
-            raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() returns {result}; "
+            raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() "
+                            f"returns {result}; "
                             "leave the result out to take what comes")
 
     def _made_on_demand(self, types):
@@ -286,9 +291,11 @@ class CompiledFunction(Pickled, Callable_):
 
     def _check_count(self, signature: Signature) -> None:
         code, given = self.py_func.__code__, len(signature.args)
-        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+        count = (code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS)
+                 + bool(code.co_flags & _VARKEYWORDS))
         if given != count:
-            raise TypeError(f"signature {signature} has {given} argument{'s' * (given != 1)}, {self.__qualname__}() takes {count}")
+            raise TypeError(f"signature {signature} has {given} argument{'s' * (given != 1)}, {self.__qualname__}() "
+                            f"takes {count}")
 
     def recompile(self) -> None:
         """Compile every signature anew, whatever memory and disk hold."""
@@ -456,8 +463,8 @@ def _meaning(value) -> tuple:
 
 
 class Binder:
-    """Called as `function`, gives the values of all its parameters in their order; wrong arguments raise the interpreter's own
-    TypeError. The function may be given other code and other defaults."""
+    """Called as `function`, gives the values of all its parameters in their order; wrong arguments raise the
+    interpreter's own TypeError. The function may be given other code and other defaults."""
 
     __slots__ = ("function", "_made", "_code")
 

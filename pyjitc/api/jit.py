@@ -17,8 +17,9 @@ _bound = lazy("pyjitc.api.bound")
 _tracing = lazy("pyjitc.api.tracing")
 
 
-def njit(signature: Callable | str | tuple | list | Signature | TypeName | None = None, /, *, static_argnames: str | Iterable[str] = (),
-         static_argnums: int | Iterable[int] = (), **options: Any) -> CompiledFunction | Callable[[Callable], CompiledFunction]:
+def njit(signature: Callable | str | tuple | list | Signature | TypeName | None = None, /, *,
+         static_argnames: str | Iterable[str] = (), static_argnums: int | Iterable[int] = (),
+         **options: Any) -> CompiledFunction | Callable[[Callable], CompiledFunction]:
     """Compile a function to native code at its first call, for the types of its arguments::
 
         @njit
@@ -37,15 +38,15 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
     `float64[::1]` contiguous ones. Arguments of other types are converted where nothing is lost, else refused; the
     result type, where given, must be what the function returns.
 
-    A value of an argument in `static_argnames` or `static_argnums` is a constant in the code, and each value has a compile
-    of its own: offered for programs that are written so; loops and shapes do not need it.
+    A value of an argument in `static_argnames` or `static_argnums` is a constant in the code, and each value has a
+    compile of its own: offered for programs that are written so; loops and shapes do not need it.
 
     Options: see `compile_options`. The result is called, bound as a method, inspected and pickled as the function
     itself, which is its `py_func`.
 
-    Raises TypeError for what is not a Python function, and for an unknown option; ValueError for a wrong value of one. A call
-    raises `CompileError`, a TypeError, where the function has no meaning for its arguments or is not compiled; TypeError
-    for an argument without a native form; and whatever the program raises.
+    Raises TypeError for what is not a Python function, and for an unknown option; ValueError for a wrong value of one.
+    A call raises `CompileError`, a TypeError, where the function has no meaning for its arguments or is not compiled;
+    TypeError for an argument without a native form; and whatever the program raises.
     """
     if static_argnames != () or static_argnums != ():
         make_options(options)
@@ -98,8 +99,9 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
 def trace(function: Callable | None = None, /, **options: Any) -> Callable:
     """Compile a function by running it once on tracers, as tracing JITs do, for the types and shapes of its arguments.
 
-    What it recorded, `trace(f).record(*args)`, prints as a straight line: branches and loops on values are errors that say
-    what njit does with them, and globals are read, lists appended to and texts printed once only, while it is recorded.
+    What it recorded, `trace(f).record(*args)`, prints as a straight line: branches and loops on values are errors that
+    say what njit does with them, and globals are read, lists appended to and texts printed once only, while it is
+    recorded.
     """
     if function is None:
         return lambda function: trace(function, **options)

@@ -38,8 +38,10 @@ def html(function) -> str:
     code = function.py_func.__code__
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
     names = code.co_varnames[:count]
-    changed = [f"{name}={value!r}" for name, value, usual in zip(Options._fields, function.options, Options()) if value != usual]
-    about = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" + "".join(f" · {option}" for option in changed)
+    changed = [f"{name}={value!r}" for name, value, usual in zip(Options._fields, function.options, Options())
+               if value != usual]
+    about = (f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+             + "".join(f" · {option}" for option in changed))
     head = (f'<div><code><b>{escape(function.__qualname__)}</b>({escape(", ".join(names))})</code> '
             f'<span style="opacity:.7">pyjitc · {escape(about)}</span></div>')
     if function._given_up:
@@ -52,5 +54,6 @@ def html(function) -> str:
         rows.append("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>")
     if not rows:
         return f"{head}<div>not compiled yet: the first call does, for the types of its arguments</div>"
-    titles = "".join(f'<th style="{_CELL}">{escape(title)}</th>' for title in (*names, "result", "code", "took", "size"))
+    titles = "".join(f'<th style="{_CELL}">{escape(title)}</th>'
+                     for title in (*names, "result", "code", "took", "size"))
     return f'{head}<table style="margin:4px 0"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'

@@ -26,7 +26,8 @@ from .compiled import ABSENT, Guard
 
 _OURS = f"{__package__.partition('.')[0]}.runtime."
 
-__all__ = ["fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup", "portable", "plain_function"]
+__all__ = ["fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup",
+           "portable", "plain_function"]
 
 _blake2 = lazy("_blake2")  # see cache.py
 LITERAL = "literal"
@@ -75,7 +76,8 @@ def fingerprint(value) -> tuple:
         return ("tuple", *map(fingerprint, value))
     if cls is np.ndarray:  # read through: only its type is compiled in
         flags = value.flags
-        return "array", value.dtype.str, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+        return ("array", value.dtype.str, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable,
+                flags.aligned)
     if isinstance(value, enum.Enum):
         return "enum", fingerprint(cls), value.name, fingerprint(value.value)
     if isinstance(value, np.generic) and cls.__module__ == "numpy":
@@ -168,9 +170,10 @@ def code_hash(code: CodeType) -> str:
     def add(value) -> None:
         cls = type(value)
         if cls is CodeType:
-            for part in (value.co_name, getattr(value, "co_qualname", ""), _stable_name(value.co_filename), value.co_firstlineno, value.co_flags,
-                         value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_code, value.co_names,
-                         value.co_varnames, value.co_freevars, value.co_cellvars, value.co_linetable if hasattr(value, "co_linetable")
+            for part in (value.co_name, getattr(value, "co_qualname", ""), _stable_name(value.co_filename),
+                         value.co_firstlineno, value.co_flags, value.co_argcount, value.co_posonlyargcount,
+                         value.co_kwonlyargcount, value.co_code, value.co_names, value.co_varnames, value.co_freevars,
+                         value.co_cellvars, value.co_linetable if hasattr(value, "co_linetable")
                          else value.co_lnotab, getattr(value, "co_exceptiontable", b""), value.co_consts):
                 add(part)
         elif cls is tuple:
@@ -191,7 +194,8 @@ def code_hash(code: CodeType) -> str:
     return found
 
 
-_hashes: dict[int, tuple[weakref.ref, str]] = {}  # by identity: equal code objects may differ in the file they come from
+# by identity: equal code objects may differ in the file they come from
+_hashes: dict[int, tuple[weakref.ref, str]] = {}
 
 
 def _stable_name(filename: str) -> str:
@@ -233,7 +237,8 @@ class Paths:
     """Paths to what one compile read, from `roots` = (function, arguments...).
 
     A path is (root number, step, ...); a step is a name, or a name and a key: globals, cell n, value key, contents,
-    vars, item n, attribute name, type, class n (the dict of a class in the order of resolution). A container that no path leads to stands for itself."""
+    vars, item n, attribute name, type, class n (the dict of a class in the order of resolution). A container that no
+    path leads to stands for itself."""
 
     def __init__(self, roots, guards: tuple[Guard, ...]):
         self.known: dict[int, tuple] = {}
@@ -248,7 +253,8 @@ class Paths:
                     rest.append(guard)
                 elif guard.value is not ABSENT:
                     cls = type(guard.container)
-                    step = "contents" if cls is CellType else ("attribute" if cls is FunctionType else "value", guard.key)
+                    step = ("contents" if cls is CellType
+                            else ("attribute" if cls is FunctionType else "value", guard.key))
                     self.add(guard.value, (*path, step))
             if len(rest) == len(waiting):
                 break

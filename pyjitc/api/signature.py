@@ -48,7 +48,8 @@ class TypeName:
         axes = axes if isinstance(axes, tuple) else (axes,)
         shown = []
         for axis in axes:
-            if not isinstance(axis, slice) or axis.start is not None or axis.stop is not None or axis.step not in (None, 1):
+            if (not isinstance(axis, slice) or axis.start is not None or axis.stop is not None
+                or axis.step not in (None, 1)):
                 raise TypeError(f"{self.name}[...]: write ':' for every axis, '::1' for the contiguous one")
             shown.append("::1" if axis.step == 1 else ":")
         name = f"{self.name}[{', '.join(shown)}]"
@@ -90,7 +91,8 @@ def _argument(given) -> Type:
     return text.python_scalars(given)
 
 
-_CLASSES = {int: kinds.Int, float: kinds.Float, bool: kinds.Bool, complex: kinds.Complex, str: kinds.Str, bytes: kinds.Bytes}
+_CLASSES = {int: kinds.Int, float: kinds.Float, bool: kinds.Bool, complex: kinds.Complex, str: kinds.Str,
+            bytes: kinds.Bytes}
 
 
 def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
@@ -107,11 +109,13 @@ def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
         return Signature(map(text.python_scalars, args), None if result is None else text.python_scalars(result))
     if isinstance(given, (tuple, list)):
         return Signature([_argument(a) for a in given])
-    raise TypeError(f"{given!r} is not a signature; write for instance 'float64(float64[:], int64)' or (float64[:], int64)")
+    raise TypeError(f"{given!r} is not a signature; write for instance 'float64(float64[:], int64)' or (float64[:], "
+                    f"int64)")
 
 
 def gives(signature: Signature, result: str) -> bool:
-    """Whether a function whose result has the type of this text is as declared; float64 stands for Python's and NumPy's."""
+    """Whether a function whose result has the type of this text is as declared; float64 stands for Python's and
+    NumPy's."""
     if signature.result is None or str(signature.result) == result:
         return True
     try:
@@ -139,13 +143,15 @@ _NATIVE = {kinds.Bool: bool, kinds.Int: int, kinds.Float: float, kinds.Complex: 
 
 
 def convert(value, given: Type, wanted: Type):
-    """`value` (of type `given`) as an argument of the declared type, without losing anything; TypeError if it cannot be."""
+    """`value` (of type `given`) as an argument of the declared type, without losing anything; TypeError if it cannot
+    be."""
     if given is wanted:
         return value
     if wanted in _NATIVE:
         as_python = text.python_scalars(given)
         if as_python not in _NATIVE and kinds.is_number(given):
-            as_python = kinds.Complex if kinds.is_complex(given) else kinds.Float if kinds.is_float(given) else kinds.Int
+            as_python = (kinds.Complex if kinds.is_complex(given) else kinds.Float if kinds.is_float(given)
+                         else kinds.Int)
             if given is kinds.uint64 and wanted is kinds.Int and value > 0x7FFFFFFFFFFFFFFF:
                 raise TypeError
         if as_python in _RANK and _RANK[as_python] <= _RANK[wanted]:
@@ -166,7 +172,8 @@ def convert(value, given: Type, wanted: Type):
     elif isinstance(wanted, Array) and isinstance(given, Array):
         if (given.dtype, given.ndim) == (wanted.dtype, wanted.ndim) and (given.writable or not wanted.writable) \
                 and (given.aligned or not wanted.aligned):
-            if wanted.layout == "A" or wanted.layout == given.layout or getattr(value.flags, f"{wanted.layout.lower()}_contiguous"):
+            if (wanted.layout == "A" or wanted.layout == given.layout
+                or getattr(value.flags, f"{wanted.layout.lower()}_contiguous")):
                 return value
     elif isinstance(wanted, Tuple) and isinstance(given, Tuple) and len(given.elements) == len(wanted.elements):
         if given.cls is wanted.cls:
@@ -181,8 +188,10 @@ def convert(value, given: Type, wanted: Type):
     raise TypeError(f"has type {given}, the signature declares {wanted}")
 
 
-_PUBLIC = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 boolean bool_ "
-           "int_ uint intc uintc intp uintp float_ double byte char short ushort void none i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 b1")
+_PUBLIC = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 boolean "
+           "bool_ "
+           "int_ uint intc uintc intp uintp float_ double byte char short ushort void none i1 i2 i4 i8 u1 u2 u4 u8 f2 "
+           "f4 f8 c8 c16 b1")
 NAMES = {name: TypeName(name, text.NAMES[name]) for name in _PUBLIC.split()}
 
 

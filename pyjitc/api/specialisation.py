@@ -36,8 +36,8 @@ def _count(what: str, own: dict[str, int]) -> None:
 
 
 def alone(function, *args):
-    """function(*args), which may compile: one thread at a time, on a stack that is large enough. The lock is taken there: what
-    runs while a compile does, a finaliser, may compile too."""
+    """function(*args), which may compile: one thread at a time, on a stack that is large enough. The lock is taken
+    there: what runs while a compile does, a finaliser, may compile too."""
     return with_room(COMPILING, _locked, function, *args, calls=DEPTH)
 
 
@@ -47,8 +47,8 @@ def _locked(function, *args):
 
 
 class Entry:
-    """Object code of one specialisation. runtime: objects to be loaded before it; objects: (symbol, recipe) pairs; guards: (symbol,
-    path, key, fingerprint)."""
+    """Object code of one specialisation. runtime: objects to be loaded before it; objects: (symbol, recipe) pairs;
+    guards: (symbol, path, key, fingerprint)."""
 
     __slots__ = ("object", "runtime", "entry", "next", "result", "objects", "guards", "__weakref__")
 
@@ -68,8 +68,8 @@ class Entry:
 
 class Native:
     """An Entry linked to a function object. guards: [word address or None, container, key, fingerprint, value now];
-    guarded: the stub compares them all, so that it may be called without asking `changed` first. origin: 'compiled', 'memory' or
-    'disk'; seconds: what getting it took."""
+    guarded: the stub compares them all, so that it may be called without asking `changed` first. origin: 'compiled',
+    'memory' or 'disk'; seconds: what getting it took."""
 
     __slots__ = ("entry", "image", "address", "next", "guards", "guarded", "active", "origin", "seconds")
 
@@ -145,7 +145,8 @@ def link(entry: Entry, roots) -> Native | None:
 
 
 class _Known:
-    """The entries of one code object. entries: key -> weak references, the latest first; recent: the last ones, held."""
+    """The entries of one code object. entries: key -> weak references, the latest first; recent: the last ones,
+    held."""
 
     __slots__ = ("entries", "recent")
 

@@ -1,14 +1,14 @@
 """Compiling by tracing: the other way to see a program, on the same IR and back end.
 
-`trace(f)` runs f once on *tracers*, which stand for the arguments and write down what is done with them. What was written
-down is a straight line: Python has taken the branches and gone round the loops while it was recorded. So a program that
-asks a tracer for its value cannot be traced, and the error says what njit does with that line.
+`trace(f)` runs f once on *tracers*, which stand for the arguments and write down what is done with them. What was
+written down is a straight line: Python has taken the branches and gone round the loops while it was recorded. So a
+program that asks a tracer for its value cannot be traced, and the error says what njit does with that line.
 
     f ---runs on tracers---> generic IR, one block          f ---its bytecode is read---> generic IR, all blocks
                                         \\------ inference, passes, LLVM ------/
 
-A tracer knows its type and shape, as tracing JITs have it: every new type or shape of an argument is traced anew. Both are
-found by running NumPy on stand-ins; a shape that differs between stand-ins of equal type depends on the data.
+A tracer knows its type and shape, as tracing JITs have it: every new type or shape of an argument is traced anew. Both
+are found by running NumPy on stand-ins; a shape that differs between stand-ins of equal type depends on the data.
 """
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _OWN = __file__
 
 
 class Kind:
-    """What a tracer knows: the class of a number, or of an array's elements; the shape of an array, None of a number."""
+    """What a tracer knows: the class of a number, or of an array's elements; the shape of an array, None of a
+    number."""
 
     __slots__ = ("cls", "shape")
 
@@ -68,7 +69,8 @@ def kind_of(value) -> Kind | None:
 
 
 class Recorder:
-    """One run of a function on tracers. constants: arrays of the program's surroundings, which it gets as parameters."""
+    """One run of a function on tracers. constants: arrays of the program's surroundings, which it gets as
+    parameters."""
 
     def __init__(self, function: FunctionType):
         self.function = function
@@ -121,7 +123,8 @@ class Recorder:
             values = [self.operand(x) for x in (*args, *kwargs.values())]
             return self.emit(generic.CALL, target, *values, kwnames=tuple(kwargs))
 
-        return self.apply(lambda *a: function(*a[:len(args)], **dict(zip(kwargs, a[len(args):]))), emit, (*args, *kwargs.values()))
+        return self.apply(lambda *a: function(*a[:len(args)], **dict(zip(kwargs, a[len(args):]))), emit,
+                          (*args, *kwargs.values()))
 
 
 def result_kind(meaning, operands, elementwise):
@@ -175,9 +178,11 @@ def _described(result):
         return tuple(map(_described, result))
     kind = kind_of(result)
     if kind is None and result is None:
-        raise mistake("this writes into an array in place", "njit writes where the program says, and the caller sees it")
+        raise mistake("this writes into an array in place",
+                      "njit writes where the program says, and the caller sees it")
     if kind is None:
-        raise mistake(f"the result is a {type(result).__name__}, which is not traced", "njit has all values that it can compile")
+        raise mistake(f"the result is a {type(result).__name__}, which is not traced",
+                      "njit has all values that it can compile")
     return kind
 
 
@@ -193,7 +198,8 @@ def made_tracer(recorder, value, kind) -> Tracer:
 
 def wrap(recorder, value, kind):
     if isinstance(kind, tuple):
-        return tuple(wrap(recorder, recorder.emit(generic.GETITEM, value, recorder.operand(k)), one) for k, one in enumerate(kind))
+        return tuple(wrap(recorder, recorder.emit(generic.GETITEM, value, recorder.operand(k)), one)
+                     for k, one in enumerate(kind))
     return made_tracer(recorder, value, kind)
 
 
@@ -217,8 +223,8 @@ def here() -> tuple:
 
 def mistake(what: str, instead: str) -> TracingError:
     frame, loc = here()
-    return TracingError(Diagnostic(f"tracing: {what}", frame.f_code.co_filename, loc.line, loc.end_line, loc.col, loc.end_col,
-                                   function=frame.f_code.co_name, hint=instead))
+    return TracingError(Diagnostic(f"tracing: {what}", frame.f_code.co_filename, loc.line, loc.end_line, loc.col,
+                                   loc.end_col, function=frame.f_code.co_name, hint=instead))
 
 
 # ---------------------------------------------------------------- tracers
@@ -263,7 +269,8 @@ class Tracer:
 
     def __index__(self):
         raise self._refused(f"{self!r} is asked for its value, as a count or an index of Python's",
-                            "njit loops, indexes and makes arrays by values of run time, with one compile for all of them")
+                            "njit loops, indexes and makes arrays by values of run time, with one compile for all of "
+                            "them")
 
     def _number(self, *_):
         raise self._refused(f"{self!r} is asked for its value, as a number of Python's", "njit converts and goes on")
@@ -289,12 +296,13 @@ class Tracer:
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         if callable(getattr(self._kind.stand_in(0), name)):
             return functools.partial(self._method, name)
-        return self._recorder.apply(lambda x: getattr(x, name), lambda: self._recorder.emit(generic.GETATTR, self._value, name=name),
-                                    (self,))
+        return self._recorder.apply(lambda x: getattr(x, name),
+                                    lambda: self._recorder.emit(generic.GETATTR, self._value, name=name), (self,))
 
     def _method(self, name, *args, **kwargs):
         if name in _WRITES:
-            raise mistake(f"{name} writes into an array in place", "njit writes where the program says, and the caller sees it")
+            raise mistake(f"{name} writes into an array in place",
+                          "njit writes where the program says, and the caller sees it")
         recorder = self._recorder
 
         def function(*a, **k):
@@ -302,7 +310,8 @@ class Tracer:
 
         def emit():
             method = recorder.emit(generic.GETATTR, recorder.operand(self), name=name)
-            return recorder.emit(generic.CALL, method, *(recorder.operand(x) for x in (*args, *kwargs.values())), kwnames=tuple(kwargs))
+            return recorder.emit(generic.CALL, method, *(recorder.operand(x) for x in (*args, *kwargs.values())),
+                                 kwnames=tuple(kwargs))
 
         return recorder.apply(lambda x, *a: function(x, *a[:len(args)], **dict(zip(kwargs, a[len(args):]))), emit,
                               (self, *args, *kwargs.values()))
@@ -311,7 +320,8 @@ class Tracer:
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if kwargs.get("out") is not None or method == "at":
-            raise mistake("the result is written into an array in place", "njit writes where the program says, and the caller sees it")
+            raise mistake("the result is written into an array in place",
+                          "njit writes where the program says, and the caller sees it")
         if method == "__call__" and not kwargs:
             recorder = self._recorder
             plain = ufunc.signature is None
@@ -326,7 +336,8 @@ class Tracer:
 
     def __array_function__(self, function, types, args, kwargs):
         if kwargs.get("out") is not None:
-            raise mistake("the result is written into an array in place", "njit writes where the program says, and the caller sees it")
+            raise mistake("the result is written into an array in place",
+                          "njit writes where the program says, and the caller sees it")
         return self._recorder.call(function, args, kwargs)
 
 
@@ -349,7 +360,8 @@ class ArrayTracer(Tracer):
     def __getitem__(self, index):
         recorder = self._recorder
         return recorder.apply(lambda x, i: x[_indices(i)],
-                              lambda: recorder.emit(generic.GETITEM, self._value, _slices(recorder, index)), (self, index))
+                              lambda: recorder.emit(generic.GETITEM, self._value, _slices(recorder, index)),
+                              (self, index))
 
     def __setitem__(self, index, value):
         raise mistake("an element is written in place: a recorded program has values, no memory",
@@ -387,8 +399,8 @@ def _operator(symbol: str, reflected: bool):
             return NotImplemented
         x, y = (other, self) if reflected else (self, other)
         recorder = self._recorder
-        return recorder.apply(meaning, lambda: recorder.emit(op, recorder.operand(x), recorder.operand(y), **attrs), (x, y),
-                              elementwise=symbol != "@")
+        return recorder.apply(meaning, lambda: recorder.emit(op, recorder.operand(x), recorder.operand(y), **attrs),
+                              (x, y), elementwise=symbol != "@")
 
     return method
 
@@ -403,7 +415,8 @@ def _unary(symbol: str):
 
     def method(self):
         recorder = self._recorder
-        return recorder.apply(meaning, lambda: recorder.emit(generic.UNARY, recorder.operand(self), op=symbol), (self,), elementwise=True)
+        return recorder.apply(meaning, lambda: recorder.emit(generic.UNARY, recorder.operand(self), op=symbol), (self,),
+                              elementwise=True)
 
     return method
 
@@ -416,8 +429,8 @@ def _builtin(function):
 
 
 _COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
-               "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor"}
+_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+               "@": "matmul", "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor"}
 for _symbol, _name in (*_COMPARISONS.items(), *_ARITHMETIC.items()):
     setattr(Tracer, f"__{_name}__", _operator(_symbol, False))
 for _symbol, _name in _ARITHMETIC.items():
@@ -442,7 +455,8 @@ class Program:
         code = function.__code__
         fn = ir.Function(function.__qualname__, code.co_name, code.co_filename, code.co_firstlineno)
         entry = ir.Block("entry", recorder.params)
-        entry.insts = [*recorder.insts, ir.Inst(control.RETURN, (result,), loc=recorder.insts[-1].loc if recorder.insts else ir.NOWHERE)]
+        entry.insts = [*recorder.insts,
+                       ir.Inst(control.RETURN, (result,), loc=recorder.insts[-1].loc if recorder.insts else ir.NOWHERE)]
         fn.blocks = [entry]
         self.ir = fn
         self.constants = recorder.constants
@@ -470,7 +484,8 @@ def _carrier(names, function) -> FunctionType:
     exec(f"def carrier({', '.join(names)}): return {next(_count)}, {function.__name__!r}", space)
     made = space["carrier"]
     code = function.__code__
-    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename, co_firstlineno=code.co_firstlineno)
+    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
+                                          co_firstlineno=code.co_firstlineno)
     made.__name__, made.__qualname__ = function.__name__, function.__qualname__
     return made
 
@@ -537,7 +552,8 @@ def _checked(result):
         return tuple(map(_checked, result))
     if isinstance(result, (Tracer, np.ndarray, str, type(None), *_NUMBERS)):
         return result
-    raise TypeError(f"a traced function returned a {type(result).__name__}; numbers, arrays and tuples of them can be returned")
+    raise TypeError(f"a traced function returned a {type(result).__name__}; numbers, arrays and tuples of them can be "
+                    f"returned")
 
 
 def _traced(recorder, name, value):

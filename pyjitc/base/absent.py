@@ -11,7 +11,8 @@ def absent(module: str, names: Mapping[str, str]) -> Callable[[str], object]:
     def get(name: str) -> object:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        importing = sys._getframe(1).f_code.co_name == "_handle_fromlist"  # `from module import name` hides what an AttributeError says
+        # `from module import name` hides what an AttributeError says
+        importing = sys._getframe(1).f_code.co_name == "_handle_fromlist"
         raise (ImportError if importing else AttributeError)(f"{module} has no {name!r}: {names[name]}")
 
     return get

@@ -74,8 +74,9 @@ class PyjitcError(Exception):
 class CompileError(PyjitcError, TypeError):
     """A function cannot be compiled for the arguments that it is called with.
 
-    Its text is at most eight lines. `diagnostic` has the parts: `message`, `filename`, `line`, `end_line`, `col`, `end_col`,
-    `function`, `types` (of the operands that have a name), `notes` (the calls that led there) and `hint` (what to write instead).
+    Its text is at most eight lines. `diagnostic` has the parts: `message`, `filename`, `line`, `end_line`, `col`,
+    `end_col`, `function`, `types` (of the operands that have a name), `notes` (the calls that led there) and `hint`
+    (what to write instead).
     """
 
     def __init__(self, diagnostic: Diagnostic | str):

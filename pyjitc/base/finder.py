@@ -1,13 +1,15 @@
-"""Finding our own modules with two questions to the file system for each, not ten: a first call reads about ninety of them, and the
-import system's own way takes longer than the code of most.
+"""Finding our own modules with two questions to the file system for each, not ten: a first call reads about ninety of
+them, and the import system's own way takes longer than the code of most.
 
-What is found, and when source is compiled anew, is as always; anything out of the ordinary is left to the import system.
+What is found, and when source is compiled anew, is as always; anything out of the ordinary is left to the import
+system.
 """
 import marshal
 import os
 import sys
 from _imp import _fix_co_filename
-from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source  # importlib.util has them too, and takes long to read
+# importlib.util has them too, and takes long to read
+from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 
 __all__ = ["find_quickly"]
@@ -29,7 +31,8 @@ class _Loader(SourceFileLoader):
             # the head of a .pyc file: magic number, flags (0: checked by time and size), time, size (PEP 552)
             if data[:16] == MAGIC_NUMBER + bytes(4) + stamp[0].to_bytes(4, "little") + stamp[1].to_bytes(4, "little"):
                 code = marshal.loads(memoryview(data)[16:])
-                if code.co_filename != self.path:  # compiled under another name: `python -m compileall` with a relative path, say
+                # compiled under another name: `python -m compileall` with a relative path, say
+                if code.co_filename != self.path:
                     _fix_co_filename(code, self.path)
                 return code
         except (OSError, ValueError, EOFError, TypeError, AttributeError):

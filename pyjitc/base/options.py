@@ -13,7 +13,8 @@ from .errors import suggest
 __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 
 
-class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_model debug cache inline errstate declared",
+class Options(namedtuple("Options",
+                         "boundscheck overflow fastmath nogil error_model debug cache inline errstate declared",
                          defaults=(True, "raise", False, False, "python", False, False, "auto", False, False))):
     """
     They hold for all that the function calls, too, whatever compiled functions among them were given themselves.
@@ -26,7 +27,8 @@ class Options(namedtuple("Options", "boundscheck overflow fastmath nogil error_m
     - `debug`: FloatingPointError at the operation that makes a NaN of numbers.
     - `cache`: keep compiled code on disk.
     - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
-    - `errstate`: look for floating-point errors in NumPy's operations, and warn or raise as np.errstate and np.seterr say;
+    - `errstate`: look for floating-point errors in NumPy's operations, and warn or raise as np.errstate and np.seterr
+    say;
       programs with an np.errstate that does not only ignore are compiled so.
     """
 
@@ -38,7 +40,8 @@ NAMES = tuple(name for name in Options._fields if name not in _OWN)
 _CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}
 _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
 # Options of Numba that change nothing here, or (with a text) that have another way.
-_ACCEPTED = {"nopython": None, "no_cpython_wrapper": None, "no_cfunc_wrapper": None, "no_rewrites": None, "looplift": None}
+_ACCEPTED = {"nopython": None, "no_cpython_wrapper": None, "no_cfunc_wrapper": None, "no_rewrites": None,
+             "looplift": None}
 _REFUSED = {
     "parallel": "automatic parallel loops are not available: leave it out, and write range for prange",
     "forceobj": "there is no object mode: leave functions that need it undecorated",
@@ -60,14 +63,16 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
                 raise TypeError(f"option {name}={value!r}: {_REFUSED[name]}")
             continue
         if name not in NAMES:
-            near = suggest(name, (*NAMES, *_ACCEPTED, *_REFUSED, "static_argnames", "static_argnums"))  # the last two are njit's own
+            # the last two are njit's own
+            near = suggest(name, (*NAMES, *_ACCEPTED, *_REFUSED, "static_argnames", "static_argnums"))
             raise TypeError(f"unknown option {name!r}" + (f"; did you mean {near!r}?" if near else
                                                           f"; options are {', '.join(NAMES)}"))
         if name == "boundscheck" and value is None:
             continue
         if name == "fastmath" and not isinstance(value, bool):
             if isinstance(value, str):
-                raise TypeError(f"option fastmath={value!r}: must be True, False or a list of flags ({', '.join(_FASTMATH)})")
+                raise TypeError(f"option fastmath={value!r}: must be True, False or a list of flags "
+                                f"({', '.join(_FASTMATH)})")
             flags = [f for f, on in value.items() if on] if isinstance(value, dict) else list(value or ())
             wrong = [f for f in flags if f not in _FASTMATH]
             if wrong:

@@ -1,7 +1,7 @@
 """Work that takes more of the stack than some threads have: LLVM's passes, and the code of a block of threads.
 
-A program chooses how large the stacks of its threads are (`threading.stack_size`), and what is too large for one ends the process. The
-first thread's grows by itself.
+A program chooses how large the stacks of its threads are (`threading.stack_size`), and what is too large for one ends
+the process. The first thread's grows by itself.
 """
 from __future__ import annotations
 

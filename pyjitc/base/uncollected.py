@@ -9,14 +9,15 @@ import sys
 __all__ = ["Uncollected"]
 
 _MANY = 3  # modules: where more were loaded, most of what was made will stay
-_FROZEN = 1000 if sys.version_info[:2] == (3, 12) else 0  # objects: 3.12 starts with some hundred; a program that freezes has thousands
+# objects: 3.12 starts with some hundred; a program that freezes has thousands
+_FROZEN = 1000 if sys.version_info[:2] == (3, 12) else 0
 
 
 class Uncollected:
     """`with Uncollected():` no automatic garbage collection inside. The switch is the process's: put back at the end.
 
-    Where modules were loaded inside, what was made is old at the end, as after the full collection that would be next: the
-    collector need not go through it at once. What the program itself has frozen stays so.
+    Where modules were loaded inside, what was made is old at the end, as after the full collection that would be next:
+    the collector need not go through it at once. What the program itself has frozen stays so.
     """
 
     __slots__ = ("collects", "modules")

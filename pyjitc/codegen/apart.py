@@ -1,8 +1,9 @@
 """Functions that LLVM gets apart from the others of a module.
 
-Its default pipeline is made for what may be vectorised and inlined, and takes ten times as long as the few passes after which the
-loops of a library function marked `unvectorised` (lib/build.py) are nearly as good. It works on modules, so these functions are a module
-of their own, which joins the other before code is made. The text of both is one, with a line between them.
+Its default pipeline is made for what may be vectorised and inlined, and takes ten times as long as the few passes after
+which the loops of a library function marked `unvectorised` (lib/build.py) are nearly as good. It works on modules, so
+these functions are a module of their own, which joins the other before code is made. The text of both is one, with a
+line between them.
 """
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def joined(text: str, bodies: list[str]) -> str:
 
     text = re.sub(_DEFINED, shared, text)
     needed = [found[0] for found in re.finditer(_DECLARED, text) if found[1] in used]
-    return "\n".join([text, *own, LINE, *needed, *given, apart.replace("define internal ", "define hidden "), *re.findall(_METADATA, text)])
+    return "\n".join([text, *own, LINE, *needed, *given, apart.replace("define internal ", "define hidden "),
+                      *re.findall(_METADATA, text)])
 
 
 def with_forms(text: str, definitions: str) -> str:
@@ -42,7 +44,8 @@ def with_forms(text: str, definitions: str) -> str:
 
 
 def parted(text: str) -> tuple[str, str, str]:
-    """The parts of a text: the module; what is apart of it, if anything is; what defines its forms for vectors, if it has any."""
+    """The parts of a text: the module; what is apart of it, if anything is; what defines its forms for vectors, if it
+    has any."""
     text, _, forms = text.partition(FORMS)
     head, _, apart = text.partition(LINE)
     return head, apart, forms

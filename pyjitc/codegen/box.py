@@ -29,7 +29,8 @@ class NotBoxable(Exception):
 
 
 def box(e, t, values, inst, take: bool = False) -> str:
-    """New reference to the object of a value. inst: fails through it. take: the value's own references are handed over."""
+    """New reference to the object of a value. inst: fails through it. take: the value's own references are handed
+    over."""
     if t is Int:
         return _made(e, inst, "PyLong_FromLongLong", f"i64 {values[0]}")
     if t is Float:
@@ -53,7 +54,8 @@ def box(e, t, values, inst, take: bool = False) -> str:
         return _kept(e, e.object(t.value))
     if isinstance(t, DType):
         return _kept(e, e.object(dtype_of(t.scalar)))
-    if isinstance(t, Tuple) and (t.cls is None or hasattr(t.cls, "_make")):  # others than named tuples are not made from items
+    # others than named tuples are not made from items
+    if isinstance(t, Tuple) and (t.cls is None or hasattr(t.cls, "_make")):
         items = _boxed_parts(e, t.elements, values, inst, take)
         if t.cls is not None:
             return e.python_call(inst, e.object(t.cls), items, ())
@@ -67,9 +69,11 @@ def box(e, t, values, inst, take: bool = False) -> str:
     if t is Range:
         return e.python_call(inst, e.object(range), _boxed_parts(e, (Int, Int, Int), values, inst, take), ())
     if isinstance(t, Struct) and t.name == "list":
-        return _sequence(e, inst, "PyList_New", "PyList_SetItem", _boxed_parts(e, [m for _, m in t.members], values, inst, take))
+        return _sequence(e, inst, "PyList_New", "PyList_SetItem",
+                         _boxed_parts(e, [m for _, m in t.members], values, inst, take))
     if isinstance(t, Struct) and t.name == "record":  # a scalar that looks into the array, as NumPy's a[i]
-        return _made(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}", f"ptr {_array(e, t.members[0][1], values, inst, take)}")
+        return _made(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}",
+                     f"ptr {_array(e, t.members[0][1], values, inst, take)}")
     if isinstance(t, Union):
         return _union(e, t, values, inst, take)
     if isinstance(t, Dual):
@@ -117,7 +121,8 @@ def _array(e, t, values, inst, take):
     size = str(dtype_of(t.dtype).itemsize)
     for n in values[2:2 + t.ndim]:
         size = e.assign(f"mul i64 {size}, {n}")
-    result = e.assign(f"call ptr {e.helper('pyj_box_array')}(ptr {values[0]}, ptr {values[1]}, i32 {t.ndim}, ptr {dims}, ptr {strides}, "
+    result = e.assign(f"call ptr {e.helper('pyj_box_array')}(ptr {values[0]}, ptr {values[1]}, i32 {t.ndim}, ptr "
+                      f"{dims}, ptr {strides}, "
                       f"ptr {e.object(dtype_of(t.dtype))}, i64 {size}, i32 {flags}, i1 {'true' if take else 'false'})")
     e.check_null(result, inst)
     return result
@@ -181,8 +186,8 @@ def _dual(e, t, values, inst, take):
 
 
 def unbox(e, t, pointer: str, wrong: str) -> list[str]:
-    """Components of the object at `pointer` as exactly type `t`; otherwise control goes to label `wrong`. References are
-    borrowed."""
+    """Components of the object at `pointer` as exactly type `t`; otherwise control goes to label `wrong`. References
+    are borrowed."""
     if t is Object:
         return [pointer]
     if t is Int:
@@ -197,7 +202,8 @@ def unbox(e, t, pointer: str, wrong: str) -> list[str]:
         return [yes]
     if t is Complex:
         _exact(e, pointer, e.external("PyComplex_Type"), wrong)
-        return [_load(e, "double", pointer, platform.COMPLEX_VALUE), _load(e, "double", pointer, platform.COMPLEX_VALUE + 8)]
+        return [_load(e, "double", pointer, platform.COMPLEX_VALUE),
+                _load(e, "double", pointer, platform.COMPLEX_VALUE + 8)]
     if t is NoneType or t is Ellipsis_:
         one = e.external("_Py_NoneStruct" if t is NoneType else "_Py_EllipsisObject")
         _require(e, e.assign(f"icmp eq ptr {pointer}, {one}"), wrong)
@@ -312,7 +318,8 @@ def _int(e, pointer, wrong):
 
 def _open_scalar(e, t, pointer, wrong):
     dtype = dtype_of(t)
-    other = next((np.dtype(c).type for c in "lqLQ" if np.dtype(c) == dtype and np.dtype(c).type is not dtype.type), None)
+    other = next((np.dtype(c).type for c in "lqLQ" if np.dtype(c) == dtype and np.dtype(c).type is not dtype.type),
+                 None)
     if other is None:
         _exact(e, pointer, e.object(dtype.type), wrong)
     else:
@@ -347,7 +354,8 @@ def _open_array(e, t, pointer, wrong):
     bits = platform.ARRAY_FLAGS
     orders = 0 if t.layout == "A" and e.module.options.declared else bits["C"] | (bits["F"] if t.layout != "C" else 0)
     mask = orders | bits["ALIGNED"] | bits["WRITEABLE"]
-    value = (bits["C"] if t.layout == "C" else bits["F"] if t.layout == "F" else 0) | (bits["ALIGNED"] if t.aligned else 0) | (
+    value = (bits["C"] if t.layout == "C" else bits["F"] if t.layout == "F" else 0) | (bits["ALIGNED"] if t.aligned
+                                                                                       else 0) | (
         bits["WRITEABLE"] if t.writable else 0)
     flags = _load(e, "i32", pointer, platform.ARRAY["flags"], 4)
     kept = e.assign(f"and i32 {flags}, {mask}")

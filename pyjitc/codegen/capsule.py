@@ -1,5 +1,5 @@
-"""The native function that ends a DLPack capsule which nobody took. It may run while an exception is being raised, when Python code
-must not: it puts the exception aside.
+"""The native function that ends a DLPack capsule which nobody took. It may run while an exception is being raised, when
+Python code must not: it puts the exception aside.
 """
 from __future__ import annotations
 

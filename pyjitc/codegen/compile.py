@@ -17,16 +17,18 @@ __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
 
 class Artifact(namedtuple("Artifact", "object runtime entry next objects guards text")):
-    """object: relocatable ELF object; runtime: those of the helpers that it calls, which are loaded before it; entry, next: symbols
-    of the stub and of the word with the next stub's address; objects: symbol -> Python object that must lie at it; guards: symbol of
-    the word for each guard of the Spec, or None; text: the LLVM text before optimisation."""
+    """object: relocatable ELF object; runtime: those of the helpers that it calls, which are loaded before it; entry,
+    next: symbols of the stub and of the word with the next stub's address; objects: symbol -> Python object that must
+    lie at it; guards: symbol of the word for each guard of the Spec, or None; text: the LLVM text before
+    optimisation."""
 
     __slots__ = ()
 
 
-def module_text(functions: list[ir.Function], spec: Spec | None, target: Target, options: Options, native: str | None = None):
-    """(LLVM text, objects, guard symbols, helpers that are elsewhere) of `functions`, the entry first. native: also export the entry
-    under this name."""
+def module_text(functions: list[ir.Function], spec: Spec | None, target: Target, options: Options,
+                native: str | None = None):
+    """(LLVM text, objects, guard symbols, helpers that are elsewhere) of `functions`, the entry first. native: also
+    export the entry under this name."""
     for fn in recursive(functions):
         fn.attrs["recursive"] = True
     inlining.decide(functions)
@@ -58,7 +60,8 @@ def compile_module(functions: list[ir.Function], spec: Spec | None, target: Targ
 
 def _needs_python(fn: ir.Function) -> bool:
     """Whether a function works on Python objects, and so under the interpreter lock. Arrays it only reads and makes."""
-    return any(inst.op.effects & ir.HOST or any(_holds_object(x.type) for x in (*inst.args, inst.result) if x is not None)
+    return any(inst.op.effects & ir.HOST
+               or any(_holds_object(x.type) for x in (*inst.args, inst.result) if x is not None)
                for block in fn.blocks for inst in block.insts)
 
 
@@ -68,7 +71,8 @@ def _holds_object(t: Type) -> bool:
 
 def recursive(functions: list[ir.Function]) -> list[ir.Function]:
     """The functions that may be on the stack more than once: those on a cycle of calls (Tarjan's algorithm)."""
-    callees = {fn: list(dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE)) for fn in functions}
+    callees = {fn: list(dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE))
+               for fn in functions}
     number: dict[ir.Function, int] = {}
     low: dict[ir.Function, int] = {}
     path: list[ir.Function] = []

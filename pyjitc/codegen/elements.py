@@ -1,14 +1,15 @@
-"""Loops over the elements of arrays as functions of LLVM text: LLVM need not find out how they are vectorised, which takes it longer."""
+"""Loops over the elements of arrays as functions of LLVM text: LLVM need not find out how they are vectorised, which
+takes it longer."""
 from __future__ import annotations
 
 __all__ = ["copy", "dot", "eights"]
 
 
 def dot(t: str) -> str:
-    """The dot product of vectors of float32 or float64 with steps in bytes. Most are short, so that a call of BLAS, which wants everything
-    by address and has its own tests, costs more than the product. Elements that follow each other, backwards in the first one too, are
-    taken as vectors with four running sums; others one by one, with four sums as well: an addition waits for the one before. What is
-    left is added last."""
+    """The dot product of vectors of float32 or float64 with steps in bytes. Most are short, so that a call of BLAS,
+    which wants everything by address and has its own tests, costs more than the product. Elements that follow each
+    other, backwards in the first one too, are taken as vectors with four running sums; others one by one, with four
+    sums as well: an addition waits for the one before. What is left is added last."""
     size = 4 if t == "float" else 8
     lanes = 32 // size
     v = f"<{lanes} x {t}>"
@@ -19,7 +20,8 @@ def dot(t: str) -> str:
         index = at if not backwards else f"%{name}.place"
         back = f"  %{name}.place = sub i64 {1 - lanes}, {at}\n" if backwards else ""
         turned = f"%{name}.turned" if backwards else f"%{name}.x"
-        turn = f"  %{name}.turned = shufflevector {v} %{name}.x, {v} poison, <{lanes} x i32> <{mask}>\n" if backwards else ""
+        turn = (f"  %{name}.turned = shufflevector {v} %{name}.x, {v} poison, <{lanes} x i32> <{mask}>\n" if backwards
+                else "")
         return f"""{back}  %{name}.a = getelementptr {t}, ptr %p, i64 {index}
   %{name}.b = getelementptr {t}, ptr %q, i64 {at}
   %{name}.x = load {v}, ptr %{name}.a, align {size}
@@ -28,7 +30,8 @@ def dot(t: str) -> str:
 """
 
     def wide(way, backwards):
-        phis = "".join(f"  %{way}.s{j} = phi {v} [ zeroinitializer, %{way} ], [ %{way}.t{j}, %{way}.more ]\n" for j in range(4))
+        phis = "".join(f"  %{way}.s{j} = phi {v} [ zeroinitializer, %{way} ], [ %{way}.t{j}, %{way}.more ]\n"
+                       for j in range(4))
         ats = "".join(f"  %{way}.k{j} = add i64 %{way}.k0, {j * lanes}\n" for j in range(1, 4))
         return f"""{way}:
   br label %{way}.loop
@@ -123,8 +126,10 @@ done:
 def eights(t: str) -> str:
     """Eight running sums of n numbers, a multiple of 8 and not 0, added as NumPy adds them (lib/np/folds.py)."""
     v = f"<8 x {t}>"
-    halves = [f"  %l{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> <{', '.join(f'i32 {2 * k}' for k in range(w))}>\n"
-              f"  %h{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> <{', '.join(f'i32 {2 * k + 1}' for k in range(w))}>\n"
+    halves = [f"  %l{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> "
+              f"<{', '.join(f'i32 {2 * k}' for k in range(w))}>\n"
+              f"  %h{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> "
+              f"<{', '.join(f'i32 {2 * k + 1}' for k in range(w))}>\n"
               f"  %s{w} = fadd <{w} x {t}> %l{w}, %h{w}" for w in (4, 2, 1)]
     return f"""
 define internal {t} @pyj_eights_{t}(ptr %a, i64 %n) nounwind {{

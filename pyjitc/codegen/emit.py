@@ -1,7 +1,8 @@
-"""Typed IR to LLVM text. Every value is a list of LLVM scalars, its components; each operation's own lowering does the rest.
+"""Typed IR to LLVM text. Every value is a list of LLVM scalars, its components; each operation's own lowering does the
+rest.
 
-A native function returns an i32 status, 0 for success, with up to two components of its result beside it; larger results
-go through a first pointer parameter. Where an
+A native function returns an i32 status, 0 for success, with up to two components of its result beside it; larger
+results go through a first pointer parameter. Where an
 instruction may raise, its failure leaves through a cold block: a traceback entry, the releases in `cleanup`, then the
 handler or the return of 1. The text names every external symbol, so that the object is relocatable.
 """
@@ -18,7 +19,8 @@ from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import (
     Array, Bool, Bytes, Cell, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator,
     Method, NoneType, NpBool,
-    NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined, Union,
+    NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined,
+    Union,
 )
 from . import apart, box, forms, helpers, shared
 
@@ -125,9 +127,11 @@ def native_result(fn: ir.Function) -> tuple[str, bool]:
 
 
 def stays_call(fn: ir.Function) -> bool:
-    """Whether an entry is not inlined into its stub, to be optimised there a second time: it is large, or calls a library function that stays one."""
+    """Whether an entry is not inlined into its stub, to be optimised there a second time: it is large, or calls a
+    library function that stays one."""
     return not fn.attrs.get("recursive") and (sum(len(b.insts) for b in fn.blocks) > 20 or
-                                              any(i.op is control.INVOKE and "outlined" in i.attrs["callee"].attrs for b in fn.blocks for i in b.insts))
+                                              any(i.op is control.INVOKE and "outlined" in i.attrs["callee"].attrs
+                                                  for b in fn.blocks for i in b.insts))
 
 
 class Module:
@@ -137,7 +141,8 @@ class Module:
 
     def __init__(self, options, nogil: bool = False, shares: bool = False):
         self.options = options
-        self.elsewhere: dict[str, None] | None = {} if shares else None  # helpers that are in an image of their own, where there is one
+        # helpers that are in an image of their own, where there is one
+        self.elsewhere: dict[str, None] | None = {} if shares else None
         self.nogil = nogil  # functions run without the interpreter lock: whatever sets an error takes it
         self.declarations: dict[str, None] = {}
         self.helpers: dict[str, None] = {}
@@ -147,8 +152,10 @@ class Module:
         self.bodies: list[str] = []
         self.apart: list[str] = []  # those of functions that LLVM gets apart
         self.plain: list[bool] = []  # whether each function is as good after a few passes (passes/polling.py)
-        self.rare: dict[str, tuple[int, str]] = {}  # functions of the C library that are called rarely: number and type of operands
-        self.tables: dict[tuple, int] = {}  # those that are looked up in: (types of elements and indices, elements) -> number
+        # functions of the C library that are called rarely: number and type of operands
+        self.rare: dict[str, tuple[int, str]] = {}
+        # those that are looked up in: (types of elements and indices, elements) -> number
+        self.tables: dict[tuple, int] = {}
         self.slow_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
         self.unrolled_loops: list[bool] = []  # whether each is unrolled to its end
@@ -218,7 +225,8 @@ class Module:
     def add(self, fn: ir.Function) -> None:
         body = FunctionEmitter(self, fn).run()
         formed = forms.PREFIX in body
-        self.plain.append("plain" in fn.attrs and not formed and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
+        self.plain.append("plain" in fn.attrs and not formed
+                          and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
         (self.apart if fn.attrs.get("outlined") == "unvectorised" and not formed else self.bodies).append(body)
 
     def text(self, target) -> str:
@@ -246,7 +254,8 @@ class Module:
         if self.unrolled_loops:
             ways = {True: '"llvm.loop.unroll.full"', False: '"llvm.loop.unroll.count", i32 4'}
             parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in dict.fromkeys(self.unrolled_loops))
-            parts += (f"!{n} = distinct !{{!{n}, !{30_000 + full}}}" for n, full in enumerate(self.unrolled_loops, 20_001))
+            parts += (f"!{n} = distinct !{{!{n}, !{30_000 + full}}}"
+                      for n, full in enumerate(self.unrolled_loops, 20_001))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
             parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
@@ -256,7 +265,8 @@ class Module:
             return text + apart.PLAIN
         if self.apart:
             text = apart.joined(text, self.apart)
-        return apart.with_forms(text, forms.definitions(self.rare, self.tables, target)) if self.rare or self.tables else text
+        return (apart.with_forms(text, forms.definitions(self.rare, self.tables, target)) if self.rare or self.tables
+                else text)
 
 
 class Emitter:
@@ -480,7 +490,8 @@ class Emitter:
         """Warn where the compiled function is called, as the interpreter's functions in C do."""
         state = self.lock()
         self.declare("declare i32 @PyErr_WarnEx(ptr, ptr, i64)")
-        status = self.assign(f"call i32 @PyErr_WarnEx(ptr {self._exception_class(cls)}, ptr {self.string(message)}, i64 1) cold")
+        status = self.assign(f"call i32 @PyErr_WarnEx(ptr {self._exception_class(cls)}, ptr {self.string(message)}, "
+                             f"i64 1) cold")
         self.unlock(state)
         self.check_status(status, inst)
 
@@ -494,7 +505,8 @@ class Emitter:
             self.line(f"call void @PyErr_SetObject(ptr {kind}, ptr {self.object(message)}) cold")
         elif args:
             self.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
-            self.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {self.string(message)}, {', '.join(args)}) cold")
+            self.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {self.string(message)}, "
+                      f"{', '.join(args)}) cold")
         else:
             self.declare("declare void @PyErr_SetString(ptr, ptr)")
             self.line(f"call void @PyErr_SetString(ptr {kind}, ptr {self.string(message)}) cold")
@@ -602,7 +614,8 @@ class FunctionEmitter(Emitter):
                 self.instruction(inst)
             bodies.append(self.lines)
         self._keep_fuel(bodies)
-        out = [f"define internal {self.returned} {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{", "start:"]
+        out = [f"define internal {self.returned} {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{",
+               "start:"]
         out += self.entry
         body = "enter" if looped else self.names[first]
         out.append(f"  br label %{body}")
@@ -623,14 +636,15 @@ class FunctionEmitter(Emitter):
         return "\n".join(out)
 
     def fuel(self) -> str:
-        """A counter that stays from call to call: a loop of many short calls lets signals in as well. LLVM keeps it in a register
-        while the function runs, unless the function may call itself: then it is one of four, by the place of the frame on the stack.
+        """A counter that stays from call to call: a loop of many short calls lets signals in as well. LLVM keeps it in
+        a register while the function runs, unless the function may call itself: then it is one of four, by the place of
+        the frame on the stack.
         A processor waits for a word in memory that it has just written; those of caller and callee differ."""
         if self._fuel is None:
             word = self._fuel_word()
             if self.fn.attrs.get("recursive"):
-                self.entry += ["  %frame = alloca i64", "  %place = ptrtoint ptr %frame to i64", "  %slot = and i64 %place, 96",
-                               f"  %counter = getelementptr i8, ptr {word}, i64 %slot"]
+                self.entry += ["  %frame = alloca i64", "  %place = ptrtoint ptr %frame to i64",
+                               "  %slot = and i64 %place, 96", f"  %counter = getelementptr i8, ptr {word}, i64 %slot"]
                 self._fuel = "%counter"
             else:
                 self._fuel = self.alloca("i64")
@@ -653,7 +667,8 @@ class FunctionEmitter(Emitter):
             return
         for n, body in enumerate(bodies):
             if body[-1].startswith("  ret "):
-                body[-1:] = [f"  %fuel.{n} = load i64, ptr {self._fuel}", f"  store i64 %fuel.{n}, ptr {self._fuel_word()}", body[-1]]
+                body[-1:] = [f"  %fuel.{n} = load i64, ptr {self._fuel}",
+                             f"  store i64 %fuel.{n}, ptr {self._fuel_word()}", body[-1]]
 
     def attributes(self) -> str:
         if self.fn.attrs.get("recursive"):
@@ -868,11 +883,13 @@ class FunctionEmitter(Emitter):
 def _only_raises(blocks) -> bool:
     """Whether a function of these blocks, in reverse post-order, never returns, nor goes round: it writes a message."""
     at = {block: n for n, block in enumerate(blocks)}
-    return not any(b.terminator.op is control.RETURN or any(at[edge.block] <= at[b] for edge in b.edges()) for b in blocks)
+    return not any(b.terminator.op is control.RETURN or any(at[edge.block] <= at[b] for edge in b.edges())
+                   for b in blocks)
 
 
 _F = FunctionEmitter
 _CONTROL = {
     control.CONST: _F.const, control.JUMP: _F.jump_to, control.BRANCH: _F.branch_to, control.SWITCH: _F.switch_to,
-    control.RETURN: _F.return_, control.UNREACHABLE: _F.unreachable, control.RERAISE: _F.reraise, control.INVOKE: _F.invoke,
+    control.RETURN: _F.return_, control.UNREACHABLE: _F.unreachable, control.RERAISE: _F.reraise,
+    control.INVOKE: _F.invoke,
 }

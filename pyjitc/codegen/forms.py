@@ -1,10 +1,10 @@
 """Functions that have a form for vectors, which the vectoriser puts in their place.
 
-LLVM gives up on a loop with a call that it knows no vector form of. Two kinds have one of ours for each usual width, inlined after
-the vectoriser has run:
+LLVM gives up on a loop with a call that it knows no vector form of. Two kinds have one of ours for each usual width,
+inlined after the vectoriser has run:
 
-Calls of the C library that few elements of a loop need. The form tests once whether any of its elements is asked for, and in a
-cold block calls the function; a test and a jump that is not taken is all that is left.
+Calls of the C library that few elements of a loop need. The form tests once whether any of its elements is asked for,
+and in a cold block calls the function; a test and a jump that is not taken is all that is left.
 
     y = fast(x)                                   # branch-free
     if abs(x) > limit:                            # hardly ever
@@ -50,16 +50,19 @@ def lookup(number: int, t: str, index_type: str, index: str) -> str:
 
 
 def declarations(functions: dict[str, tuple[int, str]], tables: dict[tuple, int]) -> str:
-    """What the vectoriser has to see of them. functions: symbol -> (number, LLVM type) of operands; tables: (LLVM type of its
-    elements and of indices, elements) -> number of the table."""
+    """What the vectoriser has to see of them. functions: symbol -> (number, LLVM type) of operands; tables: (LLVM type
+    of its elements and of indices, elements) -> number of the table."""
     parts, names = [], []
-    for name, count, t, given, attributes in (*((RARE + symbol, count, t, t, "noinline cold ") for symbol, (count, t) in functions.items()),
-                                              *((f"{LOOKUP}{number}", 1, t, given, "") for (t, given, _), number in tables.items())):
+    for name, count, t, given, attributes in (*((RARE + symbol, count, t, t, "noinline cold ")
+                                                for symbol, (count, t) in functions.items()),
+                                              *((f"{LOOKUP}{number}", 1, t, given, "")
+                                                for (t, given, _), number in tables.items())):
         parts.append(f"declare {t} @{name}({', '.join([given] * count)}) {attributes}{_PURE}")
         for n in _WIDTHS:
             parts.append(f"declare <{n} x {t}> @{name}.{n}({f'<{n} x {given}>, ' * count}<{n} x i1>) {_PURE}")
             names.append(f"ptr @{name}.{n}")
-    parts.append(f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{', '.join(names)}], section \"llvm.metadata\"")
+    parts.append(f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{', '.join(names)}], section "
+                 f"\"llvm.metadata\"")
     return "\n".join(parts)
 
 
@@ -104,8 +107,9 @@ def _masked(symbol, count, scalar, n, settled):
              "  br i1 %any, label %some, label %none, !prof !1", "some:"]
     before = "some"
     if text:
-        lines += [text, f"  %bits.left = bitcast <{n} x i1> {left} to i{n}", f"  %any.left = icmp ne i{n} %bits.left, 0",
-                  "  br i1 %any.left, label %rest, label %none, !prof !1", "rest:"]
+        lines += [text, f"  %bits.left = bitcast <{n} x i1> {left} to i{n}",
+                  f"  %any.left = icmp ne i{n} %bits.left, 0", "  br i1 %any.left, label %rest, label %none, !prof !1",
+                  "rest:"]
         before = "rest"
     last = "poison"
     for i in range(n):
@@ -121,9 +125,11 @@ def _masked(symbol, count, scalar, n, settled):
     return "\n".join([*lines, "  br label %none", "none:", f"  %r = phi {t} {', '.join(arms)}", f"  ret {t} %r", "}"])
 
 
-# Where the operands are more than the C library's: x, y, p = y * log(|x|) and found = exp(p), which is x ** y for positive x and moderate p.
+# Where the operands are more than the C library's: x, y, p = y * log(|x|) and found = exp(p), which is x ** y for
+# positive x and moderate p.
 _ARITY = {"pow": 2, "powf": 2}
-_LEAST, _MOST = {"double": 2.0**-1022, "float": 2.0**-126}, {"double": (708.3, 709.9, -745.2), "float": (87.3, 88.8, -104.0)}
+_LEAST, _MOST = {"double": 2.0**-1022, "float": 2.0**-126}, {"double": (708.3, 709.9, -745.2),
+                                                             "float": (87.3, 88.8, -104.0)}
 
 
 def _intrinsics(t, n):
@@ -133,8 +139,8 @@ def _intrinsics(t, n):
 
 
 def _settled(scalar, n):
-    """Signs, zeros, and results that are infinite or 0; the C library has subnormal ones, operands that are not finite or subnormal,
-    and negative x to fractional powers."""
+    """Signs, zeros, and results that are infinite or 0; the C library has subnormal ones, operands that are not finite
+    or subnormal, and negative x to fractional powers."""
     t, b, suffix = f"<{n} x {scalar}>", f"<{n} x i1>", f"v{n}{'f64' if scalar == 'double' else 'f32'}"
     whole = f"<{n} x {'i64' if scalar == 'double' else 'i32'}>"
     moderate, most, least = (f"splat ({scalar} {_hex(_single(v, scalar))})" for v in _MOST[scalar])
@@ -209,7 +215,8 @@ def _table(name, t, index, values, target):
         yield f"declare <{count} x {t}> @{_PERMUTE[t][0]}(<{count} x {t}>, <{count} x {index}>)"
     for n in _WIDTHS:
         body = _permuted(t, index, data, n, count) if permute else _each(name, t, index, n)
-        yield f"define <{n} x {t}> @{name}.{n}(<{n} x {index}> %n, <{n} x i1> %mask) alwaysinline {_PURE} {{\n{body}\n}}"
+        yield (f"define <{n} x {t}> @{name}.{n}(<{n} x {index}> %n, <{n} x i1> %mask) alwaysinline {_PURE} "
+               f"{{\n{body}\n}}")
 
 
 def _each(name, t, index, n):
@@ -228,25 +235,27 @@ def _permuted(t, index, data, n, count):
         taken = [start + i if start + i < n else "poison" for i in range(count)]
         mask = ", ".join(f"i32 {i}" for i in taken)
         lines += [f"  %i{start} = shufflevector <{n} x {index}> %n, <{n} x {index}> poison, <{count} x i32> <{mask}>",
-                  f"  %y{start} = call <{count} x {t}> @{_PERMUTE[t][0]}(<{count} x {t}> <{data}>, <{count} x {index}> %i{start})"]
+                  f"  %y{start} = call <{count} x {t}> @{_PERMUTE[t][0]}(<{count} x {t}> <{data}>, <{count} x "
+                  f"{index}> %i{start})"]
         parts.append(f"<{count} x {t}> %y{start}")
     mask = ", ".join(f"i32 {i}" for i in range(n))
     other = parts[1] if len(parts) > 1 else f"<{count} x {t}> poison"
-    return "\n".join([*lines, f"  %r = shufflevector {parts[0]}, {other}, <{n} x i32> <{mask}>", f"  ret <{n} x {t}> %r"])
+    return "\n".join([*lines, f"  %r = shufflevector {parts[0]}, {other}, <{n} x i32> <{mask}>",
+                      f"  ret <{n} x {t}> %r"])
 
 
 # ---------------------------------------------------------------- large angles
 
 # 2 / pi in 1280 bits, after 16 zeros.
 _TWO_OVER_PI = (
-    0x0000A2F9836E4E44, 0x1529FC2757D1F534, 0xDDC0DB6295993C43, 0x9041FE5163ABDEBB, 0xC561B7246E3A424D, 0xD2E006492EEA09D1,
-    0x921CFE1DEB1CB129, 0xA73EE88235F52EBB, 0x4484E99C7026B45F, 0x7E413991D6398353, 0x39F49C845F8BBDF9, 0x283B1FF897FFDE05,
-    0x980FEF2F118B5A0A, 0x6D1F6D367ECF27CB, 0x09B74F463F669E5F, 0xEA2D7527BAC7EBE5, 0xF17B3D0739F78A52, 0x92EA6BFB5FB11F8D,
-    0x5D0856033046FC7B, 0x6BABF0CFBC209AF4)
+    0x0000A2F9836E4E44, 0x1529FC2757D1F534, 0xDDC0DB6295993C43, 0x9041FE5163ABDEBB, 0xC561B7246E3A424D,
+    0xD2E006492EEA09D1, 0x921CFE1DEB1CB129, 0xA73EE88235F52EBB, 0x4484E99C7026B45F, 0x7E413991D6398353,
+    0x39F49C845F8BBDF9, 0x283B1FF897FFDE05, 0x980FEF2F118B5A0A, 0x6D1F6D367ECF27CB, 0x09B74F463F669E5F,
+    0xEA2D7527BAC7EBE5, 0xF17B3D0739F78A52, 0x92EA6BFB5FB11F8D, 0x5D0856033046FC7B, 0x6BABF0CFBC209AF4)
 
-# {r, k} of |x| >= 2**38: x = r + k * pi / 2 modulo 2 * pi, |r| <= pi / 4; anything of smaller x, which stand beside large ones
-# in a vector. Payne and Hanek's reduction: x = m * 2**q, and m times the 192 bits of 2 / pi that start where the product is
-# below 4 has the quarter in two bits, then 126 bits of the fraction, of which 62 may be zeros.
+# {r, k} of |x| >= 2**38: x = r + k * pi / 2 modulo 2 * pi, |r| <= pi / 4; anything of smaller x, which stand beside
+# large ones in a vector. Payne and Hanek's reduction: x = m * 2**q, and m times the 192 bits of 2 / pi that start where
+# the product is below 4 has the quarter in two bits, then 126 bits of the fraction, of which 62 may be zeros.
 _REDUCE = f"""
 @pyjitc_two_over_pi = private unnamed_addr constant [20 x i64] [{', '.join(f'i64 {w}' for w in _TWO_OVER_PI)}]
 define internal {{double, i64}} @pyjitc_reduce(double %x) noinline cold nounwind willreturn memory(none) {{
@@ -342,7 +351,8 @@ _WAVE = _PARTS + """  %s = call double @sin(double %r)
   %z = select i1 %turned, double %minus, double %y
   ret double %z"""
 # The arguments are large here; the C library's own reduction may be off by several units in the last place.
-_CIRCULAR = {"sin": _WAVE.replace("QUARTERS", "0"), "cos": _WAVE.replace("QUARTERS", "1"), "tan": _PARTS + """  %t = call double @tan(double %r)
+_CIRCULAR = {"sin": _WAVE.replace("QUARTERS", "0"), "cos": _WAVE.replace("QUARTERS", "1"),
+             "tan": _PARTS + """  %t = call double @tan(double %r)
   %odd = trunc i64 %turns to i1
   %u = fdiv double -1.0, %t
   %z = select i1 %odd, double %u, double %t

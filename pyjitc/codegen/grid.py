@@ -2,9 +2,10 @@
 
     i32 pyjitc_grid(ptr context, ptr arguments, ptr counter, i64 blocks)
 
-takes numbers of blocks, or of runs of neighbouring blocks, from `counter`, which several CPU threads share, and runs them; 1 where a thread
-of the grid failed: then no further blocks are taken, and the context, one for each CPU thread, says which and why. No Python is needed on the
-way. The arguments are those of a launch on a GPU (codegen/nvptx.py), each in a word of eight bytes.
+takes numbers of blocks, or of runs of neighbouring blocks, from `counter`, which several CPU threads share, and runs
+them; 1 where a thread of the grid failed: then no further blocks are taken, and the context, one for each CPU thread,
+says which and why. No Python is needed on the way. The arguments are those of a launch on a GPU (codegen/nvptx.py),
+each in a word of eight bytes.
 Slots, states and static shared memory lie on the stack, so that LLVM knows that nobody else writes there.
 """
 from __future__ import annotations
@@ -55,7 +56,8 @@ class GridModule(Module):
 
     def text(self, target) -> str:
         self.bodies += [_NOTE, threads.POLL_TEXT, *self.extra]
-        for text in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "i32 @PyErr_CheckSignals()", "void @PyErr_Clear()"):
+        for text in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "i32 @PyErr_CheckSignals()",
+                     "void @PyErr_Clear()"):
             self.declarations[f"declare {text}"] = None
         return super().text(target)
 
@@ -63,7 +65,8 @@ class GridModule(Module):
 _NOTE = f"""define internal void @pyjitc_note(ptr %context, i64 %site, {', '.join(f'i64 %v{k}' for k in range(MAX_VALUES))}) noinline cold nounwind {{
   %where = getelementptr i64, ptr %context, i64 {WORDS['site']}
   store i64 %site, ptr %where
-""" + "\n".join(f"  %p{k} = getelementptr i64, ptr %context, i64 {WORDS['values'] + k}\n  store i64 %v{k}, ptr %p{k}" for k in range(MAX_VALUES)) + """
+""" + "\n".join(f"  %p{k} = getelementptr i64, ptr %context, i64 {WORDS['values'] + k}\n  store i64 %v{k}, ptr %p{k}"
+                for k in range(MAX_VALUES)) + """
   ret void
 }"""
 
@@ -109,7 +112,8 @@ class _GridEmitter(FunctionEmitter):
         """How many threads the block has."""
         if "n" not in self.tables:
             x, y, z = (self.word(WORDS["threads"] + k) for k in range(3))
-            self.entry += [f"  %threads.xy = mul nuw nsw i64 {x}, {y}", f"  %threads.n = mul nuw nsw i64 %threads.xy, {z}"]
+            self.entry += [f"  %threads.xy = mul nuw nsw i64 {x}, {y}",
+                           f"  %threads.n = mul nuw nsw i64 %threads.xy, {z}"]
             self.tables["n"] = "%threads.n"
         return self.tables["n"]
 
@@ -131,7 +135,8 @@ class _GridEmitter(FunctionEmitter):
                     self.tables[name] = name
                     self.entry.append(f"  {name} = alloca {memory_type(c)}")
             return parts
-        return [(c, self.table(f"slot{number}.{k}", memory_type(c))) for k, c in enumerate(components(self.module.plan.slots[number]))]
+        return [(c, self.table(f"slot{number}.{k}", memory_type(c)))
+                for k, c in enumerate(components(self.module.plan.slots[number]))]
 
     def at(self, table: str, t: str, thread: str) -> str:
         return self.assign(f"getelementptr inbounds {t}, ptr {table}, i64 {thread}")
@@ -180,8 +185,8 @@ class _GridEmitter(FunctionEmitter):
 
     def unsupported(self, what: str, hint: str = "pass numbers, arrays and tuples") -> UnsupportedError:
         fn, loc = self.fn, self.inst.loc
-        return UnsupportedError(Diagnostic(f"a kernel has no code for {what}", fn.filename, loc.line or fn.firstlineno, loc.end_line,
-                                           loc.col, loc.end_col, fn.qualname, hint=hint))
+        return UnsupportedError(Diagnostic(f"a kernel has no code for {what}", fn.filename, loc.line or fn.firstlineno,
+                                           loc.end_line, loc.col, loc.end_col, fn.qualname, hint=hint))
 
     def declare(self, text: str) -> None:
         if "@Py" in text or "@_Py" in text:
@@ -225,12 +230,14 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     for k, c in enumerate(types):
         where = e.assign(f"getelementptr i64, ptr %arguments, i64 {k}")
         given.append(e.assign(f"load {c}, ptr {where}, align 8"))
-    args = [f"{c} {v}" for p in entry.params for c, v in zip(components(p.type), _rebuild(e, p.type, given), strict=True)]
+    args = [f"{c} {v}" for p in entry.params
+            for c, v in zip(components(p.type), _rebuild(e, p.type, given), strict=True)]
     words = [e.assign(f"getelementptr i64, ptr %context, i64 {k}") for k in range(9)]
     width, height = (e.assign(f"load i64, ptr {words[6 + k]}") for k in range(2))
     place = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['counter']}")
     e.line(f"store ptr %counter, ptr {place}")
-    shared, size = (e.assign(f"load i64, ptr {e.assign(f'getelementptr i64, ptr %context, i64 {WORDS[name]}')}") for name in ("shared", "shared_bytes"))
+    shared, size = (e.assign(f"load i64, ptr {e.assign(f'getelementptr i64, ptr %context, i64 {WORDS[name]}')}")
+                    for name in ("shared", "shared_bytes"))
 
     def control(name: str) -> str:
         return e.assign(f"getelementptr i64, ptr %counter, i64 {CONTROL[name]}")
@@ -251,7 +258,8 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.line(f"store i64 {e.assign('call i64 @llvm.readcyclecounter()')}, ptr {polled}")
     e.line(f"store i64 1, ptr {count}")
     e.jump("more")
-    # A thread takes the next blocks, as many as are done in a short while: small ones cost little more than their loops.
+    # A thread takes the next blocks, as many as are done in a short while: small ones cost little more than their
+    # loops.
     e.start("more")
     taken = e.assign(f"load i64, ptr {count}")
     first = e.assign(f"atomicrmw add ptr %counter, i64 {taken} monotonic")
@@ -261,7 +269,8 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     last = e.assign(f"call i64 @llvm.umin.i64(i64 {e.assign(f'add i64 {first}, {taken}')}, i64 %blocks)")
     row = e.assign(f"udiv i64 {first}, {runs}")
     number = e.assign(f"urem i64 {first}, {runs}")
-    for where, value in zip(words, (f"mul i64 {number}, {together}", f"urem i64 {row}, {height}", f"udiv i64 {row}, {height}")):
+    for where, value in zip(words, (f"mul i64 {number}, {together}", f"urem i64 {row}, {height}",
+                                    f"udiv i64 {row}, {height}")):
         e.line(f"store i64 {e.assign(value)}, ptr {where}")
     e.line(f"store i64 {first}, ptr {block}")
     e.jump("run")
@@ -274,7 +283,8 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
         e.line(f"store i64 {e.assign(f'mul i64 {count_of_run}, {across}')}, ptr {run}")
     e.branch(e.assign(f"icmp eq i64 {size}, 0"), "call", "clear")
     e.start("clear")
-    e.line(f"call void @llvm.memset.p0.i64(ptr {e.assign(f'inttoptr i64 {shared} to ptr')}, i8 -1, i64 {size}, i1 false)")
+    e.line(f"call void @llvm.memset.p0.i64(ptr {e.assign(f'inttoptr i64 {shared} to ptr')}, i8 -1, i64 {size}, i1 "
+           f"false)")
     e.jump("call")
     e.start("call")
     status, _ = e.native_call(entry, args)
@@ -316,14 +326,16 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.line("ret i32 1")
     e.start("end")
     e.line("ret i32 0")
-    module.bodies.append("\n".join([f"define i32 @{ENTRY}(ptr %context, ptr %arguments, ptr %counter, i64 %blocks) nounwind {{", "start:",
+    module.bodies.append("\n".join([f"define i32 @{ENTRY}(ptr %context, ptr %arguments, ptr %counter, i64 %blocks) "
+                                    f"nounwind {{", "start:",
                                     *e.entry, *e.lines, "}"]))
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     module.bodies.append(f"!40001 = !{{i64 1, i64 {1 << 31}}}\n!40002 = !{{i64 0, i64 {1 << 31}}}")
     return head + module.text(target), types, module
 
 
-def compile_grid(functions: list[ir.Function], plan, options: Options = Options(), target: Target | None = None) -> GridKernel:
+def compile_grid(functions: list[ir.Function], plan, options: Options = Options(),
+                 target: Target | None = None) -> GridKernel:
     """Native code of a block function, first of `functions`, over a whole grid."""
     target = target or link.host_target()
     name = functions[0].qualname
@@ -333,4 +345,5 @@ def compile_grid(functions: list[ir.Function], plan, options: Options = Options(
     with timed("llvm"):
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
-    return GridKernel(code, types, tuple(module.sites), module.shared, plan.local_bytes, module.stack, plan.cooperative, plan.wide, text)
+    return GridKernel(code, types, tuple(module.sites), module.shared, plan.local_bytes, module.stack, plan.cooperative,
+                      plan.wide, text)

@@ -34,9 +34,9 @@ class _Texts(dict):
         return made
 
 
-# A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the data
-# once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header (or null),
-# 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
+# A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the
+# data once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header
+# (or null), 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
 TEXT = _Texts({
     # Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
     "pyj_new": """
@@ -263,7 +263,8 @@ define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
 # data, owner, ndim, shape, strides, descr, flags, take -> new reference. Tags: see above. With `take` the value's own
 # reference is used up: data that nobody else sees is handed to NumPy, which frees it with free().
 _NEW_ARRAY, _SET_BASE, _FROM_TYPE = (
-    f"pyjitc_numpy_api_{NUMPY_API[name]}" for name in ("PyArray_NewFromDescr", "PyArray_SetBaseObject", "PyArray_DescrFromType"))
+    f"pyjitc_numpy_api_{NUMPY_API[name]}"
+    for name in ("PyArray_NewFromDescr", "PyArray_SetBaseObject", "PyArray_DescrFromType"))
 # The first ndarray made of native memory owns it from then on: `ndarray` of the header, which keeps a reference to it
 # while native values live. What leaves later is that very ndarray, or a view of it. No Python object ever points back
 # to compiled code, which may be gone before the object is.
@@ -545,8 +546,10 @@ nothing:
   ret void
 }""",
 }
-# Finds the limits of this thread's stack; the last 256 KiB, of a small one half, are left to what runs on top of compiled code.
-# One of more than a GiB has no limit (ulimit -s unlimited): of it 64 MiB count, or endless recursion would take all memory.
+# Finds the limits of this thread's stack; the last 256 KiB, of a small one half, are left to what runs on top of
+# compiled code.
+# One of more than a GiB has no limit (ulimit -s unlimited): of it 64 MiB count, or endless recursion would take all
+# memory.
 TEXT["pyj_stack"] = """
 define internal i32 @pyj_stack(i64 %at) nounwind noinline cold {
   %attr = alloca [16 x i64]
@@ -598,20 +601,25 @@ NEEDS = {
 }
 
 _DECLARATIONS = {
-    "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)", "free": "declare void @free(ptr)",
-    "madvise": "declare i32 @madvise(ptr, i64, i32)",
+    "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)",
+    "free": "declare void @free(ptr)", "madvise": "declare i32 @madvise(ptr, i64, i32)",
     "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()", "Py_IncRef": "declare void @Py_IncRef(ptr)",
-    "Py_DecRef": "declare void @Py_DecRef(ptr)", "memcmp": "declare i32 @memcmp(ptr, ptr, i64)", "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
-    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()", "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
-    "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)", "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
+    "Py_DecRef": "declare void @Py_DecRef(ptr)", "memcmp": "declare i32 @memcmp(ptr, ptr, i64)",
+    "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
+    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
+    "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
+    "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)",
+    "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
     "PyErr_NormalizeException": "declare void @PyErr_NormalizeException(ptr, ptr, ptr)",
     "PyErr_Restore": "declare void @PyErr_Restore(ptr, ptr, ptr)",
     "PyException_SetTraceback": "declare i32 @PyException_SetTraceback(ptr, ptr)",
     "PyException_GetTraceback": "declare ptr @PyException_GetTraceback(ptr)",
     "PyErr_GetHandledException": "declare ptr @PyErr_GetHandledException()",
     "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
-    "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)", "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
-    "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)", "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
+    "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)",
+    "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
+    "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
+    "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
     "PyExc_ValueError": "@PyExc_ValueError = external global i8",
     "llvm.umul.with.overflow.i64": "declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)",
     "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
@@ -619,8 +627,7 @@ _DECLARATIONS = {
     "pthread_getattr_np": "declare i32 @pthread_getattr_np(i64, ptr)",
     "pthread_attr_getstack": "declare i32 @pthread_attr_getstack(ptr, ptr, ptr)",
     "pthread_attr_destroy": "declare i32 @pthread_attr_destroy(ptr)",
-    "_Py_NoneStruct": "@_Py_NoneStruct = external global i8",
-    f"pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}":
+    "_Py_NoneStruct": "@_Py_NoneStruct = external global i8", f"pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}":
         f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_DescrFromType']}(i32)",
     f"pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}":
         f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
@@ -638,19 +645,22 @@ _LOCKED = {
 
 
 def _sized(count: int) -> str:
-    """`pyj_new` of `count` lengths that are checked first. NumPy multiplies those that are not zero, so that (0, huge) is
-    refused where it could not be indexed."""
-    lines = [f"define internal noalias ptr @pyj_new_{count}(i64 %b0, i1 %zero, {', '.join(f'i64 %n{k}' for k in range(count))}) nounwind noinline {{",
+    """`pyj_new` of `count` lengths that are checked first. NumPy multiplies those that are not zero, so that (0, huge)
+    is refused where it could not be indexed."""
+    lines = [f"define internal noalias ptr @pyj_new_{count}(i64 %b0, i1 %zero, "
+             f"{', '.join(f'i64 %n{k}' for k in range(count))}) nounwind noinline {{",
              f"  br label %check{0}"]
     for k in range(count):
-        lines += [f"check{k}:", f"  %fine{k} = icmp sge i64 %n{k}, 0", f"  br i1 %fine{k}, label %check{k + 1}, label %negative"]
+        lines += [f"check{k}:", f"  %fine{k} = icmp sge i64 %n{k}, 0",
+                  f"  br i1 %fine{k}, label %check{k + 1}, label %negative"]
     lines.append(f"check{count}:\n  br label %grow0")
     for k in range(count):
-        lines += [f"grow{k}:", f"  %none{k} = icmp eq i64 %n{k}, 0", f"  %factor{k} = select i1 %none{k}, i64 1, i64 %n{k}",
+        lines += [f"grow{k}:", f"  %none{k} = icmp eq i64 %n{k}, 0",
+                  f"  %factor{k} = select i1 %none{k}, i64 1, i64 %n{k}",
                   f"  %pair{k} = call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 %b{k}, i64 %factor{k})",
-                  f"  %b{k + 1} = extractvalue {{i64, i1}} %pair{k}, 0", f"  %over{k} = extractvalue {{i64, i1}} %pair{k}, 1",
-                  f"  %minus{k} = icmp slt i64 %b{k + 1}, 0", f"  %bad{k} = or i1 %over{k}, %minus{k}",
-                  f"  br i1 %bad{k}, label %big, label %grow{k + 1}"]
+                  f"  %b{k + 1} = extractvalue {{i64, i1}} %pair{k}, 0",
+                  f"  %over{k} = extractvalue {{i64, i1}} %pair{k}, 1", f"  %minus{k} = icmp slt i64 %b{k + 1}, 0",
+                  f"  %bad{k} = or i1 %over{k}, %minus{k}", f"  br i1 %bad{k}, label %big, label %grow{k + 1}"]
     lines.append(f"grow{count}:\n  %t0 = add i64 %b{count}, 0")
     lines += [f"  %t{k + 1} = select i1 %none{k}, i64 0, i64 %t{k}" for k in range(count)]
     lines.append(f"""  %header = call ptr @pyj_new(i64 %t{count}, i1 %zero)
@@ -668,11 +678,13 @@ fail:
     return "\n".join(lines)
 
 
-TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"' for name, message in (
+TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"'
+                              for name, message in (
     ("pyj_negative", "negative dimensions are not allowed"),
     ("pyj_too_big", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
 _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
-NEEDS.update({f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)}, **{f"pyj_copy_{t}": ("pyj_new",) for t in _SIZES})
+NEEDS.update({f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)},
+             **{f"pyj_copy_{t}": ("pyj_new",) for t in _SIZES})
 
 
 def stays_call(name: str) -> bool:
@@ -693,7 +705,8 @@ def declare(body: str, declarations: dict[str, None]) -> list[str]:
 
 
 def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = ()) -> str:
-    """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter lock.
+    """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter
+    lock.
     inlined: those that a target does not keep as calls."""
     parts = []
     locked = set()
@@ -704,7 +717,8 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
                 locked.add(symbol)
                 body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
-        parts.append(body if is_often_called(name) else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
+        parts.append(body if is_often_called(name)
+                     else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):
         result, args = _LOCKED[symbol]
         parts.append(f"""

@@ -1,8 +1,8 @@
 """The native function that launches a kernel: one argument, a Python bytes object that says everything.
 
 A call of the driver with eleven arguments through ctypes costs microseconds; one `struct.pack` and one call with its
-result costs half of one, and needs no memory that threads share. One launcher serves all kernels. It is the C function of a
-builtin of Python; other threads run meanwhile: a full queue makes a launch wait.
+result costs half of one, and needs no memory that threads share. One launcher serves all kernels. It is the C function
+of a builtin of Python; other threads run meanwhile: a full queue makes a launch wait.
 """
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from . import link
 __all__ = ["make_launcher"]
 
 # The bytes: address of the kernel's description, what the launch chooses (seven i32 and a stream), the parameters.
-# The description: addresses of cuCtxSetCurrent and cuLaunchKernel, context, function, i64 number of parameters, then i64 where
-# each lies in the bytes.
+# The description: addresses of cuCtxSetCurrent and cuLaunchKernel, context, function, i64 number of parameters, then
+# i64 where each lies in the bytes.
 _TEXT = """
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)

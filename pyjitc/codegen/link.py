@@ -13,8 +13,8 @@ from .target import Target
 
 __all__ = ["host_target", "to_object", "to_text", "to_assembly"]
 
-# What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done: it makes the same
-# loops, and takes a third more time (docs/performance.md).
+# What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done:
+# it makes the same loops, and takes a third more time (docs/performance.md).
 LEVEL = 1
 _machines: dict[tuple[Target, int], llvm.Machine] = {}  # by target and level of its code generator
 _host: list[Target] = []
@@ -67,7 +67,8 @@ def _optimised(finish, text: str, target: Target, level: int, library: bytes | N
 
 
 def to_object(text: str, target: Target, level: int = LEVEL) -> bytes:
-    """Optimise and emit a relocatable object. LLVMError (a RuntimeError) with LLVM's message where the text is wrong."""
+    """Optimise and emit a relocatable object. LLVMError (a RuntimeError) with LLVM's message where the text is
+    wrong."""
     return with_room(COMPILING, _optimised, lambda module, machine: machine.emit(module, True), text, target, level)
 
 
@@ -78,4 +79,5 @@ def to_text(text: str, target: Target, level: int = LEVEL, library: bytes | None
 
 def to_assembly(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """library: bitcode whose functions the text uses."""
-    return with_room(COMPILING, _optimised, lambda module, machine: machine.emit(module, False).decode(), text, target, level, library)
+    return with_room(COMPILING, _optimised, lambda module, machine: machine.emit(module, False).decode(), text, target,
+                     level, library)

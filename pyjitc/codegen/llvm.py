@@ -31,24 +31,24 @@ _SIGNATURES = {
     "GetProcessTriple": (None, (_OUT,)), "GetHostCPUName": (None, (_OUT,)), "GetHostCPUFeatures": (c_int, (_OUT,)),
     "GetTargetFromTriple": (_P, (c_char_p, _OUT)),
     "CreateTargetMachine": (_P, (_P, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_char_p, c_int, c_int, c_char_p)),
-    "CreateTargetMachineData": (_P, (_P,)), "CopyStringRepOfTargetData": (None, (_P, _OUT)), "DisposeTargetData": (None, (_P,)),
-    "ParseAssembly": (_P, (_P, c_char_p, _OUT)), "ParseBitcode": (_P, (_P, c_char_p, c_size_t, _OUT)),
-    "LinkModules": (c_int, (_P, _P, _OUT)), "SetTarget": (None, (_P, c_char_p)), "SetDataLayout": (None, (_P, c_char_p)),
-    "ModuleFunctionsIter": (_P, (_P,)), "FunctionsIterNext": (_P, (_P,)), "DisposeFunctionsIter": (None, (_P,)),
-    "GetValueName": (c_char_p, (_P,)), "IsDeclaration": (c_int, (_P,)), "SetLinkage": (None, (_P, c_int)),
-    "DisposeModule": (None, (_P,)), "PrintModuleToString": (None, (_P, _OUT)),
-    "SetCommandLine": (None, (c_char_p, c_char_p)), "VerifyModule": (c_int, (_P, _OUT)), "DisposeString": (None, (_P,)),
-    "CreatePipelineTuningOptions": (_P, ()), "DisposePipelineTuningOptions": (None, (_P,)),
-    "PTOSetLoopInterleaving": (None, (_P, c_bool)), "PTOSetLoopVectorization": (None, (_P, c_bool)),
-    "PTOSetSLPVectorization": (None, (_P, c_bool)), "PTOSetLoopUnrolling": (None, (_P, c_bool)),
-    "CreatePassBuilder": (_P, (_P, _P)), "DisposePassBuilder": (None, (_P,)),
-    "buildPerModuleDefaultPipeline": (_P, (_P, c_int)), "RunNewModulePassManager": (None, (_P, _P, _P)),
-    "DisposeNewModulePassManger": (None, (_P,)), "CreateNewModulePassManager": (_P, ()),
-    "module_AddAlwaysInlinerPass": (None, (_P, c_bool)),
+    "CreateTargetMachineData": (_P, (_P,)), "CopyStringRepOfTargetData": (None, (_P, _OUT)),
+    "DisposeTargetData": (None, (_P,)), "ParseAssembly": (_P, (_P, c_char_p, _OUT)),
+    "ParseBitcode": (_P, (_P, c_char_p, c_size_t, _OUT)), "LinkModules": (c_int, (_P, _P, _OUT)),
+    "SetTarget": (None, (_P, c_char_p)), "SetDataLayout": (None, (_P, c_char_p)), "ModuleFunctionsIter": (_P, (_P,)),
+    "FunctionsIterNext": (_P, (_P,)), "DisposeFunctionsIter": (None, (_P,)), "GetValueName": (c_char_p, (_P,)),
+    "IsDeclaration": (c_int, (_P,)), "SetLinkage": (None, (_P, c_int)), "DisposeModule": (None, (_P,)),
+    "PrintModuleToString": (None, (_P, _OUT)), "SetCommandLine": (None, (c_char_p, c_char_p)),
+    "VerifyModule": (c_int, (_P, _OUT)), "DisposeString": (None, (_P,)), "CreatePipelineTuningOptions": (_P, ()),
+    "DisposePipelineTuningOptions": (None, (_P,)), "PTOSetLoopInterleaving": (None, (_P, c_bool)),
+    "PTOSetLoopVectorization": (None, (_P, c_bool)), "PTOSetSLPVectorization": (None, (_P, c_bool)),
+    "PTOSetLoopUnrolling": (None, (_P, c_bool)), "CreatePassBuilder": (_P, (_P, _P)),
+    "DisposePassBuilder": (None, (_P,)), "buildPerModuleDefaultPipeline": (_P, (_P, c_int)),
+    "RunNewModulePassManager": (None, (_P, _P, _P)), "DisposeNewModulePassManger": (None, (_P,)),
+    "CreateNewModulePassManager": (_P, ()), "module_AddAlwaysInlinerPass": (None, (_P, c_bool)),
     "module_AddSROAPass": (None, (_P,)), "module_AddInstCombinePass": (None, (_P,)),
     "module_AddSimplifyCFGPass": (None, (_P,)), "module_AddLoopRotatePass": (None, (_P,)),
-    "TargetMachineEmitToMemory": (_P, (_P, _P, c_int, _OUT)), "GetBufferStart": (_P, (_P,)), "GetBufferSize": (c_size_t, (_P,)),
-    "DisposeMemoryBuffer": (None, (_P,)),
+    "TargetMachineEmitToMemory": (_P, (_P, _P, c_int, _OUT)), "GetBufferStart": (_P, (_P,)),
+    "GetBufferSize": (c_size_t, (_P,)), "DisposeMemoryBuffer": (None, (_P,)),
 }
 
 
@@ -117,7 +117,8 @@ def version() -> tuple[int, int]:
 
 
 class Machine:
-    """A target machine; lives as long as the process. layout: its data layout; gpu: code for a GPU's threads, in assembly."""
+    """A target machine; lives as long as the process. layout: its data layout; gpu: code for a GPU's threads, in
+    assembly."""
 
     def __init__(self, triple: str, cpu: str, features: str, level: int = 2):
         lib = _library()
@@ -134,8 +135,8 @@ class Machine:
         if not target:
             raise LLVMError(_take(error) or f"no target {triple}")
         # Position-independent code reaches every external through a table or a stub, wherever the image lies.
-        self.pointer = lib.CreateTargetMachine(target, triple.encode(), cpu.encode(), features.encode(), level, b"pic", b"small",
-                                               0, 0, b"")
+        self.pointer = lib.CreateTargetMachine(target, triple.encode(), cpu.encode(), features.encode(), level, b"pic",
+                                               b"small", 0, 0, b"")
         if not self.pointer:
             raise LLVMError(f"no code can be made for {cpu}")
         data = lib.CreateTargetMachineData(self.pointer)
@@ -146,8 +147,9 @@ class Machine:
         """Object code, or assembly text, of an optimised module."""
         lib = _library()
         error = c_void_p()
-        # On x86 what the addressing modes do as well costs a third of the emission; not so where steps were unrolled. Splitting live ranges over regions takes
-        # four fifths of the emission of a function of 1,000 lines at LLVM's own budget, and makes its code larger by half.
+        # On x86 what the addressing modes do as well costs a third of the emission; not so where steps were unrolled.
+        # Splitting live ranges over regions takes four fifths of the emission of a function of 1,000 lines at LLVM's
+        # own budget, and makes its code larger by half.
         # The options are the process's: put back. Setting one takes 0.1 ms.
         options = [] if module.unrolled else [(b"-disable-lsr=1", b"-disable-lsr=0")]
         if module.large:
@@ -210,7 +212,8 @@ class Module:
         self._functions(lambda name, defined: defined and name in names, _INTERNAL)
 
     def add_forms(self, text: str, machine: "Machine") -> None:
-        """Add what the vectoriser has put calls of (forms.py), and inline it. What is for that alone gets no code of its own."""
+        """Add what the vectoriser has put calls of (forms.py), and inline it. What is for that alone gets no code of
+        its own."""
         self._take_over(self._part(text, machine).pointer)
         self._functions(lambda name, defined: defined and name.startswith(FORM), _INTERNAL)
         self._run(machine)
@@ -223,7 +226,8 @@ class Module:
     def tidy(self, machine: "Machine") -> None:
         """The few passes after which code that has nothing to vectorise is nearly as good as after all of them."""
         lib = _library()
-        self._run(machine, lib.module_AddSROAPass, lib.module_AddInstCombinePass, lib.module_AddSimplifyCFGPass, lib.module_AddLoopRotatePass)
+        self._run(machine, lib.module_AddSROAPass, lib.module_AddInstCombinePass, lib.module_AddSimplifyCFGPass,
+                  lib.module_AddLoopRotatePass)
 
     def _run(self, machine: "Machine", *more) -> None:
         """Inline what always is, then run the passes that `more` add to a pass manager."""
@@ -273,8 +277,8 @@ def optimise(module: Module, machine: Machine, level: int, vectorize: bool = Tru
     vectorize = vectorize and not machine.gpu
     lib.PTOSetLoopVectorization(tuning, vectorize)
     lib.PTOSetLoopInterleaving(tuning, vectorize)
-    # Unrolling costs compile time and buys nothing measurable beside interleaving; SLP is off as well. The threads of a GPU
-    # are its vector lanes: there loops are unrolled, and never vectorised.
+    # Unrolling costs compile time and buys nothing measurable beside interleaving; SLP is off as well. The threads of a
+    # GPU are its vector lanes: there loops are unrolled, and never vectorised.
     lib.PTOSetLoopUnrolling(tuning, machine.gpu)
     lib.PTOSetSLPVectorization(tuning, False)
     builder = lib.CreatePassBuilder(machine.pointer, tuning)

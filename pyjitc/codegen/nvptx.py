@@ -30,10 +30,11 @@ from .nvptx_ops import LOWERINGS, coordinate, grid_barrier_text
 from .sites import Site
 from .target import Target
 
-__all__ = ["ARCHITECTURES", "ERROR_BYTES", "HELPERS", "Kernel", "Site", "compile_kernel", "device_target", "in_libdevice", "is_approximated", "kernel_text",
-           "parameters"]
+__all__ = ["ARCHITECTURES", "ERROR_BYTES", "HELPERS", "Kernel", "Site", "compile_kernel", "device_target",
+           "in_libdevice", "is_approximated", "kernel_text", "parameters"]
 
-ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121")
+ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_101", "sm_103", "sm_110",
+                 "sm_120", "sm_121")
 _LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 
 # The record of the first failure: i32 site (0: none), block x y z, thread x y z, i32 unused, then four i64 values.
@@ -45,7 +46,8 @@ _INLINED = 20_000  # instructions that a device function may grow to by taking i
 
 
 class Kernel(NamedTuple):
-    """Code of one kernel. name: its symbol; parameters: LLVM types in order; sites: places that may fail, site n is [n - 1];
+    """Code of one kernel. name: its symbol; parameters: LLVM types in order; sites: places that may fail, site n is [n
+    - 1];
     shared: bytes of shared memory it always takes; cooperative: whether blocks wait for each other."""
 
     ptx: str
@@ -97,7 +99,8 @@ def _rebuild(e, t: Type, given: list[str]) -> list[str]:
         strides = [given.pop(0) for _ in range(t.ndim)] if t.layout == "A" else _strides(e, t, shape)
         return [data, "null", *shape, *strides]
     if isinstance(t, (Tuple, Struct)):
-        return [c for part in (t.elements if isinstance(t, Tuple) else [m for _, m in t.members]) for c in _rebuild(e, part, given)]
+        return [c for part in (t.elements if isinstance(t, Tuple) else [m for _, m in t.members])
+                for c in _rebuild(e, part, given)]
     return [e.assign(f"icmp ne i8 {given.pop(0)}, 0") if c == "i1" else given.pop(0) for c in components(t)]
 
 
@@ -107,9 +110,9 @@ _INTRINSICS = re.compile(r"llvm\.(nvvm\..*|(sqrt|fabs|minimum|maximum|floor|ceil
                          r"ctpop|ctlz|cttz|bitreverse|bswap|fshl|fshr|[su](add|sub|mul)\.with\.overflow|assume|memcpy|memset|trap)\..*|assume|trap)")
 HELPERS = ("pyj_view_owner", "pyj_int_truediv", "pyj_step")
 _LIBDEVICE = {op: op.name for op in (
-    math.SIN, math.COS, math.TAN, math.ASIN, math.ACOS, math.ATAN, math.ATAN2, math.SINH, math.COSH, math.TANH, math.ASINH, math.ACOSH,
-    math.ATANH, math.EXP, math.EXP2, math.EXPM1, math.LOG, math.LOG2, math.LOG10, math.LOG1P, math.CBRT, math.ERF, math.ERFC, math.POW,
-    math.HYPOT, math.NEXTAFTER, math.REMAINDER)}
+    math.SIN, math.COS, math.TAN, math.ASIN, math.ACOS, math.ATAN, math.ATAN2, math.SINH, math.COSH, math.TANH,
+    math.ASINH, math.ACOSH, math.ATANH, math.EXP, math.EXP2, math.EXPM1, math.LOG, math.LOG2, math.LOG10, math.LOG1P,
+    math.CBRT, math.ERF, math.ERFC, math.POW, math.HYPOT, math.NEXTAFTER, math.REMAINDER)}
 _LOG2E, _LN2, _LOG10_2 = "0x3FF7154760000000", "0x3FE62E4300000000", "0x3FD3441360000000"  # as floats
 
 
@@ -127,17 +130,18 @@ def _approximate(name: str, before: str | None = None, after: str | None = None)
     return lower
 
 
-_FAST = {math.SIN: _approximate("sin.approx.f"), math.COS: _approximate("cos.approx.f"), math.EXP2: _approximate("ex2.approx.f"),
-         math.EXP: _approximate("ex2.approx.f", before=_LOG2E), math.LOG2: _approximate("lg2.approx.f"),
-         math.LOG: _approximate("lg2.approx.f", after=_LN2), math.LOG10: _approximate("lg2.approx.f", after=_LOG10_2),
-         math.SQRT: _approximate("sqrt.approx.f")}
+_FAST = {math.SIN: _approximate("sin.approx.f"), math.COS: _approximate("cos.approx.f"),
+         math.EXP2: _approximate("ex2.approx.f"), math.EXP: _approximate("ex2.approx.f", before=_LOG2E),
+         math.LOG2: _approximate("lg2.approx.f"), math.LOG: _approximate("lg2.approx.f", after=_LN2),
+         math.LOG10: _approximate("lg2.approx.f", after=_LOG10_2), math.SQRT: _approximate("sqrt.approx.f")}
 _FAST2 = {math.POW: lambda e, x, y: _FAST[math.EXP2](e, e.assign(f"fmul {e.flags}float {y}, {_FAST[math.LOG2](e, x)}")),
           math.TAN: lambda e, x: e.assign(f"fdiv {e.flags}float {_FAST[math.SIN](e, x)}, {_FAST[math.COS](e, x)}")}
 
 
 def is_approximated(op: ir.Op, t: Type, options: Options) -> bool:
     """Whether the hardware's approximation stands for `op`: under fastmath (or its flag afn), of float32."""
-    fast = options.fastmath is True or bool(options.fastmath) and ("afn" in options.fastmath or "fast" in options.fastmath)
+    fast = (options.fastmath is True or bool(options.fastmath)
+            and ("afn" in options.fastmath or "fast" in options.fastmath))
     return fast and components(t) == ("float",) and (op in _FAST or op in _FAST2)
 
 
@@ -179,7 +183,8 @@ class DeviceModule(Module):
         if found is None:
             text = "".join(f"\\{b:02X}" for b in data)
             space = 4 if sum(len(other) for other, _ in self.constants) + len(data) <= _MAX_CONSTANT else 1
-            found = self.constants[data, align] = self._variable("constant", space, f'[{len(data)} x i8] c"{text}"', align)
+            found = self.constants[data, align] = self._variable("constant", space, f'[{len(data)} x i8] c"{text}"',
+                                                                 align)
         return found
 
     def dynamic_shared(self) -> str:
@@ -196,7 +201,8 @@ class DeviceModule(Module):
 
     def text(self, target) -> str:
         if self.sites:
-            self.declarations[f"@pyjitc_error = addrspace(1) global [{ERROR_BYTES // 8} x i64] zeroinitializer, align 16"] = None
+            self.declarations[f"@pyjitc_error = addrspace(1) global [{ERROR_BYTES // 8} x i64] zeroinitializer, align "
+                              f"16"] = None
             self.bodies.append(_fail_text())
             for register, axis in _COORDINATES:
                 coordinate(lambda text: self.declarations.setdefault(text), register, axis)
@@ -217,7 +223,8 @@ def _fail_text() -> str:
              "  %first = extractvalue {i32, i1} %pair, 1", "  br i1 %first, label %write, label %end", "write:"]
     for k, (register, axis) in enumerate(_COORDINATES):
         name = coordinate(lambda text: None, register, axis)
-        lines += [f"  %c{k} = call i32 @{name}()", f"  %p{k} = getelementptr i32, ptr addrspace(1) @pyjitc_error, i64 {k + 1}",
+        lines += [f"  %c{k} = call i32 @{name}()",
+                  f"  %p{k} = getelementptr i32, ptr addrspace(1) @pyjitc_error, i64 {k + 1}",
                   f"  store i32 %c{k}, ptr addrspace(1) %p{k}"]
     for k in range(_MAX_VALUES):
         lines += [f"  %q{k} = getelementptr i64, ptr addrspace(1) @pyjitc_error, i64 {k + 4}",
@@ -281,8 +288,8 @@ class _DeviceEmitter(FunctionEmitter):
     def unsupported(self, what: str, hint: str = "") -> UnsupportedError:
         fn, inst = in_program(self.fn, self.inst, self.module.calls)
         loc = inst.loc
-        return UnsupportedError(Diagnostic(f"a GPU has no code for {what}", fn.filename, loc.line or fn.firstlineno, loc.end_line,
-                                           loc.col, loc.end_col, fn.qualname, hint=hint))
+        return UnsupportedError(Diagnostic(f"a GPU has no code for {what}", fn.filename, loc.line or fn.firstlineno,
+                                           loc.end_line, loc.col, loc.end_col, fn.qualname, hint=hint))
 
     def object(self, value) -> str:
         raise self.unsupported("Python objects", "pass numbers, arrays and tuples")
@@ -345,30 +352,34 @@ def _libdevice_call(name: str):
 
 
 def kernel_text(functions: list[ir.Function], target: Target, options: Options, bounds: Bounds):
-    """(LLVM text, symbol, LLVM types of the parameters, the DeviceModule) of a kernel; the entry of `functions` first."""
+    """(LLVM text, symbol, LLVM types of the parameters, the DeviceModule) of a kernel; the entry of `functions`
+    first."""
     entry = functions[0]
     module = DeviceModule(options, target.cpu, bounds.libdevice)
     module.calls = calls_in(functions)
     inlining.decide(functions, _ANY, _INLINED, _ANY)
     for fn in functions:
         module.add(fn)
-    name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in entry.qualname.rpartition(".")[2]) or "kernel"
+    name = ("".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in entry.qualname.rpartition(".")[2])
+            or "kernel")
     types = [c for p in entry.params for _, c in parameters(p.type)]
     e = _DeviceEmitter(module, entry)
     given = [f"%p{k}" for k in range(len(types))]
     left = list(given)
-    args = [f"{c} {v}" for p in entry.params for c, v in zip(components(p.type), _rebuild(e, p.type, left), strict=True)]
+    args = [f"{c} {v}" for p in entry.params
+            for c, v in zip(components(p.type), _rebuild(e, p.type, left), strict=True)]
     notes = [f'"nvvm.maxntid"="{bounds.threads}"'] * bool(bounds.threads) + [f'"nvvm.minctasm"="{bounds.blocks}"'] * bool(bounds.blocks) + \
         [f'"nvvm.maxnreg"="{bounds.registers}"'] * bool(bounds.registers)
-    body = [f"define ptx_kernel void @{name}({', '.join(f'{c} {v}' for c, v in zip(types, given))}) convergent nounwind {' '.join(notes)} {{",
+    body = [f"define ptx_kernel void @{name}({', '.join(f'{c} {v}' for c, v in zip(types, given))}) convergent "
+            f"nounwind {' '.join(notes)} {{",
             *e.lines, f"  call i32 {module.symbol(entry)}({', '.join(args)})", "  ret void", "}"]
     module.bodies.append("\n".join(body))
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     return head + module.text(target), name, tuple(types), module
 
 
-def compile_kernel(functions: list[ir.Function], target: Target, options: Options = Options(), bounds: Bounds = Bounds(),
-                   library: bytes | None = None) -> Kernel:
+def compile_kernel(functions: list[ir.Function], target: Target, options: Options = Options(),
+                   bounds: Bounds = Bounds(), library: bytes | None = None) -> Kernel:
     """The PTX of a kernel. library: libdevice's bitcode, whose functions are used then."""
     with timed("emit"):
         text, name, types, module = kernel_text(functions, target, options, bounds)

@@ -1,4 +1,5 @@
-"""What the operations of ops/gpu.py are on an NVIDIA GPU: a table of lowerings, as the emitter of codegen/nvptx.py takes them."""
+"""What the operations of ops/gpu.py are on an NVIDIA GPU: a table of lowerings, as the emitter of codegen/nvptx.py
+takes them."""
 from __future__ import annotations
 
 from ..ops import gpu as g
@@ -91,8 +92,9 @@ def _grid_barrier(e, inst):
 
 
 def grid_barrier_text(declare) -> str:
-    """@pyjitc_grid_barrier: when its threads are there, one of each block adds to a counter, the first block's as much as makes
-    the sum of all 2**31; then it waits for the highest bit to change. So it ends as it began, but for that bit.
+    """@pyjitc_grid_barrier: when its threads are there, one of each block adds to a counter, the first block's as much
+    as makes the sum of all 2**31; then it waits for the highest bit to change. So it ends as it began, but for that
+    bit.
     Source: grid_group::sync of CUDA's cooperative_groups.h."""
     lines = ["define internal void @pyjitc_grid_barrier() noinline convergent nounwind {", "start:"]
     names = {}
@@ -105,15 +107,17 @@ def grid_barrier_text(declare) -> str:
     declare("declare void @llvm.nvvm.membar.gl() convergent nounwind")
     declare("@pyjitc_arrived = internal addrspace(1) global i32 0, align 4")
     lines += [
-        f"  call void @{barrier}(i32 0)", "  %t01 = or i32 %t0, %t1", "  %t = or i32 %t01, %t2", "  %one = icmp eq i32 %t, 0",
-        "  br i1 %one, label %arrive, label %done", "arrive:", "  call void @llvm.nvvm.membar.gl()",
-        "  %b01 = or i32 %b0, %b1", "  %b = or i32 %b01, %b2", "  %first = icmp eq i32 %b, 0",
-        "  %n01 = mul i32 %n0, %n1", "  %n = mul i32 %n01, %n2", "  %rest = sub i32 -2147483647, %n",  # 2**31 - (n - 1)
-        "  %step = select i1 %first, i32 %rest, i32 1",
-        "  %old = atomicrmw volatile add ptr addrspace(1) @pyjitc_arrived, i32 %step " + _ORDER, "  br label %look", "look:",
-        "  %now = load volatile i32, ptr addrspace(1) @pyjitc_arrived, align 4", "  %changed = xor i32 %old, %now",
-        "  %over = icmp slt i32 %changed, 0", "  br i1 %over, label %through, label %look", "through:",
-        "  call void @llvm.nvvm.membar.gl()", "  br label %done", "done:", f"  call void @{barrier}(i32 0)", "  ret void", "}"]
+        f"  call void @{barrier}(i32 0)", "  %t01 = or i32 %t0, %t1", "  %t = or i32 %t01, %t2",
+        "  %one = icmp eq i32 %t, 0", "  br i1 %one, label %arrive, label %done", "arrive:",
+        "  call void @llvm.nvvm.membar.gl()", "  %b01 = or i32 %b0, %b1", "  %b = or i32 %b01, %b2",
+        # 2**31 - (n - 1)
+        "  %first = icmp eq i32 %b, 0", "  %n01 = mul i32 %n0, %n1", "  %n = mul i32 %n01, %n2",
+        "  %rest = sub i32 -2147483647, %n", "  %step = select i1 %first, i32 %rest, i32 1",
+        "  %old = atomicrmw volatile add ptr addrspace(1) @pyjitc_arrived, i32 %step " + _ORDER, "  br label %look",
+        "look:", "  %now = load volatile i32, ptr addrspace(1) @pyjitc_arrived, align 4",
+        "  %changed = xor i32 %old, %now", "  %over = icmp slt i32 %changed, 0",
+        "  br i1 %over, label %through, label %look", "through:", "  call void @llvm.nvvm.membar.gl()",
+        "  br label %done", "done:", f"  call void @{barrier}(i32 0)", "  ret void", "}"]
     return "\n".join(lines)
 
 
@@ -169,7 +173,8 @@ def _constant_array(e, inst):
 
 _ORDER = 'syncscope("device") monotonic'
 _INTEGER = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "exch": "xchg"}
-_FLOATING = {"add": "fadd", "sub": "fsub", "exch": "xchg", "min": "fminimum", "max": "fmaximum", "nanmin": "fmin", "nanmax": "fmax"}
+_FLOATING = {"add": "fadd", "sub": "fsub", "exch": "xchg", "min": "fminimum", "max": "fmaximum", "nanmin": "fmin",
+             "nanmax": "fmax"}
 
 
 def _atomic(e, inst, a, *rest):
@@ -229,7 +234,8 @@ def _each_word(e, t: str, x: str, function) -> str:
 def _shuffled(e, mask: str, t: str, x: str, lane: str, how: str, width: int = g.WARP_SIZE) -> str:
     clamp = (g.WARP_SIZE - width) << 8 | (0 if how == "up" else 31)
     name = f"llvm.nvvm.shfl.sync.{'bfly' if how == 'xor' else how}.i32"
-    return _each_word(e, t, x, lambda word: _call(e, "i32", name, f"i32 {mask}", f"i32 {word}", f"i32 {lane}", f"i32 {clamp}"))
+    return _each_word(e, t, x,
+                      lambda word: _call(e, "i32", name, f"i32 {mask}", f"i32 {word}", f"i32 {lane}", f"i32 {clamp}"))
 
 
 def _shuffle(e, inst, mask, value, lane):
@@ -292,7 +298,8 @@ def _warp_reduce(e, inst, mask, value):
     if mask[0] == str(g.FULL_MASK):
         values = list(value)
         for step in (16, 8, 4, 2, 1):
-            values = [_combine(e, t, k, how, x, _shuffled(e, short, k, x, str(step), "xor")) for k, x in zip(kinds, values)]
+            values = [_combine(e, t, k, how, x, _shuffled(e, short, k, x, str(step), "xor"))
+                      for k, x in zip(kinds, values)]
         return values
     return _over_lanes(e, t, kinds, how, short, value)
 
@@ -317,12 +324,14 @@ def _over_lanes(e, t, kinds, how: str, mask: str, value) -> list[str]:
     e.branch(e.assign(f"icmp eq i32 {left}, 0"), done, body)
     e.start(body)
     lane = lane_of(left)
-    new = [_combine(e, t, k, how, total, _shuffled(e, mask, k, x, lane, "idx")) for k, total, x in zip(kinds, totals, value)]
+    new = [_combine(e, t, k, how, total, _shuffled(e, mask, k, x, lane, "idx"))
+           for k, total, x in zip(kinds, totals, value)]
     less = e.assign(f"and i32 {left}, {e.assign(f'sub i32 {left}, 1')}")
     there = e.current
     e.jump(test)
     phis = [f"  {left} = phi i32 [ {rest}, %{here} ], [ {less}, %{there} ]"]
-    phis += (f"  {total} = phi {k} [ {x}, %{here} ], [ {y}, %{there} ]" for k, total, x, y in zip(kinds, totals, first, new))
+    phis += (f"  {total} = phi {k} [ {x}, %{here} ], [ {y}, %{there} ]"
+             for k, total, x, y in zip(kinds, totals, first, new))
     e.lines[at:at] = phis
     e.start(done)
     return totals
@@ -365,7 +374,8 @@ def _rsqrt(e, inst, x):
 
 
 def _fma(e, kind, x, y, z):
-    return _call(e, kind, f"llvm.fma.f{ {'double': 64, 'float': 32, 'half': 16}[kind]}", f"{kind} {x}", f"{kind} {y}", f"{kind} {z}")
+    return _call(e, kind, f"llvm.fma.f{ {'double': 64, 'float': 32, 'half': 16}[kind]}", f"{kind} {x}", f"{kind} {y}",
+                 f"{kind} {z}")
 
 
 def _horner(e, inst, x):
@@ -378,7 +388,8 @@ def _horner(e, inst, x):
 
 
 def _reciprocal(e, inst, x):
-    """The instruction of double precision gives 20 bits; with its error h = 1 - x y the reciprocal is y (1 + h + h**2 ...)."""
+    """The instruction of double precision gives 20 bits; with its error h = 1 - x y the reciprocal is y (1 + h + h**2
+    ...)."""
     kind, x = e.scalar(inst.args[0].type), x[0]
     if kind == "float":
         return [_call(e, kind, "llvm.nvvm.rcp.approx.ftz.f", f"float {x}")]
@@ -391,7 +402,8 @@ _PRINTED = {"float": "%.9g", "double": "%.17g", "half": "%.5g"}
 
 
 def _print(e, inst, *operands):
-    """By the device's own vprintf(format, arguments), which the driver shows at the next wait. Each argument takes 8 bytes."""
+    """By the device's own vprintf(format, arguments), which the driver shows at the next wait. Each argument takes 8
+    bytes."""
     form, words = "", []
     forms = inst.attrs.get("forms") or ("",) * len(operands)
     for text, value, x, said in zip(inst.attrs["texts"], operands, inst.args, forms):
@@ -405,7 +417,8 @@ def _print(e, inst, *operands):
             spec = f"%{said}" if said else _PRINTED[kind]
         else:
             signed = getattr(x.type, "signed", True)
-            words.append(("i64", value[0] if kind == "i64" else e.assign(f"{'sext' if signed else 'zext'} {kind} {value[0]} to i64")))
+            words.append(("i64", value[0] if kind == "i64"
+                          else e.assign(f"{'sext' if signed else 'zext'} {kind} {value[0]} to i64")))
             spec = f"%{said.rstrip('d')}ll{'d' if signed else 'u'}"
         form += text.replace("%", "%%") + spec
     form += inst.attrs["texts"][-1].replace("%", "%%")
@@ -423,11 +436,11 @@ def _print(e, inst, *operands):
 LOWERINGS = {
     g.THREAD_ID: _read("tid"), g.BLOCK_ID: _read("ctaid"), g.BLOCK_DIM: _read("ntid"), g.GRID_DIM: _read("nctaid"),
     g.LANE_ID: lambda e, inst: [_long(e, _lane(e))],
-    g.BARRIER: _barrier, g.GRID_BARRIER: _grid_barrier, g.BARRIER_REDUCE: _barrier_reduce, g.WARP_BARRIER: _warp_barrier, g.FENCE: _fence, g.NANOSLEEP: _nanosleep,
-    g.SHARED_ARRAY: _shared_array, g.DYNAMIC_SHARED: _dynamic_shared, g.LOCAL_ARRAY: _local_array, g.CONSTANT_ARRAY: _constant_array,
-    g.ATOMIC: _atomic, g.ATOMIC_CAS: _atomic_cas,
-    g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot, g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"),
-    g.WARP_REDUCE: _warp_reduce, g.ACTIVE_MASK: _active_mask,
+    g.BARRIER: _barrier, g.GRID_BARRIER: _grid_barrier, g.BARRIER_REDUCE: _barrier_reduce,
+    g.WARP_BARRIER: _warp_barrier, g.FENCE: _fence, g.NANOSLEEP: _nanosleep, g.SHARED_ARRAY: _shared_array,
+    g.DYNAMIC_SHARED: _dynamic_shared, g.LOCAL_ARRAY: _local_array, g.CONSTANT_ARRAY: _constant_array,
+    g.ATOMIC: _atomic, g.ATOMIC_CAS: _atomic_cas, g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot,
+    g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"), g.WARP_REDUCE: _warp_reduce, g.ACTIVE_MASK: _active_mask,
     g.CLZ: _count("ctlz"), g.FFS: _count("cttz"), g.BREV: _brev, g.RSQRT: _rsqrt,
     g.PRINT: _print, g.HORNER: _horner, g.RECIPROCAL: _reciprocal,
 }

@@ -25,8 +25,8 @@ class AssemblyError(RuntimeError):
 
 
 class Report(NamedTuple):
-    """What one thread of a kernel takes: registers, bytes of stack, bytes stored to and loaded from memory because registers
-    do not suffice; and the bytes of shared and constant memory of the kernel."""
+    """What one thread of a kernel takes: registers, bytes of stack, bytes stored to and loaded from memory because
+    registers do not suffice; and the bytes of shared and constant memory of the kernel."""
 
     registers: int
     stack: int
@@ -77,8 +77,8 @@ def report(text: str, name: str | None = None) -> Report:
     for part in kernels:
         if name is None or part.startswith(f"{name}'"):
             return Report(*(int(m.group(1)) if (m := re.search(pattern, part)) else 0 for pattern in (
-                r"Used (\d+) registers", r"(\d+) bytes stack frame", r"(\d+) bytes spill stores", r"(\d+) bytes spill loads",
-                r"(\d+) bytes smem", r"(\d+) bytes cmem\[0\]")))
+                r"Used (\d+) registers", r"(\d+) bytes stack frame", r"(\d+) bytes spill stores",
+                r"(\d+) bytes spill loads", r"(\d+) bytes smem", r"(\d+) bytes cmem\[0\]")))
     raise AssemblyError(f"ptxas says nothing about {name or 'a kernel'}:\n{text}")
 
 
@@ -104,7 +104,8 @@ def libdevice() -> bytes:
         if path is not None and os.path.exists(path):
             with open(path, "rb") as file:
                 return file.read()
-    raise AssemblyError("libdevice is not installed; it comes with the CUDA toolkit, or with pip install nvidia-nvvm cuda-pathfinder")
+    raise AssemblyError("libdevice is not installed; it comes with the CUDA toolkit, or with pip install nvidia-nvvm "
+                        "cuda-pathfinder")
 
 
 def _run(tool: str, *arguments: str):

@@ -1,10 +1,12 @@
 """PTX that LLVM made, with the same meaning and fewer registers.
 
 `ptxas` allocates registers, but leaves values alive for as long as the text does:
-- The address of an element is (data + (y * columns << 2)) + (x << 2), since LLVM takes sums of indices apart. Where all of that stands
+- The address of an element is (data + (y * columns << 2)) + (x << 2), since LLVM takes sums of indices apart. Where all
+of that stands
   in one block, the indices are added first: an instruction and a register less.
 - The address of shared memory stands in front of all blocks that use it. It is a constant: each block takes its own.
-- What follows from the thread's place and the kernel's parameters lives from the top to its last use. Where that is far, it is
+- What follows from the thread's place and the kernel's parameters lives from the top to its last use. Where that is
+far, it is
   computed again there.
 Touched is what has one definition, in a form that is known here; every other line stays as it is.
 """
@@ -22,7 +24,7 @@ _BODY = re.compile(r"^\{\n.*?^\}", re.M | re.S)
 _INSTRUCTION = re.compile(r"\t([a-z][\w.]*) *\t(%[a-z]+\d+), (.*);$")
 _REGISTER = re.compile(r"%[a-z]+\d+\b")
 _BRANCH = re.compile(r"\t(?:@!?%p\d+ )?bra(?:\.uni)? *\t(\$\w+);")
-_CHEAP = re.compile(r"(?:add|sub|mul\.lo|mul\.wide|mad\.lo|mad\.wide|shl|shr|and|or)\.[bsu](?:32|64)|cvta?\.[bsu.\w]*[bsu](?:32|64)|ld\.param\.[bu](?:32|64)")
+_CHEAP = (re.compile(r"(?:add|sub|mul\.lo|mul\.wide|mad\.lo|mad\.wide|shl|shr|and|or)\.[bsu](?:32|64)|cvta?\.[bsu.\w]*[bsu](?:32|64)|ld\.param\.[bu](?:32|64)"))
 _CONSTANT = re.compile(r"[A-Za-z_]\w*|-?\d+")
 _PLACE = re.compile(r"%n?(?:tid|ctaid)\.[xyz]")
 _READING = ("\tst.", "\tred.", "\t@", "\tbar")  # lines that make no register
@@ -77,7 +79,8 @@ class _Text:
     def once(self, name: str, op: str, block: int) -> _Line | None:
         """What makes a register, if it is `op`, in the block, and read once."""
         found = self.made.get(name)
-        return found if found and found.op == op and found.block == block and len(self.uses.get(name, ())) == 1 else None
+        return (found if found and found.op == op and found.block == block and len(self.uses.get(name, ())) == 1
+                else None)
 
     def cheap(self, name: str) -> list[_Line] | None:
         """The few lines that compute a register from the thread's place and parameters."""
@@ -89,7 +92,8 @@ class _Text:
             line = self.made.get(name)
             if line is None or name.rstrip("0123456789") not in _SPACES or len(lines) > COST:
                 return False
-            fine = line.op.startswith("mov.") and (_PLACE.fullmatch(line.operands[0]) or _CONSTANT.fullmatch(line.operands[0])) or \
+            fine = line.op.startswith("mov.") and (_PLACE.fullmatch(line.operands[0])
+                                                   or _CONSTANT.fullmatch(line.operands[0])) or \
                 _CHEAP.fullmatch(line.op) and all(add(x) for x in line.operands if x.startswith("%"))
             if fine:
                 lines[name] = line
@@ -113,7 +117,8 @@ def _add_indices(lines: list[str]) -> list[str]:
             if text.once(scaled, "shl.b64", last.block) is None:
                 p, scaled = scaled, p
             first, (j, places) = text.once(scaled, "shl.b64", last.block), second.operands
-            if first is None or first.operands[1] != places or not all(x in text.made for x in (p, first.operands[0], j)) or \
+            if first is None or first.operands[1] != places or not all(x in text.made
+                                                                       for x in (p, first.operands[0], j)) or \
                     any(x.at in new for x in (first, second, inner, last)):
                 continue
             new.update({first.at: [], inner.at: [], second.at: [], last.at: [

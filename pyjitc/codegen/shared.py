@@ -1,8 +1,9 @@
 """Helpers that are the same in every module: their code is an image of its own.
 
-They are called rarely or wait for malloc: LLVM makes their code without optimising it. As the interpreter does with bytecode, it is kept
-beside the package's files, in `__pycache__`, so that one process after an installation makes it; where that cannot be written, or must not be
-(PYTHONDONTWRITEBYTECODE), every process does. In the disk cache it stands with the objects that use it.
+They are called rarely or wait for malloc: LLVM makes their code without optimising it. As the interpreter does with
+bytecode, it is kept beside the package's files, in `__pycache__`, so that one process after an installation makes it;
+where that cannot be written, or must not be (PYTHONDONTWRITEBYTECODE), every process does. In the disk cache it stands
+with the objects that use it.
 """
 from __future__ import annotations
 
@@ -18,20 +19,26 @@ from .target import Target
 
 __all__ = ["declaration", "is_shared", "objects_for"]
 
-# Most functions of arrays need some of these: those that are shared are one image. The others are made when they are needed.
-COMMON = ("pyj_box_array", "pyj_box_new", "pyj_fetch", "pyj_new", "pyj_new_1", "pyj_new_2", "pyj_new_3", "pyj_release_header")
+# Most functions of arrays need some of these: those that are shared are one image. The others are made when they are
+# needed.
+COMMON = ("pyj_box_array", "pyj_box_new", "pyj_fetch", "pyj_new", "pyj_new_1", "pyj_new_2", "pyj_new_3",
+          "pyj_release_header")
 _MAX_FILES = 16  # of other versions, processors and numbers of axes
-_made: list[tuple[frozenset[str], bytes]] = []  # (names, object) in the order made: each calls what stands before it, or itself
+# (names, object) in the order made: each calls what stands before it, or itself
+_made: list[tuple[frozenset[str], bytes]] = []
 
 
 def is_shared(name: str) -> bool:
-    """Whether it needs nothing of the module it is called from, and is called seldom enough. An image costs more than a few lines do."""
+    """Whether it needs nothing of the module it is called from, and is called seldom enough. An image costs more than a
+    few lines do."""
     body = TEXT[name]
-    return " noinline" in body and body.count("\n") > 8 and not is_often_called(name) and name not in ("pyj_stack", "pyj_int_truediv")
+    return (" noinline" in body and body.count("\n") > 8 and not is_often_called(name)
+            and name not in ("pyj_stack", "pyj_int_truediv"))
 
 
 def objects_for(names, target: Target) -> tuple[bytes, ...]:
-    """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to be loaded."""
+    """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to
+    be loaded."""
     wanted = frozenset(filter(is_shared, _closure(names)))
     with LLVM:
         missing = wanted.difference(*(held for held, _ in _made))
@@ -107,4 +114,5 @@ def _module(names, target: Target) -> str:
         parts.append(TEXT[name].replace("define internal ", "define "))
         declare(TEXT[name], declarations)
     declarations.update((declaration(name), None) for name in used if is_shared(name) and name not in names)
-    return "\n".join([f'target triple = "{target.triple}"', f'target datalayout = "{target.layout}"', own, *declarations, *parts])
+    return "\n".join([f'target triple = "{target.triple}"', f'target datalayout = "{target.layout}"', own,
+                      *declarations, *parts])

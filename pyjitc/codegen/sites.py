@@ -8,7 +8,8 @@ __all__ = ["Site"]
 
 
 class Site(NamedTuple):
-    """A place that may fail. cls: name of the exception class; message: a format for the values, of these LLVM types."""
+    """A place that may fail. cls: name of the exception class; message: a format for the values, of these LLVM
+    types."""
 
     cls: str
     message: str

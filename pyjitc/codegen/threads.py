@@ -1,6 +1,7 @@
 """Lowerings of what threads do, in the code of a block on the CPU: places, memory, states, warps, atomics, bits.
 
-The emitter is that of grid.py: it has `word`, `threads`, `table`, `slot`, `at`, `read` and `raise_with` beside the usual.
+The emitter is that of grid.py: it has `word`, `threads`, `table`, `slot`, `at`, `read` and `raise_with` beside the
+usual.
 """
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def _shared(e, inst):
             return [_watched(e, inst, size), "null", *_shape(t, shape)]
         e.count += 1
         name = e.tables[id(inst)] = f"%shared{e.count}"
-        e.entry += [f"  {name} = alloca [{size} x i8], align 64", f"  call void @llvm.memset.p0.i64(ptr {name}, i8 -1, i64 {size}, i1 false)"]
+        e.entry += [f"  {name} = alloca [{size} x i8], align 64",
+                    f"  call void @llvm.memset.p0.i64(ptr {name}, i8 -1, i64 {size}, i1 false)"]
         e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         e.module.take_shared(size)
         e.module.stack += size
@@ -108,7 +110,8 @@ def _state_store(e, inst, thread):
 
 
 def each(e, count: str, carried, body):
-    """for (k = 0; k < count; k++) carried = body(k, *carried); the values after it. carried: (type, first value) pairs."""
+    """for (k = 0; k < count; k++) carried = body(k, *carried); the values after it. carried: (type, first value)
+    pairs."""
     before, head, inside, after = e.current, e.label("each"), e.label("one"), e.label("each_done")
     e.jump(head)
     e.start(head)
@@ -154,10 +157,12 @@ def _next(e, inst):
         wrong = e.assign(f"and i1 {in_block}, {differs}")
         if ended:
             ended = [e.assign(f"select i1 {e.assign(f'icmp slt i32 {s}, -1')}, i64 {k}, i64 {ended[0]}")]
-        return [new_warp, new_block, new_thread, e.assign(f"select i1 {wrong}, i64 {k}, i64 {other}"), e.assign(f"or i1 {conflict}, {wrong}"), *ended]
+        return [new_warp, new_block, new_thread, e.assign(f"select i1 {wrong}, i64 {k}, i64 {other}"),
+                e.assign(f"or i1 {conflict}, {wrong}"), *ended]
 
     warp, block, thread, other, conflict, *ended = each(e, e.threads(), [
-        ("i32", str(never)), ("i32", "-1"), ("i64", "0"), ("i64", "0"), ("i1", "false"), *([("i64", "-1")] if debug else [])], look)
+        ("i32", str(never)), ("i32", "-1"), ("i64", "0"), ("i64", "0"), ("i1", "false"),
+        *([("i64", "-1")] if debug else [])], look)
     some = e.assign(f"icmp ne i32 {warp}, {never}")
     chosen = e.assign(f"select i1 {some}, i32 {warp}, i32 {block}")
     no_conflict = e.assign(f"xor i1 {conflict}, true")
@@ -167,7 +172,8 @@ def _next(e, inst):
     e.start(bad)
     lines = inst.attrs["lines"]
     name = f"@wait_lines{len(lines)}"
-    e.module.declarations[f"{name} = internal constant [{len(lines)} x i64] [{', '.join(f'i64 {n}' for n in lines)}]"] = None
+    e.module.declarations[f"{name} = internal constant [{len(lines)} x i64] "
+                          f"[{', '.join(f'i64 {n}' for n in lines)}]"] = None
     values = []
     for t in (thread, other):
         values += position(e, t)
@@ -199,7 +205,8 @@ def position(e, thread: str) -> list[str]:
     """x, y, z of a thread."""
     width, height = e.word(WORDS["threads"]), e.word(WORDS["threads"] + 1)
     row = e.assign(f"udiv i64 {thread}, {width}")
-    return [e.assign(f"urem i64 {thread}, {width}"), e.assign(f"urem i64 {row}, {height}"), e.assign(f"udiv i64 {row}, {height}")]
+    return [e.assign(f"urem i64 {thread}, {width}"), e.assign(f"urem i64 {row}, {height}"),
+            e.assign(f"udiv i64 {row}, {height}")]
 
 
 def _count(e, inst):
@@ -351,8 +358,10 @@ def _combine(e, t: Type, how: str, x, y):
 
 # -- atomics
 
-_RMW = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "inc": "uinc_wrap", "dec": "udec_wrap"}
-_RMW_FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "nanmin": "fmin", "nanmax": "fmax", "exch": "xchg"}
+_RMW = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "inc": "uinc_wrap",
+        "dec": "udec_wrap"}
+_RMW_FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "nanmin": "fmin", "nanmax": "fmax",
+              "exch": "xchg"}
 
 
 def _atomic(e, inst, array, *rest):
@@ -391,7 +400,8 @@ def _cas(e, inst, array, *rest):
     x, y = (v if wide == c else e.assign(f"{cast} {c} {v} to {wide}") for v in (expected[0], value[0]))
     pair = e.assign(f"cmpxchg ptr {pointer}, {wide} {x}, {wide} {y} monotonic monotonic")
     old = e.assign(f"extractvalue {{{wide}, i1}} {pair}, 0")
-    return [old if wide == c else e.assign(f"icmp ne i8 {old}, 0") if c == "i1" else e.assign(f"bitcast {wide} {old} to {c}")]
+    return [old if wide == c else e.assign(f"icmp ne i8 {old}, 0") if c == "i1"
+            else e.assign(f"bitcast {wide} {old} to {c}")]
 
 
 def _fence(e, inst):
@@ -425,12 +435,14 @@ go:
 
 _GRID_WAIT = """define internal i32 @pyjitc_grid_wait(ptr %context) noinline cold nounwind {
 start:
-""" + "".join(f"  %{name}.w = getelementptr i64, ptr %context, i64 {WORDS['blocks'] + k}\n  %{name} = load i64, ptr %{name}.w\n" for k, name in enumerate("xyz")) + f"""
+""" + "".join(f"  %{name}.w = getelementptr i64, ptr %context, i64 {WORDS['blocks'] + k}\n  %{name} = load i64, ptr "
+              f"%{name}.w\n" for k, name in enumerate("xyz")) + f"""
   %xy = mul i64 %x, %y
   %blocks = mul i64 %xy, %z
   %where = getelementptr i64, ptr %context, i64 {WORDS['counter']}
   %next = load ptr, ptr %where
-""" + "".join(f"  %{name} = getelementptr i64, ptr %next, i64 {CONTROL[name]}\n" for name in ("arrived", "round", "failed", "ended")) + f"""
+""" + "".join(f"  %{name} = getelementptr i64, ptr %next, i64 {CONTROL[name]}\n"
+              for name in ("arrived", "round", "failed", "ended")) + f"""
   %before = load atomic i64, ptr %round seq_cst, align 8
   %old = atomicrmw add ptr %arrived, i64 1 seq_cst
   %mine = add i64 %old, 1
@@ -485,7 +497,8 @@ def _grid_wait(e, inst):
     e.declare("declare i32 @sched_yield()")
     status = e.assign("call i32 @pyjitc_grid_wait(ptr %context)")
     e.raise_unless(e.assign(f"icmp ne i32 {status}, 2"), inst, "RuntimeError",
-                   "barrier of the grid: some blocks have ended, others wait; all blocks must come to cuda.cg.this_grid().sync()")
+                   "barrier of the grid: some blocks have ended, others wait; all blocks must come to "
+                   "cuda.cg.this_grid().sync()")
     go = e.label("go")
     e.branch(e.assign(f"icmp eq i32 {status}, 0"), go, e.fail(inst), likely=True)
     e.start(go)
@@ -583,8 +596,9 @@ _SHORT_TEXT = {"float": _short_text("float", 6, 9), "half": _short_text("half", 
 def _print(e, inst, *operands):
     """To sys.stdout, in one write."""
     form, given, texts = "", [], []
-    for kind in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "void @PySys_FormatStdout(ptr, ...)", "void @PyMem_Free(ptr)",
-                 "ptr @PyOS_double_to_string(double, i8 signext, i32, i32, ptr)", "double @PyOS_string_to_double(ptr, ptr, ptr)"):
+    for kind in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "void @PySys_FormatStdout(ptr, ...)",
+                 "void @PyMem_Free(ptr)", "ptr @PyOS_double_to_string(double, i8 signext, i32, i32, ptr)",
+                 "double @PyOS_string_to_double(ptr, ptr, ptr)"):
         e.module.declarations[f"declare {kind}"] = None
     lock = e.assign("call i32 @PyGILState_Ensure()")
     forms = inst.attrs.get("forms") or ("",) * len(operands)
@@ -592,16 +606,19 @@ def _print(e, inst, *operands):
         kind = e.components(x.type)[0]
         if kind == "i1":
             spec = "%s"
-            given.append(f"ptr {e.assign(f'select i1 {value[0]}, ptr {e.string(str(True))}, ptr {e.string(str(False))}')}")
+            given.append(f"ptr "
+                         f"{e.assign(f'select i1 {value[0]}, ptr {e.string(str(True))}, ptr {e.string(str(False))}')}")
         elif said and kind in ("double", "float", "half"):
             width, _, digits = said[:-1].partition(".")
             spec = f"%{width}s"
             wide = value[0] if kind == "double" else e.assign(f"fpext {kind} {value[0]} to double")
-            texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {wide}, i8 signext {ord(said[-1])}, i32 {digits or 6}, i32 0, ptr null)"))
+            texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {wide}, i8 signext {ord(said[-1])}, i32 "
+                                  f"{digits or 6}, i32 0, ptr null)"))
             given.append(f"ptr {texts[-1]}")
         elif kind == "double":
             spec = "%s"
-            texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {value[0]}, i8 signext 114, i32 0, i32 2, ptr null)"))
+            texts.append(e.assign(f"call ptr @PyOS_double_to_string(double {value[0]}, i8 signext 114, i32 0, i32 2, "
+                                  f"ptr null)"))
             given.append(f"ptr {texts[-1]}")
         elif kind in ("float", "half"):
             spec = "%s"
@@ -627,6 +644,6 @@ LOWERINGS = {
     gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
     gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing, memory.POLL: _poll,
     gpu.PRINT: _print, gpu.CLZ: _bit_count("ctlz"), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
-    grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store, grid.NEXT: _next,
-    grid.COUNT: _count, grid.GRID_WAIT: _grid_wait, grid.LANES: _lanes, grid.FAIL: _fail,
+    grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store,
+    grid.NEXT: _next, grid.COUNT: _count, grid.GRID_WAIT: _grid_wait, grid.LANES: _lanes, grid.FAIL: _fail,
 }

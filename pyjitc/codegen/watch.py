@@ -1,9 +1,11 @@
-"""What `debug` watches of the threads of a block: races in shared memory, reads of what nobody wrote, lanes that are elsewhere.
+"""What `debug` watches of the threads of a block: races in shared memory, reads of what nobody wrote, lanes that are
+elsewhere.
 
-Every byte of shared memory has a record of who wrote it last, and of the first and the last thread that read it since the
-last wait; each with the numbers of the last waits, of the block and of the thread's warp. Two accesses of different threads
-are a race when neither wait came between them, and one writes, and not both are atomic, nor write the same value, as threads do
-that set a flag. (Detection as in Zheng et al.: GMRace, 2013: by barriers alone, without happens-before through atomics.)
+Every byte of shared memory has a record of who wrote it last, and of the first and the last thread that read it since
+the last wait; each with the numbers of the last waits, of the block and of the thread's warp. Two accesses of different
+threads are a race when neither wait came between them, and one writes, and not both are atomic, nor write the same
+value, as threads do that set a flag. (Detection as in Zheng et al.: GMRace, 2013: by barriers alone, without
+happens-before through atomics.)
 """
 from __future__ import annotations
 
@@ -36,8 +38,9 @@ def count_wait(e, some: str, warps: int) -> None:
 
 
 def no_thread_ended(e, inst, some: str, block: str, thread: str, ended: str, lines: str) -> None:
-    """An error where the block waits and a thread ran to the end of the kernel. some: whether it is warps that wait; block: the
-    region for which `thread` waits, at the line that the table `lines` says; ended: the number of such a thread, or -1."""
+    """An error where the block waits and a thread ran to the end of the kernel. some: whether it is warps that wait;
+    block: the region for which `thread` waits, at the line that the table `lines` says; ended: the number of such a
+    thread, or -1."""
     nobody = e.assign(f"icmp slt i64 {ended}, 0")
     ends = e.assign(f"icmp slt i32 {block}, 0")
     good, bad = e.label("all_wait"), e.label("ended")
@@ -46,9 +49,11 @@ def no_thread_ended(e, inst, some: str, block: str, thread: str, ended: str, lin
     where = e.assign(f"load i64, ptr {e.at(lines, 'i64', e.assign(f'zext i32 {block} to i64'))}")
     state = e.assign(f"load i32, ptr {e.at(e.table('state', 'i32'), 'i32', ended)}")
     line = e.assign(f"sext i32 {e.assign(f'sub i32 -1, {state}')} to i64")
-    text = ("divergent barrier: thread (%lld, %lld, %lld) waits at line %lld, thread (%lld, %lld, %lld) went from line %lld to the end of "
+    text = ("divergent barrier: thread (%lld, %lld, %lld) waits at line %lld, thread (%lld, %lld, %lld) went from "
+            "line %lld to the end of "
             "the kernel; all threads of a block must come to the same one, or return before it")
-    e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 8), [*position(e, thread), where, *position(e, ended), line])
+    e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 8),
+                 [*position(e, thread), where, *position(e, ended), line])
     e.jump(e.fail(inst))
     e.start(good)
 
@@ -75,20 +80,24 @@ def touch(e, inst, thread, array, *rest):
     out = e.alloca("i64", 2)
     line = inst.loc.line or e.fn.firstlineno
     size, unit = memory.item_bytes(t.dtype), inst.attrs["unit"]
-    code = e.assign(f"call i64 @pyjitc_touch(ptr %context, ptr {pointer}, i64 {size}, i64 {unit}, i64 {thread[0]}, i64 {line}, i64 {what}, ptr {out})")
+    code = e.assign(f"call i64 @pyjitc_touch(ptr %context, ptr {pointer}, i64 {size}, i64 {unit}, i64 {thread[0]}, "
+                    f"i64 {line}, i64 {what}, ptr {out})")
     good, bad, unwritten, *labels = map(e.label, ("ordered", "race", "unwritten", *(["race"] * len(_CONFLICTS))))
     e.branch(e.assign(f"icmp eq i64 {code}, 0"), good, bad, likely=True)
     e.start(bad)
-    e.line(f"switch i64 {code}, label %{unwritten} [{' '.join(f'i64 {n}, label %{label}' for n, label in zip(_CONFLICTS, labels))}]")
+    e.line(f"switch i64 {code}, label %{unwritten} "
+           f"[{' '.join(f'i64 {n}, label %{label}' for n, label in zip(_CONFLICTS, labels))}]")
     for text, label in zip(_CONFLICTS.values(), labels):
         e.start(label)
         other = e.assign(f"load i64, ptr {out}")
         where = e.assign(f"load i64, ptr {e.at(out, 'i64', '1')}")
         text = f"race in shared memory: thread (%lld, %lld, %lld) {text} at line %lld, and no barrier stands between"
-        e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 7), [*position(e, thread[0]), *position(e, other), where])
+        e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 7),
+                     [*position(e, thread[0]), *position(e, other), where])
         e.jump(e.fail(inst))
     e.start(unwritten)
-    e.raise_with(e.place(inst, "RuntimeError", "shared memory is read that no thread of the block has written so far", []), [])
+    e.raise_with(e.place(inst, "RuntimeError", "shared memory is read that no thread of the block has written so far",
+                         []), [])
     e.jump(e.fail(inst))
     e.start(good)
     return []
@@ -122,17 +131,18 @@ def lanes_are_here(e, inst, thread, mask):
         return [e.assign(f"select i1 {e.assign(f'and i1 {asked}, {elsewhere}')}, i64 {k}, i64 {missing}")]
 
     named = e.assign(f"trunc i64 {e.assign(f'lshr i64 {mask[0]}, {lane}')} to i1")
-    e.raise_unless(named, inst, "RuntimeError", "lane %lld calls a warp operation whose mask leaves it out", f"i64 {lane}")
+    e.raise_unless(named, inst, "RuntimeError", "lane %lld calls a warp operation whose mask leaves it out",
+                   f"i64 {lane}")
     (missing,) = each(e, "32", [("i64", "-1")], look)
     e.raise_unless(e.assign(f"icmp slt i64 {missing}, 0"), inst, "RuntimeError",
                    "lane %lld is in the mask of a warp operation, but waits elsewhere", f"i64 {missing}")
     return []
 
 
-# i64 pyjitc_touch(context, address, size, unit, thread, line, what, out): 0 fine, 1 nothing was written, else a key of _CONFLICTS,
-# with the other thread and its line in `out`; of what: 0 read, 1 write, 2 atomic, 3 write what is there. An element has a record for
-# each `unit` bytes: who wrote, the first and the last reader (thread + 1, wait of the block, wait of the warp, line: i32 each), then
-# what the write was.
+# i64 pyjitc_touch(context, address, size, unit, thread, line, what, out): 0 fine, 1 nothing was written, else a key of
+# _CONFLICTS, with the other thread and its line in `out`; of what: 0 read, 1 write, 2 atomic, 3 write what is there. An
+# element has a record for each `unit` bytes: who wrote, the first and the last reader (thread + 1, wait of the block,
+# wait of the warp, line: i32 each), then what the write was.
 _TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %bytes, i64 %unit, i64 %thread, i64 %line, i64 %what, ptr %out) noinline nounwind {{
   %base.p = getelementptr i64, ptr %context, i64 {WORDS['shared']}
   %base = load i64, ptr %base.p

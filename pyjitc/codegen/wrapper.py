@@ -84,8 +84,8 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
     _call(e, fn, passed, nogil)
     # Where the function stays a call, the stub is as good as it gets: optimising it would take a third of the time.
     attributes = "nounwind noinline optnone" if stays_call(fn) else "nounwind"
-    lines = [f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargsf, ptr %kw) {attributes} {{", "start:", *e.entry, "  br label %enter",
-             *e.lines, *e.cold]
+    lines = [f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargsf, ptr %kw) {attributes} {{", "start:", *e.entry,
+             "  br label %enter", *e.lines, *e.cold]
     if e.fails:
         lines += [f"{e.failed}:", *_leave(e), "  ret ptr null"]
     lines += ["miss:", f"  %next = load ptr, ptr @{NEXT}, align 8",
@@ -180,12 +180,14 @@ def _declare_bind(module: Module, names: tuple[str, ...]) -> None:
 
 
 def add_native(module: Module, fn: ir.Function, name: str) -> None:
-    """Export `fn` as `name` for callers that speak C (tests): i32 name(result pointer if there is a result, components...)."""
+    """Export `fn` as `name` for callers that speak C (tests): i32 name(result pointer if there is a result,
+    components...)."""
     e = _Stub(module)
     types = components(fn.result) if fn.result is not None else ()
     params = [f"{c} %p{i}.{j}" for i, p in enumerate(fn.params) for j, c in enumerate(components(p.type))]
     status, result = e.native_call(fn, params)
     for i, (c, v) in enumerate(zip(types, result())):
         e.line(f"store {c} {v}, ptr {e.assign(f'getelementptr i8, ptr %ret, i64 {8 * i}')}, align 8")
-    module.bodies.append("\n".join([f"define i32 @{name}({', '.join((['ptr %ret'] if types else []) + params)}) nounwind {{", *e.entry,
+    module.bodies.append("\n".join([f"define i32 @{name}({', '.join((['ptr %ret'] if types else []) + params)}) "
+                                    f"nounwind {{", *e.entry,
                                     *e.lines, f"  ret i32 {status}", "}"]))

@@ -1,7 +1,7 @@
 """Arrays in the memory of a device: made, copied, viewed, and shared with other libraries.
 
-A `DeviceArray` is a window on memory that it keeps alive. Views are found by NumPy itself, on an ndarray that says where
-the memory is and is never read. Without a GPU the memory is the host's, and everything works the same.
+A `DeviceArray` is a window on memory that it keeps alive. Views are found by NumPy itself, on an ndarray that says
+where the memory is and is never read. Without a GPU the memory is the host's, and everything works the same.
 """
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from ..types.typeof import element_type, record_type
 from . import dlpack
 from .devices import CudaError, Event, Stream, current_device, devices, raise_failures, stream_handle
 
-__all__ = ["DeviceArray", "adopt", "as_cuda_array", "copies", "device_array", "device_array_like", "from_dlpack", "from_cuda_array_interface", "is_cuda_array", "mapped",
-           "mapped_address", "mapped_array", "mapped_array_like", "pinned", "pinned_array", "pinned_array_like", "to_device", "wrap"]
+__all__ = ["DeviceArray", "adopt", "as_cuda_array", "copies", "device_array", "device_array_like", "from_dlpack",
+           "from_cuda_array_interface", "is_cuda_array", "mapped", "mapped_address", "mapped_array",
+           "mapped_array_like", "pinned", "pinned_array", "pinned_array_like", "to_device", "wrap"]
 
 _types: dict[tuple, Array] = {}
 
 
 class Memory:
-    """Memory of a device, or pinned host memory. address: None once it was freed; live: the device until then; owner: what it
-    belongs to, where that is not this object; release: called with the address at the end."""
+    """Memory of a device, or pinned host memory. address: None once it was freed; live: the device until then; owner:
+    what it belongs to, where that is not this object; release: called with the address at the end."""
 
     __slots__ = ("device", "live", "address", "size", "owner", "release", "device_address", "__weakref__")
 
@@ -66,21 +67,24 @@ class _Place:
 
     def __init__(self, memory, address, shape, strides, dtype, writable=True):
         self.memory = memory
-        self.__array_interface__ = {"data": (address, not writable), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
+        self.__array_interface__ = {"data": (address, not writable), "shape": shape, "strides": strides,
+                                    "typestr": dtype.str, "version": 3}
 
 
 class DeviceArray:
-    """An array on a device. shape, strides (bytes), dtype, ndim, size, nbytes as NumPy's; device; type: as kernels see it."""
+    """An array on a device. shape, strides (bytes), dtype, ndim, size, nbytes as NumPy's; device; type: as kernels see
+    it."""
 
     __slots__ = ("memory", "start", "shape", "strides", "dtype", "writable", "type", "stream", "passed", "__weakref__")
     __array_priority__ = 1000
 
-    def __init__(self, memory: Memory, start: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype, writable: bool = True,
-                 stream: int = 0):
+    def __init__(self, memory: Memory, start: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype,
+                 writable: bool = True, stream: int = 0):
         self.memory, self.start, self.shape, self.strides, self.dtype = memory, start, shape, strides, dtype
         self.writable, self.stream = writable, stream
         self.type = _type(start, shape, strides, dtype, writable)
-        self.passed = struct.pack(f"P{2 * len(shape)}q", start, *shape, *strides)  # what a kernel is given of it: strides where it asks for them
+        # what a kernel is given of it: strides where it asks for them
+        self.passed = struct.pack(f"P{2 * len(shape)}q", start, *shape, *strides)
 
     # -- what it is
 
@@ -141,7 +145,8 @@ class DeviceArray:
 
     def _view(self, window: np.ndarray) -> DeviceArray:
         start = self.start if window.size == 0 else window.ctypes.data
-        return DeviceArray(self.memory, start, window.shape, window.strides, window.dtype, self.writable and window.flags.writeable, self.stream)
+        return DeviceArray(self.memory, start, window.shape, window.strides, window.dtype, self.writable
+                           and window.flags.writeable, self.stream)
 
     def __getitem__(self, key):
         return self.getitem(key)
@@ -160,7 +165,8 @@ class DeviceArray:
 
     def bind(self, stream: Stream | int = 0) -> DeviceArray:
         """The same array; what is done with it from now on goes to the stream."""
-        return DeviceArray(self.memory, self.start, self.shape, self.strides, self.dtype, self.writable, stream_handle(stream))
+        return DeviceArray(self.memory, self.start, self.shape, self.strides, self.dtype, self.writable,
+                           stream_handle(stream))
 
     def __iter__(self):
         return (self[k] for k in range(len(self)))
@@ -182,7 +188,8 @@ class DeviceArray:
     def reshape(self, *shape: int, order: str = "C") -> DeviceArray:
         flags = self.flags
         if not (flags.c_contiguous if order == "C" else flags.f_contiguous):
-            raise ValueError("the array is not contiguous in this order; a reshape would copy it: copy it first, as in x.copy()")
+            raise ValueError("the array is not contiguous in this order; a reshape would copy it: copy it first, as "
+                             "in x.copy()")
         return self._view(self._window().reshape(*shape, order=order))
 
     def ravel(self, order: str = "C") -> DeviceArray:
@@ -202,7 +209,8 @@ class DeviceArray:
     # -- copies
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Stream | int = 0) -> np.ndarray:
-        """The contents, in `ary` where given. With a stream, into pinned memory, it may return before they are there."""
+        """The contents, in `ary` where given. With a stream, into pinned memory, it may return before they are
+        there."""
         if ary is not None:
             if not isinstance(ary, np.ndarray):
                 raise TypeError(f"copy_to_host fills an array of NumPy, not a {type(ary).__name__}")
@@ -230,7 +238,8 @@ class DeviceArray:
             span = np.empty(high - low, np.uint8)
             self.device.copy_out(span.ctypes.data, low, high - low, handle)
             self.device.wait(handle)
-            result = np.lib.stride_tricks.as_strided(span[self.address - low:][:self.dtype.itemsize].view(self.dtype), self.shape, self.strides)
+            result = np.lib.stride_tricks.as_strided(span[self.address - low:][:self.dtype.itemsize].view(self.dtype),
+                                                     self.shape, self.strides)
             result = result.copy() if ary is None else result
         if ary is not None and result is not ary:
             ary[...] = result
@@ -313,8 +322,9 @@ class DeviceArray:
     def __cuda_array_interface__(self) -> dict:
         if not self.device.gpu:
             raise AttributeError("the array is in host memory: there is no GPU here")
-        return {"shape": self.shape, "strides": None if self.type.layout == "C" else self.strides, "typestr": self.dtype.str,
-                "data": (self.address, not self.writable), "version": 3, "stream": self.stream or 1}
+        return {"shape": self.shape, "strides": None if self.type.layout == "C" else self.strides,
+                "typestr": self.dtype.str, "data": (self.address, not self.writable), "version": 3,
+                "stream": self.stream or 1}
 
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
@@ -378,8 +388,10 @@ def _basic(key):
         return key
     parts = key if isinstance(key, tuple) else (key,)
     for part in parts:
-        if not (part is None or part is ... or isinstance(part, slice) or hasattr(part, "__index__") and not isinstance(part, (np.ndarray, bool))):
-            raise IndexError(f"device arrays are indexed by ints and slices, not by {type(part).__name__}; copy to the host, or write a kernel")
+        if not (part is None or part is ... or isinstance(part, slice) or hasattr(part, "__index__")
+                and not isinstance(part, (np.ndarray, bool))):
+            raise IndexError(f"device arrays are indexed by ints and slices, not by {type(part).__name__}; copy to "
+                             f"the host, or write a kernel")
     return parts if ... in [p for p in parts if not hasattr(p, "shape")] else (*parts, ...)
 
 
@@ -432,9 +444,11 @@ def _new(device, shape, dtype, order: str, stream: Stream | int = 0) -> DeviceAr
     return DeviceArray(memory, address, shape, _strides(shape, dtype.itemsize, order), dtype, stream=handle)
 
 
-def device_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0) -> DeviceArray:
+def device_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None,
+                 order: str = "C", stream: Stream | int = 0) -> DeviceArray:
     """A new array on the current device; its contents are not set."""
-    return _new(current_device(), shape, dtype, _order("device_array", _dims(shape), np.dtype(dtype), strides, order), stream)
+    return _new(current_device(), shape, dtype, _order("device_array", _dims(shape), np.dtype(dtype), strides, order),
+                stream)
 
 
 def _order(what: str, shape, dtype, strides, order: str) -> str:
@@ -444,7 +458,8 @@ def _order(what: str, shape, dtype, strides, order: str) -> str:
     if strides is None:
         return order
     for found in "CF":
-        if (tuple(strides) if isinstance(strides, (tuple, list)) else (strides,)) == _strides(shape, dtype.itemsize, found):
+        if (tuple(strides) if isinstance(strides, (tuple, list))
+            else (strides,)) == _strides(shape, dtype.itemsize, found):
             return found
     raise ValueError(f"{what}: strides of new arrays are those of order 'C' or 'F'")
 
@@ -465,7 +480,8 @@ def _order_of(what: str, ary) -> str:
 
 
 def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
-    """The array on the current device: a copy of a host array, or what lies on a device already. to: the array to fill."""
+    """The array on the current device: a copy of a host array, or what lies on a device already. to: the array to
+    fill."""
     if isinstance(obj, DeviceArray) or is_cuda_array(obj):
         obj = wrap(obj)
         if to is None and obj.device is current_device():
@@ -478,9 +494,10 @@ def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceA
     return to
 
 
-def copies(given: Iterable[np.ndarray], stream: Stream | int = 0) -> tuple[dict[int, DeviceArray], list[tuple[DeviceArray, np.ndarray]]]:
-    """Host arrays on the current device: (the copy of each, by its id; what to copy back, and where to). Arrays that share memory,
-    of which one may be written, share it there too."""
+def copies(given: Iterable[np.ndarray], stream: Stream | int = 0) -> tuple[dict[int, DeviceArray],
+                                                                           list[tuple[DeviceArray, np.ndarray]]]:
+    """Host arrays on the current device: (the copy of each, by its id; what to copy back, and where to). Arrays that
+    share memory, of which one may be written, share it there too."""
     groups: list[list[np.ndarray]] = []
     for x in {id(x): x for x in given}.values():
         apart, joined = [], [x]
@@ -502,7 +519,8 @@ def copies(given: Iterable[np.ndarray], stream: Stream | int = 0) -> tuple[dict[
             copy = device_array(low % 256 + high - low, np.uint8, stream=stream)[low % 256:]  # elements stay aligned
             copy.copy_to_device(whole, stream)
             for x in group:
-                there[id(x)] = DeviceArray(copy.memory, copy.start + x.ctypes.data - low, x.shape, x.strides, x.dtype, x.flags.writeable)
+                there[id(x)] = DeviceArray(copy.memory, copy.start + x.ctypes.data - low, x.shape, x.strides, x.dtype,
+                                           x.flags.writeable)
         if any(x.flags.writeable for x in group):
             back.append((copy, whole))
     return there, back
@@ -522,7 +540,8 @@ def _host_memory(size: int, kind: str) -> Memory:
         address = device.allocate_managed(size)
         return Memory(device, address, size, release=device.free_managed, device_address=address)
     address = device.allocate_host(size, kind == "mapped")
-    return Memory(device, address, size, release=device.free_host, device_address=device.mapped_address(address) if kind == "mapped" else None)
+    return Memory(device, address, size, release=device.free_host, device_address=device.mapped_address(address)
+                  if kind == "mapped" else None)
 
 
 def _host_array(shape, dtype, strides, order: str, kind: str) -> np.ndarray:
@@ -532,7 +551,8 @@ def _host_array(shape, dtype, strides, order: str, kind: str) -> np.ndarray:
     return _array_at(memory, memory.address, shape, _strides(shape, dtype.itemsize, order), dtype)
 
 
-def pinned_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C") -> np.ndarray:
+def pinned_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None,
+                 order: str = "C") -> np.ndarray:
     """A host array in memory that is never swapped out: copies of it are faster, and run beside kernels."""
     return _host_array(shape, dtype, strides, order, "pinned")
 
@@ -542,13 +562,16 @@ def pinned_array_like(ary: Any) -> np.ndarray:
     return pinned_array(ary.shape, ary.dtype, order=order)
 
 
-def mapped_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:
+def mapped_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None,
+                 order: str = "C", stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:
     """A host array that kernels work on where it is, over the bus."""
     return _host_array(shape, dtype, strides, order, "mapped")
 
 
-def managed_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None, order: str = "C", stream: Stream | int = 0, attach_global: bool = True) -> np.ndarray:
-    """A host array that kernels work on too: the driver moves it to where it is used. The host waits for kernels before it reads."""
+def managed_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None,
+                  order: str = "C", stream: Stream | int = 0, attach_global: bool = True) -> np.ndarray:
+    """A host array that kernels work on too: the driver moves it to where it is used. The host waits for kernels before
+    it reads."""
     return _host_array(shape, dtype, strides, order, "managed")
 
 
@@ -588,7 +611,8 @@ def mapped(*arys: np.ndarray, stream: Stream | int = 0) -> Iterator[Any]:
             _pin(device, ary, stack, True)
             memory = Memory(device, ary.ctypes.data, ary.nbytes, owner=ary)
             stack.callback(memory.free)
-            found.append(DeviceArray(memory, device.mapped_address(ary.ctypes.data), ary.shape, ary.strides, ary.dtype, ary.flags.writeable))
+            found.append(DeviceArray(memory, device.mapped_address(ary.ctypes.data), ary.shape, ary.strides, ary.dtype,
+                                     ary.flags.writeable))
         yield found[0] if len(found) == 1 else found
 
 
@@ -617,7 +641,8 @@ def from_dlpack(obj: Any, stream: Stream | int = 0) -> DeviceArray:
         capsule = obj.__dlpack__(stream=stream_handle(stream) or 1)
     else:
         if kind != dlpack.CPU:
-            raise CudaError("from_dlpack", 100, "", f"the {type(obj).__name__} is on a GPU, but kernels run on the CPU here")
+            raise CudaError("from_dlpack", 100, "",
+                            f"the {type(obj).__name__} is on a GPU, but kernels run on the CPU here")
         capsule = obj.__dlpack__()
     tensor = dlpack.Imported(capsule)
     memory = Memory(device, tensor.address, tensor.size, owner=tensor)

@@ -33,7 +33,8 @@ def _module(function, types, options: Options):
     check = verify_module if compiler._verified() else None
     with timed("passes"):
         module, plan = grid.run_module(typed, options, lambda inst: None, recursive, check)
-    return module, plan, tuple(Guard(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies)
+    return (module, plan,
+            tuple(Guard(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies))
 
 
 def compile_block(function, types, options: Options) -> tuple[GridKernel, tuple[Guard, ...]]:
@@ -48,7 +49,8 @@ def inspect(function, types, options: Options, stage: str = "llvm") -> str:
     if stage == "opt":
         return compiler.show.show_module(module)
     text = compile_grid(module, plan, options).text
-    return text if stage == "text" else (link.to_text if stage == "llvm" else link.to_assembly)(text, link.host_target())
+    return (text if stage == "text"
+            else (link.to_text if stage == "llvm" else link.to_assembly)(text, link.host_target()))
 
 
 def returns_nothing(function, typed: Function) -> None:
@@ -57,6 +59,7 @@ def returns_nothing(function, typed: Function) -> None:
         return
     last = next((b.insts[-1] for b in typed.blocks if b.insts[-1].op is RETURN), None)
     loc = last.loc if last is not None else None
-    raise TypingError(Diagnostic(f"a kernel returns nothing, {function.__qualname__}() returns {typed.result}", typed.filename,
-                                 loc.line if loc and loc.line else typed.firstlineno, 0, loc.col if loc else -1, loc.end_col if loc else -1,
+    raise TypingError(Diagnostic(f"a kernel returns nothing, {function.__qualname__}() returns {typed.result}",
+                                 typed.filename, loc.line if loc and loc.line else typed.firstlineno, 0, loc.col if loc
+                                 else -1, loc.end_col if loc else -1,
                                  typed.qualname, hint="write the result to an array"))

@@ -1,6 +1,7 @@
 """Which device is used: GPUs through the driver, or the CPU in their place; streams and events of it.
 
-PYJITC_CUDA chooses: `gpu` and `cpu` say which, otherwise a GPU is used where there is one. Every thread has a current device.
+PYJITC_CUDA chooses: `gpu` and `cpu` say which, otherwise a GPU is used where there is one. Every thread has a current
+device.
 """
 from __future__ import annotations
 
@@ -14,9 +15,11 @@ from ..runtime import driver
 from ..runtime.hostdevice import CURRENT as _local
 from ..runtime.hostdevice import HostDevice, OfProcess
 
-__all__ = ["CudaError", "CudaSupportError", "Event", "Stream", "close", "current_context", "current_device", "default_stream", "detect", "devices", "event",
-           "event_elapsed_time", "external_stream", "get_current_device", "gpus", "is_available", "launched", "legacy_default_stream", "list_devices", "per_thread_default_stream", "raise_failures", "select_device", "stream", "stream_handle",
-           "synchronize", "use", "why_not"]
+__all__ = ["CudaError", "CudaSupportError", "Event", "Stream", "close", "current_context", "current_device",
+           "default_stream", "detect", "devices", "event", "event_elapsed_time", "external_stream",
+           "get_current_device", "gpus", "is_available", "launched", "legacy_default_stream", "list_devices",
+           "per_thread_default_stream", "raise_failures", "select_device", "stream", "stream_handle", "synchronize",
+           "use", "why_not"]
 
 asyncio = lazy("asyncio")
 CudaError = driver.CudaError
@@ -146,7 +149,8 @@ def detect() -> bool:
     """Print the devices; whether one is a GPU."""
     for one in devices():
         major, minor = one.compute_capability
-        print(f"device {one.index}: {one.name}, compute capability {major}.{minor}" + ("" if one.gpu else f" ({why_not()})"))
+        print(f"device {one.index}: {one.name}, compute capability {major}.{minor}"
+              + ("" if one.gpu else f" ({why_not()})"))
     return is_available()
 
 

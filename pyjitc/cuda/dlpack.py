@@ -21,8 +21,9 @@ _KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 
 class _Tensor(ctypes.Structure):
-    _fields_ = [("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("ndim", c_int32), ("code", c_uint8), ("bits", c_uint8),
-                ("lanes", c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64)]
+    _fields_ = [("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("ndim", c_int32),
+                ("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16), ("shape", POINTER(c_int64)),
+                ("strides", POINTER(c_int64)), ("byte_offset", c_uint64)]
 
 
 class _Managed(ctypes.Structure):
@@ -77,8 +78,8 @@ def export(address: int, shape, strides, dtype: np.dtype, device: tuple[int, int
     n = len(shape)
     managed = _Managed()
     dims, steps = (c_int64 * n)(*shape), (c_int64 * n)(*(s // dtype.itemsize for s in strides))
-    managed.tensor = _Tensor(address, *device, n, _KINDS[dtype.kind], dtype.itemsize * 8, 1, ctypes.cast(dims, POINTER(c_int64)),
-                             ctypes.cast(steps, POINTER(c_int64)), 0)
+    managed.tensor = _Tensor(address, *device, n, _KINDS[dtype.kind], dtype.itemsize * 8, 1,
+                             ctypes.cast(dims, POINTER(c_int64)), ctypes.cast(steps, POINTER(c_int64)), 0)
     managed.deleter = ctypes.cast(_delete, c_void_p).value
     where = ctypes.addressof(managed)
     _exported[where] = managed, dims, steps, owner

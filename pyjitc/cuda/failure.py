@@ -24,5 +24,6 @@ def failure(site: Site, values, block, thread) -> Exception:
     who = f"block {tuple(block)}" + ("" if thread is None else f", thread {tuple(thread)}")
     where = f"{site.function}() at {site.filename}:{site.line}"
     error = cls(f"{message}\n  in {where}, {who}" if message else f"in {where}, {who}")
-    error.block, error.thread, error.line, error.filename = tuple(block), None if thread is None else tuple(thread), site.line, site.filename
+    error.block, error.thread, error.line, error.filename = (tuple(block), None if thread is None else tuple(thread),
+                                                             site.line, site.filename)
     return error

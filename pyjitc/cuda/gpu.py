@@ -28,7 +28,8 @@ from .failure import failure
 
 ptx = lazy("pyjitc.cuda.ptx")
 
-__all__ = ["GpuCode", "arch_of", "compile_kernel", "compiled", "inspect_llvm", "inspect_ptx", "inspect_types", "inspect_sass", "report"]
+__all__ = ["GpuCode", "arch_of", "compile_kernel", "compiled", "inspect_llvm", "inspect_ptx", "inspect_types",
+           "inspect_sass", "report"]
 
 _CONFIG = struct.Struct("7I4xP")
 _OURS = "__pyjitc_"  # begins names in generated functions, whose parameters are the kernel's
@@ -40,8 +41,8 @@ _CODES = {"i8": "b", "i16": "h", "i32": "i", "i64": "q", "half": "e", "float": "
 
 
 def _fields(t: Type, name: str) -> list[tuple[str, str]]:
-    """(struct code, expression) for an argument called `name`: one for each parameter that codegen/nvptx.parameters has, but one
-    for all of an array."""
+    """(struct code, expression) for an argument called `name`: one for each parameter that codegen/nvptx.parameters
+    has, but one for all of an array."""
     if isinstance(t, Array):
         return [(f"{8 * (1 + t.ndim * (2 if t.layout == 'A' else 1))}s", f"{name}.passed")]
     if isinstance(t, Tuple):
@@ -64,19 +65,22 @@ def _fields(t: Type, name: str) -> list[tuple[str, str]]:
         return [(code, f"{name}.real"), (code, f"{name}.imag")]
     if isinstance(t, Slice) or t is Range:
         parts = (t.start, t.stop, t.step) if isinstance(t, Slice) else (Int, Int, Int)
-        return [field for part, end in zip(parts, ("start", "stop", "step")) for field in _fields(part, f"{name}.{end}")]
+        return [field for part, end in zip(parts, ("start", "stop", "step"))
+                for field in _fields(part, f"{name}.{end}")]
     return []  # the type says it
 
 
-_CLASSES = {Int: int, Float: float, kinds.Bool: bool, kinds.Complex: complex, NoneType: type(None), kinds.Ellipsis_: type(...), Range: range}
+_CLASSES = {Int: int, Float: float, kinds.Bool: bool, kinds.Complex: complex, NoneType: type(None),
+            kinds.Ellipsis_: type(...), Range: range}
 
 
 class GpuCode:
-    """A kernel compiled for argument types and loaded on a device. guards: what the code depends on; shared: bytes of its static
-    shared memory; unchecked(packed configuration, *args): a launch."""
+    """A kernel compiled for argument types and loaded on a device. guards: what the code depends on; shared: bytes of
+    its static shared memory; unchecked(packed configuration, *args): a launch."""
 
     def __init__(self, function, compiled, types: tuple[Type, ...], options: Options, device):
-        self.py_func, self.name, self.types, self.options, self.device = function, function.__name__, types, options, device
+        self.py_func, self.name, self.types, self.options, self.device = (function, function.__name__, types, options,
+                                                                          device)
         self.kernel, self.guards, self.shared = compiled.kernel, compiled.guards, compiled.kernel.shared
         self.function = device.load(self.kernel.ptx, self.kernel.name)
         self.go = _launcher(compiled.launcher)
@@ -85,12 +89,14 @@ class GpuCode:
         self.cooperative = self.kernel.cooperative
         if self.cooperative and not device.attribute("COOPERATIVE_LAUNCH"):
             raise ValueError(f"{self.name} waits for the whole grid, which {device.name} cannot")
-        self.last: devices.Event | None = None  # behind the last cooperative launch, which has the counter of the module to itself
+        # behind the last cooperative launch, which has the counter of the module to itself
+        self.last: devices.Event | None = None
         self.error_place = self.function.variable("pyjitc_error") if self.kernel.sites else None
         self._generate()
 
     def _generate(self) -> None:
-        """Prepare what all launches have in common: the description of the kernel, and the source of `caller`'s functions."""
+        """Prepare what all launches have in common: the description of the kernel, and the source of `caller`'s
+        functions."""
         names = list(self.py_func.__code__.co_varnames[:len(self.types)])
         fields = [field for t, name in zip(self.types, names) for field in _fields(t, name)]
         form = f"P{_CONFIG.size}s"
@@ -102,10 +108,12 @@ class GpuCode:
             places += range(start, end, 8) if code[-1] == "s" else (start,)
         driver = self.device.driver
         self.about = (ctypes.c_uint64 * (5 + len(places)))(
-            driver.address("cuCtxSetCurrent"), driver.address(self.entry), self.device.context, self.function.handle, len(places), *places)
+            driver.address("cuCtxSetCurrent"), driver.address(self.entry), self.device.context, self.function.handle,
+            len(places), *places)
         values = "".join(f", {expression}" for _, expression in fields)
         scope: dict[str, Any] = {"pack": struct.Struct(form).pack, "about": ctypes.addressof(self.about), "go": self.go,
-                                 "device": self.device, "fails": self._refused, "ABSENT": ABSENT, "lookup": portable.lookup, "unfit": (AttributeError, struct.error)}
+                                 "device": self.device, "fails": self._refused, "ABSENT": ABSENT,
+                                 "lookup": portable.lookup, "unfit": (AttributeError, struct.error)}
         tests = []
         for k, (t, name) in enumerate(zip(self.types, names)):
             if isinstance(t, Array):  # nothing else has an attribute that is this type
@@ -121,17 +129,20 @@ class GpuCode:
                 tests.append(f"{name}.__class__ is {_OURS}t{k}")
         for k, guard in enumerate(self.guards):
             scope[f"g{k}"], scope[f"k{k}"], scope[f"v{k}"] = guard.container, guard.key, guard.value
-            now = f"{_OURS}g{k}.get({_OURS}k{k}, {_OURS}ABSENT)" if isinstance(guard.container, dict) else f"{_OURS}lookup({_OURS}g{k}, {_OURS}k{k})"
+            now = (f"{_OURS}g{k}.get({_OURS}k{k}, {_OURS}ABSENT)" if isinstance(guard.container, dict)
+                   else f"{_OURS}lookup({_OURS}g{k}, {_OURS}k{k})")
             if isinstance(guard.container, FunctionType):
                 now, scope[f"v{k}"] = f"{_OURS}g{k}.{guard.key}", None if guard.value is ABSENT else guard.value
             tests.append(f"{now} is {_OURS}v{k}")
-        launch = [f"{_OURS}code = {_OURS}go({_OURS}pack({_OURS}about, {_OURS}packed{values}))", f"if {_OURS}code:", f"    {_OURS}fails({_OURS}code)"]
+        launch = [f"{_OURS}code = {_OURS}go({_OURS}pack({_OURS}about, {_OURS}packed{values}))", f"if {_OURS}code:",
+                  f"    {_OURS}fails({_OURS}code)"]
         if self.kernel.sites:  # somebody looks at the next wait
             scope["launched"], scope["this"] = devices.launched(self.device), self
             launch.append(f"{_OURS}launched[{_OURS}this] = None")
         self.scope = {_OURS + name: value for name, value in scope.items()}
-        self.body = ["    try:", f"        if {' and '.join(tests) or 'True'}:", *(f"            {line}" for line in launch), "            return",
-                     f"    except {_OURS}unfit:", "        pass", f"    {_OURS}otherwise({', '.join(names)})"]
+        self.body = ["    try:", f"        if {' and '.join(tests) or 'True'}:",
+                     *(f"            {line}" for line in launch), "            return", f"    except {_OURS}unfit:",
+                     "        pass", f"    {_OURS}otherwise({', '.join(names)})"]
         self.unchecked = self._define([_OURS + "packed", *names], [f"    {line}" for line in launch], {})
 
     def _define(self, parameters, lines, more) -> Any:
@@ -140,15 +151,18 @@ class GpuCode:
         return scope["call"]
 
     def caller(self, packed: bytes, otherwise) -> Any:
-        """A function with the kernel's own parameters that launches it as `packed` says; calls `otherwise` where an argument is not
-        of the very types, or not where it was expected, or a global changed. None where every launch goes the long way."""
+        """A function with the kernel's own parameters that launches it as `packed` says; calls `otherwise` where an
+        argument is not of the very types, or not where it was expected, or a global changed. None where every launch
+        goes the long way."""
         code = self.py_func.__code__
-        if self.cooperative or self.kernel.sites and self.options.debug or code.co_kwonlyargcount or code.co_posonlyargcount:
+        if (self.cooperative or self.kernel.sites and self.options.debug or code.co_kwonlyargcount
+            or code.co_posonlyargcount):
             return None
         count, usual = len(self.types), self.py_func.__defaults__ or ()
         names = [name + "=0" * (k >= count - len(usual)) for k, name in enumerate(code.co_varnames[:count])]
         call = self._define(names, self.body, {_OURS + "packed": packed, _OURS + "otherwise": otherwise})
-        call.__name__, call.__qualname__, call.__defaults__ = self.name, self.py_func.__qualname__, self.py_func.__defaults__
+        call.__name__, call.__qualname__, call.__defaults__ = (self.name, self.py_func.__qualname__,
+                                                               self.py_func.__defaults__)
         return call
 
     def _refused(self, code: int) -> None:
@@ -156,28 +170,33 @@ class GpuCode:
 
     @property
     def entry(self) -> str:
-        """The driver's function that launches: of the one for cooperative kernels the parameters are the first of the other."""
+        """The driver's function that launches: of the one for cooperative kernels the parameters are the first of the
+        other."""
         return "cuLaunchCooperativeKernel" if self.cooperative else "cuLaunchKernel"
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize: int = 0) -> int:
         """Most blocks of a grid whose blocks wait for each other."""
-        return self.function.blocks_at_once(math.prod(blockdim) if isinstance(blockdim, tuple) else blockdim, dynsmemsize)
+        return self.function.blocks_at_once(math.prod(blockdim) if isinstance(blockdim, tuple) else blockdim,
+                                            dynsmemsize)
 
     def configure(self, grid, block, stream: int, shared: int) -> bytes:
         """What a launch chooses, packed; ValueError where this kernel cannot be launched so."""
         threads = block[0] * block[1] * block[2]
         if threads > self.max_threads:
-            raise ValueError(f"{self.name} cannot have blocks of {threads} threads, {self.max_threads} at most: a thread takes "
+            raise ValueError(f"{self.name} cannot have blocks of {threads} threads, {self.max_threads} at most: a "
+                             f"thread takes "
                              f"{self.function.attribute('registers')} registers")
         if shared > self.allowed:
             most = self.device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") - self.shared
             if shared > most:
-                raise ValueError(f"{self.name} cannot have {shared} bytes of shared memory beside its own {self.shared}: a block of this device "
+                raise ValueError(f"{self.name} cannot have {shared} bytes of shared memory beside its own "
+                                 f"{self.shared}: a block of this device "
                                  f"has {most + self.shared}")
             self.function.allow_shared(shared)
             self.allowed = shared
         if self.cooperative and math.prod(grid) > (most := self.max_cooperative_grid_blocks(block, shared)):
-            raise ValueError(f"{math.prod(grid)} blocks wait for each other in cuda.cg.this_grid().sync(): at most {most} run at once")
+            raise ValueError(f"{math.prod(grid)} blocks wait for each other in cuda.cg.this_grid().sync(): at most "
+                             f"{most} run at once")
         return _CONFIG.pack(*grid, *block, shared, stream)
 
     def launch(self, values, types, grid, block, stream: int, shared: int) -> None:
@@ -202,14 +221,16 @@ class GpuCode:
             return tuple([self._passed(y, f"an item of {what}", there) for y in x])
         if isinstance(x, DeviceArray):
             if x.device is not self.device:
-                raise ValueError(f"{what} of {self.name}() lies on device {x.device.index}; the launch is on device {self.device.index}")
+                raise ValueError(f"{what} of {self.name}() lies on device {x.device.index}; the launch is on device "
+                                 f"{self.device.index}")
             x.address  # refuses what was freed
             return x
         if not isinstance(x, np.ndarray):
             return x
         seen = arrays.mapped_address(x)
         if seen is not None:
-            return DeviceArray(arrays.Memory(self.device, seen, x.nbytes, owner=x), seen, x.shape, x.strides, x.dtype, x.flags.writeable)
+            return DeviceArray(arrays.Memory(self.device, seen, x.nbytes, owner=x), seen, x.shape, x.strides, x.dtype,
+                               x.flags.writeable)
         return there[id(x)]
 
     def check_failure(self) -> None:
@@ -220,7 +241,8 @@ class GpuCode:
         site, *words = struct.unpack_from("<7I", record)
         if site:
             self.device.fill(self.error_place[0], 0, len(record))
-            raise failure(self.kernel.sites[site - 1], struct.unpack_from("<4Q", record, 32), tuple(words[:3]), tuple(words[3:6]))
+            raise failure(self.kernel.sites[site - 1], struct.unpack_from("<4Q", record, 32), tuple(words[:3]),
+                          tuple(words[3:6]))
 
 
 def _host_arrays(values) -> Iterator[np.ndarray]:
@@ -235,7 +257,8 @@ def _host_arrays(values) -> Iterator[np.ndarray]:
 class _Method(ctypes.Structure):
     """PyMethodDef."""
 
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
+                ("doc", ctypes.c_char_p)]
 
 
 _ONE_ARGUMENT = 8  # METH_O
@@ -250,7 +273,8 @@ def _launcher(code: bytes) -> Any:
         method = _Method(b"launch", image.address("pyjitc_launch"), _ONE_ARGUMENT, None)
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-        found = _builtins[code] = make(ctypes.addressof(method), None, None), method, image  # all live as long as the function
+        # all live as long as the function
+        found = _builtins[code] = make(ctypes.addressof(method), None, None), method, image
     return found[0]
 
 

@@ -1,7 +1,8 @@
 """Kernels on the CPU: compiled for a whole block, blocks spread over this process's CPU threads.
 
-Loaded at the first launch without a GPU. Kernels that only ask where their threads are in the grid run several neighbouring blocks as
-one. A launch returns when it is done; the first block that failed, or the first row of several that ran as one, decides what is raised.
+Loaded at the first launch without a GPU. Kernels that only ask where their threads are in the grid run several
+neighbouring blocks as one. A launch returns when it is done; the first block that failed, or the first row of several
+that ran as one, decides what is raised.
 """
 from __future__ import annotations
 
@@ -103,7 +104,8 @@ class GridCode:
                     if rest > 4 * _WAKING:
                         count = min(blocks - done, _workers(), int(rest / _WAKING))
                         runs += [_Run(self, grid, block, shared, together) for _ in range(count - 1)]
-                        others += [_submit(with_room, self.kernel.stack, self.native, run.context, arguments, where, blocks) for run in runs[1:]]
+                        others += [_submit(with_room, self.kernel.stack, self.native, run.context, arguments, where,
+                                           blocks) for run in runs[1:]]
                     status = self.native(runs[0].context, arguments, where, blocks)
                     wait(others)
             stopped = status == 2
@@ -125,9 +127,11 @@ class GridCode:
         """A thread of the system for each block."""
         blocks = grid[0] * grid[1] * grid[2]
         if blocks > _AT_ONCE:
-            raise ValueError(f"{blocks} blocks wait for each other in cuda.cg.this_grid().sync(): at most {_AT_ONCE} run at once")
+            raise ValueError(f"{blocks} blocks wait for each other in cuda.cg.this_grid().sync(): at most {_AT_ONCE} "
+                             f"run at once")
         runs += [_Run(self, grid, block, shared) for _ in range(blocks - 1)]
-        others = [threading.Thread(target=with_room, args=(self.kernel.stack, self.native, run.context, arguments, where, blocks)) for run in runs[1:]]
+        others = [threading.Thread(target=with_room, args=(self.kernel.stack, self.native, run.context, arguments,
+                                                           where, blocks)) for run in runs[1:]]
         try:
             for one in others:
                 one.start()
@@ -149,7 +153,8 @@ class _Run:
         watched = -(-shared // 64) * 64 + code.shared if code.debug else 0
         self.memory = [_memory(size) if size else None for size in (
             max(shared, watched), code.kernel.local * block[0] * block[1] * block[2], watched * RECORD)]
-        common, local, record = [0 if m is None else (m.__array_interface__["data"][0] + 63) // 64 * 64 for m in self.memory]
+        common, local, record = [0 if m is None else (m.__array_interface__["data"][0] + 63) // 64 * 64
+                                 for m in self.memory]
         self.context = _Context(0, 0, 0, *block, *grid, common, shared, local)  # in the order of gridkernel.WORDS
         self.context[WORDS["together"]] = together
         if watched:
@@ -177,7 +182,8 @@ def _memory(size: int):
 
 # ---------------------------------------------------------------- arguments
 
-_FORMATS = {"ptr": "Q", "i64": "q", "i32": "i4x", "i16": "h6x", "i8": "b7x", "double": "d", "float": "f4x", "half": "e6x"}
+_FORMATS = {"ptr": "Q", "i64": "q", "i32": "i4x", "i16": "h6x", "i8": "b7x", "double": "d", "float": "f4x",
+            "half": "e6x"}
 
 
 def _pack(value, t, words: list) -> None:
@@ -215,7 +221,8 @@ def _word(value) -> tuple:
 
 
 def compile_kernel(function, types, options: Options, bounds, device) -> GridCode:
-    """Code of the kernel `function` for arguments of `types`, from disk where it is there. Raises CompileError, located."""
+    """Code of the kernel `function` for arguments of `types`, from disk where it is there. Raises CompileError,
+    located."""
     name = None
     if options.cache:
         with timed("cache"):
@@ -234,7 +241,8 @@ def compile_kernel(function, types, options: Options, bounds, device) -> GridCod
 def _keep(name: str, kernel: GridKernel, guards, roots) -> None:
     paths = portable.Paths(roots, guards)
     try:
-        kept = tuple((paths.of(g.container), g.key, portable.fingerprint(g.value), portable.contents(g.value)) for g in guards)
+        kept = tuple((paths.of(g.container), g.key, portable.fingerprint(g.value), portable.contents(g.value))
+                     for g in guards)
     except (LookupError, TypeError, ValueError):
         return
     if portable.portable(kept):

@@ -3,8 +3,9 @@
     kernel[grid, block, stream, shared_bytes](...)      kernel.forall(n)(...)
 
 What a launch asks for is checked before it happens. The code comes from a *backend*, a module with
-`compile_kernel(function, types, options, bounds, device)` that gives an object with `shared` (bytes of static shared memory),
-`guards`, and `launch(values, types, grid, block, stream, shared_bytes)`: gpu.py, or hostgrid.py where there is no GPU.
+`compile_kernel(function, types, options, bounds, device)` that gives an object with `shared` (bytes of static shared
+memory), `guards`, and `launch(values, types, grid, block, stream, shared_bytes)`: gpu.py, or hostgrid.py where there is
+no GPU.
 """
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ _backends = {True: gpu, False: lazy(f"{__package__}.hostgrid")}
 _MAX_SHARED = 48 << 10
 _MAX_LAUNCHES = 64  # configurations of a kernel that are remembered
 _VALUES = (int, float, complex, str, bytes, np.generic)
-_PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray, *(t for t in np.sctypeDict.values() if t is not np.void)))
+_PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray,
+                    *(t for t in np.sctypeDict.values() if t is not np.void)))
 
 
 class DeviceFunction(Pickled, Callable_):
@@ -62,7 +64,8 @@ class DeviceFunction(Pickled, Callable_):
 
 
 class Kernel(Pickled, Callable_):
-    """A kernel: `kernel[grid, block](...)` launches it. Called in another kernel it is a device function. py_func, options."""
+    """A kernel: `kernel[grid, block](...)` launches it. Called in another kernel it is a device function. py_func,
+    options."""
 
     __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_count", "_launches", "_declared", "_binder",
                  "_stand_ins", "__dict__", "__weakref__")
@@ -104,7 +107,8 @@ class Kernel(Pickled, Callable_):
             return found
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
-            raise ValueError(f"a launch is {self.__name__}[grid, block], with stream and bytes of shared memory behind; got {len(parts)} parts")
+            raise ValueError(f"a launch is {self.__name__}[grid, block], with stream and bytes of shared memory "
+                             f"behind; got {len(parts)} parts")
         launch = Launch(self, *parts)
         try:
             if len(self._launches) >= _MAX_LAUNCHES:
@@ -119,7 +123,8 @@ class Kernel(Pickled, Callable_):
         return self[griddim, blockdim, stream, sharedmem]
 
     def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> "ForAll":
-        """A launch with a thread for each of `ntasks`, in blocks of `tpb` (0: what suits). The kernel tests `i < n` itself."""
+        """A launch with a thread for each of `ntasks`, in blocks of `tpb` (0: what suits). The kernel tests `i < n`
+        itself."""
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     # -- code
@@ -147,7 +152,8 @@ class Kernel(Pickled, Callable_):
     def _check_passing(self, types) -> None:
         for name, t in zip(self.py_func.__code__.co_varnames, types):
             if not _is_passed(t):
-                raise TypeError(f"{self.__qualname__}() argument {name!r}: a {t} cannot be passed to a kernel; pass numbers, arrays and tuples")
+                raise TypeError(f"{self.__qualname__}() argument {name!r}: a {t} cannot be passed to a kernel; pass "
+                                f"numbers, arrays and tuples")
 
     def _code(self, types, device):
         key = types, device if device.gpu else None
@@ -229,10 +235,12 @@ class Kernel(Pickled, Callable_):
         code = self._code(types, device)
         limit = max(_MAX_SHARED, device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"))
         if code.shared + shared > limit:
-            raise ValueError(f"{self.__qualname__}() takes {code.shared} bytes of shared memory and the launch gives {shared} more; "
+            raise ValueError(f"{self.__qualname__}() takes {code.shared} bytes of shared memory and the launch gives "
+                             f"{shared} more; "
                              f"a block has {limit}")
         if self.bounds.threads and math.prod(block) > self.bounds.threads:
-            raise ValueError(f"a block of {math.prod(block)} threads is larger than launch_bounds={self.bounds.threads} promises")
+            raise ValueError(f"a block of {math.prod(block)} threads is larger than "
+                             f"launch_bounds={self.bounds.threads} promises")
         code.launch(args, types, grid, block, stream_handle(stream), shared)
         for record, there in zip(given, args):
             if isinstance(record, np.void) and record.flags.writeable:
@@ -245,7 +253,8 @@ class Kernel(Pickled, Callable_):
             for part in x:
                 self._refuse_host_arrays(name, part)
         elif isinstance(x, np.ndarray) and mapped_address(x) is None:
-            raise TypeError(f"{self.__qualname__}() argument {name!r} is an array in host memory; copy it with cuda.to_device, "
+            raise TypeError(f"{self.__qualname__}() argument {name!r} is an array in host memory; copy it with "
+                            f"cuda.to_device, "
                             "or leave out strict=True")
 
     # -- looking
@@ -256,7 +265,8 @@ class Kernel(Pickled, Callable_):
         types, arch = self._types_of(signature), arch or gpu.arch_of(current_device())
         return alone(getattr(gpu, what), self.py_func, types, self.options, self.bounds, arch)
 
-    def inspect_ptx(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
+    def inspect_ptx(self, signature: str | tuple | Signature | None = None,
+                    arch: str | None = None) -> str | dict[tuple, str]:
         """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""
         return self._inspected("inspect_ptx", signature, arch)
 
@@ -272,11 +282,13 @@ class Kernel(Pickled, Callable_):
             return {types: self.inspect_cfg(Signature(types)) for types in self.signatures}
         return alone(_compiler.inspect, self.py_func, self._types_of(signature), self.options, "cfg")
 
-    def inspect_llvm(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
+    def inspect_llvm(self, signature: str | tuple | Signature | None = None,
+                     arch: str | None = None) -> str | dict[tuple, str]:
         """The optimised LLVM text that PTX is made of."""
         return self._inspected("inspect_llvm", signature, arch)
 
-    def inspect_sass(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> str | dict[tuple, str]:
+    def inspect_sass(self, signature: str | tuple | Signature | None = None,
+                     arch: str | None = None) -> str | dict[tuple, str]:
         """The machine code, where ptxas and nvdisasm or cuobjdump are installed."""
         return self._inspected("inspect_sass", signature, arch)
 
@@ -288,14 +300,16 @@ class Kernel(Pickled, Callable_):
         """Print the typed IR of a signature, or of all that were launched."""
         shown = self._inspected("inspect_types", signature, "")
         for types, text in shown.items() if signature is None else [(signature, shown)]:
-            print(f"{self.__qualname__}({', '.join(map(str, types)) if isinstance(types, tuple) else types})\n{text}\n", file=file or sys.stdout)
+            print(f"{self.__qualname__}({', '.join(map(str, types)) if isinstance(types, tuple) else types})\n{text}\n",
+                  file=file or sys.stdout)
 
     def _figure(self, name: str, signature):
         """What the driver says of the code, for a signature or each that was launched."""
         if not current_device().gpu:
             raise RuntimeError(f"a GPU would say it, and there is none; {self.__name__}.report(signature) asks ptxas")
         if signature is None:
-            return {types: code.function.attribute(name) for (types, device), code in self._codes.items() if device is current_device()}
+            return {types: code.function.attribute(name) for (types, device), code in self._codes.items()
+                    if device is current_device()}
         return self.compile(signature).function.attribute(name)
 
     def get_regs_per_thread(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
@@ -334,11 +348,12 @@ def _adopted(x):
 
 
 def _holds(guards) -> bool:
-    """Whether code is still right: what it depends on is the same, or an equal number or text. An array or a function that took
-    another's place may have other elements or cells."""
+    """Whether code is still right: what it depends on is the same, or an equal number or text. An array or a function
+    that took another's place may have other elements or cells."""
     for guard in guards:
         now = portable.lookup(guard.container, guard.key)
-        if now is not guard.value and not (isinstance(now, _VALUES) and portable.fingerprint(now) == portable.fingerprint(guard.value)):
+        if (now is not guard.value
+            and not (isinstance(now, _VALUES) and portable.fingerprint(now) == portable.fingerprint(guard.value))):
             return False
     return True
 
@@ -359,8 +374,8 @@ def _function_type(value):
 
 
 class Launch:
-    """A kernel with the sizes of a launch. grid, block: (x, y, z). __call__: on a GPU a function for the types of the last launch,
-    which Python calls without a method of this class in between."""
+    """A kernel with the sizes of a launch. grid, block: (x, y, z). __call__: on a GPU a function for the types of the
+    last launch, which Python calls without a method of this class in between."""
 
     __slots__ = ("kernel", "grid", "block", "stream", "shared", "device", "__call__")
 
@@ -373,7 +388,8 @@ class Launch:
         threads = math.prod(self.block)
         most = device.attribute("MAX_THREADS_PER_BLOCK")
         if threads > most:
-            raise ValueError(f"a block of {' x '.join(map(str, self.block))} = {threads} threads: a block has at most {most}")
+            raise ValueError(f"a block of {' x '.join(map(str, self.block))} = {threads} threads: a block has at most "
+                             f"{most}")
         for what, sizes in (("BLOCK", self.block), ("GRID", self.grid)):
             for axis, n in zip("XYZ", sizes):
                 most = device.attribute(f"MAX_{what}_DIM_{axis}")
@@ -430,7 +446,8 @@ def _sizes(what: str, given) -> tuple[int, int, int]:
 
 # ---------------------------------------------------------------- the decorator
 
-_OWN = ("device", "strict", "libdevice", "max_registers", "launch_bounds", "opt", "lineinfo", "inline", "forceinline", "link", "lto")
+_OWN = ("device", "strict", "libdevice", "max_registers", "launch_bounds", "opt", "lineinfo", "inline", "forceinline",
+        "link", "lto")
 _PASSED = ("debug", "fastmath", "cache", "boundscheck")
 
 
@@ -440,15 +457,16 @@ def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel |
         @cuda.jit                           @cuda.jit("void(float32[:], int32)")      @cuda.jit(device=True)
         def kernel(x, n): ...               def kernel(x, n): ...                     def helper(a): ...
 
-    Options: strict (host arrays are refused instead of copied), debug (index errors and assertions of a thread reach the host,
-    races on the CPU are found), fastmath, cache, max_registers, launch_bounds (most threads of a block, or with the least number
-    of blocks), libdevice (NVIDIA's elementary functions on a GPU). opt, lineinfo, inline, link and lto are accepted: optimisation
-    is always on, functions are always inlined, lines are always known.
+    Options: strict (host arrays are refused instead of copied), debug (index errors and assertions of a thread reach
+    the host, races on the CPU are found), fastmath, cache, max_registers, launch_bounds (most threads of a block, or
+    with the least number of blocks), libdevice (NVIDIA's elementary functions on a GPU). opt, lineinfo, inline, link
+    and lto are accepted: optimisation is always on, functions are always inlined, lines are always known.
     """
     wrong = [name for name in options if name not in _OWN and name not in _PASSED]
     if wrong:
         near = suggest(wrong[0], (*_OWN, *_PASSED))
-        raise TypeError(f"unknown option {wrong[0]!r}" + (f"; did you mean {near!r}?" if near else f"; options are {', '.join((*_PASSED, *_OWN))}"))
+        raise TypeError(f"unknown option {wrong[0]!r}"
+                        + (f"; did you mean {near!r}?" if near else f"; options are {', '.join((*_PASSED, *_OWN))}"))
     if options.get("link"):
         raise TypeError("linking foreign device code is not supported")
     chosen = make_options({name: value for name, value in options.items() if name in _PASSED})
@@ -460,7 +478,8 @@ def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel |
         return _decorate(signature, device, chosen, bounds, (), strict)
     if signature is not None and not isinstance(signature, (str, list, tuple, TypeName, Signature)):
         raise TypeError(f"cuda.jit compiles Python functions, not {signature!r}")
-    declared = () if signature is None else tuple(map(signature_of, signature if isinstance(signature, list) else [signature]))
+    declared = () if signature is None else tuple(map(signature_of, signature if isinstance(signature, list)
+                                                      else [signature]))
     return lambda function: _decorate(function, device, chosen, bounds, declared, strict)
 
 
@@ -468,7 +487,8 @@ def _bounds(launch_bounds, max_registers, libdevice: bool) -> Bounds:
     """What the options say, 0 and None being nothing."""
     limits = tuple(launch_bounds) if isinstance(launch_bounds, (tuple, list)) else (launch_bounds or 0,)
     if len(limits) > 2:
-        raise ValueError(f"launch_bounds={launch_bounds!r}: must be the most threads of a block, or with it the least blocks of a multiprocessor")
+        raise ValueError(f"launch_bounds={launch_bounds!r}: must be the most threads of a block, or with it the least "
+                         f"blocks of a multiprocessor")
     threads, blocks = (*limits, 0, 0)[:2]
     chosen = []
     for option, what, value, least, most in (("launch_bounds", "threads of a block", threads, 1, 1024),
@@ -489,7 +509,8 @@ def _decorate(function, device: bool, options: Options, bounds: Bounds, declared
         raise TypeError(f"cuda.jit compiles Python functions, not {function!r}")
     code = function.__code__
     if code.co_flags & (0x80 | 0x200 | 0x20):
-        raise TypeError(f"{function.__qualname__}() is asynchronous or a generator; cuda.jit compiles ordinary functions")
+        raise TypeError(f"{function.__qualname__}() is asynchronous or a generator; cuda.jit compiles ordinary "
+                        f"functions")
     if device:
         return DeviceFunction(function)
     if code.co_flags & 0x4 or code.co_flags & 0x8:

@@ -8,20 +8,27 @@ from . import arrays
 from .devices import current_device
 from .kernel import Kernel, jit
 
-__all__ = ["In", "InOut", "MISSING", "Out", "compile", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "defer_cleanup",
-           "is_float16_supported", "is_supported_version", "profile_start", "profile_stop", "profiling", "require_context"]
+__all__ = ["In", "InOut", "MISSING", "Out", "compile", "compile_for_current_device", "compile_ptx",
+           "compile_ptx_for_current_device", "defer_cleanup", "is_float16_supported", "is_supported_version",
+           "profile_start", "profile_stop", "profiling", "require_context"]
 
 # Names of Numba's that are not here, and what there is instead.
 MISSING = {
-    **dict.fromkeys(("declare_device", "CUSource", "LTOIR"), "foreign device code is not linked: write the function in Python, under cuda.jit(device=True)"),
-    **dict.fromkeys(("IpcHandle", "open_ipc_array"), "memory is not shared between processes: copy through multiprocessing.shared_memory; within a process DLPack shares it"),
+    **dict.fromkeys(("declare_device", "CUSource", "LTOIR"),
+                    "foreign device code is not linked: write the function in Python, under cuda.jit(device=True)"),
+    **dict.fromkeys(("IpcHandle", "open_ipc_array"),
+                    "memory is not shared between processes: copy through multiprocessing.shared_memory; within a "
+                    "process DLPack shares it"),
     **dict.fromkeys(("set_memory_manager", "BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "MemoryPointer"),
-                    "memory comes from the driver's own pool; arrays that another library allocated are passed to kernels as they are"),
+                    "memory comes from the driver's own pool; arrays that another library allocated are passed to "
+                    "kernels as they are"),
     "libdevice": "call math's functions and cuda's; cuda.jit(libdevice=True) takes them from NVIDIA's library",
-    "extending": "write functions in Python, under cuda.jit(device=True)", "types": "write signatures as texts, or take types from pyjitc",
-    "args": "use cuda.In, cuda.Out and cuda.InOut", "simulator": "PYJITC_CUDA=cpu runs kernels on the CPU",
-    "ufuncs": "NumPy's ufuncs are called in kernels as they are", "cudadrv": "use cuda.current_context(), cuda.stream() and cuda.event()",
-    "compiler": "use cuda.compile_ptx", "runtime": "use cuda.get_current_device()",
+    "extending": "write functions in Python, under cuda.jit(device=True)",
+    "types": "write signatures as texts, or take types from pyjitc", "args": "use cuda.In, cuda.Out and cuda.InOut",
+    "simulator": "PYJITC_CUDA=cpu runs kernels on the CPU",
+    "ufuncs": "NumPy's ufuncs are called in kernels as they are",
+    "cudadrv": "use cuda.current_context(), cuda.stream() and cuda.event()", "compiler": "use cuda.compile_ptx",
+    "runtime": "use cuda.get_current_device()",
 }
 
 
@@ -40,9 +47,10 @@ def Out(ary: Any) -> Any:
     return ary
 
 
-def compile_ptx(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False, fastmath: bool = False, cc: tuple[int, int] = (8, 0),
-                device: bool = False, **options: Any) -> tuple[str, None]:
-    """(the PTX of a kernel for a signature, None: it returns nothing). cc: the compute capability. As `jit(...).inspect_ptx(sig, "sm_80")`.
+def compile_ptx(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False, fastmath: bool = False,
+                cc: tuple[int, int] = (8, 0), device: bool = False, **options: Any) -> tuple[str, None]:
+    """(the PTX of a kernel for a signature, None: it returns nothing). cc: the compute capability. As
+    `jit(...).inspect_ptx(sig, "sm_80")`.
     Of kernels only: functions for kernels are compiled with those that call them."""
     if device:
         raise TypeError("compile_ptx: a function for kernels has no code of its own; compile a kernel that calls it")
@@ -50,8 +58,9 @@ def compile_ptx(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False
     return kernel.inspect_ptx(sig, f"sm_{cc[0]}{cc[1]}"), None
 
 
-def compile(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False, lineinfo: bool = False, device: bool = False, fastmath: bool = False,
-            cc: tuple[int, int] | None = None, opt: bool = True, output: str = "ptx", **options: Any) -> tuple[str, None]:
+def compile(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False, lineinfo: bool = False,
+            device: bool = False, fastmath: bool = False, cc: tuple[int, int] | None = None, opt: bool = True,
+            output: str = "ptx", **options: Any) -> tuple[str, None]:
     """As `compile_ptx`."""
     if output != "ptx":
         raise ValueError(f"compile: output={output!r}: there is 'ptx'")
@@ -83,7 +92,8 @@ def require_context(function: Callable) -> Callable:
 
 @contextlib.contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Numba collects freed memory and waits for the device to give it back; here it is given back in the order of the stream."""
+    """Numba collects freed memory and waits for the device to give it back; here it is given back in the order of the
+    stream."""
     yield
 
 

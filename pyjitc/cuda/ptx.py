@@ -66,7 +66,8 @@ def compile_ptx(function, types, options: Options, bounds: Bounds, arch: str) ->
 def _keep(name: str, made: Compiled, roots) -> None:
     paths = portable.Paths(roots, made.guards)
     try:
-        guards = tuple((g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value), portable.contents(g.value)) for g in made.guards)
+        guards = tuple((g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value),
+                        portable.contents(g.value)) for g in made.guards)
     except (LookupError, TypeError, ValueError):
         return
     kernel = made.kernel._replace(sites=tuple(map(tuple, made.kernel.sites)), bounds=tuple(made.kernel.bounds))
@@ -86,7 +87,8 @@ def _revived(variant, roots) -> Compiled | None:
                 return None
             guards.append(Guard(container, key, value, symbol))
         kernel = Kernel(*kernel)
-        return Compiled(kernel._replace(sites=tuple(Site(*s) for s in kernel.sites), bounds=Bounds(*kernel.bounds)), object_code, tuple(guards))
+        return Compiled(kernel._replace(sites=tuple(Site(*s) for s in kernel.sites), bounds=Bounds(*kernel.bounds)),
+                        object_code, tuple(guards))
     except (LookupError, AttributeError, TypeError, ValueError):
         return None
 
@@ -113,7 +115,8 @@ def _typed(function, types, options: Options):
 def _replacement(inst, options: Options, use_libdevice: bool):
     """The library function that computes what an instruction asks for."""
     by_type = elementary.FUNCTIONS.get(inst.op)
-    if by_type is None or use_libdevice and nvptx.in_libdevice(inst.op) or nvptx.is_approximated(inst.op, inst.args[0].type, options):
+    if (by_type is None or use_libdevice and nvptx.in_libdevice(inst.op)
+        or nvptx.is_approximated(inst.op, inst.args[0].type, options)):
         return None
     types = tuple(a.type for a in inst.args)
     chosen = by_type.get(types[0])

@@ -1,8 +1,8 @@
 """Random numbers in kernels: xoroshiro128+ with a state for each thread, and Philox, which needs none.
 
 The functions are called in kernels (they also run in the interpreter). States are rows of a uint64 array, made by
-`create_xoroshiro128p_states`; names and streams are those of Numba. A Philox number is a function of a seed, the index of
-a stream and the position in it: any thread can compute any of them.
+`create_xoroshiro128p_states`; names and streams are those of Numba. A Philox number is a function of a seed, the index
+of a stream and the position in it: any thread can compute any of them.
 Sources: Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators (2018; the constants of 2016: 55, 14, 36);
 Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014); Salmon, Moraes, Dror, Shaw: Parallel Random
 Numbers: As Easy as 1, 2, 3 (2011).
@@ -16,9 +16,10 @@ import numpy as np
 from .arrays import to_device
 
 __all__ = [
-    "create_xoroshiro128p_states", "init_xoroshiro128p_states", "init_xoroshiro128p_state", "xoroshiro128p_jump", "xoroshiro128p_next",
-    "xoroshiro128p_uniform_float32", "xoroshiro128p_uniform_float64", "xoroshiro128p_normal_float32", "xoroshiro128p_normal_float64",
-    "philox4x32", "philox_bits", "philox_uniform_float32", "philox_uniform_float64", "philox_normal_float32", "philox_normal_float64",
+    "create_xoroshiro128p_states", "init_xoroshiro128p_states", "init_xoroshiro128p_state", "xoroshiro128p_jump",
+    "xoroshiro128p_next", "xoroshiro128p_uniform_float32", "xoroshiro128p_uniform_float64",
+    "xoroshiro128p_normal_float32", "xoroshiro128p_normal_float64", "philox4x32", "philox_bits",
+    "philox_uniform_float32", "philox_uniform_float64", "philox_normal_float32", "philox_normal_float64",
 ]
 
 _MASK = (1 << 64) - 1
@@ -58,7 +59,8 @@ def _jumped(s0: int, s1: int) -> tuple[int, int]:
 
 def _check(states) -> None:
     if tuple(states.shape[1:]) != (2,) or states.dtype != np.uint64:
-        raise TypeError("states of xoroshiro128p are a uint64 array of shape (n, 2); create_xoroshiro128p_states makes one")
+        raise TypeError("states of xoroshiro128p are a uint64 array of shape (n, 2); create_xoroshiro128p_states "
+                        "makes one")
 
 
 def create_xoroshiro128p_states(n: int, seed: int, subsequence_start: int = 0, stream=0):

@@ -1,8 +1,8 @@
 """Kernels made from one scalar function: element by element (`cuda.elementwise`, `cuda.vectorize`), or as a reduction
 (`cuda.reduce`).
 
-Arrays on the device give an array on the device; NumPy arrays give NumPy arrays. Operands are broadcast; Python numbers stay
-weak (NEP 50), so that float32 stays float32.
+Arrays on the device give an array on the device; NumPy arrays give NumPy arrays. Operands are broadcast; Python numbers
+stay weak (NEP 50), so that float32 stays float32.
 """
 from __future__ import annotations
 
@@ -71,10 +71,12 @@ class Elementwise(Pickled):
         self.py_func = _plain(function, "elementwise")
         code = self.py_func.__code__
         if code.co_flags & 0xC or code.co_kwonlyargcount:
-            raise TypeError(f"{self.py_func.__qualname__}() is made element by element: it takes no *args, **kwargs or keyword-only arguments")
+            raise TypeError(f"{self.py_func.__qualname__}() is made element by element: it takes no *args, **kwargs "
+                            f"or keyword-only arguments")
         for signature in signatures:
             if len(signature.args) != code.co_argcount:
-                raise TypeError(f"signature {signature} has {len(signature.args)} arguments, {self.py_func.__qualname__}() takes {code.co_argcount}")
+                raise TypeError(f"signature {signature} has {len(signature.args)} arguments, "
+                                f"{self.py_func.__qualname__}() takes {code.co_argcount}")
         self.signatures = signatures
         self.options = options
         functools.update_wrapper(self, self.py_func)
@@ -121,7 +123,8 @@ class Elementwise(Pickled):
             flat = all(x.shape == shape and _is_contiguous(x) for x in (*arrays, out))
             flat = flat or not shape
             are_arrays = tuple([isinstance(x, _ARRAYS) for x in operands])
-            values = [x if not is_array else x.reshape(-1) if flat else _broadcast(x, shape) for x, is_array in zip(operands, are_arrays)]
+            values = [x if not is_array else x.reshape(-1) if flat else _broadcast(x, shape)
+                      for x, is_array in zip(operands, are_arrays)]
             values.append(out.reshape(-1) if flat else out)
             kernel = self._kernel(are_arrays, 1 if flat else len(shape))
             kernel.forall(math.prod(shape), _THREADS, stream)(*values)
@@ -134,7 +137,8 @@ class Elementwise(Pickled):
         except (TypeError, OverflowError) as error:
             raise type(error)(f"{self.__qualname__}() argument {name!r} {error}") from None
         if isinstance(found, kinds.Array) and isinstance(found.dtype, kinds.Record):
-            raise TypeError(f"{self.__qualname__}() argument {name!r} is an array of records; pass its fields, as in x['field']")
+            raise TypeError(f"{self.__qualname__}() argument {name!r} is an array of records; pass its fields, as in "
+                            f"x['field']")
         return found.dtype if isinstance(found, kinds.Array) else found
 
     def _converted(self, operands, types):
@@ -159,7 +163,8 @@ class Elementwise(Pickled):
             found = _NUMPY.get(wide, wide)
             if not kinds.is_numpy_scalar(found):
                 raise CompileError(f"{self.__qualname__}() is made element by element, but gives a value of type {t}")
-            declared = [s.result for s in self.signatures if s.result is not None and tuple(_NUMPY.get(a, a) for a in s.args) == types]
+            declared = [s.result for s in self.signatures if s.result is not None
+                        and tuple(_NUMPY.get(a, a) for a in s.args) == types]
             found = self._results[types] = _NUMPY.get(declared[0], declared[0]) if declared else found
         return found
 
@@ -176,7 +181,8 @@ class Elementwise(Pickled):
                 lines = ["rest = i", *lines, "i0 = rest"]
             values = ", ".join(f"{name}[{index}]" if is_array else name for name, is_array in zip(names, arrays))
             body = "\n        ".join([*lines, f"out[{index}] = function({values})"])
-            source = f"def kernel({', '.join([*names, 'out'])}):\n    i = grid(1)\n    if i < out.size:\n        {body}\n"
+            source = (f"def kernel({', '.join([*names, 'out'])}):\n    i = grid(1)\n    if i < out.size:\n        "
+                      f"{body}\n")
             found = self._kernels[arrays, ndim] = jit(**self.options)(_made(source, self.py_func))
         return found
 
@@ -206,7 +212,8 @@ def _overlap(x, out) -> bool:
     here, there = [a._window() if isinstance(a, DeviceArray) else a for a in (x, out)]
     if not np.may_share_memory(here, there):
         return False
-    return (here.ctypes.data, here.shape, here.strides, here.itemsize) != (there.ctypes.data, there.shape, there.strides, there.itemsize)
+    return (here.ctypes.data, here.shape, here.strides, here.itemsize) != (there.ctypes.data, there.shape,
+                                                                           there.strides, there.itemsize)
 
 
 def _fits(x, t, wanted) -> bool:
@@ -257,8 +264,8 @@ class Reduce(Pickled):
         return (self.options,)
 
     def __call__(self, arr, size: int | None = None, res=None, init=None, stream=0):
-        """The elements of `arr` (the first `size`), and `init` where it is given, reduced to one: returned, or written to the first
-        element of the device array `res`. As functools.reduce, TypeError for no elements and no `init`."""
+        """The elements of `arr` (the first `size`), and `init` where it is given, reduced to one: returned, or written
+        to the first element of the device array `res`. As functools.reduce, TypeError for no elements and no `init`."""
         if not is_cuda_array(arr):
             arr = np.asarray(arr)
         arr = wrap(arr) if is_cuda_array(arr) else arr

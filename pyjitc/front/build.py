@@ -17,8 +17,8 @@ from .functions import Prototype
 
 __all__ = ["build"]
 
-_TERMINAL = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD",
-                       "JUMP_BACKWARD_NO_INTERRUPT"})
+_TERMINAL = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE",
+                       "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 
 
 def build(proto: Prototype) -> ir.Function:
@@ -29,8 +29,8 @@ def build(proto: Prototype) -> ir.Function:
 
 
 class _Region:
-    """A basic block of bytecode. touched: accesses to locals, in order; live: names of those live on entry; bound: names certain to be
-    bound on entry."""
+    """A basic block of bytecode. touched: accesses to locals, in order; live: names of those live on entry; bound:
+    names certain to be bound on entry."""
 
     __slots__ = ("first", "last", "targets", "handler", "blocks", "touched", "live", "bound", "shape", "ir", "index")
 
@@ -49,7 +49,8 @@ class _Region:
 
 class _Handler:
     """Where exceptions of some instructions go. target: Region or None (leave the function); depth: values kept on the
-    stack; lasti: whether an instruction offset is pushed; leave: stack depths of handled exceptions to pop first (3.10)."""
+    stack; lasti: whether an instruction offset is pushed; leave: stack depths of handled exceptions to pop first
+    (3.10)."""
 
     __slots__ = ("target", "depth", "lasti", "leave", "block")
 
@@ -71,11 +72,13 @@ class _Builder:
         self.constants: dict[ir.Value, object] = {}
         self.made: dict[ir.Value, tuple] = {}
         self.kwnames: tuple[str, ...] = ()
-        self.start = next((x.offset for x in self.instrs if x.name == "RESUME"), 0)  # the cells made before are made by run()
+        # the cells made before are made by run()
+        self.start = next((x.offset for x in self.instrs if x.name == "RESUME"), 0)
         self.moved = quirks.moved_cells(self.code, self.instrs, self.start)
         self.plain, self.recursive = quirks.plain_cells(self.code, self.instrs, self.moved)
         self.fresh: list[ir.Block] = []
-        # Names that an inlined comprehension (3.12) saves, unbound or not, and puts back: every read of them is checked.
+        # Names that an inlined comprehension (3.12) saves, unbound or not, and puts back: every read of them is
+        # checked.
         self.cleared = {quirks.local_name(self.code, x.arg) for x in self.instrs if x.name == "LOAD_FAST_AND_CLEAR"}
 
     # ---------------------------------------------------------------- regions
@@ -124,7 +127,8 @@ class _Builder:
             region = work.pop()
             self.region(region)
             blocks.append(region.ir)
-            for following in [*region.targets, *([region.handler.target] if region.handler and region.handler.target else [])]:
+            for following in [*region.targets,
+                              *([region.handler.target] if region.handler and region.handler.target else [])]:
                 if following.shape is not None and following not in done:
                     done.add(following)
                     work.append(following)
@@ -135,8 +139,9 @@ class _Builder:
     def only_unsupported(self, construct):
         block = ir.Block("entry", [ir.Value(None, n) for n in self.code.co_varnames[:self.code.co_argcount]])
         loc = ir.Loc(self.code.co_firstlineno, 0, -1, -1)
-        block.insts = [ir.Inst(generic.UNSUPPORTED, (), {"construct": construct, "hint": "compile the computation and await outside"},
-                               None, loc),
+        block.insts = [ir.Inst(generic.UNSUPPORTED, (),
+                               {"construct": construct, "hint": "compile the computation and await outside"}, None,
+                               loc),
                        ir.Inst(control.UNREACHABLE)]
         return block
 
@@ -213,8 +218,8 @@ class _Builder:
     # ---------------------------------------------------------------- data flow over names
 
     def accesses(self, x):
-        """((name, 'load' | 'take' | 'store' | 'delete'), ...) of a local variable, cells that are plain values included: closures take
-        them, bound or not."""
+        """((name, 'load' | 'take' | 'store' | 'delete'), ...) of a local variable, cells that are plain values
+        included: closures take them, bound or not."""
         return quirks.accesses(self.code, x, self.plain, self.moved)
 
     def liveness(self):
@@ -267,7 +272,8 @@ class _Builder:
                 elif how == "load" and name not in self.cleared:
                     bound.add(name)  # checked here, so bound after
             for following, state in [*((t, bound) for t in region.targets),
-                                     *([(region.handler.target, lowest)] if region.handler and region.handler.target else [])]:
+                                     *([(region.handler.target, lowest)] if region.handler and region.handler.target
+                                       else [])]:
                 new = set(state) if following.bound is None else following.bound & state
                 if new != following.bound:
                     following.bound = new
@@ -325,8 +331,10 @@ class _Builder:
         if region.shape is None:
             region.shape = [v is NULL for v in stack]
             region.ir = ir.Block(f"b{self.instrs[region.first].offset}",
-                                 [ir.Value(None, n) for n in sorted(region.live)] + [ir.Value() for v in stack if v is not NULL])
-        return ir.Edge(region.ir, [*(self.locals[n] for n in sorted(region.live)), *(v for v in stack if v is not NULL)])
+                                 [ir.Value(None, n) for n in sorted(region.live)]
+                                 + [ir.Value() for v in stack if v is not NULL])
+        return ir.Edge(region.ir,
+                       [*(self.locals[n] for n in sorted(region.live)), *(v for v in stack if v is not NULL)])
 
     def region(self, region: _Region):
         self.block = region.ir
@@ -387,7 +395,8 @@ class _Builder:
 
     def closure(self, layout):
         """The closure of a function that refers to itself or to functions made later."""
-        return self.emit(generic.TUPLE, [self.cell(name) if marker is None else self.constant(marker) for name, marker in layout])
+        return self.emit(generic.TUPLE,
+                         [self.cell(name) if marker is None else self.constant(marker) for name, marker in layout])
 
     def constant(self, value):
         result = self.emit(control.CONST, (), value=value)

@@ -1,7 +1,8 @@
 """Bytecode as a stable list of instructions: offsets, names, arguments, jump targets, positions, handlers.
 
-What the `bytecode` package decodes, which inspection shows and a test compares this with, instruction for instruction. Importing it takes
-too much of a first call (docs/performance.md), so that `co_code` is read here. What differs between Python versions ends here and in `quirks.py`.
+What the `bytecode` package decodes, which inspection shows and a test compares this with, instruction for instruction.
+Importing it takes too much of a first call (docs/performance.md), so that `co_code` is read here. What differs between
+Python versions ends here and in `quirks.py`.
 """
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ _BACKWARD = frozenset(op for op, name in enumerate(_OPNAME) if "BACKWARD" in nam
 
 
 class Instr:
-    """name: opcode name; arg: argument; offset: of its first unit in bytes; target: offset jumped to, or -1; loc: position."""
+    """name: opcode name; arg: argument; offset: of its first unit in bytes; target: offset jumped to, or -1; loc:
+    position."""
 
     __slots__ = ("name", "arg", "offset", "target", "loc")
 
@@ -73,7 +75,8 @@ def decode(code: CodeType) -> list[Instr]:
 
 def _positions(code: CodeType) -> list[Loc]:
     if VERSION >= (3, 11):
-        return [Loc(a or 0, b or 0, -1 if c is None else c, -1 if d is None else d) for a, b, c, d in code.co_positions()]
+        return [Loc(a or 0, b or 0, -1 if c is None else c, -1 if d is None else d)
+                for a, b, c, d in code.co_positions()]
     locs = [Loc(code.co_firstlineno, 0, -1, -1)] * (len(code.co_code) // 2)
     for start, end, line in code.co_lines():
         if line is not None:

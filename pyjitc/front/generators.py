@@ -1,11 +1,12 @@
 """Generator functions as step functions: generic IR to generic IR.
 
-A generator with n yields becomes n + 1 functions. Step 0 takes the arguments, step k what was live at yield k; each runs
-to the next yield and answers (True, item, state) or (False, nothing, nothing). The state's type names the step that goes
-on from there, so that inference, which splits unions, turns a generator into a state machine with the live
+A generator with n yields becomes n + 1 functions. Step 0 takes the arguments, step k what was live at yield k; each
+runs to the next yield and answers (True, item, state) or (False, nothing, nothing). The state's type names the step
+that goes on from there, so that inference, which splits unions, turns a generator into a state machine with the live
 variables unboxed. Every value that a block needs is made a parameter of it first, so that a function may begin at any
 block.
-Before:  ... y = yield v ; rest           After (step 0):  ... s = generator_state {step: 1} (f, live...) ; return (True, v, s)
+Before:  ... y = yield v ; rest           After (step 0):  ... s = generator_state {step: 1} (f, live...) ; return
+(True, v, s)
 """
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
     target = resumes[proto.step]
     entry = ir.Block("entry", [ir.Value(None, p.name) for p in target.params])
     entry.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(target, entry.params)]))
-    fn = ir.Function(f"{source.name}.step{proto.step}", source.qualname, source.filename, source.firstlineno, source.library)
+    fn = ir.Function(f"{source.name}.step{proto.step}", source.qualname, source.filename, source.firstlineno,
+                     source.library)
     fn.blocks = _reverse_postorder(entry)
     proto.built = fn
     return fn
@@ -186,12 +188,14 @@ def acts_on_close(source: ir.Function) -> bool:
 
 def returns_value(source: ir.Function) -> bool:
     """Whether the generator may return something other than None, which only next() lets one see."""
-    nones = {inst.result for block in source.blocks for inst in block.insts if inst.op is control.CONST and inst.attrs["value"] is None}
-    return any(inst.op is control.RETURN and inst.args[0] not in nones for block in source.blocks for inst in block.insts)
+    nones = {inst.result for block in source.blocks for inst in block.insts if inst.op is control.CONST
+             and inst.attrs["value"] is None}
+    return any(inst.op is control.RETURN and inst.args[0] not in nones for block in source.blocks
+               for inst in block.insts)
 
 
-_QUIET = frozenset({generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, generic.EXC_MATCH, control.CONST, generic.TUPLE,
-                    generic.GETATTR, generic.FREEVAR})
+_QUIET = frozenset({generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, generic.EXC_MATCH, control.CONST,
+                    generic.TUPLE, generic.GETATTR, generic.FREEVAR})
 
 
 def _passes_on(block) -> bool:
@@ -202,7 +206,8 @@ def _passes_on(block) -> bool:
                 return inst.unwind is None or _passes_on(inst.unwind.block)
             if inst.op is control.JUMP:
                 block = inst.targets[0].block
-            elif inst.op is control.BRANCH and any(i.op is generic.EXC_MATCH and i.result is inst.args[0] for i in block.insts):
+            elif (inst.op is control.BRANCH
+                  and any(i.op is generic.EXC_MATCH and i.result is inst.args[0] for i in block.insts)):
                 block = inst.targets[1].block
             elif inst.op is generic.GLOBAL:
                 if inst.attrs["name"] in ("BaseException", "GeneratorExit"):

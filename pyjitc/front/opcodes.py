@@ -1,7 +1,7 @@
 """What each opcode does to a frame: its value stack, its names, and the instructions that it emits.
 
-`frame` is the builder of a function (build.py) at the place of the instruction `x`; the table at the end names the opcodes
-of all versions. What differs by version beyond a name is in quirks.py.
+`frame` is the builder of a function (build.py) at the place of the instruction `x`; the table at the end names the
+opcodes of all versions. What differs by version beyond a name is in quirks.py.
 """
 from __future__ import annotations
 
@@ -277,7 +277,8 @@ def push_null(frame, x):
 
 
 def build(frame, x):
-    op = {"BUILD_TUPLE": generic.TUPLE, "BUILD_LIST": generic.LIST, "BUILD_SET": generic.SET, "BUILD_STRING": generic.STRING}[x.name]
+    op = {"BUILD_TUPLE": generic.TUPLE, "BUILD_LIST": generic.LIST, "BUILD_SET": generic.SET,
+          "BUILD_STRING": generic.STRING}[x.name]
     frame.push(frame.emit(op, frame.pops(x.arg)))
 
 
@@ -297,8 +298,8 @@ def list_extend(frame, x):
 
 
 def _unused_display(frame, value):
-    """The list display of this block that made `value`, taken out of the block, if nothing has seen it since: with one more item it is
-    made anew. A list for every item of a long display would be quadratic."""
+    """The list display of this block that made `value`, taken out of the block, if nothing has seen it since: with one
+    more item it is made anew. A list for every item of a long display would be quadratic."""
     insts = frame.block.insts
     for k in range(len(insts) - 1, -1, -1):
         if insts[k].result is value:
@@ -356,7 +357,8 @@ def format_value(frame, x):
 
 
 def convert_value(frame, x):
-    frame.push(frame.emit(generic.FORMAT, (frame.stack.pop(), frame.constant(None)), conversion=("", "s", "r", "a")[x.arg]))
+    frame.push(frame.emit(generic.FORMAT, (frame.stack.pop(), frame.constant(None)),
+                          conversion=("", "s", "r", "a")[x.arg]))
 
 
 def format_simple(frame, x):
@@ -594,14 +596,14 @@ HANDLERS = {
     "STORE_FAST_LOAD_FAST": store_fast_load_fast, "STORE_FAST_STORE_FAST": store_fast_store_fast,
     "STORE_FAST": store_fast, "DELETE_FAST": delete_fast, "LOAD_GLOBAL": load_global, "STORE_GLOBAL": store_global,
     "DELETE_GLOBAL": store_global, "LOAD_DEREF": load_deref, "STORE_DEREF": store_deref, "DELETE_DEREF": delete_deref,
-    "MAKE_CELL": make_cell, "LOAD_CLOSURE": load_closure, "BINARY_OP": binary_op, "TO_BOOL": to_bool, "COMPARE_OP": compare_op,
-    "IS_OP": is_op, "CONTAINS_OP": contains_op, "BINARY_SUBSCR": subscript, "STORE_SUBSCR": store_subscript,
-    "DELETE_SUBSCR": delete_subscript, "BINARY_SLICE": binary_slice, "STORE_SLICE": store_slice,
-    "BUILD_SLICE": build_slice, "JUMP_FORWARD": jump, "JUMP_ABSOLUTE": jump, "JUMP_BACKWARD": jump,
-    "JUMP_BACKWARD_NO_INTERRUPT": jump, "JUMP_IF_TRUE_OR_POP": jump_or_pop, "JUMP_IF_FALSE_OR_POP": jump_or_pop,
-    "FOR_ITER": for_iter, "END_FOR": end_for, "GET_ITER": get_iter, "POP_TOP": pop_top, "POP_ITER": pop_top,
-    **dict.fromkeys(("ROT_TWO", "ROT_THREE", "ROT_FOUR", "ROT_N"), rotate), "DUP_TOP": dup_top, "DUP_TOP_TWO": dup_top_two,
-    "COPY": copy, "SWAP": swap, "PUSH_NULL": push_null,
+    "MAKE_CELL": make_cell, "LOAD_CLOSURE": load_closure, "BINARY_OP": binary_op, "TO_BOOL": to_bool,
+    "COMPARE_OP": compare_op, "IS_OP": is_op, "CONTAINS_OP": contains_op, "BINARY_SUBSCR": subscript,
+    "STORE_SUBSCR": store_subscript, "DELETE_SUBSCR": delete_subscript, "BINARY_SLICE": binary_slice,
+    "STORE_SLICE": store_slice, "BUILD_SLICE": build_slice, "JUMP_FORWARD": jump, "JUMP_ABSOLUTE": jump,
+    "JUMP_BACKWARD": jump, "JUMP_BACKWARD_NO_INTERRUPT": jump, "JUMP_IF_TRUE_OR_POP": jump_or_pop,
+    "JUMP_IF_FALSE_OR_POP": jump_or_pop, "FOR_ITER": for_iter, "END_FOR": end_for, "GET_ITER": get_iter,
+    "POP_TOP": pop_top, "POP_ITER": pop_top, **dict.fromkeys(("ROT_TWO", "ROT_THREE", "ROT_FOUR", "ROT_N"), rotate),
+    "DUP_TOP": dup_top, "DUP_TOP_TWO": dup_top_two, "COPY": copy, "SWAP": swap, "PUSH_NULL": push_null,
     **dict.fromkeys(("BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_STRING"), build), "BUILD_MAP": build_map,
     "BUILD_CONST_KEY_MAP": build_const_key_map, "LIST_EXTEND": list_extend, "LIST_APPEND": list_append,
     "SET_ADD": set_add, "MAP_ADD": map_add, "DICT_MERGE": dict_merge, "DICT_UPDATE": dict_merge,
@@ -609,14 +611,15 @@ HANDLERS = {
     "CONVERT_VALUE": convert_value, "FORMAT_SIMPLE": format_simple, "FORMAT_WITH_SPEC": format_with_spec,
     "UNPACK_SEQUENCE": unpack_sequence, "UNPACK_EX": unpack_ex, "LOAD_ATTR": load_attr, "LOAD_METHOD": load_method,
     "STORE_ATTR": store_attr, "DELETE_ATTR": delete_attr, "KW_NAMES": kw_names, "CALL": call, "CALL_KW": call_kw,
-    **dict.fromkeys(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD"), call_function), "CALL_FUNCTION_EX": call_function_ex,
-    "MAKE_FUNCTION": make_function, "SET_FUNCTION_ATTRIBUTE": set_function_attribute, "RETURN_VALUE": return_value,
-    "RETURN_CONST": return_const, "YIELD_VALUE": yield_value, "RETURN_GENERATOR": return_generator,
-    "RAISE_VARARGS": raise_varargs, "RERAISE": reraise, "PUSH_EXC_INFO": push_exc_info, "POP_EXCEPT": pop_except,
-    "BEFORE_WITH": before_with, "SETUP_WITH": before_with, "WITH_EXCEPT_START": with_except_start,
-    "CHECK_EXC_MATCH": check_exc_match, "JUMP_IF_NOT_EXC_MATCH": jump_if_not_exc_match,
-    "LOAD_ASSERTION_ERROR": load_assertion_error, "IMPORT_NAME": import_name, "IMPORT_FROM": import_from,
-    "GET_LEN": get_len, "MATCH_SEQUENCE": match_sequence, "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys,
-    "MATCH_CLASS": match_class, **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_POSITIVE", "UNARY_INVERT", "UNARY_NOT"), unary),
+    **dict.fromkeys(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD"), call_function),
+    "CALL_FUNCTION_EX": call_function_ex, "MAKE_FUNCTION": make_function,
+    "SET_FUNCTION_ATTRIBUTE": set_function_attribute, "RETURN_VALUE": return_value, "RETURN_CONST": return_const,
+    "YIELD_VALUE": yield_value, "RETURN_GENERATOR": return_generator, "RAISE_VARARGS": raise_varargs,
+    "RERAISE": reraise, "PUSH_EXC_INFO": push_exc_info, "POP_EXCEPT": pop_except, "BEFORE_WITH": before_with,
+    "SETUP_WITH": before_with, "WITH_EXCEPT_START": with_except_start, "CHECK_EXC_MATCH": check_exc_match,
+    "JUMP_IF_NOT_EXC_MATCH": jump_if_not_exc_match, "LOAD_ASSERTION_ERROR": load_assertion_error,
+    "IMPORT_NAME": import_name, "IMPORT_FROM": import_from, "GET_LEN": get_len, "MATCH_SEQUENCE": match_sequence,
+    "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys, "MATCH_CLASS": match_class,
+    **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_POSITIVE", "UNARY_INVERT", "UNARY_NOT"), unary),
     **{name: pop_jump for name in quirks.POP_JUMPS}, **{name: binary_op for name in quirks.OLD_BINARY},
 }

@@ -1,6 +1,7 @@
 """Remove block parameters that always get the same value, and unreachable blocks; reverse post-order.
 
-Construction makes every live local and stack slot a parameter; most of them are copies. Source: Braun et al., "Simple and efficient construction of SSA form" (2013).
+Construction makes every live local and stack slot a parameter; most of them are copies. Source: Braun et al., "Simple
+and efficient construction of SSA form" (2013).
 Needs: SSA with block parameters.  Keeps: everything else.
 """
 from __future__ import annotations

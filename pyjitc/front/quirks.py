@@ -10,34 +10,38 @@ from ..base.lazy import lazy
 from ..ops import generic
 from .bytecode import VERSION
 
-__all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary", "comparison", "push_callable",
-           "enter_handler", "moved_cells", "plain_cells", "accesses", "block_stacks"]
+__all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary",
+           "comparison", "push_callable", "enter_handler", "moved_cells", "plain_cells", "accesses", "block_stacks"]
 
 recursion = lazy(f"{__package__}.recursion")
 
 # Opcodes that are not compiled -> how a person calls them.
 CONSTRUCTS = {
     "LOAD_SPECIAL": "a `with` statement",
-    **dict.fromkeys(("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "GET_AWAITABLE", "GET_AITER", "GET_ANEXT", "END_ASYNC_FOR"), "async code"),
+    **dict.fromkeys(("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "GET_AWAITABLE", "GET_AITER", "GET_ANEXT",
+                     "END_ASYNC_FOR"), "async code"),
     **dict.fromkeys(("YIELD_FROM", "GET_YIELD_FROM_ITER", "SEND"), "`yield from`"),
     **dict.fromkeys(("LOAD_BUILD_CLASS",), "a class definition"), "IMPORT_STAR": "`import *`",
     **dict.fromkeys(("LOAD_SUPER_ATTR",), "super()"), "SET_UPDATE": "a set", "CHECK_EG_MATCH": "`except*`",
-    "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body", "DICT_UPDATE": "a dict",
-    "SETUP_ANNOTATIONS": "annotations", "COPY_DICT_WITHOUT_KEYS": "a mapping pattern with **", "LOAD_LOCALS": "locals()",
+    "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body",
+    "DICT_UPDATE": "a dict", "SETUP_ANNOTATIONS": "annotations", "COPY_DICT_WITHOUT_KEYS": "a mapping pattern with **",
+    "LOAD_LOCALS": "locals()",
 }
 HINTS = {
     "`yield from`": "write a `for` loop that yields each item",
     "a class definition": "define it outside the function; methods of a named tuple are compiled",
-    "a `with` statement": "open and close it outside the compiled function", "a set": "use an array (np.empty, np.zeros) or a tuple",
+    "a `with` statement": "open and close it outside the compiled function",
+    "a set": "use an array (np.empty, np.zeros) or a tuple",
     "super()": "call a function that takes what it needs as arguments", "`import *`": "import the names that you need",
     "`except*`": "use `except`",
 }
 POP_JUMPS = [name for name in dis.opmap if name.startswith("POP_JUMP_")]
 NOT_JUMPS = frozenset({"SETUP_FINALLY", "SETUP_WITH", "SETUP_ASYNC_WITH"})  # 3.10: they name a handler
 
-_OLD = {"ADD": "+", "SUBTRACT": "-", "MULTIPLY": "*", "TRUE_DIVIDE": "/", "FLOOR_DIVIDE": "//", "MODULO": "%", "POWER": "**",
-        "MATRIX_MULTIPLY": "@", "LSHIFT": "<<", "RSHIFT": ">>", "AND": "&", "OR": "|", "XOR": "^"}
-OLD_BINARY = {f"{kind}_{name}": (kind == "INPLACE", symbol) for kind in ("BINARY", "INPLACE") for name, symbol in _OLD.items()}
+_OLD = {"ADD": "+", "SUBTRACT": "-", "MULTIPLY": "*", "TRUE_DIVIDE": "/", "FLOOR_DIVIDE": "//", "MODULO": "%",
+        "POWER": "**", "MATRIX_MULTIPLY": "@", "LSHIFT": "<<", "RSHIFT": ">>", "AND": "&", "OR": "|", "XOR": "^"}
+OLD_BINARY = {f"{kind}_{name}": (kind == "INPLACE", symbol) for kind in ("BINARY", "INPLACE")
+              for name, symbol in _OLD.items()}
 # BINARY_OP's argument, 3.11 and later (NB_ADD ... of Include/opcode.h); the in-place forms follow.
 _BINARY = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^")
 
@@ -73,7 +77,8 @@ def cell_name(code, arg: int) -> str:
 
 
 def push_callable(b, value, flag) -> None:
-    """What LOAD_GLOBAL and LOAD_ATTR leave for a call: 3.13 puts the empty slot above the callable, 3.11 and 3.12 below."""
+    """What LOAD_GLOBAL and LOAD_ATTR leave for a call: 3.13 puts the empty slot above the callable, 3.11 and 3.12
+    below."""
     if not flag:
         b.stack.append(value)
     elif VERSION >= (3, 13):
@@ -99,8 +104,8 @@ _CELLS = {"LOAD_DEREF": "load", "STORE_DEREF": "store", "DELETE_DEREF": "delete"
 
 
 def moved_cells(code, instrs, start) -> frozenset[str]:
-    """Cell variables of inlined comprehensions (3.12): each run of one has a new cell, in a slot that is saved before and put
-    back after. The slot is a local variable that holds a cell."""
+    """Cell variables of inlined comprehensions (3.12): each run of one has a new cell, in a slot that is saved before
+    and put back after. The slot is a local variable that holds a cell."""
     if VERSION < (3, 12) or not code.co_cellvars:
         return frozenset()
     return frozenset(cell_name(code, x.arg) for x in instrs if x.name == "MAKE_CELL" and x.offset > start)
@@ -139,7 +144,8 @@ def accesses(code, x, plain, moved):
 
 def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
     """Cell variables that no closure can see changing: assigned once, before any closure takes them, outside loops, and
-    never by an inner function. They are ordinary values. Also local functions that refer to themselves: see recursion.py."""
+    never by an inner function. They are ordinary values. Also local functions that refer to themselves: see
+    recursion.py."""
     if not code.co_cellvars:
         return frozenset(), {}
     rebound = set(moved)
@@ -166,7 +172,8 @@ def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
             rebound.add(cell_name(code, x.arg))
         elif x.name == "STORE_DEREF":
             stores.setdefault(cell_name(code, x.arg), []).append(x.offset)
-        elif x.name == "LOAD_CLOSURE" or x.name.startswith("LOAD_FAST") and VERSION >= (3, 13) and x.name == "LOAD_FAST" and \
+        elif x.name == "LOAD_CLOSURE" or x.name.startswith("LOAD_FAST") and VERSION >= (3,
+                                                                                        13) and x.name == "LOAD_FAST" and \
                 local_name(code, x.arg) in code.co_cellvars:
             name = cell_name(code, x.arg)
             takes.setdefault(name, []).append(x.offset)
@@ -192,8 +199,8 @@ def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
 
 
 def block_stacks(instrs, at):
-    """3.10: the handler of each instruction, from SETUP_FINALLY and POP_BLOCK. A handler runs with an 'except' block on the
-    stack, which POP_EXCEPT takes off; an exception inside leaves it first."""
+    """3.10: the handler of each instruction, from SETUP_FINALLY and POP_BLOCK. A handler runs with an 'except' block on
+    the stack, which POP_EXCEPT takes off; an exception inside leaves it first."""
     result = [None] * len(instrs)
     depth_at = _stack_depths(instrs, at)
     seen: dict[int, tuple] = {0: ()}
@@ -256,7 +263,8 @@ def _stack_depths(instrs, at):
             op = dis.opmap[x.name]
             if x.target >= 0:
                 t = at[x.target]
-                jumped = d + 6 if x.name in ("SETUP_FINALLY", "SETUP_WITH") else d + dis.stack_effect(op, arg, jump=True)
+                jumped = (d + 6 if x.name in ("SETUP_FINALLY", "SETUP_WITH")
+                          else d + dis.stack_effect(op, arg, jump=True))
                 if t not in depths:
                     depths[t] = jumped
                     work.append(t)

@@ -13,8 +13,8 @@ from .bytecode import VERSION
 __all__ = ["Recursive", "SELF", "find"]
 
 SELF = "self"
-_MAKING = frozenset({"LOAD_CLOSURE", "LOAD_FAST", "BUILD_TUPLE", "LOAD_CONST", "MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE",
-                     "STORE_DEREF", "STORE_FAST", "NOP", "EXTENDED_ARG"})
+_MAKING = frozenset({"LOAD_CLOSURE", "LOAD_FAST", "BUILD_TUPLE", "LOAD_CONST", "MAKE_FUNCTION",
+                     "SET_FUNCTION_ATTRIBUTE", "STORE_DEREF", "STORE_FAST", "NOP", "EXTENDED_ARG"})
 
 
 class Recursive:
@@ -38,7 +38,8 @@ class _Made:
     __slots__ = ("name", "first", "store", "code", "qualname", "plain", "names", "early")
 
     def __init__(self, name, first, store, code, qualname, plain):
-        self.name, self.first, self.store, self.code, self.qualname, self.plain = name, first, store, code, qualname, plain
+        self.name, self.first, self.store, self.code, self.qualname, self.plain = (name, first, store, code, qualname,
+                                                                                   plain)
         self.names = list(code.co_freevars)
         self.early: dict[str, Recursive] = {}
 
@@ -47,7 +48,8 @@ def find(code, instrs, stores, takes, fixed, cell_name):
     """(names that need no cell, {code of a function: [(name, Recursive or None), ...] of its closure}).
 
     stores, takes: offsets per cell variable; fixed: cell variables that are not rebound by inner functions, not
-    assigned in a loop and no parameters, in one place or in the copies that the compiler makes of a `finally`; cell_name: argument -> name."""
+    assigned in a loop and no parameters, in one place or in the copies that the compiler makes of a `finally`;
+    cell_name: argument -> name."""
     places: dict[str, list] = {}
     for i, x in enumerate(instrs):
         if x.name == "STORE_DEREF" and (name := cell_name(code, x.arg)) in fixed:
@@ -84,7 +86,8 @@ def find(code, instrs, stores, takes, fixed, cell_name):
             marker.code, marker.qualname, marker.own = target.code, target.qualname, target is m
             if not marker.own:
                 marker.parts = tuple(
-                    target.early[n] if n in target.early else SELF if n == m.name else m.early[n] if n in m.early else m.names.index(n)
+                    target.early[n] if n in target.early else SELF if n == m.name else m.early[n] if n in m.early
+                    else m.names.index(n)
                     for n in target.names)
         if m.early:
             layouts[id(m.code)] = [(n, m.early.get(n)) for n in m.names]

@@ -31,7 +31,8 @@ def _defect(error: Exception) -> Mismatch:
         at = at.tb_next
     where = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
     found = Mismatch(f"{type(error).__name__} in the compiler: {error}",
-                     f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is written another way")
+                     f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is "
+                     f"written another way")
     found.__cause__ = error
     return found
 
@@ -127,7 +128,8 @@ class Analysis:
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
         if count > _MAX_CHANGES and has_generator(av[0]):
-            raise Mismatch("a generator that iterates over another of itself is not compiled", "write a recursive function, or a loop with an array as the stack")
+            raise Mismatch("a generator that iterates over another of itself is not compiled",
+                           "write a recursive function, or a loop with an array as the stack")
         if count > _MAX_CHANGES:
             raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop",
                            "give the variable one type before the loop and keep it: an array, where a tuple would grow")
@@ -223,8 +225,8 @@ class Analysis:
             raise AssertionError(f"unexpected terminator {op}")
 
     def narrowing(self, block, condition):
-        """What a branch on `condition` says of the union it tests: ({value: AV} or None, ...) for both edges; False where
-        no member can take that edge."""
+        """What a branch on `condition` says of the union it tests: ({value: AV} or None, ...) for both edges; False
+        where no member can take that edge."""
         verdict = self.verdicts.get(condition)
         if verdict is None:
             return None, None
@@ -305,8 +307,8 @@ class _Shape:
         self.fn = fn
 
     def only_reader(self, inst: ir.Inst, home: ir.Block):
-        """(instruction, its block) that alone reads the result of `inst` of block `home`, once each time that it is made;
-        or (None, None)."""
+        """(instruction, its block) that alone reads the result of `inst` of block `home`, once each time that it is
+        made; or (None, None)."""
         readers = []
         for block in self.users.get(inst.result, ()):
             for other in block.insts:
@@ -328,7 +330,8 @@ class _Shape:
 
 
 def _dominators(blocks, index, preds):
-    """Immediate dominators over reverse post-order. Source: Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm"."""
+    """Immediate dominators over reverse post-order. Source: Cooper, Harvey, Kennedy, "A simple, fast dominance
+    algorithm"."""
     idom: dict[ir.Block, ir.Block | None] = {blocks[0]: None}
     changed = True
     while changed:

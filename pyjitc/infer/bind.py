@@ -56,7 +56,8 @@ def bind(proto, args, kwargs, defaults, kwdefaults):
 def _too_many(name, npos, ndefaults, given):
     takes = f"from {npos - ndefaults} to {npos}" if ndefaults else str(npos)
     plural = "" if takes == "1" else "s"
-    raise Mismatch(f"{name}() takes {takes} positional argument{plural} but {given} {'was' if given == 1 else 'were'} given")
+    raise Mismatch(f"{name}() takes {takes} positional argument{plural} but {given} {'was' if given == 1 else 'were'} "
+                   f"given")
 
 
 def _missing(name, missing, kind):

@@ -19,7 +19,8 @@ from .meaning import Apply, Const, Expr, Mismatch
 
 __all__ = ["constant", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type"]
 
-_SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType, type(...): Ellipsis_}
+_SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType,
+           type(...): Ellipsis_}
 
 
 def scalar_type(dtype: np.dtype):
@@ -85,7 +86,8 @@ def constant(value) -> Expr:
         array = array_type(value)
         if array is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=array)
-        raise Mismatch(f"an array of dtype {value.dtype} has no native form", "convert it with .astype to a numeric dtype")
+        raise Mismatch(f"an array of dtype {value.dtype} has no native form",
+                       "convert it with .astype to a numeric dtype")
     elif isinstance(value, np.dtype):
         scalar = scalar_type(value)
         if scalar is not None:
@@ -99,13 +101,15 @@ def constant(value) -> Expr:
         if instance is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=instance)
         if hasattr(kind, "__cuda_array_interface__"):
-            raise Mismatch(f"a {kind.__name__} is no constant: its elements may be on a device", "pass it to the kernel as an argument")
+            raise Mismatch(f"a {kind.__name__} is no constant: its elements may be on a device",
+                           "pass it to the kernel as an argument")
     return Const(Singleton(value), value)
 
 
 def plain_int(x: Expr) -> Expr:
     """A member of an IntEnum as the int that operators see; anything else as it is."""
-    if type(x.type) is Singleton and isinstance(x.type.value, int) and isinstance(x.type.value, enum.Enum) and not isinstance(
+    if type(x.type) is Singleton and isinstance(x.type.value, int) and isinstance(x.type.value,
+                                                                                  enum.Enum) and not isinstance(
             x.type.value, enum.Flag) and plain_integers(type(x.type.value)):
         return Const(Int, int(x.type.value))
     return x

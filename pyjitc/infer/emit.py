@@ -434,7 +434,8 @@ class _Emission:
                 self.expr(x)
             if self.block is None:
                 return None
-        result = self.add(control.INVOKE, args, {"callee": self.shell(spec)}, spec.result[0] if spec.result else NoneType)
+        result = self.add(control.INVOKE, args, {"callee": self.shell(spec)}, spec.result[0] if spec.result
+                          else NoneType)
         if spec.result is None:
             self.terminate(control.UNREACHABLE)
             return None
@@ -463,8 +464,8 @@ class _Emission:
                 args.append(self.expr(x))
                 if self.block is None:
                     return None
-        attrs = {"template": self.shell(template.spec), "tree": nest.Node(self.shell(kernel.spec), leaves), "count": count,
-                 "shape": e.shape, "ndim": e.ndim}
+        attrs = {"template": self.shell(template.spec), "tree": nest.Node(self.shell(kernel.spec), leaves),
+                 "count": count, "shape": e.shape, "ndim": e.ndim}
         if other is not None:
             attrs["instead"] = self.shell(other.spec)
         if e.kept is not None:

@@ -37,9 +37,9 @@ VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 
 # Operations that take a union whole: they move values, or box them.
-_UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR, generic.MAKE_FUNCTION,
-            generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE, generic.LIST_EXTEND, generic.UNSUPPORTED,
-            generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
+_UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
+            generic.MAKE_FUNCTION, generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE,
+            generic.LIST_EXTEND, generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
 
 
 class Evaluator(Operations):
@@ -141,7 +141,8 @@ class Evaluator(Operations):
             found = verdicts.get(inst.args[0])
             if found is not None:
                 flip = inst.op is generic.UNARY
-                verdicts[inst.result] = (found[0], {m: (not t) if flip and t in (True, False) and t is not UNKNOWN else t
+                verdicts[inst.result] = (found[0],
+                                         {m: (not t) if flip and t in (True, False) and t is not UNKNOWN else t
                                                     for m, t in found[1].items()})
                 return
         if type(meaning) is Split:
@@ -234,10 +235,13 @@ class Evaluator(Operations):
             raise Mismatch(f"an array of {describe(t)} is not compiled")
         # the shape is passed as it comes, also where lengths are constants: a template is compiled once for a rank
         arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
-        template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))], None, nest.template)
+        template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))],
+                                  None, nest.template)
         if self.settle(template)[1] is None:
             return nest, None
-        other = nest.instead and self.user_call(self.session.prototype(nest.instead), [*nest.arguments[1:], *nest.operands] if nest.into else nest.operands, None, nest.instead)
+        other = (nest.instead
+                 and self.user_call(self.session.prototype(nest.instead), [*nest.arguments[1:], *nest.operands]
+                                    if nest.into else nest.operands, None, nest.instead))
         if other is not None and self.settle(other)[1] is None:
             return nest, None
         two = None
@@ -272,7 +276,8 @@ class Evaluator(Operations):
         if self.consumed_once():
             return state
         if generators.returns_value(self.session.build(proto)):
-            raise Mismatch("a generator that returns a value is not compiled as an object", "iterate over the call itself")
+            raise Mismatch("a generator that returns a value is not compiled as an object",
+                           "iterate over the call itself")
         return Share(state)
 
     def consumed_once(self):
@@ -338,7 +343,8 @@ class Evaluator(Operations):
                     return rule(args, kwargs)
                 except AttributeError as error:  # a rule for arrays that got something else
                     if error.obj is None or isinstance(error.obj, Type):
-                        raise Mismatch(f"{getattr(target, '__name__', target)}() of {', '.join(describe(x.type) for x in args)} "
+                        raise Mismatch(f"{getattr(target, '__name__', target)}() of "
+                                       f"{', '.join(describe(x.type) for x in args)} "
                                        "is not compiled yet") from None
                     raise
                 except Mismatch:

@@ -142,9 +142,11 @@ def join_types(tx: Type, ty: Type) -> Type:
         else:
             members.append(new)
     union = union_of(members)
-    if sum(not (isinstance(m, (Singleton, Function, Generator)) or m is NoneType or m is Unbound) for m in members) > MAX_UNION:
+    if sum(not (isinstance(m, (Singleton, Function, Generator)) or m is NoneType or m is Unbound)
+           for m in members) > MAX_UNION:
         raise Mismatch(f"one value here may have any of {len(members)} types: {union}",
-                       f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as float(x), or use a variable for each")
+                       f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
+                       f"float(x), or use a variable for each")
     return union
 
 

@@ -1,4 +1,5 @@
-"""Expressions that only inference makes, beside those of meaning.py: cells, closures, raised exceptions, calls of specialisations."""
+"""Expressions that only inference makes, beside those of meaning.py: cells, closures, raised exceptions, calls of
+specialisations."""
 from __future__ import annotations
 
 from ..ir import core as ir
@@ -7,7 +8,8 @@ from ..types.kinds import NoneType, Struct, Unbound, Union, union_of
 from .join import join
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Throw
 
-__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "key_error", "list_of", "may_raise", "meaning_av"]
+__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "key_error",
+           "list_of", "may_raise", "meaning_av"]
 
 
 class Split:
@@ -39,7 +41,8 @@ def key_error(key):
 
 def list_of(items) -> Apply:
     """A list written out: how many items it has is part of its type."""
-    return Apply(structure.STRUCT_MAKE, *items, type=Struct("list", tuple((str(i), x.type) for i, x in enumerate(items))))
+    return Apply(structure.STRUCT_MAKE, *items,
+                 type=Struct("list", tuple((str(i), x.type) for i, x in enumerate(items))))
 
 
 class Raise(Expr):

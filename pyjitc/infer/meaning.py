@@ -11,7 +11,8 @@ from typing import Any, Callable
 from ..ir.core import PURE, Op
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Share", "Step", "Nest", "Throw", "Mismatch", "Again"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Share", "Step", "Nest", "Throw",
+           "Mismatch", "Again"]
 
 
 class _Unknown:
@@ -85,8 +86,9 @@ class Const(Expr):
 
 
 class Apply(Expr):
-    """A leaf operation on sub-expressions (a Call that occurs twice in a tree is made once). Its type comes from the record's rule; pure operations on known
-    operands fold through the record's `eval` (an exception there means: decided at run time)."""
+    """A leaf operation on sub-expressions (a Call that occurs twice in a tree is made once). Its type comes from the
+    record's rule; pure operations on known operands fold through the record's `eval` (an exception there means: decided
+    at run time)."""
 
     __slots__ = ("op", "operands", "attrs")
 
@@ -127,7 +129,8 @@ class Call(Expr):
 
 class CallValue(Expr):
     """A call of a function value (an operand of Function type, or a Singleton holding a Python callable), as if
-    the source had said `callee(*operands, **keywords)`: how map, filter, sorted(key=) and operators on classes reach code."""
+    the source had said `callee(*operands, **keywords)`: how map, filter, sorted(key=) and operators on classes reach
+    code."""
 
     __slots__ = ("callee", "operands", "keywords")
 
@@ -151,8 +154,8 @@ class Step(Expr):
 
 
 class Share(Expr):
-    """An iterator object over an iteration state (an operand), for a value that several names may share. Its content has
-    the types of all states that the steps lead to."""
+    """An iterator object over an iteration state (an operand), for a value that several names may share. Its content
+    has the types of all states that the steps lead to."""
 
     __slots__ = ("state",)
 
@@ -168,19 +171,21 @@ class Nest(Expr):
 
     shape: which argument is the shape of the resulting array, None where the result is none; ndim: axes of the space;
     into: it writes into an argument; dtype: NumPy scalar type of an element, None: what the kernel gives.
-    instead: the library function of the operands (`into`: of the other arguments and the operands) that does it where none of them is
-    computed on the way; beside: the one of a matrix, a vector to its right and a column to its left that does two products, of which
-    this is the second; kept: the axis that is the only one of the result."""
+    instead: the library function of the operands (`into`: of the other arguments and the operands) that does it where
+    none of them is computed on the way; beside: the one of a matrix, a vector to its right and a column to its left
+    that does two products, of which this is the second; kept: the axis that is the only one of the result."""
 
-    __slots__ = ("template", "arguments", "kernel", "fixed", "operands", "shape", "ndim", "into", "dtype", "instead", "beside", "kept", "calls")
+    __slots__ = ("template", "arguments", "kernel", "fixed", "operands", "shape", "ndim", "into", "dtype", "instead",
+                 "beside", "kept", "calls")
 
-    def __init__(self, template: Callable, arguments, kernel: Callable, fixed, operands, *, ndim: int, shape: int | None = None,
-                 into: bool = False, dtype: Type | None = None, instead: Callable | None = None,
-                 beside: Callable | None = None, kept: int | None = None):
+    def __init__(self, template: Callable, arguments, kernel: Callable, fixed, operands, *, ndim: int,
+                 shape: int | None = None, into: bool = False, dtype: Type | None = None,
+                 instead: Callable | None = None, beside: Callable | None = None, kept: int | None = None):
         self.template, self.arguments, self.kernel, self.fixed = template, list(arguments), kernel, list(fixed)
         self.operands, self.shape, self.ndim, self.into, self.dtype = list(operands), shape, ndim, into, dtype
         self.instead, self.beside, self.kept = instead, beside, kept
-        self.calls: tuple | None = None  # (of the template, of the kernel, of `instead` and `beside` or None), when their types are known
+        # (of the template, of the kernel, of `instead` and `beside` or None), when their types are known
+        self.calls: tuple | None = None
         self.type = None
         self.value = UNKNOWN
 

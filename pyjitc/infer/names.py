@@ -1,7 +1,8 @@
 """How messages name what a value is."""
 from __future__ import annotations
 
-from ..types.kinds import Exception_, Function, Generator, Instance, Iterator, Method, NoneType, Singleton, Str, Struct, Tuple, Type, Union
+from ..types.kinds import (Exception_, Function, Generator, Instance, Iterator, Method, NoneType, Singleton, Str,
+                           Struct, Tuple, Type, Union)
 from .meaning import Expr, Mismatch
 
 __all__ = ["describe", "has_generator", "with_object"]
@@ -45,7 +46,8 @@ def _class_name(t):
 def with_object(x: Expr) -> Expr:
     """`x`, where the interpreter can be given an object for it."""
     if isinstance(x.type, (Function, Method, Generator, Iterator)):
-        raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code cannot be handed to the interpreter", "pass numbers, arrays, tuples or strings")
+        raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code cannot be handed to the interpreter",
+                       "pass numbers, arrays, tuples or strings")
     return x
 
 

@@ -26,7 +26,8 @@ dis = lazy("dis")
 __all__ = ["HANDLERS", "Operations", "defaults_of", "elements_of", "members_of", "static_value"]
 
 
-_SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)  # `case int(n)` captures the int
+# `case int(n)` captures the int
+_SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
 class Operations:
@@ -35,10 +36,12 @@ class Operations:
         return self.constant_of(inst, inst.attrs["value"])
 
     def constant_of(self, inst, value):
-        """The constant; one from 2**63 to 2**64 too, where it goes to calls and operators only, which may take it as a np.uint64."""
+        """The constant; one from 2**63 to 2**64 too, where it goes to calls and operators only, which may take it as a
+        np.uint64."""
         if type(value) is int and 1 << 63 <= value < 1 << 64:
             fits = (generic.CALL, generic.BINARY, generic.COMPARE, generic.LIST, generic.SETITEM)
-            if all(other.op in fits or inst.result not in other.args for block in self.analysis.fn.blocks for other in block.insts) and not any(
+            if all(other.op in fits or inst.result not in other.args for block in self.analysis.fn.blocks
+                   for other in block.insts) and not any(
                     inst.result in edge.args for block in self.analysis.fn.blocks for edge in block.edges()):
                 return Const(Singleton(value), value)
         return constant(value)
@@ -90,11 +93,13 @@ class Operations:
         return Captured(t, role, index)
 
     def recursive(self, made, function, role):
-        """A function that was not made yet when the running one was: the running one itself, or built from its closure."""
+        """A function that was not made yet when the running one was: the running one itself, or built from its
+        closure."""
         if made.own:
             return OwnFunction(function)
         parts = [OwnFunction(function) if p is SELF else self.captured(function, role, p) if type(p) is int else
-                 self.recursive(p, function, role) if p in _markers(function, role) else Const(Singleton(p), p) for p in made.parts]
+                 self.recursive(p, function, role) if p in _markers(function, role) else Const(Singleton(p), p)
+                 for p in made.parts]
         closure = Apply(structure.TUPLE_MAKE, *parts, cls=None)
         proto = self.session.nested(self.analysis.spec.proto, made.code, made.qualname)
         return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
@@ -131,7 +136,8 @@ class Operations:
 
     def cell_set(self, inst, operands):
         if not isinstance(operands[0].type, Cell):
-            raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not supported",
+            raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
+                           f"supported",
                            "return the value, or write into an array")
         self.refine(operands[0].type.site, operands[1].type)
         return CellSet(operands[0], operands[1])
@@ -187,7 +193,8 @@ class Operations:
                 if value is UNKNOWN and hasattr(holder, name):
                     if is_fixed(holder) and isinstance(getattr(holder, name), str):  # __name__
                         return constant(getattr(holder, name))
-                    raise Mismatch(f"attribute '{name}' of a class is not compiled", "read it outside the compiled function", AttributeError)
+                    raise Mismatch(f"attribute '{name}' of a class is not compiled",
+                                   "read it outside the compiled function", AttributeError)
                 if value is UNKNOWN:
                     raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
                 if type(value) is classmethod and own(holder, name) is value:
@@ -227,7 +234,8 @@ class Operations:
         if name.type is not Str:
             raise Mismatch(f"attribute name must be string, not {describe(name.type)}")
         if not name.known:
-            raise Mismatch(f"the name that {called}() asks for must be a constant", "compare the name with each that it may be")
+            raise Mismatch(f"the name that {called}() asks for must be a constant",
+                           "compare the name with each that it may be")
         if target is getattr and not default:
             return self.attribute(x, name.value)
         there = self.has_attribute(x, name.value)
@@ -246,7 +254,8 @@ class Operations:
             return self.class_attribute(t.cls, name) is not UNKNOWN
         cls = type(holder) if isinstance(t, Singleton) else self.library.class_of(t)
         if cls is None or isinstance(t, Function) or not (is_fixed(cls) or isinstance(holder, enum.Enum)):
-            raise Mismatch(f"what attributes {describe(t)} has is not known when the function is compiled", "decide outside the compiled function")
+            raise Mismatch(f"what attributes {describe(t)} has is not known when the function is compiled",
+                           "decide outside the compiled function")
         self.class_attribute(cls, name)
         return hasattr(cls if holder is None else holder, name)
 
@@ -269,7 +278,8 @@ class Operations:
         raise self.library.no_deletion(operands[0].type)
 
     def slice_(self, inst, operands):
-        return Apply(structure.SLICE_MAKE, *(self.library.slice_bound(x) if type(x.type) is Union else x for x in operands))
+        return Apply(structure.SLICE_MAKE,
+                     *(self.library.slice_bound(x) if type(x.type) is Union else x for x in operands))
 
     def call_inst(self, inst, operands):
         names = inst.attrs.get("kwnames") or ()
@@ -279,13 +289,15 @@ class Operations:
         made = isinstance(callee.type, Singleton) and self.library.makes_iterator(callee.type.value)
         if made and not self.consumed_once():
             if type(meaning) is Split:
-                raise Mismatch(f"{callee.type.value.__name__}() of a value of several types cannot be kept in a variable",
+                raise Mismatch(f"{callee.type.value.__name__}() of a value of several types cannot be kept in a "
+                               f"variable",
                                "iterate over the call itself")
             return Share(meaning)
         return meaning
 
     def whole_call(self, inst, callee, args, kwargs):
-        """A call whose operands may be unions: Python functions and boxing calls take them whole, rules of the library split."""
+        """A call whose operands may be unions: Python functions and boxing calls take them whole, rules of the library
+        split."""
         if type(callee.type) is Union:
             return self.split_call(callee, callee, args, kwargs)
         t = callee.type
@@ -299,7 +311,8 @@ class Operations:
                         return self.split_call(x, callee, args, kwargs)
         if self.library.takes_axes(callee.type):
             first = 0 if isinstance(t, Method) else 1  # a function's first argument is the array
-            args, kwargs = [*args[:first], *map(self.as_axes, args[first:])], {name: self.as_axes(x) for name, x in kwargs.items()}
+            args, kwargs = [*args[:first], *map(self.as_axes, args[first:])], {name: self.as_axes(x)
+                                                                               for name, x in kwargs.items()}
         try:
             return self.call(callee, args, kwargs)
         except Mismatch as error:
@@ -384,7 +397,8 @@ class Operations:
                 if name in before:
                     raise Mismatch(f"got multiple values for keyword argument '{name}'")
         parts = {**before, **more}
-        return Apply(structure.STRUCT_MAKE, *parts.values(), type=Struct("dict", tuple((k, x.type) for k, x in parts.items())))
+        return Apply(structure.STRUCT_MAKE, *parts.values(),
+                     type=Struct("dict", tuple((k, x.type) for k, x in parts.items())))
 
     def format_(self, inst, operands):
         value, spec = operands
@@ -404,10 +418,12 @@ class Operations:
         parts = elements_of(operands[0])
         before, after = inst.attrs["before"], inst.attrs["after"]
         if len(parts) < before + after:
-            return Throw(ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(parts)})")
+            return Throw(ValueError,
+                         f"not enough values to unpack (expected at least {before + after}, got {len(parts)})")
         middle = parts[before:len(parts) - after]
         rest = list_of(middle)
-        return Apply(structure.TUPLE_MAKE, *parts[:before], rest, *(parts[len(parts) - after:] if after else ()), cls=None)
+        return Apply(structure.TUPLE_MAKE, *parts[:before], rest, *(parts[len(parts) - after:] if after else ()),
+                     cls=None)
 
     def iter_(self, inst, operands):
         return self.library.iter(operands[0])
@@ -475,7 +491,8 @@ class Operations:
         made = [self.exception_value(exc)]
         if len(operands) > 1:
             cause = operands[1]
-            made.append(cause if cause.type is NoneType else self.exception_value(cause, "exception causes must derive from BaseException"))
+            made.append(cause if cause.type is NoneType
+                        else self.exception_value(cause, "exception causes must derive from BaseException"))
         return Raise(made)
 
     def exception_value(self, x, message="exceptions must derive from BaseException"):
@@ -530,7 +547,8 @@ class Operations:
     def match_mapping(self, inst, operands):
         t = operands[0].type
         if isinstance(t, Struct) and t.name == "dict" or isinstance(t, Singleton) and isinstance(t.value, Mapping):
-            raise Mismatch("a mapping pattern for a dict is not compiled yet", "match a tuple of its values, or test them with if")
+            raise Mismatch("a mapping pattern for a dict is not compiled yet",
+                           "match a tuple of its values, or test them with if")
         return Const(Bool, False)
 
     def length(self, inst, operands):
@@ -560,7 +578,8 @@ class Operations:
         raise self.library.no_display(dict)
 
     def no_yield(self, inst, operands):
-        raise Mismatch("a generator cannot be handed to the interpreter yet", "iterate over it inside a compiled function")
+        raise Mismatch("a generator cannot be handed to the interpreter yet",
+                       "iterate over it inside a compiled function")
 
 
 def _markers(function, role):
@@ -592,7 +611,8 @@ def elements_of(x):
         return [Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members]
     if x.type is NoneType or is_scalar(x.type):
         raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
-    raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *", "pass a tuple")
+    raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *",
+                   "pass a tuple")
 
 
 def members_of(x):
@@ -610,7 +630,8 @@ def static_value(x, name):
 
 
 def defaults_of(function):
-    return [constant(v) for v in function.__defaults__ or ()], {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()}
+    return ([constant(v) for v in function.__defaults__ or ()],
+            {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()})
 
 
 E = Operations

@@ -29,7 +29,8 @@ _MAX_LIBRARY_SPECS = 1200  # a tuple of 1000 items is walked by that many
 
 class Dependency:
     """A value that was read while compiling and that the program may change: `container[key]` of a dict (globals,
-    a config dict), the contents of a closure cell (`key` None), or an attribute of a function. `value`: what it was (UNKNOWN: it did not exist)."""
+    a config dict), the contents of a closure cell (`key` None), or an attribute of a function. `value`: what it was
+    (UNKNOWN: it did not exist)."""
 
     __slots__ = ("container", "key", "value")
 
@@ -43,9 +44,11 @@ class Spec:
     """A function specialised on argument types. args: tuple of AV; closure: AV of the function value or None.
 
     result: AV of what it returns (None: no return reached yet); raises: an exception may leave it; error: the first
-    located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first call."""
+    located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first
+    call."""
 
-    __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key", "function", "caller")
+    __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
+                 "function", "caller")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -64,11 +67,13 @@ class Spec:
 
 class Session:
     """State of one compilation. library: rules (lib.table.Library); build: Prototype -> generic ir.Function;
-    prototype: Python function -> Prototype; nested: (Prototype, inner code, qualname) -> Prototype; analysis: the Analysis class (handed down, to break the cycle)."""
+    prototype: Python function -> Prototype; nested: (Prototype, inner code, qualname) -> Prototype; analysis: the
+    Analysis class (handed down, to break the cycle)."""
 
     def __init__(self, library, build: Callable, prototype: Callable, nested: Callable, analysis: Callable, options):
         self.library = library
-        self.program_library = library.watched() if options.errstate else library  # what the program's own operations mean
+        # what the program's own operations mean
+        self.program_library = library.watched() if options.errstate else library
         self.build = build
         self.prototype = prototype
         self.nested = nested
@@ -85,7 +90,8 @@ class Session:
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
         self.hashed: dict[int, tuple] = {}  # id of a tuple -> the tuple, and what stands for it in keys
 
-    def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None, constants: bool = False) -> Spec:
+    def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None,
+             constants: bool = False) -> Spec:
         """The specialisation for these arguments, analysed as far as is possible now."""
         if constants:
             args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) else UNKNOWN) for t, v in args)
@@ -104,7 +110,8 @@ class Session:
             self.order.append(spec)
             spec.key = key
             spec.analysis = self.analysis_class(self, spec)
-            if self.depth < _MAX_DEPTH:  # else it stays pending, and its callers are looked at again when it has a result
+            # else it stays pending, and its callers are looked at again when it has a result
+            if self.depth < _MAX_DEPTH:
                 self.depth += 1
                 try:
                     spec.analysis.run()
@@ -146,7 +153,8 @@ class Session:
         while self.pending:
             self.pending.pop().run()
         for spec in self.order:  # what the library's functions mean does not depend on the caller: keep it
-            if spec.proto.library and spec.error is None and spec.closure is None and not any(t.passing for t, _ in spec.args):
+            if (spec.proto.library and spec.error is None and spec.closure is None
+                and not any(t.passing for t, _ in spec.args)):
                 spec.dependents = spec.caller = None
                 self.library.memo[spec.key] = spec
 
@@ -163,7 +171,8 @@ class Session:
         if str(function.__globals__.get("__name__")).partition(".")[0] in FIXED_MODULES:
             return
         code = function.__code__  # defaults of parameters that there are not have no meaning
-        for name, counts in (("__code__", True), ("__defaults__", code.co_argcount), ("__kwdefaults__", code.co_kwonlyargcount)):
+        for name, counts in (("__code__", True), ("__defaults__", code.co_argcount),
+                             ("__kwdefaults__", code.co_kwonlyargcount)):
             if counts:
                 value = getattr(function, name)
                 self.depend(function, name, UNKNOWN if value is None else value)

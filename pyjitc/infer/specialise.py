@@ -24,7 +24,8 @@ def specialise(function, types, *, library, build, prototype, nested, options):
     """Typed IR of `function` for arguments of `types`.
 
     library: lib.table.Library; build, prototype, nested: the front end's. Returns (functions, spec, dependencies):
-    typed ir.Functions (the entry first), the Spec, a list of session.Dependency. Raises TypingError, located, that has `dependencies` too."""
+    typed ir.Functions (the entry first), the Spec, a list of session.Dependency. Raises TypingError, located, that has
+    `dependencies` too."""
     session = Session(library, build, prototype, nested, Analysis, options)
     try:
         functions, spec = _specialised(session, function, types, library, prototype)
@@ -47,7 +48,8 @@ def _specialised(session, function, types, library, prototype):
         if one.analysis is not None and one.analysis.errors and not one.proto.library:
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, error = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
-            raise located(one.proto, inst, error, _operand_types(one.analysis, inst), _calls(one, spec, inst.loc.line)) from None
+            raise located(one.proto, inst, error, _operand_types(one.analysis, inst),
+                          _calls(one, spec, inst.loc.line)) from None
     for analysis, inst in session.doubtful:
         found = analysis.meaning.get(inst)
         one = analysis.spec
@@ -58,10 +60,11 @@ def _specialised(session, function, types, library, prototype):
 
 
 def _in_the_program(spec, inst, error, entry, library):
-    """Where the program calls a function of Python's library or of ours, of which something is not compiled: its reader knows
-    nothing of what is in there."""
+    """Where the program calls a function of Python's library or of ours, of which something is not compiled: its reader
+    knows nothing of what is in there."""
     called = None
-    while spec is not entry and spec.caller is not None and spec.proto.globals.get("__name__", "").partition(".")[0] in FIXED_MODULES:
+    while (spec is not entry and spec.caller is not None
+           and spec.proto.globals.get("__name__", "").partition(".")[0] in FIXED_MODULES):
         called = called if spec.proto.library else spec.proto
         spec, inst = spec.caller[0].spec, spec.caller[1]
     if called is None:
@@ -125,8 +128,8 @@ def _shown(t) -> str:
 
 
 def _calls(spec, entry, line: int) -> tuple[str, ...]:
-    """How `entry` got to call `spec`: the places in the user's functions, the innermost first; without comprehensions, which
-    are called on the line of the error itself."""
+    """How `entry` got to call `spec`: the places in the user's functions, the innermost first; without comprehensions,
+    which are called on the line of the error itself."""
     places, seen = [], set()
     while spec is not entry and spec.caller is not None and spec not in seen:
         seen.add(spec)

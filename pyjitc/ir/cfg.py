@@ -10,7 +10,8 @@ from typing import Callable, Iterable
 
 from .core import Block, Edge, Function, Inst, Value
 
-__all__ = ["successors", "reverse_postorder", "predecessors", "in_edges", "Dominators", "Loop", "LoopNest", "live_in", "uses_of"]
+__all__ = ["successors", "reverse_postorder", "predecessors", "in_edges", "Dominators", "Loop", "LoopNest", "live_in",
+           "uses_of"]
 
 
 def successors(block: Block) -> list[Block]:

@@ -28,7 +28,8 @@ GENERIC = 64  # only in generic IR: has no lowering
 
 
 class Loc(namedtuple("Loc", "line end_line col end_col")):
-    """Position in the source: 1-based lines, 0-based columns in UTF-8 bytes as CPython counts them; 0 or -1: unknown."""
+    """Position in the source: 1-based lines, 0-based columns in UTF-8 bytes as CPython counts them; 0 or -1:
+    unknown."""
 
     __slots__ = ()
 
@@ -55,8 +56,9 @@ class Op:
 
     __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds")
 
-    def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None, lower: Any = None,
-                 partials: Any = None, doc: str = "", eval_attrs: bool = False, bounds: tuple[int, int] | None = None):
+    def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None,
+                 lower: Any = None, partials: Any = None, doc: str = "", eval_attrs: bool = False,
+                 bounds: tuple[int, int] | None = None):
         put = object.__setattr__
         put(self, "name", name)
         put(self, "rule", rule)

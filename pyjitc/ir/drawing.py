@@ -1,8 +1,9 @@
 """The control-flow graph of a function as a picture (SVG), for notebooks and documents, without the graphviz program.
 
-Layers from top to bottom as Sugiyama, Tagawa and Toda draw them ("Methods for Visual Understanding of Hierarchical System
-Structures", 1981): a block lies below all blocks that come before it; edges over several layers bend at places kept free
-for them; a few sweeps order each layer by the mean place of its neighbours. Edges back to a loop run up on the right.
+Layers from top to bottom as Sugiyama, Tagawa and Toda draw them ("Methods for Visual Understanding of Hierarchical
+System Structures", 1981): a block lies below all blocks that come before it; edges over several layers bend at places
+kept free for them; a few sweeps order each layer by the mean place of its neighbours. Edges back to a loop run up on
+the right.
 """
 from __future__ import annotations
 
@@ -44,8 +45,10 @@ def svg(fn: Function) -> str:
     lanes = _lanes(back, nodes, width)
     width = max([width, *(lane + 12 for lane in lanes.values())])
     height = max(node.y + node.high for node in nodes) + 14
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
-           'role="img">', f"<title>{escape(title)}</title>", _STYLE, f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+           f'height="{height:.0f}" '
+           'role="img">', f"<title>{escape(title)}</title>", _STYLE,
+           f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
            f'<text class="title" x="8" y="16">{escape(title)}</text>',
            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
            '<path d="M0 0 L8 4 L0 8 z" fill="#57606a"/></marker></defs>']
@@ -56,21 +59,26 @@ def svg(fn: Function) -> str:
         lane, top, bottom = lanes[edge], target.y + target.high / 2, source.y + source.high / 2
         if source is target:
             top, bottom = top - 9, bottom + 9
-        out.append(f'<path class="edge back" marker-end="url(#tip)" d="M{source.x + source.wide / 2:.1f} {bottom:.1f} H{lane - 8:.1f} '
-                   f'Q{lane:.1f} {bottom:.1f} {lane:.1f} {bottom - 8:.1f} V{top + 8:.1f} Q{lane:.1f} {top:.1f} {lane - 8:.1f} {top:.1f} '
+        out.append(f'<path class="edge back" marker-end="url(#tip)" d="M{source.x + source.wide / 2:.1f} {bottom:.1f} '
+                   f'H{lane - 8:.1f} '
+                   f'Q{lane:.1f} {bottom:.1f} {lane:.1f} {bottom - 8:.1f} V{top + 8:.1f} Q{lane:.1f} {top:.1f} '
+                   f'{lane - 8:.1f} {top:.1f} '
                    f'H{target.x + target.wide / 2 + 1:.1f}"/>')
     for node in nodes:
         left = node.x - node.wide / 2
-        out.append(f'<g class="block"><rect x="{left:.1f}" y="{node.y:.1f}" width="{node.wide:.1f}" height="{node.high:.1f}" rx="4"/>')
+        out.append(f'<g class="block"><rect x="{left:.1f}" y="{node.y:.1f}" width="{node.wide:.1f}" '
+                   f'height="{node.high:.1f}" rx="4"/>')
         for k, line in enumerate(node.lines):
             head = ' class="head"' if k == 0 else ""
-            out.append(f'<text{head} x="{left + 8:.1f}" y="{node.y + 5 + _HIGH * (k + 0.75):.1f}">{escape(line)}</text>')
+            out.append(f'<text{head} x="{left + 8:.1f}" '
+                       f'y="{node.y + 5 + _HIGH * (k + 0.75):.1f}">{escape(line)}</text>')
         out.append("</g>")
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
 def _graph(fn: Function):
-    """Nodes, in the order of the blocks; edges (source, target, label, whether an exception takes it); the head of the function."""
+    """Nodes, in the order of the blocks; edges (source, target, label, whether an exception takes it); the head of the
+    function."""
     title, *rest = show(fn).splitlines()
     texts: list[list[str]] = []
     for line in rest:
@@ -193,7 +201,8 @@ def _lanes(back, nodes, width) -> dict:
             lanes[edge] = edge[0].x + edge[0].wide / 2 + 14
             continue
         passed = [node.x + node.wide / 2 for node in nodes if edge[1].layer <= node.layer <= edge[0].layer]
-        taken = [lane for other, lane in lanes.items() if other[0].layer >= edge[1].layer and other[1].layer <= edge[0].layer]
+        taken = [lane for other, lane in lanes.items() if other[0].layer >= edge[1].layer
+                 and other[1].layer <= edge[0].layer]
         lanes[edge] = max(max(passed) + 18, *(lane + 14 for lane in taken), 0)
     return lanes
 
@@ -214,5 +223,6 @@ def _forward(path, source, target, label, caught, edges) -> str:
         half = (y0 + y1) / 2
         d += f" L{x1:.1f} {y1:.1f}" if x0 == x1 else f" C{x0:.1f} {half:.1f} {x1:.1f} {half:.1f} {x1:.1f} {y1:.1f}"
     kind = " caught" if caught else ""
-    text = f'<text class="label" x="{start + (9 if start >= source.x else -9 - 5.5 * len(label)):.1f}" y="{points[0][1] + 11:.1f}">{label}</text>'
+    text = (f'<text class="label" x="{start + (9 if start >= source.x else -9 - 5.5 * len(label)):.1f}" '
+            f'y="{points[0][1] + 11:.1f}">{label}</text>')
     return f'<path class="edge{kind}" marker-end="url(#tip)" d="{d}"/>' + (text if label else "")

@@ -60,7 +60,8 @@ class _Box:
 
 
 def run(functions: list[Function], args, limit: int = 1_000_000):
-    """Call functions[0] with Python values. Exceptions of the program come out; StepLimit after `limit` instructions."""
+    """Call functions[0] with Python values. Exceptions of the program come out; StepLimit after `limit`
+    instructions."""
     entry = functions[0]
     given = [enter(x, p.type) for x, p in zip(args, entry.params, strict=True)]
     return leave(_Machine(limit).call(entry, given), entry.result)
@@ -68,7 +69,8 @@ def run(functions: list[Function], args, limit: int = 1_000_000):
 
 # ---------------------------------------------------------------- values
 
-_CLASSES = {k.Int: int, k.Float: float, k.Bool: bool, k.Complex: complex, k.Str: str, k.Bytes: bytes, k.NoneType: type(None)}
+_CLASSES = {k.Int: int, k.Float: float, k.Bool: bool, k.Complex: complex, k.Str: str, k.Bytes: bytes,
+            k.NoneType: type(None)}
 
 
 def _scalar(t: k.Type):
@@ -85,7 +87,8 @@ def fits(value, t: k.Type) -> bool:
     if isinstance(t, k.Array):
         if not isinstance(value, np.ndarray) or value.ndim != t.ndim or value.dtype != dtype_of(t.dtype):
             return False
-        return t.layout == "A" or value.flags.c_contiguous and t.layout == "C" or value.flags.f_contiguous and t.layout == "F"
+        return (t.layout == "A" or value.flags.c_contiguous and t.layout == "C" or value.flags.f_contiguous
+                and t.layout == "F")
     if isinstance(t, k.Tuple):
         return type(value) is (t.cls or tuple) and len(value) == len(t.elements) and all(map(fits, value, t.elements))
     if isinstance(t, k.Exception_):
@@ -245,7 +248,8 @@ class _Machine:
 
     def do_nest(self, inst, *args):
         count = inst.attrs["count"]
-        if "instead" in inst.attrs and inst.op.name == "nest_into":  # it is what makes a nest of it that knows what its operand is
+        # it is what makes a nest of it that knows what its operand is
+        if "instead" in inst.attrs and inst.op.name == "nest_into":
             return self.call(inst.attrs["instead"], [*args[1:3], args[-1]])
         self.nests.append(_Nest(inst.attrs["tree"], args[count:]))
         try:
@@ -469,8 +473,8 @@ class _Machine:
 
     def do_array_view(self, inst, a, offset, *rest):
         t = inst.attrs["type"]
-        return np.asarray(_Window(a, a.__array_interface__["data"][0] + offset, _scalar(t.dtype), rest[:t.ndim], rest[t.ndim:],
-                                  t.writable))
+        return np.asarray(_Window(a, a.__array_interface__["data"][0] + offset, _scalar(t.dtype), rest[:t.ndim],
+                                  rest[t.ndim:], t.writable))
 
     def do_array_new(self, inst, *shape):
         t = inst.attrs["type"]

@@ -325,7 +325,8 @@ def _lanes(what: str, attrs, lane: int, values: dict, mask=None, operand=None):
     if what == "shuffle":
         how, width = attrs["how"], attrs["width"]
         first = lane // width * width
-        source = first + operand % width if how == "idx" else lane - operand if how == "up" else lane + operand if how == "down" else lane ^ operand
+        source = (first + operand % width if how == "idx" else lane - operand if how == "up" else lane + operand
+                  if how == "down" else lane ^ operand)
         inside = source < first + width if how == "xor" else first <= source < first + width
         return values[source] if inside and source in values else own
     counted = [n for n in sorted(values) if mask is None or mask >> n & 1]

@@ -305,7 +305,8 @@ class _Reader:
                 if not depth:
                     break
                 depth -= 1
-            elif not depth and (c in ",!~@" or c == ":" and (self.at == len(self.line) - 1 or self.line[self.at - 1] == " ")):
+            elif (not depth
+                  and (c in ",!~@" or c == ":" and (self.at == len(self.line) - 1 or self.line[self.at - 1] == " "))):
                 break
             self.at += 1
         return self.named(self.line[start:self.at].strip())

@@ -46,7 +46,8 @@ def _function_names(functions) -> dict[Function, str]:
         if isinstance(value, Function):
             if value not in found:
                 numbered = (f"{value.name}.{n}" for n in itertools.count(1))
-                found[value] = name = value.name if value.name not in taken else next(x for x in numbered if x not in taken)
+                found[value] = name = value.name if value.name not in taken else next(x for x in numbered
+                                                                                      if x not in taken)
                 taken.add(name)
         elif type(value) in (tuple, set, frozenset):
             for item in value:
@@ -101,7 +102,7 @@ class _Text:
         return ", ".join(self.name(v) if v.type is None else f"{self.name(v)}: {v.type}" for v in values)
 
     def edge(self, edge: Edge) -> str:
-        return f"{self.blocks.get(edge.block) or '?' + (edge.block.name or 'b')}({', '.join(map(self.name, edge.args))})"
+        return (f"{self.blocks.get(edge.block) or '?' + (edge.block.name or 'b')}({', '.join(map(self.name, edge.args))})")
 
     def text(self) -> str:
         fn = self.fn
@@ -149,9 +150,11 @@ def _keyed(key: str, value, named) -> str:
 def attribute(value, named: dict[Function, str] = {}) -> str:
     """Text of an attribute: literals as in Python, `type T`, `@function`, `<object>`, NumPy scalars as `float64(2.0)`.
     `named`: what functions are called where that is not their own name."""
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic):
+    if (value is None or isinstance(value, (bool, int, float, complex, str, bytes))
+        and not isinstance(value, np.generic)):
         return repr(value) if type(value).__module__ == "builtins" else f"<{value!r}>"
-    if isinstance(value, np.generic) and type(value).__module__ == "numpy" and not isinstance(value, (np.str_, np.bytes_)):
+    if (isinstance(value, np.generic) and type(value).__module__ == "numpy"
+        and not isinstance(value, (np.str_, np.bytes_))):
         number = value.view(np.int64) if value.dtype.kind in "mM" else value
         return f"{value.dtype}({number.item()!r})"
     if isinstance(value, Type):

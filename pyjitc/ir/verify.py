@@ -112,10 +112,12 @@ class _Check:
         if target is self.fn.blocks[0]:
             self.fail("an edge to the entry", block, inst)
         if len(edge.args) != len(target.params):
-            self.fail(f"{len(edge.args)} arguments for the {len(target.params)} parameters of {target.name}", block, inst)
+            self.fail(f"{len(edge.args)} arguments for the {len(target.params)} parameters of {target.name}", block,
+                      inst)
         for value, param in zip(edge.args, target.params):
             if value.type is not param.type:
-                self.fail(f"{value.name or 'v'}: {value.type} for parameter {param.name or 'v'}: {param.type} of {target.name}",
+                self.fail(f"{value.name or 'v'}: {value.type} for parameter {param.name or 'v'}: {param.type} of "
+                          f"{target.name}",
                           block, inst)
 
     def types(self, block: Block, inst: Inst):
@@ -134,7 +136,8 @@ class _Check:
             fits = {"branch": types == (Bool,), "switch": len(types) == 1 and is_integer(types[0]),
                     "return": types == (self.fn.result,) or not types and self.fn.result is NoneType}
             if not fits.get(name, True):
-                self.fail(f"{name} of {_list(types)}" + (f" where {self.fn.result} is returned" if name == "return" else ""),
+                self.fail(f"{name} of {_list(types)}"
+                          + (f" where {self.fn.result} is returned" if name == "return" else ""),
                           block, inst)
             expected, result = types, None
         else:

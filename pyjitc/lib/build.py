@@ -16,7 +16,8 @@ from ..types.lattice import dtype_of, part_of, promote
 
 times = lazy(f"{__package__}.np.times")
 
-__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS", "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "OUTLINED", "meaning"]
+__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
+           "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "OUTLINED", "meaning"]
 
 const = Const
 
@@ -59,7 +60,8 @@ def meaning(rule):
     return mark
 
 
-OUTLINED: dict = {}  # code object of a library function that stays a call -> "vectors", "unvectorised", "unhurried" or GATHER
+# code object of a library function that stays a call -> "vectors", "unvectorised", "unhurried" or GATHER
+OUTLINED: dict = {}
 
 
 def outlined(function):
@@ -69,7 +71,8 @@ def outlined(function):
 
 
 def unvectorised(function):
-    """The same for one whose loops LLVM cannot vectorise, or is not to: for LLVM each is one loop, and half the work."""
+    """The same for one whose loops LLVM cannot vectorise, or is not to: for LLVM each is one loop, and half the
+    work."""
     OUTLINED[function.__code__] = "unvectorised"
     return function
 
@@ -81,7 +84,8 @@ def gathering(function):
 
 
 def unhurried(function):
-    """The same for one that runs rarely, or calls what takes its time: LLVM does not optimise it, which costs more than all else."""
+    """The same for one that runs rarely, or calls what takes its time: LLVM does not optimise it, which costs more than
+    all else."""
     OUTLINED[function.__code__] = "unhurried"
     return function
 
@@ -159,7 +163,8 @@ def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
             return Mismatch(str(error))
     names = [type_name(t) for t in types]
     hint = "write .value for the number of an enum member" if any(
-        isinstance(t, k.Singleton) and isinstance(t.value, enum.Enum) and isinstance(t.value.value, (int, float)) for t in types) else ""
+        isinstance(t, k.Singleton) and isinstance(t.value, enum.Enum) and isinstance(t.value.value, (int, float))
+        for t in types) else ""
     if any(map(k.is_numpy_scalar, types)) and any(isinstance(t, k.Tuple) for t in types):
         hint = "make an array of the tuple: np.array(x)"
     if op == "+" and types[0] is k.Str and not k.is_numpy_scalar(types[-1]) and not isinstance(types[-1], k.Array):

@@ -92,7 +92,8 @@ _INSTEAD = {
     **dict.fromkeys(("breakpoint", "pdb"), "run the program with PYJITC_DISABLE=1, and the interpreter stops here"),
     "super": "call the method of the other class by its name",
     "format": "write an f-string, as in f'{x:.3g}'",
-    "numpy.seterr": "write `with np.errstate(...)` around the operations, or call it outside and compile with njit(errstate=True)",
+    "numpy.seterr": "write `with np.errstate(...)` around the operations, or call it outside and compile with "
+                    "njit(errstate=True)",
     "numpy.geterr": "call it outside the compiled function",
 }
 _PUBLIC = {"posix": "os", "nt": "os", "posixpath": "os.path", "ntpath": "os.path",
@@ -148,7 +149,8 @@ def call(target) -> Mismatch:
     near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
     near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
     hint = _advice(f"{full}()", full, name if family == "builtins" else family)
-    if hint is None and family != "numpy" and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:  # another compiler's, a cache
+    # another compiler's, a cache
+    if hint is None and family != "numpy" and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:
         hint = f"call the function that it wraps, compiled: {name} = njit({name}.__wrapped__)"
     if hint is None and near:
         hint = f"the nearest function that is: {near}"
@@ -166,8 +168,8 @@ def attribute(x, name: str) -> Mismatch:
         full = f"{cls.__name__}.{name}"
         return Mismatch(f"{full} is not compiled yet", _advice(full, cls.__name__), AttributeError)
     if isinstance(t, (Generator, Iterator)) and hasattr(pytypes.GeneratorType, name):
-        return Mismatch(f"{name} of a generator is not compiled yet", "generators run by `for` and next(): pass what they need as arguments",
-                        AttributeError)
+        return Mismatch(f"{name} of a generator is not compiled yet",
+                        "generators run by `for` and next(): pass what they need as arguments", AttributeError)
     if isinstance(t, Tuple) and t.cls is not None and hasattr(t.cls, name):
         return Mismatch(f"the attribute '{name}' of {describe(t)} is not compiled yet", _READ, AttributeError)
     if isinstance(t, Singleton) and hasattr(t.value, name):
@@ -267,16 +269,20 @@ def no_deletion(t) -> Mismatch:
 
 def joined_by_index(t) -> Mismatch:
     """np.r_[...] or np.c_[...]"""
-    return Mismatch("np.r_[...] is not compiled", "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else Mismatch(
+    return Mismatch("np.r_[...] is not compiled",
+                    "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else Mismatch(
         "np.c_[...] is not compiled", "write np.column_stack((a, b))")
 
 
 def no_identity(op: str, x) -> Mismatch:
-    return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code", "compare with == instead")
+    return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code",
+                    "compare with == instead")
 
 
 def no_with(x) -> Mismatch:
     if isinstance(x.type, Singleton) and isinstance(x.type.value, np.errstate):
-        return Mismatch("an np.errstate that was made outside is not compiled", "write np.errstate(...) in the `with` statement")
-    return Mismatch(f"a `with` statement of {describe(x.type)} is not supported in compiled functions: only np.errstate is",
+        return Mismatch("an np.errstate that was made outside is not compiled",
+                        "write np.errstate(...) in the `with` statement")
+    return Mismatch(f"a `with` statement of {describe(x.type)} is not supported in compiled functions: only "
+                    f"np.errstate is",
                     "open and close it outside the compiled function")

@@ -21,8 +21,9 @@ from ..infer.session import only_value
 from ..ops import exceptions, memory, pyobject, structure
 from ..ops.arith import BNOT, IGT
 from ..types.kinds import (
-    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType, NpBool, Object, Range,
-    Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number, is_numpy_scalar, is_scalar,
+    Array, Bool, Bytes, DType, Exception_, Float, Function, Generator, Instance, Int, Iterator, Method, NoneType,
+    NpBool, Object, Range, Record, Singleton, Slice, Str, Struct, Tuple, Type, Undefined, Union, is_integer, is_number,
+    is_numpy_scalar, is_scalar,
 )
 from ..types.lattice import dtype_of
 from . import intrinsics
@@ -35,7 +36,8 @@ __all__ = ["Library"]
 
 # Read when a function needs them: most need few (docs/performance.md).
 elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
-creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}") for name in ("creation", "indexing", "subscripts", "views"))
+creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}")
+                                         for name in ("creation", "indexing", "subscripts", "views"))
 np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
 classes, conversions, iteration, membership, ranges, sequences, tuples = (
     lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "membership", "ranges",
@@ -66,7 +68,8 @@ def _text(of):
         if len(args) == 1 and not kwargs and (args[0].type in (Object, Str, NoneType, Range) or is_scalar(args[0].type)
                                               or isinstance(args[0].type, (Exception_, Array, Tuple))):
             return Apply(pyobject.PY_UNBOX, _python(of, args[0]), type=Str)
-        raise Mismatch(f"{of.__name__}() of this value is not compiled yet", "use an f-string in print or in an exception")
+        raise Mismatch(f"{of.__name__}() of this value is not compiled yet",
+                       "use an f-string in print or in an exception")
 
     return rule
 
@@ -79,7 +82,8 @@ def _warn(args, kwargs):
     return Apply(exceptions.WARN, message=args[0].value, cls=args[1].type.value if len(args) > 1 else RuntimeWarning)
 
 
-# Callable -> rule (args, kwargs) -> Expr: what the interpreter does itself, and functions of this package that have no body.
+# Callable -> rule (args, kwargs) -> Expr: what the interpreter does itself, and functions of this package that have no
+# body.
 # The other rules are where py/index.py and np/index.py say. Library functions stand for themselves.
 RULES = {
     str: _text(str), repr: _text(repr), print: _print, intrinsics.fail: _fail, intrinsics.warn: _warn,
@@ -121,7 +125,8 @@ class Library:
         self.calls[id(iter)] = self._explicit_iter
         self.calls[id(next)] = self._explicit_next
         self.calls[id(intrinsics.same)] = self._same_item
-        self.calls[id(bool)] = lambda args, kwargs: self.truth(*conversions.take("bool", args, kwargs, 1, 1)) if args else Const(Bool, False)
+        self.calls[id(bool)] = lambda args, kwargs: self.truth(*conversions.take("bool", args, kwargs, 1,
+                                                                                 1)) if args else Const(Bool, False)
         self.calls[id(len)] = lambda args, kwargs: self.length(args[0])
 
     def watched(self) -> "Library":
@@ -151,7 +156,8 @@ class Library:
 
     def takes_axes(self, t) -> bool:
         """Whether a callable of type t is a function or method that takes lists of axes."""
-        return isinstance(t, Singleton) and type(t.value) is _FUNCTION and t.value.__name__ in _OF_AXES or isinstance(t, Method) and t.name == "transpose"
+        return (isinstance(t, Singleton) and type(t.value) is _FUNCTION and t.value.__name__ in _OF_AXES
+                or isinstance(t, Method) and t.name == "transpose")
 
     def takes_unions(self, target) -> bool:
         if type(target) is pytypes.FunctionType and target.__module__ == _KERNEL_NAMES:
@@ -188,7 +194,8 @@ class Library:
         if x.type is Str and y.type is Str and op == "+":
             return Apply(pyobject.PY_JOIN, x, y)
         for t, other in ((x.type, y.type), (y.type, x.type)):
-            if _is_text(t) and (op == "*" and is_integer(other) or op == "%" and t is x.type or op == "+" and t is other):
+            if (_is_text(t)
+                and (op == "*" and is_integer(other) or op == "%" and t is x.type or op == "+" and t is other)):
                 raise refusals.not_yet(t, f"`{op}` of")
             if _is_container(t) and (op == "*" and is_integer(other) or _is_container(other)):
                 raise refusals.not_yet(t, f"`{op}` of")
@@ -261,13 +268,15 @@ class Library:
             if _is_text(other.type):
                 return constant(operators.SYMBOLS[op](np.int8(0), ""))  # its type is of the version of NumPy
             if isinstance(other.type, Tuple) or other.type is Range:
-                raise Mismatch(f"{op} between a NumPy scalar and a {'range' if other.type is Range else 'tuple'} is not compiled", "make an array of it: np.array(x)")
+                raise Mismatch(f"{op} between a NumPy scalar and a {'range' if other.type is Range else 'tuple'} is "
+                               f"not compiled", "make an array of it: np.array(x)")
         a, b = _fixed(x), _fixed(y)
         if a is not UNKNOWN and b is not UNKNOWN:
             try:
                 same = bool(a == b)
             except Exception:
-                raise Mismatch(f"{describe(x.type)} and {describe(y.type)} cannot be compared at compile time") from None
+                raise Mismatch(f"{describe(x.type)} and {describe(y.type)} cannot be compared at compile "
+                               f"time") from None
             return Const(Bool, same if op == "==" else not same)
         if isinstance(y.type, DType) and isinstance(x.type, Singleton):
             x, y = y, x
@@ -277,12 +286,14 @@ class Library:
         if x.type is NoneType or y.type is NoneType or type(x.type) is not type(y.type) and not (
                 isinstance(x.type, (Singleton, Exception_)) or isinstance(y.type, (Singleton, Exception_))):
             return Const(Bool, op == "!=")  # values of unlike types are never equal
-        raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled", "compare outside, and pass a number or a bool"
+        raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled",
+                       "compare outside, and pass a number or a bool"
                        if _is_text(x.type) or _is_text(y.type) else "")
 
     def _identity(self, op, x, y):
         yes, no = Const(Bool, op == "is"), Const(Bool, op == "is not")
-        if x.type is Object or y.type is Object or isinstance(x.type, (Exception_, Instance)) and type(x.type) is type(y.type):
+        if (x.type is Object or y.type is Object or isinstance(x.type, (Exception_, Instance))
+            and type(x.type) is type(y.type)):
             return Apply(pyobject.PY_UNBOX, _python(operator.is_ if op == "is" else operator.is_not, x, y), type=Bool)
         a, b = _fixed(x), _fixed(y)
         if a is not UNKNOWN and b is not UNKNOWN:
@@ -292,14 +303,17 @@ class Library:
             if isinstance(fixed, bool) and other.type is Bool:
                 same = operators.compare("==", x, y)
                 return same if op == "is" else Apply(BNOT, same)
-            if type(fixed) is int and -5 <= fixed <= 256 and other.type is Int:  # the interpreter has one object for each of these
+            # the interpreter has one object for each of these
+            if type(fixed) is int and -5 <= fixed <= 256 and other.type is Int:
                 same = operators.compare("==", x, y)
                 return same if op == "is" else Apply(BNOT, same)
             if type(fixed) is tuple and not fixed and isinstance(other.type, Tuple):
                 return no if other.type.elements or other.type.cls else yes
-            if type(fixed) is {Int: int, Float: float}.get(other.type, tuple if isinstance(other.type, Tuple) else None):
+            if type(fixed) is {Int: int, Float: float}.get(other.type, tuple if isinstance(other.type, Tuple)
+                                                           else None):
                 raise refusals.no_identity(op, x)
-            if fixed is None or fixed is ... or isinstance(fixed, bool) or other.type in (Int, Float, Bool) or isinstance(
+            if fixed is None or fixed is ... or isinstance(fixed, bool) or other.type in (Int, Float,
+                                                                                          Bool) or isinstance(
                     other.type, (Array, Tuple)):
                 return no
         if x.type is Bool and y.type is Bool:
@@ -333,7 +347,8 @@ class Library:
         if _is_enum(y.type):
             if isinstance(x.type, Singleton) and isinstance(x.type.value, enum.Enum):
                 return Const(Bool, x.type.value in classes.enum_members(y.type.value))
-            raise Mismatch("`in` of an enum class is compiled for members of a plain enum", "compare with the members, or with their values")
+            raise Mismatch("`in` of an enum class is compiled for members of a plain enum",
+                           "compare with the members, or with their values")
         if _is_of_the_program(y.type):
             raise refusals.of_the_program(y.type, "`in`")
         if _is_container(y.type):
@@ -372,7 +387,8 @@ class Library:
     def static_attribute(self, x, name):
         """An attribute of a compile-time object that has a rule, else None (it is then read from the object)."""
         target = x.type.value
-        if type(target).__module__ == _KERNEL_NAMES or name == "laneid" and getattr(target, "__name__", "").endswith(".cuda"):
+        if (type(target).__module__ == _KERNEL_NAMES or name == "laneid"
+            and getattr(target, "__name__", "").endswith(".cuda")):
             found = cuda_rules.attribute(target, name)
             if found is not None:
                 return found
@@ -409,7 +425,8 @@ class Library:
             found = views.getattr_(x, name)
             if found is not None:
                 return found
-            found = index.attributes.of_array(x, name) if name not in views.METHODS and index.method_module(name) is None else None
+            found = (index.attributes.of_array(x, name) if name not in views.METHODS
+                     and index.method_module(name) is None else None)
             if found is not None:
                 return found
             if name in views.METHODS or index.method_module(name) is not None:
@@ -513,7 +530,8 @@ class Library:
             picked = range(len(elements))[i.value]
             return Apply(structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=k) for k in picked), cls=None)
         if not is_integer(i.type) and i.type is not Bool:
-            raise Mismatch(f"{name} indices must be integers or slices, not {describe(i.type)[1:-1]}", whole_number(i.type))
+            raise Mismatch(f"{name} indices must be integers or slices, not {describe(i.type)[1:-1]}",
+                           whole_number(i.type))
         i = ranges.index(i)
         if i.known:
             k = i.value + len(elements) if i.value < 0 else i.value
@@ -543,7 +561,8 @@ class Library:
             if discards:
                 v = conversions.discarding(given, dtype, conversions.assign(v, dtype))
                 return subscripts.setitem(x, i, v, lambda value, dtype: value)
-            return indexing.setitem(x, i, v) if written_out or _advanced(i) else subscripts.setitem(x, i, v, conversions.assign)
+            return (indexing.setitem(x, i, v) if written_out or _advanced(i)
+                    else subscripts.setitem(x, i, v, conversions.assign))
         if _is_container(x.type):
             raise refusals.not_yet(x.type, "assigning to an item of")
         if _is_part(x.type):
@@ -617,7 +636,8 @@ class Library:
             return self.iter(Apply(structure.TUPLE_MAKE, *index.records.values(x), cls=None))
         if isinstance(t, Struct) and t.name == "broadcast":
             return index.iterators.iterate(x)
-        if isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and (_is_state(t) or t.name == "empty_iterator"):
+        if (isinstance(t, (Iterator, Generator)) or isinstance(t, Struct)
+            and (_is_state(t) or t.name == "empty_iterator")):
             return x
         if _is_text(t) or _is_container(t):
             raise refusals.not_yet(t, "iteration over")
@@ -709,7 +729,8 @@ class Library:
         if isinstance(t, Singleton):
             return index.ufunc_methods.method(receiver, name, args, kwargs)
         if t is Str:
-            return Apply(pyobject.PY_UNBOX, Apply(pyobject.PY_CALL, Const(Object, str.format), *(_boxed(x) for x in [receiver, *args, *kwargs.values()]),
+            return Apply(pyobject.PY_UNBOX, Apply(pyobject.PY_CALL, Const(Object, str.format),
+                                                  *(_boxed(x) for x in [receiver, *args, *kwargs.values()]),
                                                   kwnames=tuple(kwargs)), type=Str)
         if isinstance(t, Tuple):
             return Call(tuples.count if name == "count" else tuples.index, receiver, *args)

@@ -1,7 +1,9 @@
 """The library for programs that look at floating-point errors: what NumPy's operations mean, and what they tell of.
 
-Only the program's own operations are looked at; library functions stay what they are, as a loop inside a ufunc is for NumPy.
-Looked at are ufuncs (but their methods outer, at and reduceat), operators, sums and products, products of matrices, conversions.
+Only the program's own operations are looked at; library functions stay what they are, as a loop inside a ufunc is for
+NumPy.
+Looked at are ufuncs (but their methods outer, at and reduceat), operators, sums and products, products of matrices,
+conversions.
 """
 from __future__ import annotations
 
@@ -49,11 +51,14 @@ class Watched(Library):
         if type(target) is np.ufunc and target.signature is None:
             return lambda args, kwargs: errors.watched_ufunc(target, args, kwargs, rule(args, kwargs))
         if isinstance(target, type) and issubclass(target, np.number):
-            return lambda args, kwargs: _converted(args, creation.scalar_of(elementwise.constant_of(target)), rule(args, kwargs))
+            return (lambda args,
+                    kwargs: _converted(args, creation.scalar_of(elementwise.constant_of(target)), rule(args, kwargs)))
         if id(target) in _FOLDS:
-            return lambda args, kwargs: _folded(_FOLDS[id(target)], args or [kwargs.get("a")], kwargs, rule(args, kwargs))
+            return (lambda args,
+                    kwargs: _folded(_FOLDS[id(target)], args or [kwargs.get("a")], kwargs, rule(args, kwargs)))
         if id(target) in _PRODUCTS:
-            return lambda args, kwargs: errors.watched_product(_PRODUCTS[id(target)], *args[:2], rule(args, kwargs)) if len(args) > 1 \
+            return lambda args, kwargs: errors.watched_product(_PRODUCTS[id(target)], *args[:2],
+                                                               rule(args, kwargs)) if len(args) > 1 \
                 else rule(args, kwargs)
         return rule
 
@@ -65,12 +70,14 @@ class Watched(Library):
         if function is None or not all(isinstance(z.type, Array) or is_scalar(z.type) for z in (x, y)):
             return result
         if not isinstance(x.type, Array) and not isinstance(y.type, Array):
-            return errors.watched_scalars(function, [x, y], result) if is_numpy_scalar(x.type) or is_numpy_scalar(y.type) else result
+            return (errors.watched_scalars(function, [x, y], result) if is_numpy_scalar(x.type)
+                    or is_numpy_scalar(y.type) else result)
         operands = [x, y]
         if function is np.power and y.known and not isinstance(y.type, Array):
             function, exponent = elementwise.power(x, y)
             operands = [x] if exponent is None else operands
-        return errors.watched_ufunc(function, operands, {"out": x} if inplace and isinstance(x.type, Array) else {}, result)
+        return errors.watched_ufunc(function, operands, {"out": x} if inplace and isinstance(x.type, Array) else {},
+                                    result)
 
     def unary(self, op, x):
         result = super().unary(op, x)
@@ -85,7 +92,8 @@ class Watched(Library):
         t = receiver.type
         if t is Object and name in _WITH:
             nothing = [Apply(pyobject.PY_BOX, Const(NoneType, None)) for _ in args]
-            return Apply(structure.DISCARD, Apply(pyobject.PY_CALL, Apply(pyobject.PY_GETATTR, receiver, name=name), *nothing, kwnames=()))
+            return Apply(structure.DISCARD,
+                         Apply(pyobject.PY_CALL, Apply(pyobject.PY_GETATTR, receiver, name=name), *nothing, kwnames=()))
         result = super().method(receiver, name, args, kwargs)
         if isinstance(t, Array):
             if name in _FOLD_METHODS:

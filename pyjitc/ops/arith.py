@@ -740,7 +740,8 @@ IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
                 "positive, nonnegative: see imod")
 IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, "//"), _floordiv_checked_lower,
                    effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
-ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower, doc="x / y, rounding towards zero, wrapping; 0 where y is 0")
+ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower,
+                doc="x / y, rounding towards zero, wrapping; 0 where y is 0")
 IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is 0; "
            "positive: y is above 0; nonnegative: and x not below; ring: y is above 0, x not below -y and below 2 * y; "
            "less: and below y; near: as ring nearly always")
@@ -795,7 +796,8 @@ BXOR = _op("bxor", BB, operator.xor, llvm("xor"), doc="x ^ y of bools")
 BNOT = _op("bnot", "x: B -> B", _neg_bool, lambda e, inst, x: [e.assign(f"xor i1 {x[0]}, true")], doc="not x")
 
 CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
-           doc="cast {type} (x): x as astype converts it: integers wrap, floats truncate, of complex the real part, of dates the number")
+           doc="cast {type} (x): x as astype converts it: integers wrap, floats truncate, of complex the real part, "
+               "of dates the number")
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 FIT = _op("fit", _fit_rule, _fit, _fit_lower, effects=RAISES, attrs=True,

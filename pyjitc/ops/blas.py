@@ -1,4 +1,5 @@
-"""Calls of BLAS and LAPACK functions by Fortran's rules: everything by address, letters with hidden lengths at the end."""
+"""Calls of BLAS and LAPACK functions by Fortran's rules: everything by address, letters with hidden lengths at the
+end."""
 from __future__ import annotations
 
 import ctypes
@@ -86,11 +87,13 @@ def _call(*operands, name, letters="", result=None):
     answer = np.ctypeslib.as_ctypes_type(part) if result == "number" else None
     function = ctypes.CFUNCTYPE(answer, *kinds)(blas.address(_LETTERS[dtype.name] + name))
     found = function(*(x.ctypes.data for x in kept), *[1] * lengths)
-    return part.type(found) if result == "number" else int(kept[-1].reshape(1).view(np.int32)[0]) if result == "info" else None
+    return (part.type(found) if result == "number" else int(kept[-1].reshape(1).view(np.int32)[0]) if result == "info"
+            else None)
 
 
 BLAS = Op("blas", _rule, READS | WRITES, lower=_lower, partials=NONDIFF, eval=_call, eval_attrs=True,
-          doc="the BLAS or LAPACK function {name} for the type of the first array; {letters}: constant options that come first; "
+          doc="the BLAS or LAPACK function {name} for the type of the first array; {letters}: constant options that "
+              "come first; "
           "{result}: 'number', or 'info' for the status of LAPACK, whose argument is added")
 
 BLAS_OPS = {BLAS.name: BLAS}

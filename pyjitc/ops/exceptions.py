@@ -39,7 +39,8 @@ def _throw_lower(e, inst, *operands):
             x = e.assign(f"{'sext' if signed else 'zext'} i{bits} {x} to i64")
         given.append(f"i64 {x}")
         forms.append("%lld" if signed else "%llu")
-    message = "%%".join(part.replace("%s", "{}") for part in message.replace("{", "{{").replace("}", "}}").split("%%")).format(*forms)
+    message = "%%".join(part.replace("%s", "{}")
+                        for part in message.replace("{", "{{").replace("}", "}}").split("%%")).format(*forms)
     e.error(inst, inst.attrs["cls"], message, *given)
     return []
 
@@ -70,19 +71,23 @@ def _call(helper, result):
     return lower
 
 
-EXC_NEW = Op("exc_new", lambda types, attrs: Exception_(attrs["cls"]), RAISES | ALLOCATES | WRITES | HOST, lower=_new_lower,
-             eval=lambda *args, cls: cls(*args), eval_attrs=True, partials=NONDIFF, doc="instance of exception class {cls}")
-EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES | HOST, lower=_throw_exc_lower, partials=NONDIFF,
-               doc="raise exc [from cause]; cause is an exception or None")
+EXC_NEW = Op("exc_new", lambda types, attrs: Exception_(attrs["cls"]), RAISES | ALLOCATES | WRITES | HOST,
+             lower=_new_lower, eval=lambda *args, cls: cls(*args), eval_attrs=True, partials=NONDIFF,
+             doc="instance of exception class {cls}")
+EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES | HOST, lower=_throw_exc_lower,
+               partials=NONDIFF, doc="raise exc [from cause]; cause is an exception or None")
 THROW = Op("throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES, lower=_throw_lower, partials=NONDIFF,
            doc="raise {cls}({message}), with ints in the place of each %s")
 WARN = Op("warn", lambda types, attrs: NoneType, RAISES | WRITES, lower=_warn_lower, partials=NONDIFF,
           doc="the warning {message} of class {cls}, which may have been made an exception")
 EXC_FETCH = Op("exc_fetch", lambda types, attrs: Exception_(BaseException), ALLOCATES | WRITES | HOST,
-               lower=_call("pyj_fetch", True), partials=NONDIFF, doc="the exception that arrived, taken out of the indicator")
+               lower=_call("pyj_fetch", True), partials=NONDIFF,
+               doc="the exception that arrived, taken out of the indicator")
 EXC_MATCH = Op("exc_match_class", lambda types, attrs: Bool, PURE, lower=_match_lower, partials=NONDIFF,
-               eval=lambda exc, *, classes: isinstance(exc, classes), eval_attrs=True, doc="whether exc is one of {classes}")
-EXC_PUSH = Op("exc_push", lambda types, attrs: Object, ALLOCATES | WRITES | HOST, lower=_call("pyj_push", True), partials=NONDIFF,
+               eval=lambda exc, *, classes: isinstance(exc, classes), eval_attrs=True,
+               doc="whether exc is one of {classes}")
+EXC_PUSH = Op("exc_push", lambda types, attrs: Object, ALLOCATES | WRITES | HOST, lower=_call("pyj_push", True),
+              partials=NONDIFF,
               doc="exc becomes the handled exception; gives the one before (a null reference for none)")
 EXC_POP = Op("exc_pop", lambda types, attrs: None, WRITES | HOST, lower=_call("pyj_pop", False), partials=NONDIFF,
              doc="the handled exception is `previous` again")
@@ -94,11 +99,13 @@ def _nan_lower(e, inst, result, *operands):
     for value, (x,) in zip(inst.args[1:], operands):
         given = e.assign(f"fcmp uno {e.scalar(value.type)} {x}, {x}")
         fine = e.assign(f"or i1 {fine}, {given}")
-    e.raise_unless(fine, inst, "FloatingPointError", f"invalid value encountered in {inst.attrs['what']}".replace("%", "%%"))
+    e.raise_unless(fine, inst, "FloatingPointError",
+                   f"invalid value encountered in {inst.attrs['what']}".replace("%", "%%"))
     return []
 
 
 NAN_CHECK = Op("nan_check", lambda types, attrs: None, RAISES, lower=_nan_lower, partials=NONDIFF,
-               doc="FloatingPointError where the first operand is a NaN and the others, which it was made of by {what}, are none")
+               doc="FloatingPointError where the first operand is a NaN and the others, which it was made of by "
+                   "{what}, are none")
 
 EXCEPTION_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

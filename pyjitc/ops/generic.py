@@ -39,19 +39,23 @@ LIST_TO_TUPLE = _op("list_to_tuple", "list_to_tuple (list) -> tuple: `(*a, b)` i
 LIST_APPEND = _op("list_append", "list_append (list, value); no result")
 SET_ADD = _op("set_add", "set_add (set, value); no result")
 DICT_SET = _op("dict_set", "dict_set (dict, key, value); no result: dict comprehension")
-DICT_MERGE = _op("dict_merge", "dict_merge {unique} (dict, mapping): `{**a}` and `f(**a)` (unique: no key twice); result is the dict")
-FORMAT = _op("format", "format {conversion: '', 's', 'r', 'a'} (value, spec): one part of an f-string; spec may be constant None")
+DICT_MERGE = _op("dict_merge",
+                 "dict_merge {unique} (dict, mapping): `{**a}` and `f(**a)` (unique: no key twice); result is the dict")
+FORMAT = _op("format",
+             "format {conversion: '', 's', 'r', 'a'} (value, spec): one part of an f-string; spec may be constant None")
 UNPACK = _op("unpack", "unpack {count} (iterable) -> tuple of `count` values; ValueError as CPython")
 UNPACK_EX = _op("unpack_ex", "unpack_ex {before, after} (iterable) -> tuple: before..., list, after...")
 ITER = _op("iter", "iter (iterable) -> iteration state of a `for` loop (a value: not shared)")
 NEXT = _op("next", "next (state) -> (has: bool, item, next state); item has no value where `has` is false")
 ELEMENT = _op("element", "element {index} (tuple) -> element: takes apart what unpack and next give", 0)
-MAKE_FUNCTION = _op("make_function", "make_function {code, qualname, has: set of 'defaults', 'kwdefaults', 'annotations', 'closure'} "
+MAKE_FUNCTION = _op("make_function",
+                    "make_function {code, qualname, has: set of 'defaults', 'kwdefaults', 'annotations', 'closure'} "
                     "(defaults tuple?, kwdefaults dict?, closure tuple?) -> function", 0)
 MAKE_CELL = _op("make_cell", "make_cell {name} (initial value or the unbound constant) -> cell")
 CELL_GET = _op("cell_get", "cell_get {name, free: bool} (cell) -> content; UnboundLocalError or NameError when empty")
 CELL_SET = _op("cell_set", "cell_set {name} (cell, value, or the unbound constant for `del`); no result")
-CHECK_BOUND = _op("check_bound", "check_bound {name} (value) -> the value; UnboundLocalError when it is unbound", RAISES)
+CHECK_BOUND = _op("check_bound", "check_bound {name} (value) -> the value; UnboundLocalError when it is unbound",
+                  RAISES)
 IMPORT = _op("import", "import {name, level, fromlist} -> module (a constant when it is importable)")
 IMPORT_FROM = _op("import_from", "import_from {name} (module)")
 EXC_MATCH = _op("exc_match", "exc_match (exception, class or tuple of classes) -> bool: `except C`", RAISES)
@@ -64,9 +68,12 @@ MATCH_KEYS = _op("match_keys", "match_keys (subject, keys tuple) -> tuple of val
 MATCH_CLASS = _op("match_class", "match_class {count, kwnames} (subject, class) -> tuple of attributes or None")
 LENGTH = _op("length", "length (x) -> int: GET_LEN of sequence patterns")
 YIELD = _op("yield", "yield (value) -> value sent in")
-GENERATOR_STATE = _op("generator_state", "generator_state {step} (generator function, live values...) -> state that step `step` goes on from", 0)
-POLL = _op("poll_signals", "poll_signals: a jump back inside a protected range, where an interrupt would be raised; no result")
+GENERATOR_STATE = _op("generator_state", "generator_state {step} (generator function, live values...) -> state that "
+                                         "step `step` goes on from", 0)
+POLL = _op("poll_signals",
+           "poll_signals: a jump back inside a protected range, where an interrupt would be raised; no result")
 BUILTIN = _op("builtin", "builtin {name}: LOAD_ASSERTION_ERROR and the like -> the class", 0)
-UNSUPPORTED = _op("unsupported", "unsupported {construct, hint}: a located compile error if control can reach it; any operands")
+UNSUPPORTED = _op("unsupported",
+                  "unsupported {construct, hint}: a located compile error if control can reach it; any operands")
 
 GENERIC_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

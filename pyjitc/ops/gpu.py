@@ -1,8 +1,8 @@
 """What only a kernel's threads can do: where they are, barriers, memory of a block, atomics, warps, bits.
 
-Thread numbers, masks of lanes and counts are Python ints, so that `a[i] * threadIdx.x` stays float32 (NEP 50). Each target
-has a table op -> lowering of its own (codegen/nvptx.py, codegen/grid.py); the lowering here is the answer of a function
-that is no kernel. Indices of atomics are in range, as those of loads and stores.
+Thread numbers, masks of lanes and counts are Python ints, so that `a[i] * threadIdx.x` stays float32 (NEP 50). Each
+target has a table op -> lowering of its own (codegen/nvptx.py, codegen/grid.py); the lowering here is the answer of a
+function that is no kernel. Indices of atomics are in range, as those of loads and stores.
 """
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from .math import FMA
 from .memory import item_bytes
 from .signature import signature
 
-__all__ = ["GPU_OPS", "CONVERGENT", "MEMORIES", "ATOMICS", "REDUCTIONS", "SHUFFLES", "VOTES", "FULL_MASK", "WARP_SIZE", "shape_bytes", "alignment"]
+__all__ = ["GPU_OPS", "CONVERGENT", "MEMORIES", "ATOMICS", "REDUCTIONS", "SHUFFLES", "VOTES", "FULL_MASK", "WARP_SIZE",
+           "shape_bytes", "alignment"]
 
 WARP_SIZE = 32
 FULL_MASK = 0xFFFFFFFF
@@ -32,23 +33,25 @@ _MOST_BLOCKS = (1 << 31) - 1
 
 # how -> the element types it takes
 ATOMICS = {
-    "add": is_number, "sub": is_number, "min": lambda t: is_integer(t) or is_float(t), "max": lambda t: is_integer(t) or is_float(t),
+    "add": is_number, "sub": is_number, "min": lambda t: is_integer(t) or is_float(t), "max": lambda t: is_integer(t)
+    or is_float(t),
     "nanmin": lambda t: is_integer(t) or is_float(t), "nanmax": lambda t: is_integer(t) or is_float(t),
-    "and": lambda t: is_integer(t) or t is bool_, "or": lambda t: is_integer(t) or t is bool_, "xor": lambda t: is_integer(t) or t is bool_,
-    "exch": lambda t: not isinstance(t, NpComplex), "inc": is_integer, "dec": is_integer,
+    "and": lambda t: is_integer(t) or t is bool_, "or": lambda t: is_integer(t) or t is bool_,
+    "xor": lambda t: is_integer(t) or t is bool_, "exch": lambda t: not isinstance(t, NpComplex), "inc": is_integer,
+    "dec": is_integer,
 }
 
 
 def _only_in_kernels(e, inst, *operands):
     fn, loc = e.fn, inst.loc
     raise UnsupportedError(Diagnostic(
-        f"{_NAMES.get(inst.op, inst.op.name)} has a meaning in kernels only", fn.filename, loc.line or fn.firstlineno, loc.end_line, loc.col, loc.end_col,
-        fn.qualname, hint="compile the function with cuda.jit"))
+        f"{_NAMES.get(inst.op, inst.op.name)} has a meaning in kernels only", fn.filename, loc.line or fn.firstlineno,
+        loc.end_line, loc.col, loc.end_col, fn.qualname, hint="compile the function with cuda.jit"))
 
 
 def _op(name, rule, effects, doc, *, partials=NONDIFF, eval=None, attrs=False, bounds=None):
-    return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, lower=_only_in_kernels, partials=partials, doc=doc, eval=eval,
-              eval_attrs=attrs, bounds=bounds)
+    return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, lower=_only_in_kernels,
+              partials=partials, doc=doc, eval=eval, eval_attrs=attrs, bounds=bounds)
 
 
 def _int(types, attrs):
@@ -62,7 +65,8 @@ def _given(types, attrs):
 def _atomic(types, attrs):
     array, *indices, value = types
     how = attrs["how"]
-    if not isinstance(array, Array) or len(indices) != array.ndim or any(i is not Int for i in indices) or value is not array.dtype:
+    if (not isinstance(array, Array) or len(indices) != array.ndim or any(i is not Int for i in indices)
+        or value is not array.dtype):
         raise TypeError(f"atomic {how} of {', '.join(map(str, types))}")
     if not ATOMICS[how](array.dtype):
         raise TypeError(f"atomic {how} of {array.dtype}")
@@ -71,7 +75,8 @@ def _atomic(types, attrs):
 
 def _cas(types, attrs):
     array, *indices, expected, value = types
-    if not isinstance(array, Array) or len(indices) != array.ndim or not expected is value is array.dtype or isinstance(value, NpComplex):
+    if (not isinstance(array, Array) or len(indices) != array.ndim or not expected is value is array.dtype
+        or isinstance(value, NpComplex)):
         raise TypeError(f"atomic cas of {', '.join(map(str, types))}")
     return array.dtype
 
@@ -106,26 +111,33 @@ LANE_ID = _op("lane_id", _int, PURE, "index of the thread in its warp, 0 to 31",
 BARRIER = _op("barrier", "", _EFFECT, "all threads of the block arrive; what they wrote is seen by all")
 BARRIER_REDUCE = _op("barrier_reduce", "p: bool -> int", _EFFECT,
                      "a barrier that gives {how}: 'count' of the threads with p, 'and', 'or' of all p as 0 or 1")
-GRID_BARRIER = _op("grid_barrier", "", _EFFECT, "all threads of the grid arrive, whose blocks then all run at once; what they wrote is seen by all")
-WARP_BARRIER = _op("warp_barrier", "mask: int", _EFFECT, "the lanes in the mask arrive; what they wrote is seen by them")
-FENCE = _op("fence", "", _EFFECT, "what the thread wrote before is seen before what it writes after, by its {scope}: 'block', 'device', 'system'")
+GRID_BARRIER = _op("grid_barrier", "", _EFFECT,
+                   "all threads of the grid arrive, whose blocks then all run at once; what they wrote is seen by all")
+WARP_BARRIER = _op("warp_barrier", "mask: int", _EFFECT,
+                   "the lanes in the mask arrive; what they wrote is seen by them")
+FENCE = _op("fence", "", _EFFECT, "what the thread wrote before is seen before what it writes after, by its {scope}: "
+                                  "'block', 'device', 'system'")
 NANOSLEEP = _op("nanosleep", "ns: int", _EFFECT, "wait about as many nanoseconds")
 
 # ---------------------------------------------------------------- memory
 
-SHARED_ARRAY = _op("shared_array", _given, ALLOCATES, "array of {type} and {shape} that the block has in common; the same memory each time",
+SHARED_ARRAY = _op("shared_array", _given, ALLOCATES,
+                   "array of {type} and {shape} that the block has in common; the same memory each time",
                    partials=STRUCTURAL)
-DYNAMIC_SHARED = _op("dynamic_shared", _given, ALLOCATES, "array of {type}, one axis, over all the shared memory that the launch gave",
-                     partials=STRUCTURAL)
-LOCAL_ARRAY = _op("local_array", _given, ALLOCATES, "array of {type} and {shape} of the thread's own; the same memory each time",
-                  partials=STRUCTURAL)
-CONSTANT_ARRAY = _op("constant_array", _given, ALLOCATES, "read-only array of {type} and {shape} with the bytes {data}, in hexadecimal",
-                     partials=STRUCTURAL)
+DYNAMIC_SHARED = _op("dynamic_shared", _given, ALLOCATES,
+                     "array of {type}, one axis, over all the shared memory that the launch gave", partials=STRUCTURAL)
+LOCAL_ARRAY = _op("local_array", _given, ALLOCATES,
+                  "array of {type} and {shape} of the thread's own; the same memory each time", partials=STRUCTURAL)
+CONSTANT_ARRAY = _op("constant_array", _given, ALLOCATES,
+                     "read-only array of {type} and {shape} with the bytes {data}, in hexadecimal", partials=STRUCTURAL)
 MEMORIES = frozenset((SHARED_ARRAY, DYNAMIC_SHARED, LOCAL_ARRAY, CONSTANT_ARRAY))
-ATOMIC = _op("atomic", _atomic, _EFFECT, "(array, index..., value): the element becomes {how} of itself and the value in one step; gives what it was. "
-             "inc: x + 1, or 0 where x >= value; dec: x - 1, or value where x is 0 or above it; min, max: nan wins, nanmin, nanmax: the number wins",
+ATOMIC = _op("atomic", _atomic, _EFFECT, "(array, index..., value): the element becomes {how} of itself and the value "
+                                         "in one step; gives what it was. "
+             "inc: x + 1, or 0 where x >= value; dec: x - 1, or value where x is 0 or above it; min, max: nan wins, "
+             "nanmin, nanmax: the number wins",
              partials=NO_RULE)
-ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value): the element becomes the value where it is bit for bit as expected; "
+ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value): the element becomes the value "
+                                              "where it is bit for bit as expected; "
                  "gives what it was")
 
 # ---------------------------------------------------------------- words for people
@@ -136,18 +148,23 @@ def _print(*values, texts, forms=()):
     print("".join(text + format(value, form) for text, value, form in zip(texts, values, forms)) + texts[-1], end="")
 
 
-PRINT = _op("print", lambda types, attrs: NoneType, _EFFECT, "write a line: {texts}, and between them the operands, which are numbers and bools; {forms}: of "
+PRINT = _op("print", lambda types, attrs: NoneType, _EFFECT,
+            "write a line: {texts}, and between them the operands, which are numbers and bools; {forms}: of "
             "each, '' or as '.3f'",
             partials=STRUCTURAL, eval=_print, attrs=True)
 
 # ---------------------------------------------------------------- warps: all lanes in the mask arrive together
 
-SHUFFLE = _op("shuffle", _second, _EFFECT, "(mask, value, lane): the value of another lane, {how}: 'idx' lane, 'up' own - lane, 'down' own + lane, "
+SHUFFLE = _op("shuffle", _second, _EFFECT,
+              "(mask, value, lane): the value of another lane, {how}: 'idx' lane, 'up' own - lane, 'down' own + lane, "
               "'xor' own ^ lane; the own value where that is outside of the group of {width} lanes")
-VOTE = _op("vote", "mask: int, p: bool -> bool", _EFFECT, "whether 'all', 'any' lanes have p, or all the same ('eq'): {how}")
+VOTE = _op("vote", "mask: int, p: bool -> bool", _EFFECT,
+           "whether 'all', 'any' lanes have p, or all the same ('eq'): {how}")
 BALLOT = _op("ballot", "mask: int, p: bool -> int", _EFFECT, "mask of the lanes with p", bounds=(0, FULL_MASK))
-MATCH_ANY = _op("match_any", lambda types, attrs: _second(types, attrs) and Int, _EFFECT, "(mask, value): mask of the lanes with the same bits")
-MATCH_ALL = _op("match_all", lambda types, attrs: _second(types, attrs) and Int, _EFFECT, "(mask, value): the mask if all have the same bits, else 0")
+MATCH_ANY = _op("match_any", lambda types, attrs: _second(types, attrs) and Int, _EFFECT,
+                "(mask, value): mask of the lanes with the same bits")
+MATCH_ALL = _op("match_all", lambda types, attrs: _second(types, attrs) and Int, _EFFECT,
+                "(mask, value): the mask if all have the same bits, else 0")
 WARP_REDUCE = _op("warp_reduce", _second, _EFFECT, "(mask, value): {how} of the values of all lanes in the mask")
 ACTIVE_MASK = _op("active_mask", _int, _EFFECT, "mask of the lanes that run together now")
 WARP_OPS = frozenset((WARP_BARRIER, SHUFFLE, VOTE, BALLOT, MATCH_ANY, MATCH_ALL, WARP_REDUCE, ACTIVE_MASK))
@@ -186,8 +203,10 @@ def _rsqrt(x):
     return float(result) if type(x) is float else result
 
 
-CLZ = _op("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz, bounds=(0, 64))
-FFS = _op("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none", eval=_ffs, bounds=(0, 64))
+CLZ = _op("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz,
+          bounds=(0, 64))
+FFS = _op("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none", eval=_ffs,
+          bounds=(0, 64))
 BREV = _op("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)
 
 
@@ -204,12 +223,17 @@ def _reciprocal(x):
         return type(x)(np.divide(1, x, dtype=type(x)))
 
 
-RSQRT = _op("rsqrt", "x: F -> F", PURE, "1 / sqrt(x)", eval=_rsqrt, partials=lambda b, x, out: (b.fdiv(b.fmul(b.const(-0.5), out), x),))
-HORNER = _op("horner", "x: F -> F", PURE, "c0 + c1 x + c2 x**2 ... of {coefficients}, each step a fused multiply-add of the one before: fewer "
-             "registers than math.POLYNOMIAL takes, and other threads fill the time", partials=NO_RULE, eval=_horner, attrs=True)
-RECIPROCAL = _op("reciprocal", "x: F -> F", PURE, "1 / x within 1 ulp, where neither is inf, nan, zero or subnormal", partials=NO_RULE, eval=_reciprocal)
+RSQRT = _op("rsqrt", "x: F -> F", PURE, "1 / sqrt(x)", eval=_rsqrt, partials=lambda b, x,
+            out: (b.fdiv(b.fmul(b.const(-0.5), out), x),))
+HORNER = _op("horner", "x: F -> F", PURE,
+             "c0 + c1 x + c2 x**2 ... of {coefficients}, each step a fused multiply-add of the one before: fewer "
+             "registers than math.POLYNOMIAL takes, and other threads fill the time", partials=NO_RULE, eval=_horner,
+             attrs=True)
+RECIPROCAL = _op("reciprocal", "x: F -> F", PURE, "1 / x within 1 ulp, where neither is inf, nan, zero or subnormal",
+                 partials=NO_RULE, eval=_reciprocal)
 
 GPU_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 _NAMES = {THREAD_ID: "threadIdx", BLOCK_ID: "blockIdx", BLOCK_DIM: "blockDim", GRID_DIM: "gridDim", LANE_ID: "laneid",
-          BARRIER: "syncthreads()", GRID_BARRIER: "cuda.cg.this_grid().sync()", SHARED_ARRAY: "cuda.shared.array()", DYNAMIC_SHARED: "cuda.shared.array()",
-          LOCAL_ARRAY: "cuda.local.array()", CONSTANT_ARRAY: "cuda.const.array_like()", ATOMIC: "cuda.atomic", ATOMIC_CAS: "cuda.atomic"}
+          BARRIER: "syncthreads()", GRID_BARRIER: "cuda.cg.this_grid().sync()", SHARED_ARRAY: "cuda.shared.array()",
+          DYNAMIC_SHARED: "cuda.shared.array()", LOCAL_ARRAY: "cuda.local.array()",
+          CONSTANT_ARRAY: "cuda.const.array_like()", ATOMIC: "cuda.atomic", ATOMIC_CAS: "cuda.atomic"}

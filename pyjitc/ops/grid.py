@@ -1,7 +1,8 @@
 """Operations of a block of threads that one CPU thread runs, in the code that passes/grid.py makes of a kernel.
 
-A *slot* keeps one value for each thread of the block. A thread's *state* is the region that it enters next, or negative when it
-has returned: -1, or with `debug` -1 - the line where it ran to the end of the kernel. Lowerings: codegen/grid.py. The first operand of most is the linear number of the thread in its block.
+A *slot* keeps one value for each thread of the block. A thread's *state* is the region that it enters next, or negative
+when it has returned: -1, or with `debug` -1 - the line where it ran to the end of the kernel. Lowerings:
+codegen/grid.py. The first operand of most is the linear number of the thread in its block.
 """
 from __future__ import annotations
 
@@ -25,24 +26,36 @@ SLOT_LOAD = _op("slot_load", lambda types, attrs: attrs["type"], READS, "what th
 SLOT_STORE = _op("slot_store", lambda types, attrs: None, WRITES, "(thread, value): keep the value in {slot}; "
                                                                   "{common}: one for all threads")
 STATE_IS = _op("state_is", lambda types, attrs: Bool, READS, "whether the thread waits to enter {region}")
-STATE_STORE = _op("state_store", lambda types, attrs: None, WRITES, "the thread waits to enter {region}, or has returned: negative")
+STATE_STORE = _op("state_store", lambda types, attrs: None, WRITES,
+                  "the thread waits to enter {region}, or has returned: negative")
 NEXT = _op("next_region", lambda types, attrs: Int, READS | WRITES | RAISES,
-           "the region to run now, -1: all have returned; error where threads wait for each other in different places. {warps}: "
-           "regions below wait for their warp, others for the block; {lines}: of the places where threads wait, by region")
-GRID_WAIT = _op("wait_for_grid", lambda types, attrs: Int, WRITES | RAISES, "the other blocks of the grid arrive; gives 0. Leaves where one has "
+           "the region to run now, -1: all have returned; error where threads wait for each other in different "
+           "places. {warps}: "
+           "regions below wait for their warp, others for the block; {lines}: of the places where threads wait, by "
+           "region")
+GRID_WAIT = _op("wait_for_grid", lambda types, attrs: Int, WRITES | RAISES,
+                "the other blocks of the grid arrive; gives 0. Leaves where one has "
                 "failed, error where one has ended")
 COUNT = _op("count_threads", lambda types, attrs: Int, READS,
-            "how many threads that are here keep true in {slot}; 'and', 'or' of them: {how}; {masked}: some may have returned")
+            "how many threads that are here keep true in {slot}; 'and', 'or' of them: {how}; {masked}: some may have "
+            "returned")
 LANES = _op("lanes", lambda types, attrs: attrs["type"], READS,
-            "(thread, mask, rest...): what a warp operation {how} of {what} gives the thread, from its warp's values in {slot}; "
+            "(thread, mask, rest...): what a warp operation {how} of {what} gives the thread, from its warp's values "
+            "in {slot}; "
             "{masked}: some may be elsewhere; {width}: of a shuffle; {type} of the result")
-TOUCH = _op("touch", lambda types, attrs: None, WRITES | RAISES, "(thread, array, index...[, value]): with `debug`, the thread is about to {what} the element: "
-            "0 read, 1 write the value, 2 change by an atomic operation; error where that is a race, or nothing was written, in shared memory; "
+TOUCH = _op("touch", lambda types, attrs: None, WRITES | RAISES,
+            "(thread, array, index...[, value]): with `debug`, the thread is about to {what} the element: "
+            "0 read, 1 write the value, 2 change by an atomic operation; error where that is a race, or nothing was "
+            "written, in shared memory; "
             "{unit}: bytes that have a record each")
-LANES_ARE_HERE = _op("lanes_are_here", lambda types, attrs: None, WRITES | RAISES, "(thread, mask): with `debug`, error where a lane in the mask "
+LANES_ARE_HERE = _op("lanes_are_here", lambda types, attrs: None, WRITES | RAISES,
+                     "(thread, mask): with `debug`, error where a lane in the mask "
                      "waits elsewhere, or the thread is not in it")
-RUN = _op("threads_of_run", lambda types, attrs: Int, PURE, "threads along x of all blocks that run as one: those of a block, or of several neighbours")
-LOCAL = _op("local_of", lambda types, attrs: attrs["type"], PURE, "the thread's array of {type} and {shape} at {offset} of its memory")
-FAIL = _op("fail_thread", lambda types, attrs: None, TERMINATOR | WRITES, "leave: the error was this thread's, -1: of the whole block")
+RUN = _op("threads_of_run", lambda types, attrs: Int, PURE,
+          "threads along x of all blocks that run as one: those of a block, or of several neighbours")
+LOCAL = _op("local_of", lambda types, attrs: attrs["type"], PURE,
+            "the thread's array of {type} and {shape} at {offset} of its memory")
+FAIL = _op("fail_thread", lambda types, attrs: None, TERMINATOR | WRITES,
+           "leave: the error was this thread's, -1: of the whole block")
 
 GRID_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -20,8 +20,8 @@ def is_unsigned(t) -> bool:
 
 
 def llvm(opcode: str):
-    """One LLVM instruction on operands of one scalar type; float opcodes take the fast-math flags, unless marked `exact`, or `loose`, as
-    terms of a sum whose order is free; sums of integers their own `flags`."""
+    """One LLVM instruction on operands of one scalar type; float opcodes take the fast-math flags, unless marked
+    `exact`, or `loose`, as terms of a sum whose order is free; sums of integers their own `flags`."""
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
@@ -52,8 +52,8 @@ _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 
 
 def intrinsic(name: str, flags: str = ""):
-    """A call of an LLVM intrinsic that is overloaded on its operand type, `llvm.sqrt` -> llvm.sqrt.f64. flags: fast-math
-    flags that always hold for it."""
+    """A call of an LLVM intrinsic that is overloaded on its operand type, `llvm.sqrt` -> llvm.sqrt.f64. flags:
+    fast-math flags that always hold for it."""
     always = flags
 
     def lower(e, inst, *operands):

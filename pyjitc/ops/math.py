@@ -52,8 +52,8 @@ def _fma(x, y, z):
 
 
 def _estrin(terms, x, multiply, fused):
-    """c[0] + c[1] * x + ...: pairs, pairs of pairs, and so on. Two or three operations more than Horner's rule, but a chain of
-    steps a third as long: a loop waits less."""
+    """c[0] + c[1] * x + ...: pairs, pairs of pairs, and so on. Two or three operations more than Horner's rule, but a
+    chain of steps a third as long: a loop waits less."""
     while len(terms) > 1:
         pairs = [fused(high, x, low) for low, high in zip(terms[::2], terms[1::2])]
         terms = pairs + terms[len(pairs) * 2:]
@@ -262,10 +262,10 @@ TRUNC = _unary("trunc", NONDIFF, "x without its fraction, a float.", ufunc=np.tr
 RINT = _unary("rint", NONDIFF, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"))
 ROUND = _unary("round_away", NONDIFF, "Nearest whole number, ties away from 0.", c="round",
                lower=intrinsic("llvm.round"))
-FMAX_NUMBER = _binary("fmax_number", NO_RULE, "The larger of two numbers, of which none is nan; either of two zeros.", c="fmax", ufunc=np.fmax,
-                      lower=intrinsic("llvm.maxnum", "nnan nsz "))
-FMIN_NUMBER = _binary("fmin_number", NO_RULE, "The smaller of two numbers, of which none is nan; either of two zeros.", c="fmin", ufunc=np.fmin,
-                      lower=intrinsic("llvm.minnum", "nnan nsz "))
+FMAX_NUMBER = _binary("fmax_number", NO_RULE, "The larger of two numbers, of which none is nan; either of two zeros.",
+                      c="fmax", ufunc=np.fmax, lower=intrinsic("llvm.maxnum", "nnan nsz "))
+FMIN_NUMBER = _binary("fmin_number", NO_RULE, "The smaller of two numbers, of which none is nan; either of two zeros.",
+                      c="fmin", ufunc=np.fmin, lower=intrinsic("llvm.minnum", "nnan nsz "))
 COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
 FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
@@ -313,8 +313,9 @@ ERF = _unary("erf", lambda b, x, out: (_gauss(b, x),), "Error function.")
 ERFC = _unary("erfc", lambda b, x, out: (b.fneg(_gauss(b, x)),), "1 - erf(x), exact for large x.")
 POW = _binary("pow", lambda b, x, y, out: (b.fmul(y, b.pow(x, b.fsub(y, b.const(1.0)))), b.fmul(out, b.log(x))),
               "C's pow: x ** y.", ufunc=np.power)
-POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log, found: POW.eval(x, y), _pow_rest_lower, NO_RULE,
-               "x ** y where few elements of a loop ask for it; log: y * log(|x|), found: e ** log, |x| ** y where neither is extreme.")
+POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log, found: POW.eval(x, y),
+               _pow_rest_lower, NO_RULE, "x ** y where few elements of a loop ask for it; log: y * log(|x|), found: e "
+                                         "** log, |x| ** y where neither is extreme.")
 HYPOT = _binary("hypot", lambda b, x, y, out: (b.fdiv(x, out), b.fdiv(y, out)),
                 "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot)
 NEXTAFTER = _binary("nextafter", NONDIFF, "The next float after x towards y.", ufunc=np.nextafter,
@@ -328,10 +329,10 @@ BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitc
 FROM_BITS = _op("from_bits", "n: int -> float", _from_bits,
                 lambda e, inst, n: [e.assign(f"bitcast i64 {n[0]} to double")],
                 NONDIFF, "The double with these 64 bits.")
-BITS32 = _op("bits32", "x: float32 -> int32", _bits32, lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")], NONDIFF,
-             "The 32 bits of a float32.")
-FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, lambda e, inst, n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF,
-                  "The float32 with these 32 bits.")
+BITS32 = _op("bits32", "x: float32 -> int32", _bits32, lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")],
+             NONDIFF, "The 32 bits of a float32.")
+FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, lambda e, inst,
+                  n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.")
 LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, NONDIFF,
              "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True)
 LOOKUP_INT = _op("lookup_int", "n: int -> int", _looked_up, _lookup_lower, NONDIFF,

@@ -61,13 +61,15 @@ def _check_index_lower(e, inst, i, n):
 
 
 def _address(e, t: Array, a, indices):
-    """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for others."""
+    """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for
+    others."""
     data, shape, strides = a[0], a[2:2 + t.ndim], a[2 + t.ndim:]
     element = e.memory(t.dtype)
     if not indices:
         return data
     if t.layout == "A":
-        last = [] if strides[-1] != str(item_bytes(t.dtype)) else indices[-1:]  # as a count of elements, which LLVM can version
+        # as a count of elements, which LLVM can version
+        last = [] if strides[-1] != str(item_bytes(t.dtype)) else indices[-1:]
         offset = None
         for i, s in zip(indices[:t.ndim - len(last)], strides):
             term = e.assign(f"mul nsw i64 {i}, {s}")
@@ -99,7 +101,8 @@ def _access(e, t: Array, pointer, part):
 
 def _notes(e, inst) -> str:
     """What LLVM is told of an access beside its address."""
-    return (PARALLEL if inst.attrs.get("parallel") else "") + (e.scope(*inst.attrs["apart"]) if "apart" in inst.attrs else "")
+    return (PARALLEL if inst.attrs.get("parallel") else "") + (e.scope(*inst.attrs["apart"]) if "apart" in inst.attrs
+                                                               else "")
 
 
 def _load_lower(e, inst, a, *indices):
@@ -133,7 +136,8 @@ def _row_copy_lower(e, inst, a, b, *rest):
     *index, n = [x[0] for x in rest]
     to, source = (_address(e, array.type, x, [*index, "0"]) for array, x in zip(inst.args, (a, b)))
     e.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-    e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {e.assign(f'mul i64 {n}, {item_bytes(inst.args[0].type.dtype)}')}, i1 false)")
+    e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 "
+           f"{e.assign(f'mul i64 {n}, {item_bytes(inst.args[0].type.dtype)}')}, i1 false)")
     return []
 
 
@@ -166,7 +170,8 @@ def _dot_lower(e, inst, a, b):
     e.declare(f"declare {t} @llvm.fmuladd.{scalar}({t}, {t}, {t})")
     e.declare(f"declare {vector} @llvm.fmuladd.{lanes}({vector}, {vector}, {vector})")
     e.declare(f"declare {t} @llvm.vector.reduce.fadd.{lanes}({t}, {vector})")
-    parts = ", ".join(f"ptr {x[0]}, i64 {bits // 8 if v.type.layout == 'C' else x[3]}" for v, x in zip(inst.args, (a, b)))
+    parts = ", ".join(f"ptr {x[0]}, i64 {bits // 8 if v.type.layout == 'C' else x[3]}"
+                      for v, x in zip(inst.args, (a, b)))
     return [e.assign(f"call {t} {e.helper(f'pyj_dot_{t}')}({parts}, i64 {a[2]})")]
 
 
@@ -199,7 +204,8 @@ def _new_lower(e, inst, *shape):
 def _new_memory(e, inst, dims, size):
     """(data, owner)"""
     zero = "true" if inst.attrs.get("zero") else "false"
-    owner = e.assign(f"call ptr {e.helper('pyj_new')}(i64 {size}, i1 {zero})") if not dims else _sized_new(e, inst, dims, size, zero)
+    owner = (e.assign(f"call ptr {e.helper('pyj_new')}(i64 {size}, i1 {zero})") if not dims
+             else _sized_new(e, inst, dims, size, zero))
     e.check_null(owner, inst)
     where = e.assign(f"getelementptr i8, ptr {owner}, i64 8")
     return e.assign(f"load ptr, ptr {where}, align 8"), owner
@@ -253,7 +259,8 @@ def _laid_out(e, t, data, owner, dims):
 
 def _sized_new(e, inst, dims, size, zero):
     if len(dims) <= MOST_SIZED:
-        return e.assign(f"call ptr {e.helper(f'pyj_new_{len(dims)}')}(i64 {size}, i1 {zero}, {', '.join(f'i64 {n}' for n in dims)})")
+        return e.assign(f"call ptr {e.helper(f'pyj_new_{len(dims)}')}(i64 {size}, i1 {zero}, "
+                        f"{', '.join(f'i64 {n}' for n in dims)})")
     for n in dims:
         fine = e.assign(f"icmp sge i64 {n}, 0")
         e.raise_unless(fine, inst, "ValueError", "negative dimensions are not allowed")
@@ -342,7 +349,8 @@ def _release_lower(e, inst, x):
 
 
 def count_references(e, t, x, what):
-    """retain or release every reference in the components of `x`; null-safe, so the inactive parts of unions do no harm."""
+    """retain or release every reference in the components of `x`; null-safe, so the inactive parts of unions do no
+    harm."""
     if not is_refcounted(t):
         return
     if isinstance(t, Array):
@@ -385,7 +393,8 @@ def _poll_lower(e, inst, *operands):
         left = e.assign(f"add i64 {left}, -4")
     now = e.assign(f"sub i64 {left}, {cost}")
     e.line(f"store i64 {now}, ptr {fuel}")
-    out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp slt i64 {now}, 0")  # a negative cost is no gift
+    # a negative cost is no gift
+    out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp slt i64 {now}, 0")
     ask, go = e.label("poll"), e.label("go")
     e.branch(out, ask, go, likely=False)
     e.start(ask)
@@ -424,8 +433,8 @@ def _affine_in_range(*args, constant, terms, limited):
 
 
 def _unit_lower(e, args, counter, constant, limited):
-    """The usual guard, value + constant or counter + constant, in 64 bits: wide arithmetic costs LLVM milliseconds. It may
-    say no where the answer is yes, for values beyond 2**61."""
+    """The usual guard, value + constant or counter + constant, in 64 bits: wide arithmetic costs LLVM milliseconds. It
+    may say no where the answer is yes, for values beyond 2**61."""
     if not limited:
         far = 1 << 61
         middle = e.assign(f"add i64 {args[0]}, {far}")
@@ -491,14 +500,18 @@ def _affine_lower(e, inst, *operands):
     return [inside if idle is None else e.assign(f"or i1 {inside}, {idle}")]
 
 
-AFFINE_IN_RANGE = Op("affine_in_range", lambda types, attrs: Bool, PURE, eval=_affine_in_range, eval_attrs=True, lower=_affine_lower,
-                     partials=NONDIFF, doc="whether {constant} + {terms} stays in 0..limit-1 ({limited}: the last operand), or in 64 "
-                     "bits, in every iteration: a term is (value, coefficient) or (counter, coefficient, step) of (start, trips)")
-CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower, partials=NONDIFF,
-                 eval_attrs=True, doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
+AFFINE_IN_RANGE = Op("affine_in_range", lambda types, attrs: Bool, PURE, eval=_affine_in_range, eval_attrs=True,
+                     lower=_affine_lower, partials=NONDIFF,
+                     doc="whether {constant} + {terms} stays in 0..limit-1 ({limited}: the last operand), or in 64 "
+                     "bits, in every iteration: a term is (value, coefficient) or (counter, coefficient, step) of "
+                     "(start, trips)")
+CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower,
+                 partials=NONDIFF, eval_attrs=True,
+                 doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
                  "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap")
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=_load_lower, partials=STRUCTURAL,
-                doc="element at indices that are in range; {apart}: (group, number, *others): the array shares no memory with the "
+                doc="element at indices that are in range; {apart}: (group, number, *others): the array shares no "
+                    "memory with the "
                 "others of a group of arrays of the function; {parallel}: no iteration of the loop touches what "
                 "another writes; {strided}: in the "
                 "copy of a loop for steps of any size")
@@ -506,28 +519,36 @@ ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_
                  doc="write the last operand at indices that are in range; {apart}, {parallel}, {strided}: as of "
                      "array_load")
 ROW_COPY = Op("row_copy", lambda types, attrs: None, READS | WRITES, lower=_row_copy_lower, partials=STRUCTURAL,
-              doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no memory, the elements of "
+              doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no "
+                  "memory, the elements of "
               "a row lie side by side")
 SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE,
                 lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
-                doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 in eight running sums, "
+                doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or "
+                    "float64 in eight running sums, "
                 "which are then added in pairs")
-ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim), RAISES | READS | ALLOCATES, lower=_copy_lower,
-                partials=STRUCTURAL, doc="where the condition holds, a copy of an array of 3 axes or fewer; else one without elements in memory")
+ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim), RAISES | READS | ALLOCATES,
+                lower=_copy_lower, partials=STRUCTURAL, doc="where the condition holds, a copy of an array of 3 axes "
+                                                            "or fewer; else one without elements in memory")
 DOT = Op("dot", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE, lower=_dot_lower,
          doc="the dot product of two vectors of one length, of float32 or float64, in any order")
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE, lower=_hidden_lower,
             doc="the same number, of which neither the passes nor LLVM know anything")
-ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]], partials=NONDIFF,
-               bounds=(0, MAX_BYTES), doc="length of {axis}")
+ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]],
+               partials=NONDIFF, bounds=(0, MAX_BYTES), doc="length of {axis}")
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,
-                  lower=lambda e, inst, a: [a[2 + inst.args[0].type.ndim + inst.attrs["axis"]]], doc="byte stride of {axis}")
-ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, space, stride, *, size: stride // size if n == space else 0,
+                  lower=lambda e, inst, a: [a[2 + inst.args[0].type.ndim + inst.attrs["axis"]]],
+                  doc="byte stride of {axis}")
+ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, space, stride, *, size: stride // size
+                if n == space else 0,
                 eval_attrs=True, partials=NONDIFF, lower=lambda e, inst, n, space, stride: [e.assign(
-                    f"call i64 {e.helper('pyj_step')}(i64 {n[0]}, i64 {space[0]}, i64 {stride[0]}, i64 {inst.attrs['size'].bit_length() - 1})")],
-                doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and byte stride `stride` "
-                "in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of the result, so it makes a vectorised loop for 1 and a scalar one")
+                    f"call i64 {e.helper('pyj_step')}(i64 {n[0]}, i64 {space[0]}, i64 {stride[0]}, i64 "
+                    f"{inst.attrs['size'].bit_length() - 1})")],
+                doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and "
+                    "byte stride `stride` "
+                "in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of the result, so it "
+                "makes a vectorised loop for 1 and a scalar one")
 ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
                 lower=lambda e, inst, a: [e.assign(f"ptrtoint ptr {a[0]} to i64")], doc="address of the first element")
 ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_view_lower, partials=STRUCTURAL,
@@ -538,17 +559,20 @@ ARRAY_NEW = Op("array_new", _new_rule, RAISES | ALLOCATES, lower=_new_lower, par
 FRAME_ARRAY = Op("frame_array", _new_rule, WRITES, lower=_frame_lower, partials=STRUCTURAL,
                  doc="array of {type} and constant lengths in the frame of the function, the same memory each time; "
                  "{zero}: filled with zeros")
-ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower, partials=NONDIFF, doc="`x is y` of arrays")
-CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_cell_new_lower, partials=STRUCTURAL,
-              doc="cell of {type} holding the operand")
+ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower, partials=NONDIFF,
+                doc="`x is y` of arrays")
+CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_cell_new_lower,
+              partials=STRUCTURAL, doc="cell of {type} holding the operand")
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
                   partials=NONDIFF, doc="iterator object over an iteration state")
-CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), READS | ALLOCATES, lower=_cell_load_lower, partials=STRUCTURAL,
-               doc="content of a cell or iterator (a new reference)")
+CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), READS | ALLOCATES, lower=_cell_load_lower,
+               partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)")
 CELL_STORE = Op("cell_store", lambda types, attrs: None, WRITES, lower=_cell_store_lower, partials=STRUCTURAL,
                 doc="replace the content; the cell takes a reference of its own and gives up the old one")
-RETAIN = Op("retain", lambda types, attrs: None, WRITES, lower=_retain_lower, partials=NONDIFF, doc="one more reference")
-RELEASE = Op("release", lambda types, attrs: None, WRITES, lower=_release_lower, partials=NONDIFF, doc="one reference less")
+RETAIN = Op("retain", lambda types, attrs: None, WRITES, lower=_retain_lower, partials=NONDIFF,
+            doc="one more reference")
+RELEASE = Op("release", lambda types, attrs: None, WRITES, lower=_release_lower, partials=NONDIFF,
+             doc="one reference less")
 POLL = Op("poll", lambda types, attrs: None, RAISES | WRITES, lower=_poll_lower, partials=NONDIFF,
           doc="{cost} (or the operand) more units of work done: now and then, let Python handle signals")
 

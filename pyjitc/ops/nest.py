@@ -97,7 +97,8 @@ def _into(values, axis, ndims, into, listed):
 
 
 def _apart(shapes, listed):
-    return "operands could not be broadcast together with shapes " + "".join(shape_text(shapes[n] if n >= 0 else ()) + " " for n in listed)
+    return ("operands could not be broadcast together with shapes "
+            + "".join(shape_text(shapes[n] if n >= 0 else ()) + " " for n in listed))
 
 
 def _broadcast(*values, axis, ndims, into=None, listed=None):
@@ -184,8 +185,8 @@ def _never(e, inst, *operands):
 
 
 def _hole(name, result, effects, doc):
-    return Op(name, lambda types, attrs: attrs["type"] if result is None else result, effects, lower=_never, partials=STRUCTURAL,
-              doc=doc)
+    return Op(name, lambda types, attrs: attrs["type"] if result is None else result, effects, lower=_never,
+              partials=STRUCTURAL, doc=doc)
 
 
 def _result(types, attrs):
@@ -204,26 +205,32 @@ NEST_INTO = Op("nest_into", _result, RAISES | READS | WRITES, lower=_never, part
 ELEMENT = _hole("element", None, READS, "value of the tree, of {type}, at an index")
 ELEMENT_UNIT = _hole("element_unit", None, READS, "the same, of {type}, where `unit` holds: elements follow each "
                                                   "other along the last axis")
-STRETCHED = _hole("stretched", Bool, PURE, "whether rows of one operand meet columns of others: along the last axis each of these repeats one element")
+STRETCHED = _hole("stretched", Bool, PURE, "whether rows of one operand meet columns of others: along the last axis "
+                                           "each of these repeats one element")
 ELEMENT_STRETCHED = _hole("element_stretched", None, READS, "the value, of {type}, at an index where that holds")
-UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their elements follow each other, "
+UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their "
+                                 "elements follow each other, "
              "repeat, or have a step that LLVM makes two loops of")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
-PLAIN = _hole("plain", Bool, PURE, "whether the tree is an array of {type} and nothing else, whose elements follow each other from the index on")
+PLAIN = _hole("plain", Bool, PURE, "whether the tree is an array of {type} and nothing else, whose elements follow "
+                                   "each other from the index on")
 REPEATED = _hole("repeated", Bool, PURE, "whether the nest is in a loop that changes its arrays, where they may be "
                  "short rows, and an element takes {most} operations or fewer")
 ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1), PURE, lower=_never, partials=STRUCTURAL,
          doc="these elements of {type} as an array, of which the length is not true")
-OVERLAPS = _hole("overlaps", Bool, PURE, "whether writing into the array could change elements of operands before they are read")
+OVERLAPS = _hole("overlaps", Bool, PURE,
+                 "whether writing into the array could change elements of operands before they are read")
 SAVE = Op("save", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
           doc="(target): operands of fewer elements that share memory with it are copied before they are read")
 PUT = Op("put", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
-         doc="(target, fresh, apart, index..., value): write into the array, `fresh` where `apart`, at an index of a nest; no other "
+         doc="(target, fresh, apart, index..., value): write into the array, `fresh` where `apart`, at an index of a "
+             "nest; no other "
          "iteration reads or writes there")
 PUT_UNIT = Op("put_unit", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
               doc="the same into an array whose elements follow each other along the last axis")
 BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, eval_attrs=True, lower=_broadcast_lower,
-               partials=NONDIFF, doc="length of {axis} (from the last) of arrays of {ndims} with these lengths together; {into}: "
+               partials=NONDIFF,
+               doc="length of {axis} (from the last) of arrays of {ndims} with these lengths together; {into}: "
                "the first is where the others go, {listed}: the shapes that the error says; ValueError as NumPy")
 
 NEST_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

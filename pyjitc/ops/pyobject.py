@@ -36,7 +36,8 @@ def _call_lower(e, inst, callee, *operands):
 
 def _format_lower(e, inst, x, spec=()):
     """str of one part of an f-string: conversion first, then format(value, spec)."""
-    convert = {"": None, "s": "PyObject_Str", "r": "PyObject_Repr", "a": "PyObject_ASCII"}[inst.attrs.get("conversion") or ""]
+    convert = {"": None, "s": "PyObject_Str", "r": "PyObject_Repr",
+               "a": "PyObject_ASCII"}[inst.attrs.get("conversion") or ""]
     value = x[0]
     if convert:
         e.declare(f"declare ptr @{convert}(ptr)")
@@ -72,17 +73,22 @@ def _getattr_lower(e, inst, x):
 PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NONDIFF,
             doc="the Python object of a value")
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | READS | HOST, lower=_unbox_lower,
-              eval=lambda x, *, type: x, eval_attrs=True, partials=NONDIFF, doc="the value of {type} in a Python object")
+              eval=lambda x, *, type: x, eval_attrs=True, partials=NONDIFF,
+              doc="the value of {type} in a Python object")
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NONDIFF,
-             eval=lambda f, *args, kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),
+             eval=lambda f, *args,
+             kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),
              eval_attrs=True, doc="call a Python object; the last operands are the keywords {kwnames}")
-PY_GETATTR = Op("py_getattr", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_getattr_lower, partials=NONDIFF,
-                eval=lambda x, *, name: getattr(x, name), eval_attrs=True, doc="attribute {name} of a Python object")
+PY_GETATTR = Op("py_getattr", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_getattr_lower,
+                partials=NONDIFF, eval=lambda x, *, name: getattr(x, name), eval_attrs=True,
+                doc="attribute {name} of a Python object")
 PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS, lower=_format_lower, partials=NONDIFF,
-               eval=lambda x, spec, *, conversion="": format({"s": str, "r": repr, "a": ascii}.get(conversion, lambda v: v)(x), spec or ""),
-               eval_attrs=True, doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'")
-PY_JOIN = Op("py_join", lambda types, attrs: Str, _EFFECTS, lower=_join_lower, eval=lambda *parts: "".join(parts), partials=NONDIFF,
-             doc="the strings one after the other")
+               eval=lambda x, spec, *,
+               conversion="": format({"s": str, "r": repr, "a": ascii}.get(conversion, lambda v: v)(x), spec or ""),
+               eval_attrs=True,
+               doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'")
+PY_JOIN = Op("py_join", lambda types, attrs: Str, _EFFECTS, lower=_join_lower, eval=lambda *parts: "".join(parts),
+             partials=NONDIFF, doc="the strings one after the other")
 KEEP = Op("keep", lambda types, attrs: None, WRITES, lower=lambda e, inst, x: [], eval=lambda x: None, partials=NONDIFF,
           doc="the object lives until here: an array opened from it lies in its memory")
 

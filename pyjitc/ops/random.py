@@ -81,7 +81,8 @@ def _bounded_lower(e, inst, generator, offset, span, masked):
     slot = e.alloca(width)
     c = _extended(t, llvm)
     function = e.external(f"pyjitc_random_random_bounded_{'bool' if t is NpBool else t.text}_fill")
-    e.line(f"call void {function}(ptr {_bitgen(e, inst, generator)}, {c} {offset[0]}, {c} {span[0]}, i64 1, i1 zeroext {masked[0]}, "
+    e.line(f"call void {function}(ptr {_bitgen(e, inst, generator)}, {c} {offset[0]}, {c} {span[0]}, i64 1, i1 "
+           f"zeroext {masked[0]}, "
            f"ptr {slot}) nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)")
     value = e.assign(f"load {width}, ptr {slot}")
     return [e.assign(f"icmp ne i8 {value}, 0") if llvm == "i1" else value]
@@ -168,8 +169,8 @@ def _table(index, *, row):
     return int(found.view(np.int64)) if row == "k" else float(found)
 
 
-RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EFFECTS, lower=_next_lower, partials=NONDIFF,
-                 eval=_next, eval_attrs=True,
+RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EFFECTS, lower=_next_lower,
+                 partials=NONDIFF, eval=_next, eval_attrs=True,
                  doc="the next uint64, uint32 or double ({kind}) of the bit generator of a generator object")
 RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower, partials=NONDIFF,
                  eval=_called, eval_attrs=True,
@@ -188,11 +189,11 @@ GAUSS_KEPT = Op("gauss_kept", lambda types, attrs: Float, READS, lower=_gauss_ke
 GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, WRITES, lower=_gauss_put_lower, partials=NONDIFF,
                eval=_put_gauss,
                doc="keep a normal number in a RandomState")
-NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k" else Float, READS, lower=_table_lower, partials=NONDIFF,
-                  eval=_table, eval_attrs=True,
+NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k" else Float, READS, lower=_table_lower,
+                  partials=NONDIFF, eval=_table, eval_attrs=True,
                   doc="an element of table {row} of the ziggurat for normal numbers")
-RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower, partials=NONDIFF,
-                   eval=lambda *, cls: np.random.mtrand._rand, eval_attrs=True,
+RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower,
+                   partials=NONDIFF, eval=lambda *, cls: np.random.mtrand._rand, eval_attrs=True,
                    doc="the RandomState, of class {cls}, behind the functions of np.random")
 
 RANDOM_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

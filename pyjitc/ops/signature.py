@@ -2,7 +2,8 @@
 
 A pattern is a type name (`int`, `float64`, `bool`), alternatives (`I | B`), an attribute (`{type}`, results only)
 or a letter, which stands for the same type wherever it occurs: F any float, I any integer (Python's or NumPy's),
-C any complex, B bool or bool_, N any number, S any number, date or duration, T any type. A digit makes it another variable: `x: F1, y: F2 -> F1`.
+C any complex, B bool or bool_, N any number, S any number, date or duration, T any type. A digit makes it another
+variable: `x: F1, y: F2 -> F1`.
 Texts are parsed at the first use, and answers are remembered per tuple of operand types: importing the op
 tables costs nothing, and asking again is one dictionary look-up.
 """

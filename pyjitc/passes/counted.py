@@ -1,7 +1,7 @@
 """Counted loops: what the iteration over a range looks like, and indices that are affine in its counter.
 
-The header of such a loop has a parameter `left` that goes down by one on every back edge, and leaves the loop when it is
-not positive; other integer parameters that change by a constant are its induction variables:
+The header of such a loop has a parameter `left` that goes down by one on every back edge, and leaves the loop when it
+is not positive; other integer parameters that change by a constant are its induction variables:
     header(value, left, ...):  more = igt left, 0 ; branch more -> body, exit          back edge: value + step, left - 1
 Used by versioning and polling; finds, changes nothing.
 """
@@ -44,7 +44,8 @@ class Counted:
 
 
 def counts_down(loop: Loop, defs: Definitions, edges) -> tuple | None:
-    """(left, edge to the body, edge out) of a loop that its header leaves when `left` has been counted down, or None."""
+    """(left, edge to the body, edge out) of a loop that its header leaves when `left` has been counted down, or
+    None."""
     header = loop.header
     branch = header.terminator
     if branch.op is not control.BRANCH:

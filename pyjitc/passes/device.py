@@ -1,8 +1,8 @@
 """Make a module fit for a GPU, or say where it cannot be.
 
 Runs after inlining, when what library functions need stands in the functions that need it. A `raise` of a text that is
-known becomes one instruction; global and captured arrays become data of the kernel, as they are now; elementary functions
-become calls of the library's own, written in plain arithmetic.
+known becomes one instruction; global and captured arrays become data of the kernel, as they are now; elementary
+functions become calls of the library's own, written in plain arithmetic.
 Before:  e = exc_new {cls} (text) ; exc_throw e        After:  throw {cls, message}
          a = py_unbox (const array)                            a = constant_array {type, shape, data}
          y = sin x                                             y = invoke {callee: sin} (x)
@@ -26,7 +26,8 @@ from ..ops.blas import BLAS_OPS
 from ..ops.control import INVOKE
 from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN, PY_UNBOX
 from ..ops.random import RANDOM_OPS
-from ..types.kinds import Array, Bool, Cell, Function, Int, Iterator, NoneType, Str, Struct, Tuple, Union, bool_, is_float, is_integer
+from ..types.kinds import (Array, Bool, Cell, Function, Int, Iterator, NoneType, Str, Struct, Tuple, Union, bool_,
+                           is_float, is_integer)
 from ..types.lattice import dtype_of
 from .rewrite import remove_unreachable
 
@@ -43,8 +44,8 @@ _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STO
 
 
 def lower(module: list[ir.Function], replacement: Callable) -> bool:
-    """Rewrite what has another form on a GPU; whether calls were made that want inlining. replacement: instruction -> typed
-    library function that computes its result, or None."""
+    """Rewrite what has another form on a GPU; whether calls were made that want inlining. replacement: instruction ->
+    typed library function that computes its result, or None."""
     called = False
     for fn in module:
         _drop_idle_handlers(fn)
@@ -61,7 +62,8 @@ def lower(module: list[ir.Function], replacement: Callable) -> bool:
 
 
 def _drop_idle_handlers(fn: ir.Function) -> None:
-    """Those that only raise again what arrived, as generators of Python 3.12 and later have. Nor are there signals to look for."""
+    """Those that only raise again what arrived, as generators of Python 3.12 and later have. Nor are there signals to
+    look for."""
     idle = {block for block in fn.blocks if _only_raises_again(block)}
     for block in fn.blocks:
         if any(inst.op is memory.POLL for inst in block.insts):
@@ -114,15 +116,18 @@ def _print_parts(fn: ir.Function) -> None:
         texts, values, forms = [inst.attrs["texts"][0]], [], []
         for arg, text in zip(inst.args, inst.attrs["texts"][1:]):
             if not _add_parts(arg, made, texts, values, forms, used):
-                raise _error(fn, inst, "print this str, which is made as the kernel runs", "print numbers, as in print('x is', x), print(f'x is {x}') or print(f'{i:4d} {x:8.3f}')")
+                raise _error(fn, inst, "print this str, which is made as the kernel runs",
+                             "print numbers, as in print('x is', x), print(f'x is {x}') or print(f'{i:4d} {x:8.3f}')")
             texts[-1] += text
         inst.args, inst.attrs = values, {"texts": tuple(texts), "forms": tuple(forms)}
-    left = {a for b in fn.blocks for i in b.insts if i not in used for a in i.args} | {a for b in fn.blocks for e in b.edges() for a in e.args}
+    left = ({a for b in fn.blocks for i in b.insts if i not in used for a in i.args}
+            | {a for b in fn.blocks for e in b.edges() for a in e.args})
     for block in fn.blocks:
         block.insts = [i for i in block.insts if i not in used or i.result in left]
 
 
-def _add_parts(value: ir.Value, made, texts: list[str], values: list[ir.Value], forms: list[str], used: set[ir.Inst]) -> bool:
+def _add_parts(value: ir.Value, made, texts: list[str], values: list[ir.Value], forms: list[str],
+               used: set[ir.Inst]) -> bool:
     inst = made.get(value)
     if value.type is not Str:
         values.append(value)
@@ -142,7 +147,8 @@ def _add_parts(value: ir.Value, made, texts: list[str], values: list[ir.Value], 
     t = box.args[0].type if box is not None and box.op is PY_BOX else NoneType
     if inst.args[1].type is NoneType:
         form = ""
-    elif spec is not None and spec.op is control.CONST and re.fullmatch(_FLOAT_FORM if is_float(t) else _INT_FORM, spec.attrs["value"]):
+    elif (spec is not None and spec.op is control.CONST
+          and re.fullmatch(_FLOAT_FORM if is_float(t) else _INT_FORM, spec.attrs["value"])):
         form = spec.attrs["value"]
     else:
         return False
@@ -158,7 +164,8 @@ def _add_parts(value: ir.Value, made, texts: list[str], values: list[ir.Value], 
 
 
 def _bake_arrays(fn: ir.Function) -> None:
-    made = {i.result: i for b in fn.blocks for i in b.insts if i.op is control.CONST and isinstance(i.attrs["value"], np.ndarray)}
+    made = {i.result: i for b in fn.blocks for i in b.insts if i.op is control.CONST
+            and isinstance(i.attrs["value"], np.ndarray)}
     baked = set()
     for block in fn.blocks:
         for inst in block.insts:
@@ -169,18 +176,20 @@ def _bake_arrays(fn: ir.Function) -> None:
                 inst.attrs = {"type": inst.result.type, "shape": array.shape, "data": array.tobytes(order).hex()}
                 baked.add(inst.result)
             elif inst.op in (memory.ARRAY_STORE, gpu.ATOMIC, gpu.ATOMIC_CAS) and inst.args[0] in baked:
-                raise _error(fn, inst, "change a global or captured array, which is a constant of the kernel", "pass the array as an argument")
+                raise _error(fn, inst, "change a global or captured array, which is a constant of the kernel",
+                             "pass the array as an argument")
 
 
 def keep_small(fn: ir.Function) -> None:
-    """Make new arrays of a known small size arrays of the thread's own, which are the same memory each time: of those that no
-    later pass of a loop can still hold."""
+    """Make new arrays of a known small size arrays of the thread's own, which are the same memory each time: of those
+    that no later pass of a loop can still hold."""
     consts = {i.result: i.attrs["value"] for b in fn.blocks for i in b.insts if i.op is control.CONST}
     passed = {a for b in fn.blocks for e in b.edges() for a in e.args}
     for block in reversed(list(reverse_postorder(fn))):
         for inst in reversed(block.insts):
             t = inst.result.type if inst.result is not None else None
-            if inst.op is control.RETURN or t is not None and (inst.result in passed if inst.op in _SAME_MEMORY else not _is_scalar(t)):
+            if (inst.op is control.RETURN or t is not None
+                and (inst.result in passed if inst.op in _SAME_MEMORY else not _is_scalar(t))):
                 passed.update(inst.args)
     for block in fn.blocks:
         made: list[ir.Inst] = []
@@ -190,7 +199,8 @@ def keep_small(fn: ir.Function) -> None:
                 continue
             shape = tuple([consts.get(n, -1) for n in inst.args])
             count = math.prod(shape)
-            if min(shape, default=1) < 0 or count * memory.item_bytes(inst.result.type.dtype) > SMALL or inst.attrs["zero"] and count > 64:
+            if (min(shape, default=1) < 0 or count * memory.item_bytes(inst.result.type.dtype) > SMALL
+                or inst.attrs["zero"] and count > 64):
                 continue
             if inst.attrs["zero"]:
                 made += _zeroed(inst, shape)
@@ -206,14 +216,17 @@ def _is_scalar(t) -> bool:
 
 def _zeroed(array: ir.Inst, shape) -> list[ir.Inst]:
     t = array.result.type.dtype
-    numbers = [ir.Inst(control.CONST, (), {"value": n}, ir.Value(Int), loc=array.loc) for n in range(max(shape, default=0))]
+    numbers = [ir.Inst(control.CONST, (), {"value": n}, ir.Value(Int), loc=array.loc)
+               for n in range(max(shape, default=0))]
     zero = ir.Inst(control.CONST, (), {"value": dtype_of(t).type(0)}, ir.Value(t), loc=array.loc)
-    return [*numbers, zero, *(ir.Inst(memory.ARRAY_STORE, [array.result, *(numbers[k].result for k in index), zero.result], {}, loc=array.loc)
+    return [*numbers, zero, *(ir.Inst(memory.ARRAY_STORE, [array.result, *(numbers[k].result for k in index),
+                                                           zero.result], {}, loc=array.loc)
                               for index in itertools.product(*map(range, shape)))]
 
 
 def check(module: list[ir.Function], recursive) -> None:
-    """UnsupportedError for the first thing, in source order, that a GPU cannot do. recursive: functions that call themselves."""
+    """UnsupportedError for the first thing, in source order, that a GPU cannot do. recursive: functions that call
+    themselves."""
     found = []
     for fn in module:
         for block in fn.blocks:
@@ -225,13 +238,16 @@ def check(module: list[ir.Function], recursive) -> None:
         return
     calls = calls_in(module)
     found = [(*in_program(fn, inst, calls), *why) for fn, inst, *why in found]
-    fn, inst, what, hint = min(found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].op is not _NEW, one[1].loc.col))
+    fn, inst, what, hint = min(found, key=lambda one: (one[0] is not module[0], one[1].loc.line, one[1].op is not _NEW,
+                                                       one[1].loc.col))
     raise _error(fn, inst, what, hint)
 
 
 def _protected(fn: ir.Function, inst: ir.Inst) -> ir.Inst:
-    """For an instruction of no line, which stands in a handler: the first one in source order that goes to a handler."""
-    return min((i for b in fn.blocks for i in b.insts if i.unwind is not None and i.loc.line), key=lambda i: (i.loc.line, i.loc.col), default=inst)
+    """For an instruction of no line, which stands in a handler: the first one in source order that goes to a
+    handler."""
+    return min((i for b in fn.blocks for i in b.insts if i.unwind is not None and i.loc.line),
+               key=lambda i: (i.loc.line, i.loc.col), default=inst)
 
 
 def calls_in(module: list[ir.Function]) -> dict:
@@ -250,8 +266,8 @@ def in_program(fn: ir.Function, inst: ir.Inst, calls) -> tuple[ir.Function, ir.I
 
 def _error(fn: ir.Function, inst: ir.Inst, what: str, hint: str) -> UnsupportedError:
     loc = inst.loc
-    return UnsupportedError(Diagnostic(f"a GPU cannot {what}", fn.filename, loc.line or fn.firstlineno, loc.end_line, loc.col, loc.end_col,
-                                       fn.qualname, hint=hint))
+    return UnsupportedError(Diagnostic(f"a GPU cannot {what}", fn.filename, loc.line or fn.firstlineno, loc.end_line,
+                                       loc.col, loc.end_col, fn.qualname, hint=hint))
 
 
 def _reason(inst: ir.Inst, recursive):
@@ -260,12 +276,14 @@ def _reason(inst: ir.Inst, recursive):
     if op in _CAUGHT or inst.unwind is not None and op.effects & ir.RAISES and op is not _NEW:
         return "catch exceptions", "test before instead of try; what is raised in a kernel reaches the host"
     if op is _NEW or op is _THROW_NEW:
-        return "make exceptions with arguments", "raise with a fixed text, or one with ints in it: raise ValueError(f\"negative at {i}\")"
+        return ("make exceptions with arguments",
+                "raise with a fixed text, or one with ints in it: raise ValueError(f\"negative at {i}\")")
     if op is memory.ARRAY_NEW:
         return ("allocate arrays",
                 "pass the array to the kernel, or take cuda.shared.array or cuda.local.array of a fixed size")
     if op in _HEAP:
-        return "keep variables that closures change, or iterators, in memory of their own", "pass values as arguments and results"
+        return ("keep variables that closures change, or iterators, in memory of their own",
+                "pass values as arguments and results")
     if op is INVOKE and inst.attrs["callee"] in recursive:
         return f"call {inst.attrs['callee'].qualname}() recursively", "write a loop, with a local array as the stack"
     if op in _RANDOM:

@@ -19,8 +19,8 @@ __all__ = ["flatten", "parts"]
 MOST = 32  # parts of one aggregate: wide tuples stay whole
 _GETS = frozenset((s.TUPLE_GET, s.STRUCT_GET, s.SLICE_GET, s.RANGE_GET, s.CAPTURE_GET, s.METHOD_SELF, s.DUAL_WIDE,
                    s.DUAL_IS_NARROW))
-_MAKES = frozenset((s.TUPLE_MAKE, s.STRUCT_MAKE, s.PACK, s.SLICE_MAKE, s.RANGE_MAKE, s.FUNCTION_MAKE, s.METHOD_MAKE, s.UNDEF,
-                    s.UNION_MAKE, s.DUAL_MAKE))
+_MAKES = frozenset((s.TUPLE_MAKE, s.STRUCT_MAKE, s.PACK, s.SLICE_MAKE, s.RANGE_MAKE, s.FUNCTION_MAKE, s.METHOD_MAKE,
+                    s.UNDEF, s.UNION_MAKE, s.DUAL_MAKE))
 _TRIPLE = ("start", "stop", "step")
 
 
@@ -58,7 +58,8 @@ def _is_wide(t: k.Type) -> bool:
 
 
 def flatten(fn: Function, facts: Facts) -> bool:
-    wanted = [(b, p) for b in fn.blocks[1:] for p in b.params if parts(p.type) is not None or isinstance(p.type, k.Union)]
+    wanted = [(b, p) for b in fn.blocks[1:] for p in b.params if parts(p.type) is not None
+              or isinstance(p.type, k.Union)]
     if not wanted:
         return False
     read = {inst.args[0] for b in fn.blocks for inst in b.insts if inst.op in _GETS}

@@ -1,7 +1,8 @@
 """Fusion of loop nests: a nest whose result only another nest reads becomes part of that nest's tree.
 
-A producer moves down to its consumer only inside one loop and past nothing that writes what it reads. Products with vectors that read
-one matrix are done together, and what the same mask selects is not gathered. The first half of nests.py.
+A producer moves down to its consumer only inside one loop and past nothing that writes what it reads. Products with
+vectors that read one matrix are done together, and what the same mask selects is not gathered. The first half of
+nests.py.
 """
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ DEEPEST = 128  # kernels of one: every producer that joins a tree copies it
 
 
 class Fusion:
-    """Moves producers into consumers. place: nest -> (block, position); both stay as they are until everything is decided."""
+    """Moves producers into consumers. place: nest -> (block, position); both stay as they are until everything is
+    decided."""
 
     def __init__(self, fn: Function):
         self.fn, self.defs = fn, definitions(fn)
@@ -35,7 +37,8 @@ class Fusion:
         self.writes: dict[Block, list[int]] = {}
         self.gone: set[Inst] = set()
         self.instead_of: dict[Inst, list[Inst]] = {}
-        self.selected: set[Value] = set()  # what masks have selected that now need not be gathered, if nothing else reads it
+        # what masks have selected that now need not be gathered, if nothing else reads it
+        self.selected: set[Value] = set()
         self.loops: LoopNest | None = None
         self.paths: dict[tuple[Block, Block], list[Block] | None] = {}
         for block in fn.blocks:
@@ -60,7 +63,8 @@ class Fusion:
         self.products()
         if self.gone or self.instead_of:
             for block in self.fn.blocks:
-                block.insts = [new for inst in block.insts if inst not in self.gone for new in self.instead_of.get(inst, (inst,))]
+                block.insts = [new for inst in block.insts if inst not in self.gone
+                               for new in self.instead_of.get(inst, (inst,))]
         if self.selected:
             self.drop_selected()
 
@@ -84,7 +88,8 @@ class Fusion:
                 if "instead" in inst.attrs and v.type.ndim < inst.attrs["ndim"]:
                     continue
                 only = self.uses[v] == inst.args[first:].count(v)
-                if not only and not self.is_shared(v, producer) or v.type.ndim < inst.attrs["ndim"] and _costly(producer.attrs["tree"]):
+                if (not only and not self.is_shared(v, producer) or v.type.ndim < inst.attrs["ndim"]
+                    and _costly(producer.attrs["tree"])):
                     continue
                 if _nodes(inst.attrs["tree"]) + _nodes(producer.attrs["tree"]) > DEEPEST:
                     continue
@@ -136,7 +141,8 @@ class Fusion:
                      *(Inst(m.ARRAY_DIM, [target], {"axis": k}, Value(Int), inst.loc) for k in axes),
                      *(Inst(m.ARRAY_STRIDE, [source], {"axis": k}, Value(Int), inst.loc) for k in axes)]
             whole[v] = Value(source.type)
-            new += [*parts, Inst(m.ARRAY_VIEW, [source, *(x.result for x in parts)], {"type": source.type}, whole[v], inst.loc)]
+            new += [*parts,
+                    Inst(m.ARRAY_VIEW, [source, *(x.result for x in parts)], {"type": source.type}, whole[v], inst.loc)]
         operands = _merged(inst, producer, given) if producer.op is NEST else inst.args[first:]
         if len(operands) > MOST:
             return
@@ -155,7 +161,8 @@ class Fusion:
         self.selected.update(found)
 
     def equal(self, x: Value, y: Value) -> bool:
-        """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and are only read."""
+        """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and
+        are only read."""
         one, two = self.defs.get(x), self.defs.get(y)
         if one is None or two is None or one.op is not NEST or two.op is not NEST or one.attrs["template"] is not two.attrs["template"] \
                 or fails(one.attrs["tree"]) or not _alike(one.attrs["tree"],
@@ -164,9 +171,11 @@ class Fusion:
             return False
         between = self.between(one, two)
         read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
-        return between is not None and all((target := _written(w)) is not None and all(distinct(self.defs, v, target) for v in read)
+        return between is not None and all((target := _written(w)) is not None
+                                           and all(distinct(self.defs, v, target) for v in read)
                                            for w in between) \
-            and all(gathers(user) or user.op is m.ARRAY_DIM or user.op in NESTS and _written(user) is not v for v in (x, y) for user in self.users(v))
+            and all(gathers(user) or user.op is m.ARRAY_DIM or user.op in NESTS and _written(user) is not v
+                    for v in (x, y) for user in self.users(v))
 
     def alike(self, x: Value, y: Value) -> bool:
         one, two = self.defs.get(x), self.defs.get(y)
@@ -176,22 +185,25 @@ class Fusion:
     def drop_selected(self) -> None:
         """Calls that gather what nothing reads but the lengths of what is gone."""
         replace: dict[Value, Value] = {}
-        lengths = {inst.result for block in self.fn.blocks for inst in block.insts if inst.op is m.ARRAY_DIM and inst.args[0] in self.selected}
+        lengths = {inst.result for block in self.fn.blocks for inst in block.insts if inst.op is m.ARRAY_DIM
+                   and inst.args[0] in self.selected}
         for block in self.fn.blocks:
             for inst in block.insts:
-                if inst.op is BROADCAST and lengths.issuperset(inst.args) and inst.attrs.get("into") is None:  # of one mask: they are equal
+                # of one mask: they are equal
+                if inst.op is BROADCAST and lengths.issuperset(inst.args) and inst.attrs.get("into") is None:
                     replace[inst.result] = inst.args[0]
                     lengths.add(inst.result)
             block.insts = [inst for inst in block.insts if inst.result not in replace]
         substitute(self.fn.blocks, replace)
         dce.run(self.fn)
-        read = {v for block in self.fn.blocks for inst in block.insts for v in [*inst.args, *(v for edge in inst.edges() for v in edge.args)]}
+        read = {v for block in self.fn.blocks for inst in block.insts
+                for v in [*inst.args, *(v for edge in inst.edges() for v in edge.args)]}
         for block in self.fn.blocks:
             block.insts = [inst for inst in block.insts if inst.result not in self.selected or inst.result in read]
 
     def products(self) -> None:
-        """Products with a matrix that is there already are calls; two with one matrix, from either side, are one call, which reads it
-        once."""
+        """Products with a matrix that is there already are calls; two with one matrix, from either side, are one call,
+        which reads it once."""
         plain = [inst for inst in self.place if inst not in self.gone and "instead" in inst.attrs]
         operands = {inst: inst.args[inst.attrs["count"]:] for inst in plain}
         for inst in plain:
@@ -204,7 +216,8 @@ class Fusion:
                     break
         for inst in plain:
             if "instead" in inst.attrs:
-                inst.op, inst.args, inst.attrs = INVOKE, [*inst.args[1:3], inst.args[-1]] if inst.op is NEST_INTO else operands[inst], {"callee": inst.attrs["instead"]}
+                inst.op, inst.args, inst.attrs = (INVOKE, [*inst.args[1:3], inst.args[-1]] if inst.op is NEST_INTO
+                                                  else operands[inst], {"callee": inst.attrs["instead"]})
 
     def together(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value) -> bool:
         """One call for `matrix @ right` and `column @ matrix`, where the later of the two stands."""
@@ -243,8 +256,8 @@ class Fusion:
         return True
 
     def ahead(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value, between: list[Inst]) -> bool:
-        """`y = matrix @ right`, assignments, `z = column @ matrix`: with y comes z, where the program finds that the assignments will not write
-        into what z is made of."""
+        """`y = matrix @ right`, assignments, `z = column @ matrix`: with y comes z, where the program finds that the
+        assignments will not write into what z is made of."""
         home, at = self.place[one]
         if any(w.op is not NEST_INTO for w in between):
             return False
@@ -281,7 +294,8 @@ class Fusion:
             for v in (matrix, left):
                 if not distinct(self.defs, target, v):
                     low2, high2 = span_of(b, v, sizes[v])
-                    tests.append(b.op(a.BOR, b.op(a.IGE, low, high2, type=Bool), b.op(a.IGE, low2, high, type=Bool), type=Bool))
+                    tests.append(b.op(a.BOR, b.op(a.IGE, low, high2, type=Bool), b.op(a.IGE, low2, high, type=Bool),
+                                      type=Bool))
         sure = b.all(tests)
         both = _both(b, inst.attrs["beside"], (matrix, right, left), 2, sure)
         b.insts.append(Inst(s.TUPLE_GET, [both], {"index": 0}, one.result, one.loc))
@@ -311,7 +325,8 @@ class Fusion:
         if not between:
             return between is not None
         read = [v for v in producer.args[producer.attrs["count"]:] if isinstance(v.type, Array)]
-        return all((target := _written(inst)) is not None and all(distinct(self.defs, v, target) for v in read) for inst in between)
+        return all((target := _written(inst)) is not None and all(distinct(self.defs, v, target) for v in read)
+                   for inst in between)
 
     def between(self, producer: Inst, consumer: Inst) -> list[Inst] | None:
         """The instructions that write on a way from one to the other; None where it must not move that far."""
@@ -333,7 +348,8 @@ class Fusion:
                 *(home.insts[w] for w in self.writes.get(home, ()) if w < k)]
 
     def path(self, source: Block, home: Block) -> list[Block] | None:
-        """The blocks between one and another that it dominates; None where the second runs more often, or in another loop."""
+        """The blocks between one and another that it dominates; None where the second runs more often, or in another
+        loop."""
         loops = self.flow()
         if loops.irreducible or loops.of.get(source) is not loops.of.get(home):
             return None
@@ -358,10 +374,12 @@ class Fusion:
             return False  # every element of a column is a line of the cache
         readers = [inst for inst in self.place if inst.op in NESTS and inst not in self.gone and v in inst.args]
         return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(
-            inst.args[inst.attrs["count"]:].count(v) for inst in readers) and all(inst.attrs["ndim"] == v.type.ndim for inst in readers)
+            inst.args[inst.attrs["count"]:].count(v) for inst in readers) and all(inst.attrs["ndim"] == v.type.ndim
+                                                                                  for inst in readers)
 
 
-def _both(b: "Builder", callee: Function, operands, mode: int, sure: Value | None = None, ready: Value | None = None) -> Value:
+def _both(b: "Builder", callee: Function, operands, mode: int, sure: Value | None = None,
+          ready: Value | None = None) -> Value:
     """A call of products.both_products."""
     kinds = [p.type for p in callee.params]
     args = [retyped(b, v, t) for v, t in zip(operands, kinds)]

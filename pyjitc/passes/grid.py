@@ -1,14 +1,15 @@
 """A kernel becomes a function that runs a whole block of threads on one CPU thread.
 
 Barriers cut the kernel into *regions*: the code between them. Each region is a loop over the threads of the block, and
-what a thread needs in a later region it keeps in a *slot*. Where threads may leave a region in different ways, or wait for
-their warp only, every thread has a *state*, the region it enters next; a region runs the threads that wait for it.
+what a thread needs in a later region it keeps in a *slot*. Where threads may leave a region in different ways, or wait
+for their warp only, every thread has a *state*, the region it enters next; a region runs the threads that wait for it.
 Before:  i = thread_id ; x = f(i) ; barrier ; y = g(x) ; return
 After:   loop t: x = f(t) ; slot_store 0 (t, x)        loop t: x = slot_load 0 (t) ; y = g(x)        return
 A kernel without waits that only asks for its threads' places in the grid runs neighbouring blocks as one wide block.
-What is the same for all threads and costs nothing to compute early stands before the loops; what follows cheaply from the
-thread's number is computed again in each region. A warp operation is a wait, an exchange, and another wait.
-Needs: SSA, everything that waits inlined, no handlers.  Keeps: checks; they leave through one block that says which thread it was.
+What is the same for all threads and costs nothing to compute early stands before the loops; what follows cheaply from
+the thread's number is computed again in each region. A warp operation is a wait, an exchange, and another wait.
+Needs: SSA, everything that waits inlined, no handlers.  Keeps: checks; they leave through one block that says which
+thread it was.
 Source: Stratton, Stone, Hwu: MCUDA (2008); Karrenberg, Hack: Improving Performance of OpenCL on CPUs (2012).
 """
 from __future__ import annotations
@@ -34,9 +35,10 @@ __all__ = ["run", "run_module", "Plan"]
 MAX_THREADS = 1024
 _UNIFORM = {CONST, gpu.BLOCK_ID, gpu.BLOCK_DIM, gpu.GRID_DIM, gpu.SHARED_ARRAY, gpu.DYNAMIC_SHARED, gpu.CONSTANT_ARRAY}
 _OWN = {gpu.THREAD_ID, gpu.LANE_ID, grid.LOCAL}
-_CHEAP = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.CAST, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE, a.BAND, a.BOR, a.BNOT,
-          a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, structure.TUPLE_MAKE, structure.TUPLE_GET, structure.STRUCT_MAKE, structure.STRUCT_GET,
-          structure.RETYPE, structure.CAPTURE_GET, structure.FUNCTION_MAKE, memory.ARRAY_DIM, memory.ARRAY_STRIDE}
+_CHEAP = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.CAST, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE,
+          a.BAND, a.BOR, a.BNOT, a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, structure.TUPLE_MAKE,
+          structure.TUPLE_GET, structure.STRUCT_MAKE, structure.STRUCT_GET, structure.RETYPE, structure.CAPTURE_GET,
+          structure.FUNCTION_MAKE, memory.ARRAY_DIM, memory.ARRAY_STRIDE}
 
 
 # After the threads of a block became loops: these are versioned as all loops are.
@@ -44,8 +46,8 @@ PASSES = [simplify, latches, gvn, unswitch, simplify, idle, latches, gvn, ranges
 
 
 def run_module(functions: list[ir.Function], options, replacement, recursive, check=None):
-    """From typed IR of a kernel, first of `functions`, to (functions, the first of which runs a block; its plan). The other
-    arguments are those of `pipeline.run_device`."""
+    """From typed IR of a kernel, first of `functions`, to (functions, the first of which runs a block; its plan). The
+    other arguments are those of `pipeline.run_device`."""
     kernel = functions[0]
     inline_all(functions)
     fold_shapes(kernel)
@@ -62,8 +64,8 @@ def run_module(functions: list[ir.Function], options, replacement, recursive, ch
 
 class Plan:
     """What the emitter needs to know of a block function. slots: type of each; local_bytes: of each thread's arrays;
-    masked: whether threads have states; cooperative: whether blocks wait for each other; wide: whether neighbouring blocks may run as one; lines: of each region, where its threads
-    wait."""
+    masked: whether threads have states; cooperative: whether blocks wait for each other; wide: whether neighbouring
+    blocks may run as one; lines: of each region, where its threads wait."""
 
     def __init__(self):
         self.slots: list = []
@@ -75,7 +77,8 @@ class Plan:
 
 
 def inline_all(module: list[ir.Function]) -> None:
-    """Mark the functions that a kernel calls, so that inlining puts them into it; what may fail in them keeps its place."""
+    """Mark the functions that a kernel calls, so that inlining puts them into it; what may fail in them keeps its
+    place."""
     for fn in module[1:]:
         if not fn.library:
             fn.attrs["inline"] = True
@@ -87,7 +90,8 @@ def inline_all(module: list[ir.Function]) -> None:
 
 def fold_shapes(fn: ir.Function) -> None:
     """Lengths of arrays whose shape is part of the code are constants."""
-    shapes = {i.result: i.attrs["shape"] for b in fn.blocks for i in b.insts if i.op in gpu.MEMORIES and "shape" in i.attrs}
+    shapes = {i.result: i.attrs["shape"] for b in fn.blocks for i in b.insts if i.op in gpu.MEMORIES
+              and "shape" in i.attrs}
     for block in fn.blocks:
         for inst in block.insts:
             if inst.op is memory.ARRAY_DIM and inst.args[0] in shapes:
@@ -100,7 +104,8 @@ def run(fn: ir.Function, options=None) -> Plan:
 
 
 class _Region:
-    """The code from `entry` to the next waits. number: its state; warp: it is entered by warps; line: where it is waited;
+    """The code from `entry` to the next waits. number: its state; warp: it is entered by warps; line: where it is
+    waited;
     before: instructions that run once for the block, first."""
 
     def __init__(self, entry: ir.Block, warp: bool, line: int, before=()):
@@ -127,7 +132,8 @@ class _Grid:
                                if i.op is memory.CHECK_INDEX and i.attrs.get("nonnegative")})
         self.poll()
         self.hoist()
-        self.unit = math.gcd(*(memory.item_bytes(i.args[0].type.dtype) for b in fn.blocks for i in b.insts if i.op in _TOUCHES))
+        self.unit = math.gcd(*(memory.item_bytes(i.args[0].type.dtype) for b in fn.blocks for i in b.insts
+                               if i.op in _TOUCHES))
         if not self.debug:
             stride.run(fn, self.start, self.own)
         regions = self.cut()
@@ -177,8 +183,8 @@ class _Grid:
             self.first_args = []
 
     def poll(self) -> None:
-        """Polls for signals in loops of a thread that may take long: all but innermost counted ones, which vectorise. Where
-        threads wait in a loop, the block polls between the regions."""
+        """Polls for signals in loops of a thread that may take long: all but innermost counted ones, which vectorise.
+        Where threads wait in a loop, the block polls between the regions."""
         nest = LoopNest(self.fn)
         if not nest.loops:
             return
@@ -188,7 +194,8 @@ class _Grid:
                     i.op in gpu.CONVERGENT for b in loop.blocks for i in b.insts):
                 continue
             for block in loop.latches:
-                block.insts.insert(len(block.insts) - 1, ir.Inst(memory.POLL, (), {"cost": 4}, None, block.insts[-1].loc))
+                block.insts.insert(len(block.insts) - 1,
+                                   ir.Inst(memory.POLL, (), {"cost": 4}, None, block.insts[-1].loc))
 
     def hoist(self) -> None:
         """Take out what is the same for all threads, and what follows from the thread's number."""
@@ -222,7 +229,8 @@ class _Grid:
         return len(self.plan.slots) - 1
 
     def asks_for_places(self) -> bool:
-        """Whether threads see of their number along x, and of their block's, only where they are in the grid; and blocks have no memory."""
+        """Whether threads see of their number along x, and of their block's, only where they are in the grid; and
+        blocks have no memory."""
         insts = [*self.start.insts, *self.own, *(i for b in self.fn.blocks for i in b.insts)]
         made = {i.result: i for i in insts if i.result is not None}
 
@@ -236,13 +244,15 @@ class _Grid:
                 along_x(x, gpu.BLOCK_ID) and along_x(y, gpu.BLOCK_DIM) for x, y in (inst.args, inst.args[::-1]))
 
         def is_place(inst) -> bool:
-            return inst.op is a.IADD and any(along_x(x, gpu.THREAD_ID) and is_base(y) for x, y in (inst.args, inst.args[::-1]))
+            return (inst.op is a.IADD
+                    and any(along_x(x, gpu.THREAD_ID) and is_base(y) for x, y in (inst.args, inst.args[::-1])))
 
         for inst in insts:
             if inst.op in (gpu.LANE_ID, gpu.SHARED_ARRAY, gpu.DYNAMIC_SHARED, grid.LOCAL):
                 return False
             for v in [*inst.args, *(x for edge in inst.edges() for x in edge.args)]:
-                if along_x(v, gpu.BLOCK_ID) and not is_base(inst.result) or (along_x(v, gpu.THREAD_ID) or is_base(v)) and not is_place(inst):
+                if (along_x(v, gpu.BLOCK_ID) and not is_base(inst.result) or (along_x(v, gpu.THREAD_ID) or is_base(v))
+                    and not is_place(inst)):
                     return False
         return True
 
@@ -264,7 +274,8 @@ class _Grid:
                 regions.append(self.wait(block, rest, False, inst.loc))
             elif inst.op is gpu.GRID_BARRIER:
                 self.plan.cooperative = True
-                regions.append(self.wait(block, rest, False, inst.loc, [ir.Inst(grid.GRID_WAIT, (), {}, ir.Value(Int), inst.loc)]))
+                regions.append(self.wait(block, rest, False, inst.loc,
+                                         [ir.Inst(grid.GRID_WAIT, (), {}, ir.Value(Int), inst.loc)]))
             elif inst.op is gpu.BARRIER_REDUCE:
                 slot, once = self.keep(block, inst.args[0], inst.loc), ir.Value(Int)
                 rest.insts.insert(0, ir.Inst(structure.RETYPE, (once,), {"type": Int}, inst.result, inst.loc))
@@ -276,8 +287,10 @@ class _Grid:
                 slot = self.keep(block, inst.args[1], inst.loc) if inst.args else -1
                 exchange = ir.Block("exchange")
                 how = inst.attrs.get("how", inst.op.name)
-                attrs = {"slot": slot, "what": inst.op.name, "how": how, "type": inst.result.type, "width": inst.attrs.get("width", 32)}
-                exchange.insts.append(ir.Inst(grid.LANES, (self.linear, *inst.args[:1], *inst.args[2:]), attrs, inst.result, inst.loc))
+                attrs = {"slot": slot, "what": inst.op.name, "how": how, "type": inst.result.type,
+                         "width": inst.attrs.get("width", 32)}
+                exchange.insts.append(ir.Inst(grid.LANES, (self.linear, *inst.args[:1], *inst.args[2:]), attrs,
+                                              inst.result, inst.loc))
                 done.append(exchange)
                 regions.append(self.wait(block, exchange, True, inst.loc))
                 regions.append(self.wait(exchange, rest, True, inst.loc))
@@ -351,7 +364,8 @@ class _Grid:
             last = block.insts[-1]
             region = last.attrs.get("wait")
             if region is not None and region in self.live:
-                block.insts[-1:-1] = [ir.Inst(grid.SLOT_STORE, (self.linear, v), {"slot": s, "common": self.is_common(v)}, loc=last.loc)
+                block.insts[-1:-1] = [ir.Inst(grid.SLOT_STORE, (self.linear, v),
+                                              {"slot": s, "common": self.is_common(v)}, loc=last.loc)
                                       for v, s in self.live[region]]
 
     def is_common(self, v: ir.Value) -> bool:
@@ -372,8 +386,9 @@ class _Grid:
         return [inst]
 
     def ended(self, last: ir.Inst) -> int:
-        """The state of a thread that has returned: -1, or below it by the line where it ran to the end of the kernel, which no
-        thread of a block may do while others wait. Returning early is a statement, and leaves those that wait to themselves."""
+        """The state of a thread that has returned: -1, or below it by the line where it ran to the end of the kernel,
+        which no thread of a block may do while others wait. Returning early is a statement, and leaves those that wait
+        to themselves."""
         line = last.loc.line if last.loc else 0
         text = linecache.getline(self.fn.filename, line) if self.debug else ""
         return -1 if not text or _SAYS_RETURN(text) else -1 - line
@@ -410,14 +425,16 @@ class _Grid:
         if region is not regions[0]:
             nobody = constant(head, -1)
             head.insts.append(ir.Inst(memory.POLL, (), {"cost": 64}, None, loc, unwind=ir.Edge(self.failing, [nobody])))
-        width, height, depth = (make(head, gpu.BLOCK_DIM, axis=k) if k or not self.plan.wide else make(head, grid.RUN) for k in range(3))
+        width, height, depth = (make(head, gpu.BLOCK_DIM, axis=k) if k or not self.plan.wide else make(head, grid.RUN)
+                                for k in range(3))
         zero, one = constant(head, 0), constant(head, 1)
 
         def counted(name, header, body, beyond, last, **attrs):
             """A loop that counts up; its counter. Entered by a jump to `header` with 0 and how often."""
             counter, left = ir.Value(Int, name), ir.Value(Int)
             header.params = [counter, left]
-            header.insts.append(ir.Inst(control.BRANCH, (make(header, a.IGT, left, zero, type=Bool),), {}, None, loc, [ir.Edge(body), ir.Edge(beyond)]))
+            header.insts.append(ir.Inst(control.BRANCH, (make(header, a.IGT, left, zero, type=Bool),), {}, None, loc,
+                                        [ir.Edge(body), ir.Edge(beyond)]))
             jump(last, header, make(last, a.IADD, counter, one), make(last, a.ISUB, left, one), **attrs)
             return counter
 
@@ -455,7 +472,8 @@ class _Grid:
             common = self.is_common(v)
             place, where = (head, zero) if common else (begin, linear)  # before any thread stores the next one
             loaded = ir.Value(v.type, v.name)
-            place.insts.append(ir.Inst(grid.SLOT_LOAD, (where,), {"slot": slot, "type": v.type, "common": common}, loaded, loc))
+            place.insts.append(ir.Inst(grid.SLOT_LOAD, (where,), {"slot": slot, "type": v.type, "common": common},
+                                       loaded, loc))
             if place is head:
                 head.insts[-2:] = head.insts[:-3:-1]  # in front of the jump
                 loaded = make(begin, structure.RETYPE, loaded, type=v.type)
@@ -474,7 +492,8 @@ class _Grid:
                 for block in copies.values():
                     if block is not home:
                         _rename(block, (v, values[v]), token)
-        jump(begin, copies[region.entry], *[values.get(p, p) for p in (self.first_args if region is regions[0] else ())])
+        jump(begin, copies[region.entry],
+             *[values.get(p, p) for p in (self.first_args if region is regions[0] else ())])
         for block in copies.values():
             last = block.insts[-1]
             follower = last.attrs.get("wait")
@@ -484,10 +503,12 @@ class _Grid:
                 if self.plan.masked:
                     block.insts.append(ir.Inst(grid.STATE_STORE, (linear,), {"region": number}, loc=last.loc))
                 elif len(exits) > 1:
-                    block.insts.append(ir.Inst(grid.SLOT_STORE, (linear, constant(block, number)), {"slot": self.choice, "common": True}, loc=last.loc))
+                    block.insts.append(ir.Inst(grid.SLOT_STORE, (linear, constant(block, number)),
+                                               {"slot": self.choice, "common": True}, loc=last.loc))
                 jump(block, latch)
             if not self.plan.masked:
-                block.insts = [i for i in block.insts if i.op is not grid.SLOT_STORE or (i.args[1], i.attrs["slot"]) not in unchanged]
+                block.insts = [i for i in block.insts if i.op is not grid.SLOT_STORE
+                               or (i.args[1], i.attrs["slot"]) not in unchanged]
             for inst in block.insts:
                 if inst.op.effects & ir.RAISES and inst.unwind is None:
                     inst.unwind = ir.Edge(self.failing, [linear])
@@ -508,7 +529,8 @@ class _Grid:
             after_all.insts[-1].attrs["type"] = Int
             others = sorted((r for r in exits if r is not None), key=lambda r: r.number)
             ends = [*(r.head for r in others), *([self.done] if None in exits else [])]
-            after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)[:len(ends) - 1]}, None, loc,
+            after_all.insts.append(ir.Inst(control.SWITCH, (chosen,),
+                                           {"cases": tuple(r.number for r in others)[:len(ends) - 1]}, None, loc,
                                            [ir.Edge(ends[-1]), *map(ir.Edge, ends[:-1])]))
         else:
             lines = tuple(r.line for r in sorted(regions, key=lambda r: r.number))
@@ -516,10 +538,10 @@ class _Grid:
             chosen = make(after_all, grid.NEXT, warps=self.warps, lines=lines)
             after_all.insts[-1].unwind = ir.Edge(self.failing, [nobody])
             others = sorted((r for r in regions[1:]), key=lambda r: r.number)
-            after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)}, None, loc,
-                                           [ir.Edge(self.done), *(ir.Edge(r.head) for r in others)]))
-        self.new += [head, *([layers, layer, below] if layers.insts else []), rows, row, columns, thread, *([begin] if begin is not thread else []), *copies.values(), latch, after,
-                     after_all]
+            after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)}, None,
+                                           loc, [ir.Edge(self.done), *(ir.Edge(r.head) for r in others)]))
+        self.new += [head, *([layers, layer, below] if layers.insts else []), rows, row, columns, thread,
+                     *([begin] if begin is not thread else []), *copies.values(), latch, after, after_all]
 
 
 def _is_uniform(inst: ir.Inst) -> bool:

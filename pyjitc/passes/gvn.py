@@ -20,8 +20,9 @@ from .rewrite import resolve, substitute
 
 __all__ = ["run"]
 
-_MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG, arith.CAST, structure.TUPLE_GET,
-          structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET, structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
+_MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG,
+          arith.CAST, structure.TUPLE_GET, structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET,
+          structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
 _SHARED_CHECKS = {BROADCAST, memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
 
 

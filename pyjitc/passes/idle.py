@@ -47,8 +47,10 @@ def _advance_stores(fn, columns: Loop, nest, defs, edges) -> None:
         return
     (latch,) = columns.latches
     found = [(block, one) for block in columns.blocks
-             if all(nest.dom.dominates(columns.header, b) for b in loop.latches) and nest.of[block] is columns and nest.dom.dominates(block, latch)
-             for one in block.insts if one.op is grid.SLOT_STORE and one.attrs.get("common") and defs.block_of.get(one.args[1]) not in loop.blocks]
+             if all(nest.dom.dominates(columns.header, b) for b in loop.latches) and nest.of[block] is columns
+             and nest.dom.dominates(block, latch)
+             for one in block.insts if one.op is grid.SLOT_STORE and one.attrs.get("common")
+             and defs.block_of.get(one.args[1]) not in loop.blocks]
     if not found:
         return
     front = split_edge(outside[0][2], "front")  # the loop's own: a branch may lead to others
@@ -71,7 +73,8 @@ def _narrow(fn, loop: Loop, nest, defs, edges) -> bool:
     if latch.params or _works(latch):
         return False
     block = counted.body.block
-    while block in loop.blocks and block is not latch and nest.of[block] is loop and not block.params and len(edges[block]) == 1 and not _works(block):
+    while (block in loop.blocks and block is not latch and nest.of[block] is loop and not block.params
+           and len(edges[block]) == 1 and not _works(block)):
         last = block.insts[-1]
         if last.op is control.JUMP:
             block = last.targets[0].block
@@ -99,10 +102,12 @@ def _beyond(fn, edge: ir.Edge, loop: Loop, nest, defs, edges) -> ir.Block:
         if inner is not None and inner is not loop and inner.header is block:
             counted = find(inner, defs, edges)
             inside = {v for v, home in defs.block_of.items() if home in inner.blocks}
-            if counted is None or counted.exit.args or any(map(_works, inner.blocks)) or inside & read_outside(fn, inner.blocks):
+            if (counted is None or counted.exit.args or any(map(_works, inner.blocks))
+                or inside & read_outside(fn, inner.blocks)):
                 break
             edge = counted.exit
-        elif block in loop.blocks and len(block.insts) == 1 and block.insts[0].op is control.JUMP and block not in loop.latches:
+        elif (block in loop.blocks and len(block.insts) == 1 and block.insts[0].op is control.JUMP
+              and block not in loop.latches):
             edge = block.insts[0].targets[0]
         else:
             break
@@ -110,7 +115,8 @@ def _beyond(fn, edge: ir.Edge, loop: Loop, nest, defs, edges) -> ir.Block:
 
 
 def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
-    """Narrow the loop to the iterations in which the branch goes its way `work`, where that is a comparison of the thread's place."""
+    """Narrow the loop to the iterations in which the branch goes its way `work`, where that is a comparison of the
+    thread's place."""
     test = defs.inst_of.get(branch.args[0])
     if test is None or test.op not in _EXCHANGED or any(v.type is not Int for v in test.args):
         return False

@@ -85,7 +85,8 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
         else:
             stack.pop()
             _inline_into(fn, state)
-            if fn.library and "tidy" not in fn.attrs and not any(e.block is fn.entry for b in fn.blocks for e in b.edges()):
+            if (fn.library and "tidy" not in fn.attrs
+                and not any(e.block is fn.entry for b in fn.blocks for e in b.edges())):
                 messages.run(fn)
                 simplify.run(fn)  # once in a process: what is copied from here on is small
                 fn.attrs["tidy"] = True
@@ -164,7 +165,8 @@ def _is_step(fn: Function, callee: Function) -> bool:
 
 
 def _same_code(fn: Function, other: Function) -> bool:
-    return other.library and other.firstlineno == fn.firstlineno > 0 and other.filename == fn.filename and other.qualname == fn.qualname
+    return (other.library and other.firstlineno == fn.firstlineno > 0 and other.filename == fn.filename
+            and other.qualname == fn.qualname)
 
 
 def _splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:

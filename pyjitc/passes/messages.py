@@ -40,7 +40,8 @@ def run(fn: Function, options: Any = None) -> None:
             continue
         operands = [p for p in parts if not isinstance(p, str)]
         message = "".join(("%s" if not isinstance(p, str) else p.replace("%", "%%") if operands else p) for p in parts)
-        throw.op, throw.args, throw.attrs = THROW, operands, {**throw.attrs, "cls": new.attrs["cls"], "message": message}
+        throw.op, throw.args, throw.attrs = THROW, operands, {**throw.attrs, "cls": new.attrs["cls"],
+                                                              "message": message}
         gone.update(used)
     if gone:
         for block in fn.blocks:
@@ -66,7 +67,8 @@ def _message(value: Value, defs: dict, parts: list, used: list) -> bool:
         return all(_message(a, defs, parts, used) for a in inst.args)
     if inst.op is PY_FORMAT:
         box = defs.get(inst.args[0])
-        if inst.attrs["conversion"] not in ("", "s") or inst.args[1].type is not NoneType or box is None or box.op is not PY_BOX:
+        if (inst.attrs["conversion"] not in ("", "s") or inst.args[1].type is not NoneType or box is None
+            or box.op is not PY_BOX):
             return False
         shown = box.args[0].type
         if shown is Int or isinstance(shown, NpInt):

@@ -1,7 +1,8 @@
 """Fuse loop nests over array elements (fusion.py), and write them out as loops.
 
 Runs after inlining, before everything that looks at loops. A nest whose result only another nest reads becomes part of
-that nest's tree, so temporaries and their loops vanish; then each nest's template takes its place, with its holes filled.
+that nest's tree, so temporaries and their loops vanish; then each nest's template takes its place, with its holes
+filled.
 Before:  t = nest {map, add} (a, b) ; s = nest {sum, square} (t)     After:  loop: s += square(add(a[i], b[i]))
 Needs: templates and kernels in finished form (see ops/nest.py).  Keeps: SSA, effects and their order.
 """
@@ -21,7 +22,8 @@ from ..ops.nest import (
 from ..types.kinds import Array, Bool, Int
 from . import dce, gvn, simplify
 from .fusion import Fusion, direct, size_of
-from .operands import Builder, Operand, definitions, distinct, is_made_here, is_reversed, is_settled, retyped, settled, span_of, start_of, step_of, stepped, stepping, stride_key, strided
+from .operands import (Builder, Operand, definitions, distinct, is_made_here, is_reversed, is_settled, retyped, settled,
+                       span_of, start_of, step_of, stepped, stepping, stride_key, strided)
 from .rewrite import resolve, substitute
 
 __all__ = ["run", "functions_of"]
@@ -32,7 +34,8 @@ _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, F
 
 def functions_of(inst: Inst) -> list[Function]:
     """The template and the kernels of a nest."""
-    return [inst.attrs["template"], *kernels(inst.attrs["tree"]), *(inst.attrs[key] for key in ("instead", "beside") if key in inst.attrs)]
+    return [inst.attrs["template"], *kernels(inst.attrs["tree"]),
+            *(inst.attrs[key] for key in ("instead", "beside") if key in inst.attrs)]
 
 
 def run(fn: Function, splice) -> None:
@@ -55,14 +58,15 @@ class _Expansion:
         self.operands = [settled(self.before, v) for v in inst.args[count:]]
         if inst.op is NEST_INTO:
             inst.args[1] = settled(self.before, inst.args[1], always=True)
-        self.saved = self.save(inst.args[1]) if any(x.op is SAVE for block in inst.attrs["template"].blocks for x in block.insts) else set()
+        self.saved = (self.save(inst.args[1])
+                      if any(x.op is SAVE for block in inst.attrs["template"].blocks for x in block.insts) else set())
         self.arrays = {k: Operand(self.before, v) for k, v in enumerate(self.operands) if isinstance(v.type, Array)}
         self.views: dict = {}
         self.lengths: tuple | None = None
 
     def save(self, target) -> set[int]:
-        """Copy operands of fewer elements than the target where they share memory with it; which these are. Without them the whole result
-        would go through a copy."""
+        """Copy operands of fewer elements than the target where they share memory with it; which these are. Without
+        them the whole result would go through a copy."""
         b, found = self.before, set()
         for k, v in enumerate(self.operands):
             t = v.type
@@ -71,7 +75,8 @@ class _Expansion:
             operand = Operand(b, v)
             if t.ndim == target.type.ndim and not any(b.is_const(n, 1) for n in operand.dims):
                 continue
-            low, high = span_of(b, target, [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)])
+            low, high = span_of(b, target,
+                                [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)])
             low2, high2 = span_of(b, v, operand.dims)
             meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
             made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
@@ -97,7 +102,8 @@ class _Expansion:
         return self.lengths or None
 
     def view(self, k, n, unit):
-        """(array to load from, axes of the index that it takes, step along the last or None) for operand k in a space of n axes."""
+        """(array to load from, axes of the index that it takes, step along the last or None) for operand k in a space
+        of n axes."""
         key = (k, unit)
         if key in self.views:
             return self.views[key]
@@ -108,7 +114,8 @@ class _Expansion:
         space = self.space()
         first = n - t.ndim
         full = space is not None and all(map(b.same, dims, space[first:]))
-        kept = [axis for axis in range(t.ndim) if not b.is_const(dims[axis], 1) or space is not None and b.same(dims[axis], space[first + axis])]
+        kept = [axis for axis in range(t.ndim) if not b.is_const(dims[axis], 1) or space is not None
+                and b.same(dims[axis], space[first + axis])]
         if t.layout == "C" and full:
             found = operand.value, range(first, n), None
         else:
@@ -118,7 +125,8 @@ class _Expansion:
                 if unit and axis == t.ndim - 1:
                     strides.append(b.const(Int, m.item_bytes(t.dtype)))
                     if space is not None and not (same and is_settled(b, operand.value)) and stepping(t):
-                        step = b.const(Int, -1) if same and is_reversed(b, operand.value) else step_of(b, operand.value, dims[axis], space[-1])
+                        step = (b.const(Int, -1) if same and is_reversed(b, operand.value)
+                                else step_of(b, operand.value, dims[axis], space[-1]))
                     continue
                 stride = b.op(m.ARRAY_STRIDE, operand.value, type=Int, axis=axis)
                 if axis == t.ndim - 1 and t.layout == "C":
@@ -128,7 +136,8 @@ class _Expansion:
                     stride = b.op(s.SELECT, one, b.const(Int, 0), stride, type=Int)
                 strides.append(stride)
             made = Array(t.dtype, len(kept), "A" if kept else "C", t.writable, t.aligned)
-            array = b.op(m.ARRAY_VIEW, operand.value, b.const(Int, 0), *(dims[axis] for axis in kept), *strides, type=made) \
+            array = b.op(m.ARRAY_VIEW, operand.value, b.const(Int, 0), *(dims[axis] for axis in kept), *strides,
+                         type=made) \
                 if kept else b.op(m.ARRAY_VIEW, operand.value, b.const(Int, 0), type=made)
             b.insts[-1].attrs["type"] = made
             found = array, [first + axis for axis in kept], step
@@ -136,9 +145,11 @@ class _Expansion:
         return found
 
     def loose(self, n):
-        """The operands of several axes that come from elsewhere and may have one column in a space of n axes: a slice, or what the
-        function makes with as many columns as something has, hardly ever has one, and each copy of the loops takes its time."""
-        return [k for k, operand in self.arrays.items() if operand.type.ndim > 1 and (step := self.view(k, n, True)[2]) is not None
+        """The operands of several axes that come from elsewhere and may have one column in a space of n axes: a slice,
+        or what the function makes with as many columns as something has, hardly ever has one, and each copy of the
+        loops takes its time."""
+        return [k for k, operand in self.arrays.items() if operand.type.ndim > 1
+                and (step := self.view(k, n, True)[2]) is not None
                 and self.defs[step].op is m.ARRAY_STEP and not is_made_here(self.defs, operand.value)]
 
     def is_stretched(self, b, n):
@@ -191,7 +202,8 @@ class _Expansion:
         if type(tree) is not Leaf or tree.index not in self.arrays:
             return False
         array, axes, step = self.view(tree.index, len(index), True)
-        return step is None and array.type.dtype is t and array.type.aligned and len(index) - 1 in axes and is_settled(self.before, array)
+        return (step is None and array.type.dtype is t and array.type.aligned and len(index) - 1 in axes
+                and is_settled(self.before, array))
 
     def row(self, b, index, t):
         if not self.plain(index, t.dtype):
@@ -201,7 +213,8 @@ class _Expansion:
         array, axes, _ = self.view(self.inst.attrs["tree"].index, len(index), True)
         offset = b.const(Int, 0)
         for axis, k in enumerate(axes):
-            stride = b.const(Int, m.item_bytes(t.dtype)) if k == len(index) - 1 else b.op(m.ARRAY_STRIDE, array, type=Int, axis=axis)
+            stride = (b.const(Int, m.item_bytes(t.dtype)) if k == len(index) - 1
+                      else b.op(m.ARRAY_STRIDE, array, type=Int, axis=axis))
             offset = b.op(a.IADD, offset, b.op(a.IMUL, index[k], stride, type=Int), type=Int)
         found = b.op(m.ARRAY_VIEW, array, offset, b.const(Int, 1), b.const(Int, m.item_bytes(t.dtype)), type=t)
         b.insts[-1].attrs["type"] = t
@@ -218,7 +231,8 @@ class _Expansion:
                 found = self.operands[node.index]
                 if node.index in self.arrays:
                     array, axes, step = self.view(node.index, len(index), unit)
-                    found = b.op(m.ARRAY_LOAD, array, *stepped(b, [index[k] for k in axes], step), type=array.type.dtype, parallel=True)
+                    found = b.op(m.ARRAY_LOAD, array, *stepped(b, [index[k] for k in axes], step),
+                                 type=array.type.dtype, parallel=True)
                     if not unit and array.type.layout == "A":
                         b.insts[-1].attrs["strided"] = True
             else:
@@ -243,8 +257,10 @@ class _Expansion:
             dims = [b.op(m.ARRAY_DIM, array, type=Int, axis=k) for k in range(t.ndim)]
             strides = [b.op(m.ARRAY_STRIDE, array, type=Int, axis=k) for k in range(t.ndim - 1)]
             step = step_of(b, array, dims[-1], dims[-1]) if not is_settled(b, target) and stepping(t) else None
-            made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)  # these are no longer the strides of Fortran order
-            array = b.op(m.ARRAY_VIEW, array, b.const(Int, 0), *dims, *strides, b.const(Int, m.item_bytes(t.dtype)), type=made)
+            # these are no longer the strides of Fortran order
+            made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
+            array = b.op(m.ARRAY_VIEW, array, b.const(Int, 0), *dims, *strides, b.const(Int, m.item_bytes(t.dtype)),
+                         type=made)
             b.insts[-1].attrs["type"] = made
             index = stepped(b, index, step)
         b.op(m.ARRAY_STORE, array, *index, value, parallel=True)
@@ -287,7 +303,8 @@ class _Expansion:
             same = None
             dims = [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)]
             if operand.type.ndim == target.type.ndim:
-                same = [] if start_of(b, operand.value) is start_of(b, target) else [(m.ARRAY_DATA, {})]  # what is to be compared
+                # what is to be compared
+                same = [] if start_of(b, operand.value) is start_of(b, target) else [(m.ARRAY_DATA, {})]
                 for j in range(target.type.ndim):
                     if stride_key(b, target, j) != stride_key(b, operand.value, j):
                         same.append((m.ARRAY_STRIDE, {"axis": j}))
@@ -299,7 +316,8 @@ class _Expansion:
             low2, high2 = span_of(b, operand.value, operand.dims)
             meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
             if same:
-                equal = b.all(b.op(a.IEQ, *(b.op(op, v, type=Int, **at) for v in (target, operand.value)), type=Bool) for op, at in same)
+                equal = b.all(b.op(a.IEQ, *(b.op(op, v, type=Int, **at) for v in (target, operand.value)), type=Bool)
+                              for op, at in same)
                 meet = b.op(a.BAND, meet, b.op(a.BNOT, equal, type=Bool), type=Bool)
             found = meet if found is None else b.op(a.BOR, found, meet, type=Bool)
         return found if found is not None else b.const(Bool, False)
@@ -325,7 +343,8 @@ def _expand(fn: Function, splice) -> None:
             expansion = _Expansion(fn, defs, inst, here, _moves(inst, block, loops, defs))
             template = inst.attrs["template"]
             expansion.prepare(inst.attrs["ndim"])
-            call = Inst(INVOKE, inst.args[:inst.attrs["count"]], {"callee": template}, inst.result, inst.loc, (), inst.unwind)
+            call = Inst(INVOKE, inst.args[:inst.attrs["count"]], {"callee": template}, inst.result, inst.loc, (),
+                        inst.unwind)
             start, first, own = len(here), len(blocks), here
             here = splice(call, here, blocks, replace)
             _fill(own, start, expansion, replace)

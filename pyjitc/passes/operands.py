@@ -1,7 +1,7 @@
 """The arrays of a loop nest: what is known of their steps, of where they lie and of whether they share memory.
 
-Questions are answered from the instructions that made a value; where they are not settled by those, `Builder` adds instructions that
-find out when the program runs.
+Questions are answered from the instructions that made a value; where they are not settled by those, `Builder` adds
+instructions that find out when the program runs.
 """
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class Builder:
             if source is not None and (source.op is m.ARRAY_VIEW or source.op is m.ARRAY_NEW):
                 return self.key(source.args[axis + 2 * (source.op is m.ARRAY_VIEW)])
             return array, axis
-        if made is not None and made.op is BROADCAST and made.attrs.get("into") is not None:  # the length of what is written
+        # the length of what is written
+        if made is not None and made.op is BROADCAST and made.attrs.get("into") is not None:
             return self.key(made.args[made.attrs["ndims"][0] - 1 - made.attrs["axis"]])
         return made.attrs["value"] if made is not None and made.op is CONST else value
 
@@ -92,7 +93,8 @@ def span_of(b, array, dims):
     for axis, n in enumerate(dims):
         stride = b.op(m.ARRAY_STRIDE, array, type=Int, axis=axis)
         reach = b.op(a.IMUL, b.op(a.ISUB, n, one, type=Int), stride, type=Int)
-        if array.type.layout == "C" or isinstance(stride_key(b, array, axis), int):  # elements in the order of their addresses
+        # elements in the order of their addresses
+        if array.type.layout == "C" or isinstance(stride_key(b, array, axis), int):
             high = b.op(a.IADD, high, reach, type=Int)
             continue
         negative = b.op(a.ILT, reach, zero, type=Bool)
@@ -103,7 +105,8 @@ def span_of(b, array, dims):
 
 def start_of(b, v: Value) -> Value:
     """An array that begins where `v` does."""
-    while (made := b.defs.get(v)) is not None and (made.op is s.RETYPE or made.op is m.ARRAY_VIEW and b.is_const(made.args[1], 0)):
+    while (made := b.defs.get(v)) is not None and (made.op is s.RETYPE or made.op is m.ARRAY_VIEW
+                                                   and b.is_const(made.args[1], 0)):
         v = made.args[0]
     return v
 
@@ -127,7 +130,8 @@ def stride_key(b, v: Value, axis: int):
 def distinct(defs, x: Value, y: Value) -> bool:
     """Whether two arrays are known to have memory of their own."""
     x, y = _root(defs, x), _root(defs, y)
-    fresh = [v for v in (x, y) if defs.get(v) is not None and (defs[v].op in (m.ARRAY_NEW, NEST, SHARED_ARRAY, LOCAL_ARRAY) or gathers(defs[v]))]
+    fresh = [v for v in (x, y) if defs.get(v) is not None
+             and (defs[v].op in (m.ARRAY_NEW, NEST, SHARED_ARRAY, LOCAL_ARRAY) or gathers(defs[v]))]
     return x is not y and (len(fresh) == 2 or bool(fresh) and all(v in fresh or _given(defs, v) for v in (x, y)))
 
 
@@ -158,7 +162,8 @@ def stepping(t: Array) -> bool:
 def is_settled(b, v: Value) -> bool:
     """Whether the elements along the last axis are known to follow each other."""
     made = b.defs.get(v)
-    return v.type.layout == "C" or made is not None and made.op is m.ARRAY_VIEW and b.is_const(made.args[-1], m.item_bytes(v.type.dtype))
+    return (v.type.layout == "C" or made is not None and made.op is m.ARRAY_VIEW
+            and b.is_const(made.args[-1], m.item_bytes(v.type.dtype)))
 
 
 def is_reversed(b, v: Value) -> bool:
@@ -190,7 +195,8 @@ def is_made_here(defs, v: Value) -> bool:
 
 
 def _known_step(b, v: Value) -> int | None:
-    """The step where `v` is a slice of a C-ordered array with a small constant step: a reversed array, every other element."""
+    """The step where `v` is a slice of a C-ordered array with a small constant step: a reversed array, every other
+    element."""
     made = b.defs.get(v)
     stride = b.defs.get(made.args[-1]) if made is not None and made.op is m.ARRAY_VIEW else None
     if stride is None or stride.op is not a.IMUL:

@@ -51,8 +51,8 @@ DEVICE_PASSES = [messages, relax, simplify, latches, gvn, ranges, simplify, gvn,
 
 
 def run_device(functions: list[ir.Function], options, replacement, recursive, check=None) -> list[ir.Function]:
-    """The same for a GPU; UnsupportedError for what it cannot do. replacement: see `device.lower`; recursive: a module -> the
-    functions in it that call themselves."""
+    """The same for a GPU; UnsupportedError for what it cannot do. replacement: see `device.lower`; recursive: a module
+    -> the functions in it that call themselves."""
     module = inline.run(functions, options)
     while device.lower(module, replacement):
         module = inline.run(module, options)

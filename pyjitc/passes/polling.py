@@ -7,17 +7,17 @@ Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump h
 After:   strip(i, left): take = min(left, STRIP); poll; jump header(i, take)
          header(i, take): branch take > 0 -> body, rest         body: ... jump header(i+1, take-1)
          rest: more = left - take; branch more > 0 -> strip(i, more), exit
-Where LLVM will not vectorise, and nothing enters the loop often, one loop is enough and costs LLVM half the time: it stops
-every `STRIP` iterations to poll.
+Where LLVM will not vectorise, and nothing enters the loop often, one loop is enough and costs LLVM half the time: it
+stops every `STRIP` iterations to poll.
 After:   header(i, stop): branch i != stop -> go(stop), pause
          pause: rest = end - i; take = min(rest, STRIP); poll; branch rest > 0 -> go(i + take), exit
          go(stop): body: ... jump header(i+1, stop)
-A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the loop
-around it polls for the length of the row at each of its steps.
-A few scalar operations that go round are written twice, with one poll for both. A function all of whose loops are like the last,
-with nothing in them that stays the same, is `plain`: LLVM's passes over loops would find nothing to do.
-A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects whose
-values nobody reads is not entered at all.
+A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the
+loop around it polls for the length of the row at each of its steps.
+A few scalar operations that go round are written twice, with one poll for both. A function all of whose loops are like
+the last, with nothing in them that stays the same, is `plain`: LLVM's passes over loops would find nothing to do.
+A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects
+whose values nobody reads is not entered at all.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -82,7 +82,8 @@ def run(fn: ir.Function, options=Options()) -> None:
                 if not loop.inner and trips <= _FULL:
                     _note(loop, "unroll_full" if defs.constant(length) is not None else "slow_loop")
                 continue
-            if "row" in loop.header.terminator.attrs and _plain(loop) and defs.block_of.get(length) not in loop.parent.blocks:
+            if ("row" in loop.header.terminator.attrs and _plain(loop)
+                and defs.block_of.get(length) not in loop.parent.blocks):
                 rows[loop.header] = length
                 _count_to_zero(counted, defs)
                 if len(nest.loops) <= _FEW and _worth_unrolling(counted):
@@ -130,8 +131,9 @@ def _headers_in(loop):
 
 
 def _cross(loop, edges, defs) -> None:
-    """Hide from LLVM where an induction variable starts that its first step takes below 0. As an unsigned int it never wraps
-    in two iterations, and LLVM 22.1.0 then mixes signed and unsigned comparisons with it (llvm-project issue 180870)."""
+    """Hide from LLVM where an induction variable starts that its first step takes below 0. As an unsigned int it never
+    wraps in two iterations, and LLVM 22.1.0 then mixes signed and unsigned comparisons with it (llvm-project issue
+    180870)."""
     for k, p in enumerate(loop.header.params):
         for source, inst, edge in edges[loop.header]:
             start = defs.constant(edge.args[k]) if source not in loop.blocks else None
@@ -151,8 +153,10 @@ def _pass_by(loop, defs, edges, readers) -> bool:
     exit = parts[2]
     if any(edge.block not in loop.blocks and edge is not exit for block in loop.blocks for edge in block.edges()):
         return False
-    inside = {p for block in loop.blocks for p in block.params} | {i.result for block in loop.blocks for i in block.insts}
-    if not inside.isdisjoint(exit.args) or any(reader not in loop.blocks for v in inside for reader in readers.get(v, ())):
+    inside = ({p for block in loop.blocks for p in block.params}
+              | {i.result for block in loop.blocks for i in block.insts})
+    if (not inside.isdisjoint(exit.args)
+        or any(reader not in loop.blocks for v in inside for reader in readers.get(v, ()))):
         return False
     for source, _, edge in edges[loop.header]:
         if source not in loop.blocks:
@@ -161,8 +165,8 @@ def _pass_by(loop, defs, edges, readers) -> bool:
 
 
 def _at_most(v, defs):
-    """An upper bound of a number of trips, or None: 128 for min(x, 128), or for what range(i, i + 128) leaves. Where sums
-    wrapped it would be wrong, and a poll would be missing: nothing worse."""
+    """An upper bound of a number of trips, or None: 128 for min(x, 128), or for what range(i, i + 128) leaves. Where
+    sums wrapped it would be wrong, and a poll would be missing: nothing worse."""
     inst = defs.inst_of.get(v)
     if inst is None:
         return None
@@ -192,12 +196,14 @@ def _at_most(v, defs):
 def _independent(loop, short, in_order) -> None:
     """Note on the way back of a loop whose accesses to memory all come from one nest that no iteration touches what
     another writes (see ops/nest.py)."""
-    if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):  # the copy for steps of any size
+    # the copy for steps of any size
+    if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):
         _note(loop, "slow_loop")
         return
     accesses = [inst for block in loop.blocks for inst in block.insts
                 if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
-    if accesses and all(inst.attrs.get("parallel") for inst in accesses) and any(inst.op is ARRAY_STORE for inst in accesses):
+    if (accesses and all(inst.attrs.get("parallel") for inst in accesses)
+        and any(inst.op is ARRAY_STORE for inst in accesses)):
         for block in loop.latches:
             last = block.insts[-1]
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
@@ -210,8 +216,9 @@ def _note(loop, name) -> None:
 
 
 def _interleave(loop, short) -> int:
-    """How many vectors an iteration should take. The steps of an elementary function wait for each other; a machine looks
-    ahead 100 or 200 of them, which is not far enough to find others. Elsewhere it is: more vectors only leave more elements over."""
+    """How many vectors an iteration should take. The steps of an elementary function wait for each other; a machine
+    looks ahead 100 or 200 of them, which is not far enough to find others. Elsewhere it is: more vectors only leave
+    more elements over."""
     insts = [inst for block in loop.blocks for inst in block.insts]
     polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
@@ -240,10 +247,11 @@ def _poll(fn, source, inst, edge, work=()):
 
 
 def _scalar(loop) -> bool:
-    """A few operations on numbers, in which counting for the poll shows: of a loop with its test at the end. One that jumps back has the
-    poll among its own blocks, and gains nothing."""
+    """A few operations on numbers, in which counting for the poll shows: of a loop with its test at the end. One that
+    jumps back has the poll among its own blocks, and gains nothing."""
     insts = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
-    return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE and not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST)
+    return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE
+                                        and not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST)
                                         for i in insts)
 
 
@@ -323,7 +331,8 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     # the way out: what is left after the strip
     zero, more = ir.Value(Int), ir.Value(Bool)
     test = INE if _not_negative(counted.start[counted.left], defs) else IGT  # LLVM counts with `!=` at once
-    header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, loc), ir.Inst(test, (counter, zero), {}, more, loc), branch]
+    header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, loc),
+                         ir.Inst(test, (counter, zero), {}, more, loc), branch]
     branch.args = [more]
     after = ir.Block("rest")
     none, rest, again = ir.Value(Int), ir.Value(Int), ir.Value(Bool)
@@ -331,8 +340,8 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     if spare:
         carried = [*carried[:at], rest, *carried[at:]]
     after.insts = [
-        ir.Inst(ISUB, (left, take), {"flags": "nuw nsw"}, rest, loc), ir.Inst(control.CONST, (), {"value": 0}, none, loc),
-        ir.Inst(IGT, (rest, none), {}, again, loc),
+        ir.Inst(ISUB, (left, take), {"flags": "nuw nsw"}, rest, loc),
+        ir.Inst(control.CONST, (), {"value": 0}, none, loc), ir.Inst(IGT, (rest, none), {}, again, loc),
         ir.Inst(control.BRANCH, (again,), {"likely": False}, None, loc, [ir.Edge(strip, carried), branch.targets[1]])]
     branch.targets[1] = ir.Edge(after)
     fn.blocks += [strip, after]
@@ -347,7 +356,8 @@ def _drop(counted) -> None:
 
 
 def _in_order(loop, options) -> bool:
-    """Whether LLVM cannot or shall not vectorise a loop: it may raise on the way, or adds floats up, whose order counts."""
+    """Whether LLVM cannot or shall not vectorise a loop: it may raise on the way, or adds floats up, whose order
+    counts."""
     if any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts):
         return True
     if options.fastmath:
@@ -369,8 +379,10 @@ def _in_order(loop, options) -> bool:
 
 def _repeats(loop) -> bool:
     """Whether a loop computes something anew that stays the same."""
-    inside = {p for block in loop.blocks for p in block.params} | {i.result for block in loop.blocks for i in block.insts}
-    return any(inst.args and inst.result is not None and inside.isdisjoint(inst.args) for block in loop.blocks for inst in block.insts)
+    inside = ({p for block in loop.blocks for p in block.params}
+              | {i.result for block in loop.blocks for i in block.insts})
+    return any(inst.args and inst.result is not None and inside.isdisjoint(inst.args) for block in loop.blocks
+               for inst in block.insts)
 
 
 def _made_of(value, parts) -> set[ir.Value]:
@@ -390,7 +402,8 @@ def _pause(fn, counted, edges, readers):
     loc = branch.loc
     at = header.params.index(counted.left)
     # An index that goes up by one counts in place of `left`, where that is read nowhere else.
-    index = next((p for p, step in counted.steps.items() if step == 1), None) if _only_counts(counted, readers) else None
+    index = (next((p for p, step in counted.steps.items() if step == 1), None) if _only_counts(counted, readers)
+             else None)
     insts = []
 
     def do(op, *args, type=Int, **attrs):
@@ -438,9 +451,9 @@ def _pause(fn, counted, edges, readers):
 
 
 def _worth_unrolling(counted) -> bool:
-    """Whether a loop is a chain of steps that cannot be vectorised, and short enough for its own overhead to show: indices
-    from elsewhere, a sum of floats in a loop around it, or scalars alone (whose steps LLVM can combine). Elsewhere it only
-    takes time to compile."""
+    """Whether a loop is a chain of steps that cannot be vectorised, and short enough for its own overhead to show:
+    indices from elsewhere, a sum of floats in a loop around it, or scalars alone (whose steps LLVM can combine).
+    Elsewhere it only takes time to compile."""
     loop = counted.loop
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
@@ -448,11 +461,13 @@ def _worth_unrolling(counted) -> bool:
     carried = {p.type for p in loop.header.params if p not in counted.steps}
     if len(ops) > 40 or not carried or any(op.effects & (ir.WRITES | ir.RAISES) for op in ops):
         return False
-    return ARRAY_LOAD not in ops or loop.parent is not None and any(t is Float or isinstance(t, NpFloat) for t in carried)
+    return (ARRAY_LOAD not in ops or loop.parent is not None
+            and any(t is Float or isinstance(t, NpFloat) for t in carried))
 
 
 def _not_negative(value, defs) -> bool:
-    """Whether `value` is the length of something: an extent, or `p - q if p > q else 0` for a `q` that is not negative."""
+    """Whether `value` is the length of something: an extent, or `p - q if p > q else 0` for a `q` that is not
+    negative."""
     inst = defs.inst_of.get(value)
     if inst is None:
         return False
@@ -467,7 +482,8 @@ def _not_negative(value, defs) -> bool:
     least, made = defs.constant(q), defs.inst_of.get(length)
     if least is None or least < 0:  # p - q may not fit
         return False
-    return length is p or made is not None and made.op is IADD and made.args[0] is p and defs.constant(made.args[1]) == -least
+    return (length is p or made is not None and made.op is IADD and made.args[0] is p
+            and defs.constant(made.args[1]) == -least)
 
 
 def _only_counts(counted, readers) -> bool:

@@ -233,8 +233,8 @@ class _Ranges:
         return self.get(other) if isinstance(other, ir.Value) else (other, other)
 
     def counting(self, p, counted, step, more):
-        """Interval of a counter over `trips + more` steps: a range ends where 64 bits do, and what goes beyond raises, unless the program
-        lets it wrap."""
+        """Interval of a counter over `trips + more` steps: a range ends where 64 bits do, and what goes beyond raises,
+        unless the program lets it wrap."""
         first = self.get(counted.start[p])
         if p is counted.left:
             return (1 if more else 0, max(first[1], 0))
@@ -248,7 +248,8 @@ class _Ranges:
     def steps_fit(self, p, loop):
         """Whether the additions say of themselves that they do not wrap."""
         k = loop.header.params.index(p)
-        return all("flags" in self.defs.inst_of[e.args[k]].attrs for source, _, e in self.edges[loop.header] if source in loop.blocks)
+        return all("flags" in self.defs.inst_of[e.args[k]].attrs for source, _, e in self.edges[loop.header]
+                   if source in loop.blocks)
 
     def parameter(self, p, k, block):
         counter = self.counters.get(p)
@@ -290,8 +291,8 @@ class _Ranges:
         return found
 
     def web(self, p):
-        """Interval of a sum that only small constants are added to, wherever they are added: what enters it from outside, and
-        what `_STEPS` additions can make of that. None where other operations take part."""
+        """Interval of a sum that only small constants are added to, wherever they are added: what enters it from
+        outside, and what `_STEPS` additions can make of that. None where other operations take part."""
         members: dict[ir.Value, None] = {}
         low, high, up, down = HIGH, LOW, 0, 0
         work = [p]

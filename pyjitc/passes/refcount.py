@@ -1,11 +1,11 @@
 """Make reference counts explicit: who owns each reference, and where it is given up, on exceptional paths too.
 
 Runs last but for code generation, when no pass moves uses any more.
-Owners are the results of operations that allocate, of calls, and block parameters; function parameters are borrowed from
-the caller for the whole call. Every other value (an element, a view, a tuple made of others, the address of an array) only looks at its
-owners, so a use of it is a use of them. An owner is released after its last use, on edges where it is not needed, and, where an
-instruction may raise, in its `cleanup` or in a block on the way to the handler. Returning a value and passing it to a
-block hands the reference over, or makes one.
+Owners are the results of operations that allocate, of calls, and block parameters; function parameters are borrowed
+from the caller for the whole call. Every other value (an element, a view, a tuple made of others, the address of an
+array) only looks at its owners, so a use of it is a use of them. An owner is released after its last use, on edges
+where it is not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler.
+Returning a value and passing it to a block hands the reference over, or makes one.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
 Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
 """

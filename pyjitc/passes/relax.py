@@ -18,7 +18,8 @@ from ..ops.structure import RETYPE
 
 __all__ = ["run"]
 
-_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, INEG_CK: INEG, IABS_CK: IABS, IFLOORDIV_CK: IFLOORDIV, ISHL_CK: ISHL}
+_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, INEG_CK: INEG, IABS_CK: IABS, IFLOORDIV_CK: IFLOORDIV,
+             ISHL_CK: ISHL}
 
 
 def run(fn: ir.Function, options) -> None:

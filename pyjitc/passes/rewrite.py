@@ -47,7 +47,8 @@ def clone_inst(inst: Inst, values: dict[Value, Value], blocks: dict[Block, Block
     Targets outside `blocks` stay. loc: replaces the position; unwind: for instructions that may raise and have none.
     """
     get = values.get
-    copy = Inst(inst.op, [get(v, v) for v in inst.args], dict(inst.attrs) if inst.attrs else None, None, loc or inst.loc)
+    copy = Inst(inst.op, [get(v, v) for v in inst.args], dict(inst.attrs) if inst.attrs else None, None, loc
+                or inst.loc)
     if inst.targets:
         copy.targets = [Edge(blocks.get(e.block, e.block), [get(v, v) for v in e.args]) for e in inst.targets]
     if inst.unwind is not None:

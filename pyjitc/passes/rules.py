@@ -366,7 +366,8 @@ def _rebuilt(get: Op, attr: str) -> Callable:
         source = None
         for position, arg in enumerate(inst.args):
             got = facts.made(arg, get)
-            if got is None or got.attrs[attr] != _field(inst.result.type, position) or source not in (None, got.args[0]):
+            if (got is None or got.attrs[attr] != _field(inst.result.type, position)
+                or source not in (None, got.args[0])):
                 return None
             source = got.args[0]
         return source if source is not None and source.type is inst.result.type else None
@@ -543,8 +544,8 @@ RULES: dict[Op, Callable] = {
     a.IFLOORDIV: _halve, a.IFLOORDIV_CK: _halve, a.IMOD: _by_power(a.IAND, lambda n: n - 1),
     a.INEG: _twice(a.INEG), a.INOT: _twice(a.INOT), a.FNEG: _twice(a.FNEG),
     a.IEQ: _ordered(_equal(True)), a.INE: _ordered(_equal(False)),
-    a.ILT: _ordered(_same(False)), a.IGT: _ordered(_same(False)), a.ILE: _ordered(_same(True)), a.IGE: _ordered(_same(True)),
-    a.FADD: _float_neutral(-0.0, both=True), a.FSUB: _float_neutral(0.0, both=False),
+    a.ILT: _ordered(_same(False)), a.IGT: _ordered(_same(False)), a.ILE: _ordered(_same(True)),
+    a.IGE: _ordered(_same(True)), a.FADD: _float_neutral(-0.0, both=True), a.FSUB: _float_neutral(0.0, both=False),
     a.FMUL: _float_neutral(1.0, both=True), a.FDIV: _float_neutral(1.0, both=False),
     a.BAND: _neutral(right=(True,), left=(True,), zero=(False,), same="x"),
     a.BOR: _neutral(right=(False,), left=(False,), zero=(True,), same="x"),

@@ -190,7 +190,8 @@ def _parameters(fn: Function, facts: Facts) -> bool:
             arriving = edges[block]
             dead = []
             for position, param in enumerate(block.params):
-                only = facts.unit(param.type) or _only(param, (e.args[position] for _, _, e in arriving), mapping, facts)
+                only = (facts.unit(param.type)
+                        or _only(param, (e.args[position] for _, _, e in arriving), mapping, facts))
                 if only is not None:
                     mapping[param] = only
                     dead.append(position)

@@ -1,13 +1,14 @@
-"""Compute both arms of a small `if` in a loop and choose, although the arms check for overflow, or the condition is a bit.
+"""Compute both arms of a small `if` in a loop and choose, although the arms check for overflow, or the condition is a
+bit.
 
 LLVM does this for arms that cannot fail, and where the condition is as good as random that is twice as fast. An arm
 whose checked results are all affine in one value fits in 64 bits exactly where that value lies in an interval: one
 comparison in front decides between the choice and the arms as they were, which raise.
-Before:  branch c -> odd, even      odd: x = imul_ck n, 3 ; y = iadd_ck x, 1 ; jump on(y)      even: z = ishr n, 1 ; jump on(z)
-After:   x' = imul n, 3 ; y' = iadd x', 1 ; z' = ishr n, 1 ; r = select c, y', z'
+Before:  branch c -> odd, even      odd: x = imul_ck n, 3 ; y = iadd_ck x, 1 ; jump on(y)      even: z = ishr n, 1 ;
+jump on(z) After:   x' = imul n, 3 ; y' = iadd x', 1 ; z' = ishr n, 1 ; r = select c, y', z'
          fits = n in range ; branch fits {likely} -> on(r), arms      arms: branch c -> odd, even     and both as before
-A bit of a number (`if x & 1`) follows no pattern that a processor could learn: of that LLVM must not make a branch again, as
-its code generator does of a choice in a loop that the next step waits for.
+A bit of a number (`if x & 1`) follows no pattern that a processor could learn: of that LLVM must not make a branch
+again, as its code generator does of a choice in a loop that the next step waits for.
 Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clear: jump on(x)
 After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
 Runs after ranges, which removes most checks, and after versioning. Needs: SSA.  Keeps: SSA, effects and their order.
@@ -18,7 +19,8 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control, structure
 from ..ops.arith import (
-    BAND, CAST, IADD, IADD_CK, IAND, IEQ, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHR, ISUB, ISUB_CK, IXOR, NARROW,
+    BAND, CAST, IADD, IADD_CK, IAND, IEQ, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHR, ISUB, ISUB_CK,
+    IXOR, NARROW,
 )
 from ..types.kinds import Bool, Int, NpBool, is_integer
 from .counted import Definitions
@@ -104,7 +106,8 @@ def _convert(block, branch, defs, edges) -> list[ir.Block]:
         return []
     arms = ir.Block("arms")
     arms.insts.append(branch)
-    block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc, [ir.Edge(ends[0].block, args), ir.Edge(arms)]))
+    block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc,
+                               [ir.Edge(ends[0].block, args), ir.Edge(arms)]))
     return [arms]
 
 
@@ -124,7 +127,8 @@ def _is_bit(condition, defs) -> bool:
 
 def _constant(value, defs) -> int | None:
     inst = defs.inst_of.get(value)
-    return int(inst.attrs["value"]) if inst is not None and inst.op is control.CONST and is_integer(value.type) else None
+    return (int(inst.attrs["value"]) if inst is not None and inst.op is control.CONST and is_integer(value.type)
+            else None)
 
 
 def _single_bit(value, defs, depth=0) -> bool:
@@ -140,8 +144,8 @@ def _single_bit(value, defs, depth=0) -> bool:
 
 
 def _interval(arm, defs):
-    """(value, low, high): where the checked results of `arm` fit. () if none is checked; None: it cannot be said, or takes
-    too long to compute for nothing."""
+    """(value, low, high): where the checked results of `arm` fit. () if none is checked; None: it cannot be said, or
+    takes too long to compute for nothing."""
     forms: dict[ir.Value, tuple[ir.Value, int, int]] = {}  # result -> value, factor, constant
     root, low, high = None, INT_MIN, INT_MAX
     count = 0
@@ -149,7 +153,8 @@ def _interval(arm, defs):
         if inst.op is control.CONST and is_integer(inst.result.type):
             continue
         count += 1
-        if inst.op not in _CHEAP or not is_integer(inst.result.type) or inst.op is ISHR and defs.constant(inst.args[1]) is None:
+        if (inst.op not in _CHEAP or not is_integer(inst.result.type) or inst.op is ISHR
+            and defs.constant(inst.args[1]) is None):
             return None
         if inst.op not in _WRAPPING:
             continue
@@ -169,7 +174,8 @@ def _interval(arm, defs):
             return None
         forms[inst.result] = value, factor, constant
         root = value
-        a, b = ((INT_MIN - constant), (INT_MAX - constant)) if factor > 0 else ((INT_MAX - constant), (INT_MIN - constant))
+        a, b = ((INT_MIN - constant), (INT_MAX - constant)) if factor > 0 else ((INT_MAX - constant),
+                                                                                (INT_MIN - constant))
         low, high = max(low, -(-a // factor)), min(high, b // factor)
     if count > MOST or low > high:
         return None

@@ -1,10 +1,11 @@
 """Loops in which threads stride over data become loops over blocks of neighbours.
 
-Runs in grid, before kernels are cut. What threads do between waits has no order: here each takes its next step when all have taken
-theirs, so that neighbours touch neighbours, as on a GPU.
+Runs in grid, before kernels are cut. What threads do between waits has no order: here each takes its next step when all
+have taken theirs, so that neighbours touch neighbours, as on a GPU.
 Before:  for i in range(base + thread, stop, step): work            (or the same by while i < stop)
 After:   j = base ; while j < stop: barrier ; i = j + thread ; if i < stop: work ; j += step
-Needs: SSA; a first loop that all threads enter, without waits, over a range whose stop and step are the same for all.  Keeps: SSA, what each thread does, in its order.
+Needs: SSA; a first loop that all threads enter, without waits, over a range whose stop and step are the same for all.
+Keeps: SSA, what each thread does, in its order.
 """
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def run(fn: ir.Function, start: ir.Block, own: list[ir.Inst]) -> None:
     while before.insts[-1].op is control.JUMP and len(edges[before.insts[-1].targets[0].block]) == 1:
         before = before.insts[-1].targets[0].block
     loop = next((one for one in nest.loops if any(edge.block is one.header for edge in before.insts[-1].targets)), None)
-    if loop is None or len(loop.entries(edges)) != 1 or any(i.op in gpu.CONVERGENT for b in loop.blocks for i in b.insts):
+    if (loop is None or len(loop.entries(edges)) != 1
+        or any(i.op in gpu.CONVERGENT for b in loop.blocks for i in b.insts)):
         return
     found = (_range if before.insts[-1].op is control.JUMP else _while)(loop, before, edges, defs)
     uniform = {inst.result for inst in start.insts} | set(start.params)
@@ -41,7 +43,8 @@ def run(fn: ir.Function, start: ir.Block, own: list[ir.Inst]) -> None:
 def _range(loop, before, edges, defs) -> _Loop | None:
     """for i in range(start, stop, step): the header leaves when no trips are left."""
     header, parts = loop.header, counts_down(loop, defs, edges)
-    if parts is None or [edge for _, edge in loop.exits()] != [parts[2]] or any(i.op.effects for i in header.insts[:-1]):
+    if (parts is None or [edge for _, edge in loop.exits()] != [parts[2]]
+        or any(i.op.effects for i in header.insts[:-1])):
         return None
     found = _Loop(loop, edges, defs)
     left, found.body, found.leave = parts
@@ -67,17 +70,20 @@ def _while(loop, before, edges, defs) -> _Loop | None:
         return None
     found = _Loop(loop, edges, defs)
     found.stop, found.needless, found.body = again.args[1], [again], None
-    i = next((p for p, v in zip(header.params, found.back[0].args) if v is again.args[0] and found.start[p] is first.args[0]), None)
+    i = next((p for p, v in zip(header.params, found.back[0].args) if v is again.args[0]
+              and found.start[p] is first.args[0]), None)
     if i is None or not found.counts(i):
         return None
     found.counters = [i]
     # out without a trip, or after some: to the same place, with the values of the header's parameters
     past, out = asks.targets[1], exits[0][1]
-    if past.block is not out.block and not all(len(b.insts) == 1 and b.insts[0].op is control.RETURN for b in (past.block, out.block)):
+    if (past.block is not out.block
+        and not all(len(b.insts) == 1 and b.insts[0].op is control.RETURN for b in (past.block, out.block))):
         return None
     args = []
     for none, some in zip(past.args, out.args):
-        kept = next((p for p, v in zip(header.params, found.back[0].args) if v is some and found.start[p] is none and p is not i), None)
+        kept = next((p for p, v in zip(header.params, found.back[0].args) if v is some and found.start[p] is none
+                     and p is not i), None)
         if kept is None and (none is not some or defs.block_of.get(some) in loop.blocks):
             return None
         args.append(none if kept is None else kept)
@@ -86,9 +92,10 @@ def _while(loop, before, edges, defs) -> _Loop | None:
 
 
 class _Loop:
-    """entry: the edge into the loop; start: parameter of the header -> its first value; back: the edges to the next step; counters: the
-    parameters that only count, first `i`; advances: what adds `step` to it; needless: other instructions that only count; body: the
-    edge to what is done where there is a step, None: that is the header; leave: the edge out, in terms of the header's parameters."""
+    """entry: the edge into the loop; start: parameter of the header -> its first value; back: the edges to the next
+    step; counters: the parameters that only count, first `i`; advances: what adds `step` to it; needless: other
+    instructions that only count; body: the edge to what is done where there is a step, None: that is the header; leave:
+    the edge out, in terms of the header's parameters."""
 
     def __init__(self, loop, edges, defs):
         self.header, self.defs = loop.header, defs
@@ -100,7 +107,8 @@ class _Loop:
         """Whether the same is added to `i` on all ways back, and it starts at the thread's place."""
         k = self.header.params.index(i)
         made = [self.defs.inst_of.get(edge.args[k]) for edge in self.back]
-        if any(one is None or one.op not in (a.IADD, a.IADD_CK) or one.args[0] is not i for one in made) or len({one.args[1] for one in made}) != 1:
+        if (any(one is None or one.op not in (a.IADD, a.IADD_CK) or one.args[0] is not i for one in made)
+            or len({one.args[1] for one in made}) != 1):
             return False
         self.advances, self.step = made, made[0].args[1]
         self.base, self.thread = _place(self.start[i], self.defs)
@@ -108,7 +116,8 @@ class _Loop:
 
     def fits(self, fn, loop, defs, uniform) -> bool:
         """Whether stop and step are the same for all, and what counts is for the loop alone."""
-        if self.stop not in uniform or not _is_size(self.step, defs) or self.base is not None and self.base not in uniform:
+        if (self.stop not in uniform or not _is_size(self.step, defs) or self.base is not None
+            and self.base not in uniform):
             return False
         insts = [one for block in loop.blocks for one in block.insts]
         outside = {v for v, block in defs.block_of.items() if block in loop.blocks} & read_outside(fn, loop.blocks)
@@ -119,7 +128,8 @@ class _Loop:
             return False
         counting = {*self.counters[1:], *(one.result for one in self.needless)}
         passed = {v for edge in self.back for p, v in zip(self.header.params, edge.args) if p not in self.counters}
-        reads = {v for one in insts if one not in self.needless and one.op is not control.BRANCH for v in one.args} | passed
+        reads = ({v for one in insts if one not in self.needless and one.op is not control.BRANCH for v in one.args}
+                 | passed)
         branches = [one for one in insts if one.op is control.BRANCH and one.args[0] in counting]
         if counting & reads or len(branches) != 1:
             return False
@@ -130,12 +140,14 @@ class _Loop:
         header, i, loc = self.header, self.counters[0], self.advances[0].loc
         carried = [p for p in header.params if p not in self.counters]
         work, last = ir.Block("stride"), ir.Block("next_stride")
-        j, more, inside, following, base = ir.Value(Int, "base"), ir.Value(Bool), ir.Value(Bool), ir.Value(Int), self.base
+        j, more, inside, following, base = ir.Value(Int,
+                                                    "base"), ir.Value(Bool), ir.Value(Bool), ir.Value(Int), self.base
         if base is None:
             base = ir.Value(Int)
             common.append(ir.Inst(control.CONST, (), {"value": 0}, base, loc))
         for block in loop.blocks:
-            block.insts = [one for one in block.insts if one not in self.needless and not (one.op is memory.POLL and nest.of[block] is loop)]
+            block.insts = [one for one in block.insts if one not in self.needless
+                           and not (one.op is memory.POLL and nest.of[block] is loop)]
         body = self.body
         computed = header.insts[:-1] if body is not None else []
         if body is None:
@@ -145,9 +157,10 @@ class _Loop:
             latch = body.block if loop.latches[0] is header else loop.latches[0]
             latch.insts[-1] = ir.Inst(control.JUMP, (), {}, None, loc, self.back)
             before.insts[-1] = ir.Inst(control.JUMP, (), {}, None, loc, [self.entry])
-        work.insts = [ir.Inst(gpu.BARRIER, loc=loc), ir.Inst(a.IADD, (j, self.thread), {"flags": "nuw nsw"}, i, loc), *computed,
-                      ir.Inst(a.ILT, (i, self.stop), {}, inside, loc),
-                      ir.Inst(control.BRANCH, (inside,), {}, None, loc, [ir.Edge(body.block, body.args), ir.Edge(last, list(carried))])]
+        work.insts = [ir.Inst(gpu.BARRIER, loc=loc), ir.Inst(a.IADD, (j, self.thread), {"flags": "nuw nsw"}, i, loc),
+                      *computed, ir.Inst(a.ILT, (i, self.stop), {}, inside, loc),
+                      ir.Inst(control.BRANCH, (inside,), {}, None, loc,
+                              [ir.Edge(body.block, body.args), ir.Edge(last, list(carried))])]
         last.params = [ir.Value(p.type, p.name) for p in carried]
         last.insts = [ir.Inst(a.IADD, (j, self.step), {}, following, loc),
                       ir.Inst(control.JUMP, loc=loc, targets=[ir.Edge(header, [following, *last.params])])]
@@ -156,12 +169,14 @@ class _Loop:
             edge.block = last
         self.entry.args = [base, *(self.start[p] for p in carried)]
         header.params = [j, *carried]
-        header.insts = [ir.Inst(a.ILT, (j, self.stop), {}, more, loc), ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(work), self.leave])]
+        header.insts = [ir.Inst(a.ILT, (j, self.stop), {}, more, loc),
+                        ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(work), self.leave])]
         fn.blocks += [work, last]
 
 
 def _place(value, defs):
-    """(base or None, thread) where a value is the thread's number along x, or the base of its block and that; else (None, None)."""
+    """(base or None, thread) where a value is the thread's number along x, or the base of its block and that; else
+    (None, None)."""
     inst = defs.inst_of.get(value)
     if _is_thread(inst):
         return None, value
@@ -181,9 +196,11 @@ def _is_size(v, defs) -> bool:
     """Whether a step is a number of threads, or a small constant: adding it to a place never ends beyond 64 bits."""
     inst = defs.inst_of.get(v)
     if inst is not None and inst.op is a.IMUL:
-        return all(defs.inst_of.get(x) is not None and defs.inst_of[x].op in (gpu.BLOCK_DIM, gpu.GRID_DIM) for x in inst.args)
+        return all(defs.inst_of.get(x) is not None and defs.inst_of[x].op in (gpu.BLOCK_DIM, gpu.GRID_DIM)
+                   for x in inst.args)
     constant = defs.constant(v)
-    return inst is not None and inst.op in (gpu.BLOCK_DIM, gpu.GRID_DIM) or constant is not None and 1 < constant < 1 << 31
+    return (inst is not None and inst.op in (gpu.BLOCK_DIM, gpu.GRID_DIM) or constant is not None
+            and 1 < constant < 1 << 31)
 
 
 def _stop_of_range(start, trips, step, defs):
@@ -192,7 +209,8 @@ def _stop_of_range(start, trips, step, defs):
     if chosen is None or chosen.op is not structure.SELECT or defs.constant(chosen.args[2]) != 0:
         return None
     some, count = (defs.inst_of.get(v) for v in chosen.args[:2])
-    if some is None or some.op is not a.ILT or some.args[0] is not start or count is None or count.op is not a.IADD or defs.constant(count.args[1]) != 1:
+    if (some is None or some.op is not a.ILT or some.args[0] is not start or count is None or count.op is not a.IADD
+        or defs.constant(count.args[1]) != 1):
         return None
     stop = some.args[1]
     quotient = defs.inst_of.get(count.args[0])
@@ -202,4 +220,5 @@ def _stop_of_range(start, trips, step, defs):
     if span is None or span.op is not a.ISUB or span.args[1] is not start:
         return None
     last = defs.inst_of.get(span.args[0])
-    return stop if last is not None and last.op is a.IADD and last.args[0] is stop and defs.constant(last.args[1]) == -1 else None
+    return (stop if last is not None and last.op is a.IADD and last.args[0] is stop
+            and defs.constant(last.args[1]) == -1 else None)

@@ -1,9 +1,10 @@
 """Which values are the same for all threads of a block, and whether threads may part at a wait.
 
-A value varies where it is computed from the thread's number, loaded, or merged behind a branch on such a value. Two threads
-part where a branch that varies leads to different waits, or to a wait and on, before its ways meet again.
+A value varies where it is computed from the thread's number, loaded, or merged behind a branch on such a value. Two
+threads part where a branch that varies leads to different waits, or to a wait and on, before its ways meet again.
 Used by grid; finds, changes nothing. A `wait` is a jump with that attribute.
-Source: Karrenberg, Hack: Whole-Function Vectorization (2011); Coutinho et al.: Divergence Analysis and Optimizations (2011).
+Source: Karrenberg, Hack: Whole-Function Vectorization (2011); Coutinho et al.: Divergence Analysis and Optimizations
+(2011).
 """
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ _FAILS = ("throw", "unreachable")  # an error ends the launch, whoever made it
 
 
 class Uniformity:
-    """varying: values; parts: whether threads may part. own: values that follow from the thread's number; uniform: operations
-    whose result is the same for all where their operands are."""
+    """varying: values; parts: whether threads may part. own: values that follow from the thread's number; uniform:
+    operations whose result is the same for all where their operands are."""
 
     def __init__(self, fn: ir.Function, own: set[ir.Value], is_uniform):
         self.order = [b for b in reverse_postorder(fn)]
@@ -39,7 +40,8 @@ class Uniformity:
             for block in self.order:
                 for inst in block.insts:
                     r = inst.result
-                    if r is not None and r not in varying and (not is_uniform(inst) or any(x in varying for x in inst.args)):
+                    if (r is not None and r not in varying
+                        and (not is_uniform(inst) or any(x in varying for x in inst.args))):
                         varying.add(r)
                         again = True
                 for edge in block.edges():

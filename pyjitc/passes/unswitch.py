@@ -1,9 +1,10 @@
-"""What all threads of a block decide stands in front of the loop over them, which becomes one loop for each way it can go.
+"""What all threads of a block decide stands in front of the loop over them, which becomes one loop for each way it can
+go.
 
 Runs after grid, before versioning; then the loops vectorise.
 Before:  loop t: ... branch go -> work, end        After:  branch go -> (loop t: ... work), (loop t: ... end)
-What computes a condition moves in front of the loop with it. A check moves only when every thread makes it; where it fails,
-it fails for the whole block.
+What computes a condition moves in front of the loop with it. A check moves only when every thread makes it; where it
+fails, it fails for the whole block.
 Needs: SSA; loops that grid marked `parallel`, which run at least once.  Keeps: SSA; grows the code, up to a limit.
 """
 from __future__ import annotations
@@ -21,8 +22,8 @@ __all__ = ["is_of_threads", "run"]
 
 MAX_INSTS = 300  # of a loop that is copied
 _TIMES = 6  # loops that are copied in one function
-_MOVED = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.ISHR, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE, a.BAND, a.BOR, a.BNOT, a.CAST,
-          control.CONST}
+_MOVED = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.ISHR, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE,
+          a.BAND, a.BOR, a.BNOT, a.CAST, control.CONST}
 _CHECKED = {a.IADD_CK, a.ISUB_CK, a.IMUL_CK, a.INEG_CK}
 
 
@@ -52,7 +53,8 @@ def _unswitch(fn, loop: Loop, columns: Loop, nest, defs, edges) -> bool:
         return False
     for block in nest.dom.order:
         branch = block.insts[-1]
-        if block not in columns.blocks or block is columns.header or branch.op is not control.BRANCH or branch.targets[0].block is branch.targets[1].block:
+        if (block not in columns.blocks or block is columns.header or branch.op is not control.BRANCH
+            or branch.targets[0].block is branch.targets[1].block):
             continue
         moved: dict[ir.Inst, None] = {}
         if _is_fixed(branch.args[0], loop, columns, nest, defs, moved, 8):
@@ -86,7 +88,8 @@ def _split(fn, loop, block, branch, source, inst, entry, moved, defs) -> None:
         defs.block_of[one.result].insts.remove(one)
         if one.unwind is not None:
             nobody, failed = ir.Value(Int), ir.Block("failed")
-            failed.insts += [ir.Inst(control.CONST, (), {"value": -1}, nobody, one.loc), ir.Inst(grid.FAIL, (nobody,), loc=one.loc)]
+            failed.insts += [ir.Inst(control.CONST, (), {"value": -1}, nobody, one.loc),
+                             ir.Inst(grid.FAIL, (nobody,), loc=one.loc)]
             fn.blocks.append(failed)
             one.unwind = ir.Edge(failed)
         before.insts.append(one)
@@ -106,6 +109,7 @@ def _split(fn, loop, block, branch, source, inst, entry, moved, defs) -> None:
     fn.blocks = [*fn.blocks, before, *copies.values()]
     remove_unreachable(fn)
     reached = set(fn.blocks)
-    definitions = {v: {b: w for b, w in ((home[v], v), (copies[home[v]], values[v])) if b in reached} for v in defined if v in used}
+    definitions = {v: {b: w for b, w in ((home[v], v), (copies[home[v]], values[v])) if b in reached} for v in defined
+                   if v in used}
     if definitions:
         repair(fn, definitions)

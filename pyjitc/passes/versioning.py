@@ -1,10 +1,10 @@
 """Check once before a loop what its index checks would ask in every iteration.
 
-Runs after simplify, when loops over ranges are counted loops of plain ints. Where the indices of a nest are affine in its
-counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
+Runs after simplify, when loops over ranges are counted loops of plain ints. Where the indices of a nest are affine in
+its counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
 wrapping arithmetic where the guard excludes overflow), and the loop as it was, which fails at the same iteration,
-after the same writes, with the same error. Of a nest, the guard also asks whether its few arrays lie apart in memory, and
-whether its innermost loops are so short that letting signals in between them is enough (`polling.py`).
+after the same writes, with the same error. Of a nest, the guard also asks whether its few arrays lie apart in memory,
+and whether its innermost loops are so short that letting signals in between them is enough (`polling.py`).
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -35,8 +35,8 @@ MAX_WORK = 1 << 28  # operations of an innermost loop of a nest that runs to its
 _ROOM = 1 << 62  # of a sum before a loop, and of what the loop adds to it
 _SLOW = {"fdiv", "sqrt"}  # they count for eight
 # What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
-_QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fma", "polynomial",
-          "bits", "from_bits", "bits32", "from_bits32"} - {"frem"}
+_QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc",
+          "rint", "copysign", "fma", "polynomial", "bits", "from_bits", "bits32", "from_bits32"} - {"frem"}
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
 _WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, ISHL_CK: ISHL}
 
@@ -81,8 +81,9 @@ def _headers(loop):
 
 
 class _Plan:
-    """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant indices that count
-    from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the others that it shares no memory with;
+    """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant
+    indices that count from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the
+    others that it shares no memory with;
     sums: what a sum starts with -> what one trip adds to it at most;
     rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be)."""
 
@@ -159,7 +160,8 @@ def _plan(loop, nest, defs, edges):
     if loop.inner and missed and missed * 2 > innermost:
         return None  # an inner loop may see more of its indices as invariant
     for inst, key in compared:
-        # `if i < n`: a limit that is asked for anyway; or, of the threads of a block, the one that stops the last of them
+        # `if i < n`: a limit that is asked for anyway; or, of the threads of a block, the one that stops the last of
+        # them
         if key in plan.guards or parallel and len(plan.guards) < 20:
             plan.guards[key] = None
             plan.holds.add(inst)
@@ -216,7 +218,8 @@ def _room(inst, defs) -> int:
 
 
 def _rows(loop, top, defs, edges, found) -> None:
-    """Find the innermost loops of `top` whose length does not change in it, and how long they may be for Ctrl-C to wait for their end."""
+    """Find the innermost loops of `top` whose length does not change in it, and how long they may be for Ctrl-C to wait
+    for their end."""
     for one in loop.inner:
         _rows(one, top, defs, edges, found)
     insts = [i for b in loop.blocks for i in b.insts]
@@ -224,7 +227,8 @@ def _rows(loop, top, defs, edges, found) -> None:
         return
     written = {i.args[0]: i.args[1:-1] for i in insts if i.op is ARRAY_STORE}
     if any(i.op is ARRAY_LOAD and i.args[1:] != written.get(i.args[0], i.args[1:]) for i in insts):
-        return  # LLVM would compare what all of the loops around it touch, not two rows, and always find them to overlap
+        # LLVM would compare what all of the loops around it touch, not two rows, and always find them to overlap
+        return
     counted = find(loop, defs, edges)
     if counted is not None and defs.block_of.get(counted.start[counted.left]) not in top.blocks:
         steps = sum(8 if i.op.name in _SLOW else 1 + len(i.attrs.get("coefficients", ())) for i in insts)
@@ -238,8 +242,8 @@ def _is_quick(inst) -> bool:
 
 
 def _written_and_others(loop, nest, defs) -> dict:
-    """Arrays from outside all loops that are read and written here -> those that must not share memory with it, for LLVM to
-    mix the accesses. It would compare the rows that each inner loop works in, every time before it starts."""
+    """Arrays from outside all loops that are read and written here -> those that must not share memory with it, for
+    LLVM to mix the accesses. It would compare the rows that each inner loop works in, every time before it starts."""
     found: dict[ir.Value, bool] = {}
     for block in loop.blocks:
         for inst in block.insts:
@@ -322,7 +326,8 @@ def _version(fn, loop, plan, defs, number, found):
                 inst.op = _WRAPPING.get(inst.op, inst.op)
                 inst.unwind = None
             elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.apart:
-                inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *plan.apart[inst.args[0]])))}
+                inst.attrs = {**inst.attrs,
+                              "apart": (group, *(names[x] for x in (inst.args[0], *plan.apart[inst.args[0]])))}
             kept.append(inst)
         block.insts = kept
     # the guard, in a block of its own on the way in
@@ -371,8 +376,8 @@ def _short(guard, rows, condition, loc):
     """`condition`, and that these loops are not longer than they may be."""
     for length, most in dict.fromkeys(rows.values()):
         limit, short, both = ir.Value(Int), ir.Value(Bool), ir.Value(Bool)
-        guard.insts += [ir.Inst(control.CONST, (), {"value": most}, limit, loc), ir.Inst(ILE, (length, limit), {}, short, loc),
-                        ir.Inst(BAND, (condition, short), {}, both, loc)]
+        guard.insts += [ir.Inst(control.CONST, (), {"value": most}, limit, loc),
+                        ir.Inst(ILE, (length, limit), {}, short, loc), ir.Inst(BAND, (condition, short), {}, both, loc)]
         condition = both
     return condition
 
@@ -426,6 +431,7 @@ def _condition(guard, constant, terms, limit, counters, loc):
     if limit is not None:
         args.append(limit)
     result = ir.Value(Bool)
-    guard.insts.append(ir.Inst(AFFINE_IN_RANGE, args, {"constant": constant, "terms": tuple(shape), "limited": limit is not None},
-                               result, loc))
+    guard.insts.append(ir.Inst(AFFINE_IN_RANGE, args,
+                               {"constant": constant, "terms": tuple(shape), "limited": limit is not None}, result,
+                               loc))
     return result

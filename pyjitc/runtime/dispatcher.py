@@ -60,7 +60,8 @@ class _Slot(Structure):
 
 
 class _Spec(Structure):
-    _fields_ = [("name", c_char_p), ("basicsize", c_int), ("itemsize", c_int), ("flags", c_uint), ("slots", POINTER(_Slot))]
+    _fields_ = [("name", c_char_p), ("basicsize", c_int), ("itemsize", c_int), ("flags", c_uint),
+                ("slots", POINTER(_Slot))]
 
 
 class _Member(Structure):

@@ -1,10 +1,10 @@
 """The CUDA driver library through ctypes: devices, contexts, memory, streams, events, code.
 
-Nothing is loaded before the first question. `Driver` is one loaded library with its devices; `connect()` gives the one of
-this process, or a text that says why there is none. A `Device` offers what arrays, streams and kernels need, as
+Nothing is loaded before the first question. `Driver` is one loaded library with its devices; `connect()` gives the one
+of this process, or a text that says why there is none. A `Device` offers what arrays, streams and kernels need, as
 `host.HostDevice` does for the grid on the CPU: the layers above do not tell them apart.
-Memory comes from the driver's own stream-ordered pool where the device has one. Every operation makes its device's primary
-context current first: other libraries in the process change it.
+Memory comes from the driver's own stream-ordered pool where the device has one. Every operation makes its device's
+primary context current first: other libraries in the process change it.
 """
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ __all__ = ["CudaError", "Device", "Driver", "Function", "connect"]
 _P, _I, _U, _Z = c_void_p, c_int, c_uint, c_size_t
 _SIGNATURES = {
     "cuInit": (_U,), "cuDriverGetVersion": (_P,), "cuGetErrorName": (_I, _P), "cuGetErrorString": (_I, _P),
-    "cuDeviceGetCount": (_P,), "cuDeviceGet": (_P, _I), "cuDeviceGetName": (_P, _I, _I), "cuDeviceGetAttribute": (_P, _I, _I),
-    "cuDeviceGetUuid": (_P, _I), "cuDeviceTotalMem_v2": (_P, _I), "cuDevicePrimaryCtxRetain": (_P, _I), "cuDevicePrimaryCtxRelease_v2": (_I,),
-    "cuCtxSetCurrent": (_P,), "cuCtxGetCurrent": (_P,), "cuCtxSynchronize": (),
-    "cuModuleLoadDataEx": (_P, _P, _U, _P, _P), "cuModuleGetFunction": (_P, _P, c_char_p), "cuModuleUnload": (_P,),
-    "cuModuleGetGlobal_v2": (_P, _P, _P, c_char_p), "cuFuncGetAttribute": (_P, _I, _P), "cuFuncSetAttribute": (_P, _I, _I),
+    "cuDeviceGetCount": (_P,), "cuDeviceGet": (_P, _I), "cuDeviceGetName": (_P, _I, _I),
+    "cuDeviceGetAttribute": (_P, _I, _I), "cuDeviceGetUuid": (_P, _I), "cuDeviceTotalMem_v2": (_P, _I),
+    "cuDevicePrimaryCtxRetain": (_P, _I), "cuDevicePrimaryCtxRelease_v2": (_I,), "cuCtxSetCurrent": (_P,),
+    "cuCtxGetCurrent": (_P,), "cuCtxSynchronize": (), "cuModuleLoadDataEx": (_P, _P, _U, _P, _P),
+    "cuModuleGetFunction": (_P, _P, c_char_p), "cuModuleUnload": (_P,), "cuModuleGetGlobal_v2": (_P, _P, _P, c_char_p),
+    "cuFuncGetAttribute": (_P, _I, _P), "cuFuncSetAttribute": (_P, _I, _I),
     "cuOccupancyMaxPotentialBlockSize": (_P, _P, _P, _P, _Z, _I), "cuLaunchKernel": (_P, *(_U,) * 7, _P, _P, _P),
-    "cuLaunchCooperativeKernel": (_P, *(_U,) * 7, _P, _P), "cuOccupancyMaxActiveBlocksPerMultiprocessor": (_P, _P, _I, _Z),
-    "cuMemAlloc_v2": (_P, _Z), "cuMemFree_v2": (_P,), "cuMemAllocAsync": (_P, _Z, _P), "cuMemFreeAsync": (_P, _P),
-    "cuMemGetInfo_v2": (_P, _P), "cuDeviceGetDefaultMemPool": (_P, _I), "cuMemPoolSetAttribute": (_P, _I, _P), "cuMemPoolTrimTo": (_P, _Z),
-    "cuMemcpyHtoDAsync_v2": (_P, _P, _Z, _P), "cuMemcpyDtoHAsync_v2": (_P, _P, _Z, _P), "cuMemcpyDtoDAsync_v2": (_P, _P, _Z, _P),
-    "cuMemcpyPeerAsync": (_P, _P, _P, _P, _Z, _P), "cuMemsetD8Async": (_P, ctypes.c_ubyte, _Z, _P),
-    "cuMemAllocManaged": (_P, _Z, _U), "cuMemHostAlloc": (_P, _Z, _U), "cuMemFreeHost": (_P,), "cuMemHostRegister_v2": (_P, _Z, _U), "cuMemHostUnregister": (_P,),
-    "cuMemHostGetDevicePointer_v2": (_P, _P, _U), "cuPointerGetAttribute": (_P, _I, _P),
-    "cuStreamCreate": (_P, _U), "cuStreamDestroy_v2": (_P,), "cuStreamSynchronize": (_P,), "cuStreamQuery": (_P,),
-    "cuStreamWaitEvent": (_P, _P, _U), "cuLaunchHostFunc": (_P, _P, _P),
-    "cuEventCreate": (_P, _U), "cuEventDestroy_v2": (_P,), "cuEventRecord": (_P, _P), "cuEventSynchronize": (_P,), "cuEventQuery": (_P,),
+    "cuLaunchCooperativeKernel": (_P, *(_U,) * 7, _P, _P),
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor": (_P, _P, _I, _Z), "cuMemAlloc_v2": (_P, _Z), "cuMemFree_v2": (_P,),
+    "cuMemAllocAsync": (_P, _Z, _P), "cuMemFreeAsync": (_P, _P), "cuMemGetInfo_v2": (_P, _P),
+    "cuDeviceGetDefaultMemPool": (_P, _I), "cuMemPoolSetAttribute": (_P, _I, _P), "cuMemPoolTrimTo": (_P, _Z),
+    "cuMemcpyHtoDAsync_v2": (_P, _P, _Z, _P), "cuMemcpyDtoHAsync_v2": (_P, _P, _Z, _P),
+    "cuMemcpyDtoDAsync_v2": (_P, _P, _Z, _P), "cuMemcpyPeerAsync": (_P, _P, _P, _P, _Z, _P),
+    "cuMemsetD8Async": (_P, ctypes.c_ubyte, _Z, _P), "cuMemAllocManaged": (_P, _Z, _U), "cuMemHostAlloc": (_P, _Z, _U),
+    "cuMemFreeHost": (_P,), "cuMemHostRegister_v2": (_P, _Z, _U), "cuMemHostUnregister": (_P,),
+    "cuMemHostGetDevicePointer_v2": (_P, _P, _U), "cuPointerGetAttribute": (_P, _I, _P), "cuStreamCreate": (_P, _U),
+    "cuStreamDestroy_v2": (_P,), "cuStreamSynchronize": (_P,), "cuStreamQuery": (_P,),
+    "cuStreamWaitEvent": (_P, _P, _U), "cuLaunchHostFunc": (_P, _P, _P), "cuEventCreate": (_P, _U),
+    "cuEventDestroy_v2": (_P,), "cuEventRecord": (_P, _P), "cuEventSynchronize": (_P,), "cuEventQuery": (_P,),
     "cuEventElapsedTime": (_P, _P, _P), "cuProfilerStart": (), "cuProfilerStop": (),
 }
 _NOT_READY = 600
@@ -45,11 +48,11 @@ _OLDEST = 11_020  # CUDA 11.2: stream-ordered memory
 # Attributes of devices (CUdevice_attribute), of functions, of pointers.
 ATTRIBUTES = {
     "MAX_THREADS_PER_BLOCK": 1, "MAX_BLOCK_DIM_X": 2, "MAX_BLOCK_DIM_Y": 3, "MAX_BLOCK_DIM_Z": 4, "MAX_GRID_DIM_X": 5,
-    "MAX_GRID_DIM_Y": 6, "MAX_GRID_DIM_Z": 7, "MAX_SHARED_MEMORY_PER_BLOCK": 8, "TOTAL_CONSTANT_MEMORY": 9, "WARP_SIZE": 10,
-    "MAX_REGISTERS_PER_BLOCK": 12, "CLOCK_RATE": 13, "MULTIPROCESSOR_COUNT": 16, "MEMORY_CLOCK_RATE": 36,
-    "GLOBAL_MEMORY_BUS_WIDTH": 37, "L2_CACHE_SIZE": 38, "MAX_THREADS_PER_MULTIPROCESSOR": 39, "COMPUTE_CAPABILITY_MAJOR": 75,
-    "COMPUTE_CAPABILITY_MINOR": 76, "MANAGED_MEMORY": 83, "COOPERATIVE_LAUNCH": 95, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 97,
-    "MEMORY_POOLS_SUPPORTED": 115,
+    "MAX_GRID_DIM_Y": 6, "MAX_GRID_DIM_Z": 7, "MAX_SHARED_MEMORY_PER_BLOCK": 8, "TOTAL_CONSTANT_MEMORY": 9,
+    "WARP_SIZE": 10, "MAX_REGISTERS_PER_BLOCK": 12, "CLOCK_RATE": 13, "MULTIPROCESSOR_COUNT": 16,
+    "MEMORY_CLOCK_RATE": 36, "GLOBAL_MEMORY_BUS_WIDTH": 37, "L2_CACHE_SIZE": 38, "MAX_THREADS_PER_MULTIPROCESSOR": 39,
+    "COMPUTE_CAPABILITY_MAJOR": 75, "COMPUTE_CAPABILITY_MINOR": 76, "MANAGED_MEMORY": 83, "COOPERATIVE_LAUNCH": 95,
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 97, "MEMORY_POOLS_SUPPORTED": 115,
 }
 _FUNCTION = {"max_threads": 0, "shared": 1, "constant": 2, "local": 3, "registers": 4, "max_dynamic_shared": 8}
 _POINTER_DEVICE = 9
@@ -77,7 +80,8 @@ class CudaError(PyjitcError, RuntimeError):
 
 
 class Driver:
-    """A loaded driver library. call(name, *args): the function; CudaError where it does not succeed. devices: those it has."""
+    """A loaded driver library. call(name, *args): the function; CudaError where it does not succeed. devices: those it
+    has."""
 
     def __init__(self, library):
         self.library = library
@@ -85,7 +89,8 @@ class Driver:
         self.call("cuInit", 0)
         self.version = self._get("cuDriverGetVersion", c_int)
         if self.version < _OLDEST:
-            raise CudaError("cuDriverGetVersion", 0, "", f"the driver is for CUDA {self.version // 1000}.{self.version % 1000 // 10}; "
+            raise CudaError("cuDriverGetVersion", 0, "",
+                            f"the driver is for CUDA {self.version // 1000}.{self.version % 1000 // 10}; "
                             "11.2 is the oldest that can be used")
         count = self._get("cuDeviceGetCount", c_int)
         if not count:
@@ -130,8 +135,8 @@ class Driver:
 
 
 class Device(DeviceNames):
-    """A GPU and its primary context, retained at first use. Addresses are plain ints; stream 0 is the default stream, which
-    waits for the others and they for it."""
+    """A GPU and its primary context, retained at first use. Addresses are plain ints; stream 0 is the default stream,
+    which waits for the others and they for it."""
 
     gpu = True
 
@@ -163,7 +168,8 @@ class Device(DeviceNames):
         if found is None:
             if name not in ATTRIBUTES:
                 raise AttributeError(f"a device has no attribute {name}")
-            found = self.attributes[name] = self.driver._get("cuDeviceGetAttribute", c_int, ATTRIBUTES[name], self.handle)
+            found = self.attributes[name] = self.driver._get("cuDeviceGetAttribute", c_int, ATTRIBUTES[name],
+                                                             self.handle)
         return found
 
     # -- context
@@ -363,7 +369,8 @@ class Function:
     def block_size(self, shared: int = 0) -> tuple[int, int]:
         """(threads of a block, least number of blocks) that keep the device busiest."""
         blocks, threads = c_int(), c_int()
-        self.device.call("cuOccupancyMaxPotentialBlockSize", byref(blocks), byref(threads), self.handle, None, shared, 0)
+        self.device.call("cuOccupancyMaxPotentialBlockSize", byref(blocks), byref(threads), self.handle, None, shared,
+                         0)
         return threads.value, blocks.value
 
     def blocks_at_once(self, threads: int, shared: int = 0) -> int:

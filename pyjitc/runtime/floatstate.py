@@ -15,8 +15,8 @@ _KINDS = ((DIVIDE, "divide", "divide by zero"), (OVER, "over", "overflow"), (INV
 def report(name: str, flags: int) -> None:
     """Warn, raise, print or call, for each of the errors that the operation `name` has met.
 
-    Raises FloatingPointError where np.errstate or np.seterr asks for it, NameError where they name a function or a log that
-    is not there."""
+    Raises FloatingPointError where np.errstate or np.seterr asks for it, NameError where they name a function or a log
+    that is not there."""
     modes = np.geterr()
     for flag, kind, text in _KINDS:
         mode = modes[kind]
@@ -36,7 +36,8 @@ def report(name: str, flags: int) -> None:
 def _tell(mode, text, flags, message, name):
     receiver = np.geterrcall()
     if receiver is None:
-        raise NameError(f"log specified for {text} (in {name}) but no object with write method found." if mode == "log" else
+        raise NameError(f"log specified for {text} (in {name}) but no object with write method found." if mode == "log"
+                        else
                         f"python callback specified for {text} (in  {name}) but no function found.")
     if mode == "call":
         receiver(text, flags)

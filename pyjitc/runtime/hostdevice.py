@@ -52,7 +52,8 @@ class DeviceNames(OfProcess):
         return self.index
 
     def reset(self) -> None:
-        """Wait until all is done, and give memory that nobody holds back. Arrays and code that are in use stay; `close` ends them."""
+        """Wait until all is done, and give memory that nobody holds back. Arrays and code that are in use stay; `close`
+        ends them."""
         self.synchronize()
         self.trim()
 
@@ -72,10 +73,10 @@ class HostDevice(DeviceNames):
     context = 0
     attributes = {
         "MAX_THREADS_PER_BLOCK": 1024, "MAX_BLOCK_DIM_X": 1024, "MAX_BLOCK_DIM_Y": 1024, "MAX_BLOCK_DIM_Z": 64,
-        "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535, "MAX_GRID_DIM_Z": 65535, "MAX_SHARED_MEMORY_PER_BLOCK": 48 << 10,
-        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 64 << 10, "TOTAL_CONSTANT_MEMORY": 64 << 10, "WARP_SIZE": 32,
-        "MAX_REGISTERS_PER_BLOCK": 65536, "MAX_THREADS_PER_MULTIPROCESSOR": 1024,
-        "COMPUTE_CAPABILITY_MAJOR": 7, "COMPUTE_CAPABILITY_MINOR": 5,
+        "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535, "MAX_GRID_DIM_Z": 65535,
+        "MAX_SHARED_MEMORY_PER_BLOCK": 48 << 10, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 64 << 10,
+        "TOTAL_CONSTANT_MEMORY": 64 << 10, "WARP_SIZE": 32, "MAX_REGISTERS_PER_BLOCK": 65536,
+        "MAX_THREADS_PER_MULTIPROCESSOR": 1024, "COMPUTE_CAPABILITY_MAJOR": 7, "COMPUTE_CAPABILITY_MINOR": 5,
     }
 
     def __init__(self):

@@ -54,7 +54,8 @@ _SHN_UNDEF, _SHN_ABS, _SHN_COMMON = 0, 0xFFF1, 0xFFF2
 _MAP_32BIT = 0x40
 _GOT = "_GLOBAL_OFFSET_TABLE_"
 
-# Relocation types of the x86-64 ABI. S: symbol, A: addend, P: place, G: offset of the symbol's slot in the table at GOT.
+# Relocation types of the x86-64 ABI. S: symbol, A: addend, P: place, G: offset of the symbol's slot in the table at
+# GOT.
 _ABS64, _PC32, _PLT32, _GOTPCREL, _ABS32, _ABS32S, _PC64, _GOTOFF64, _GOTPC32 = 1, 2, 4, 9, 10, 11, 24, 25, 26
 _GOT64, _GOTPCREL64, _GOTPC64, _PLTOFF64, _GOTPCRELX, _REX_GOTPCRELX = 27, 28, 29, 31, 41, 42
 _USES_GOT = {_GOTPCREL, _GOT64, _GOTPCREL64, _GOTPCRELX, _REX_GOTPCRELX}
@@ -326,9 +327,10 @@ def resolve(name: str) -> int:
 
 
 def _keep_freed_memory() -> None:
-    """The C library gives freed memory back to the system, which clears each page again when it is next wanted: up to ten
-    times the cost of the loop over an array of some megabytes. A block of this size, freed once, tells it to keep more
-    (the dynamic threshold of mallopt(3)), as a program's own first block of the size would. None of its pages is touched."""
+    """The C library gives freed memory back to the system, which clears each page again when it is next wanted: up to
+    ten times the cost of the loop over an array of some megabytes. A block of this size, freed once, tells it to keep
+    more (the dynamic threshold of mallopt(3)), as a program's own first block of the size would. None of its pages is
+    touched."""
     libc = _libraries[0]
     libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     libc.free(libc.malloc(ctypes.c_size_t((32 << 20) - mmap.PAGESIZE * 4)))

@@ -15,9 +15,9 @@ import numpy as np
 
 __all__ = [
     "ABIError", "require_native", "check", "PLATFORM", "PYTHON", "OB_TYPE", "OB_SIZE", "FLOAT_VALUE", "COMPLEX_VALUE",
-    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION", "FRAME_LINE", "FUNCTION",
-    "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS", "TYPE_VECTORCALL_OFFSET",
-    "member_offset", "numpy_api_table", "cpu_identity",
+    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION", "FRAME_LINE",
+    "FUNCTION", "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
+    "TYPE_VECTORCALL_OFFSET", "member_offset", "numpy_api_table", "cpu_identity",
 ]
 
 PYTHON = sys.version_info[:2]
@@ -30,7 +30,8 @@ TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset
 TYPE_FLAGS = 168  # tp_flags
 FLOAT_VALUE = 16
 COMPLEX_VALUE = 16  # real; imag follows
-LONG_TAGGED = PYTHON >= (3, 12)  # lv_tag: digit count << 3 | (0 positive, 1 zero, 2 negative); before: signed digit count
+# lv_tag: digit count << 3 | (0 positive, 1 zero, 2 negative); before: signed digit count
+LONG_TAGGED = PYTHON >= (3, 12)
 LONG_TAG = 16
 LONG_DIGITS = 24  # 30 bits in each uint32
 TUPLE_ITEMS = 24
@@ -39,15 +40,16 @@ CELL_CONTENT = 16
 DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number at every change of a dict
 SCALAR_VALUE = 16  # where a NumPy scalar keeps its value
 ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64, "handler": 88}
-DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28, "time": 112}  # time: where the unit of dates is, at TIME_UNIT
+# time: where the unit of dates is, at TIME_UNIT
+DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28, "time": 112}
 TIME_UNIT = 32  # two int32: the number of the unit, and how many
 ARRAY_FLAGS = {"C": 0x1, "F": 0x2, "OWNDATA": 0x4, "ALIGNED": 0x100, "WRITEABLE": 0x400}
 FRAME_LINE = 100 if PYTHON < (3, 11) else 40  # f_lineno of PyFrameObject
 FUNCTION = {"globals": 16, "code": 48, "defaults": 56, "kwdefaults": 64, "closure": 72}  # of PyFunctionObject
 # Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; the numbers are its ABI).
 NUMPY_API = {
-    "PyArray_Type": 2, "PyArrayDescr_Type": 3, "PyArray_DescrFromType": 45, "PyArray_Scalar": 60, "PyArray_Return": 76, "PyArray_New": 93,
-    "PyArray_NewFromDescr": 94, "PyArray_EquivTypes": 182, "PyArray_SetBaseObject": 282,
+    "PyArray_Type": 2, "PyArrayDescr_Type": 3, "PyArray_DescrFromType": 45, "PyArray_Scalar": 60, "PyArray_Return": 76,
+    "PyArray_New": 93, "PyArray_NewFromDescr": 94, "PyArray_EquivTypes": 182, "PyArray_SetBaseObject": 282,
 }
 
 _CAPSULE = ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "PyCapsule_Type"))
@@ -124,7 +126,8 @@ def _check_python() -> None:
     cell = (lambda: t).__closure__[0]
     _need(_read(pointer, cell, CELL_CONTENT) == id(t), "cell")
     f = _check_numpy
-    _need(_read(pointer, f, FUNCTION["globals"]) == id(f.__globals__) and _read(pointer, f, FUNCTION["code"]) == id(f.__code__)
+    _need(_read(pointer, f, FUNCTION["globals"]) == id(f.__globals__)
+          and _read(pointer, f, FUNCTION["code"]) == id(f.__code__)
           and _read(pointer, f, FUNCTION["defaults"]) is _read(pointer, f, FUNCTION["closure"]) is None, "function")
     _need(_read(pointer, int, TYPE_FLAGS) == int.__flags__, "type")
     _need(16 <= _read(word, type(check), TYPE_VECTORCALL_OFFSET) < type(check).__basicsize__, "type")
@@ -159,7 +162,8 @@ def _check_numpy() -> None:
         _need(_read(pointer, x, ARRAY["descr"]) == id(x.dtype), "ndarray")
         flags, f = _read(int32, x, ARRAY["flags"]), x.flags
         handler = _read(pointer, x, ARRAY["handler"])  # who frees the data: a capsule where the array owns it
-        _need(f.owndata == (handler is not None) and (handler is None or pointer.from_address(handler + OB_TYPE).value == _CAPSULE), "ndarray")
+        _need(f.owndata == (handler is not None)
+              and (handler is None or pointer.from_address(handler + OB_TYPE).value == _CAPSULE), "ndarray")
         for bit, expected in (("C", f.c_contiguous), ("F", f.f_contiguous), ("ALIGNED", f.aligned),
                               ("WRITEABLE", f.writeable), ("OWNDATA", f.owndata)):
             _need(bool(flags & ARRAY_FLAGS[bit]) == expected, "ndarray")
@@ -175,9 +179,10 @@ def _check_numpy() -> None:
         for at in (id(value), where):
             unit, count = (int32.from_address(at + SCALAR_VALUE + 8 + 4 * i).value for i in range(2))
             _need((unit, count) == ((5, 1) if dtype.kind == "M" else (7, 25)), "NumPy dates")
-    for value, kind in ((np.float64(3.5), ctypes.c_double), (np.float32(2.5), ctypes.c_float), (np.int64(-7), ctypes.c_int64),
-                        (np.int32(-7), int32), (np.uint8(200), byte), (np.int16(-300), ctypes.c_int16),
-                        (np.complex128(4.5), ctypes.c_double), (np.bool_(True), byte)):
+    for value, kind in ((np.float64(3.5), ctypes.c_double), (np.float32(2.5), ctypes.c_float),
+                        (np.int64(-7), ctypes.c_int64), (np.int32(-7), int32), (np.uint8(200), byte),
+                        (np.int16(-300), ctypes.c_int16), (np.complex128(4.5), ctypes.c_double),
+                        (np.bool_(True), byte)):
         _need(_read(kind, value, SCALAR_VALUE) == value, "NumPy scalars")
     table = numpy_api_table()
     _need(_read_at(table, NUMPY_API["PyArray_Type"]) == id(np.ndarray), "NumPy's C-API table")

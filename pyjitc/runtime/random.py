@@ -1,5 +1,6 @@
-"""NumPy's generators of random numbers as native code sees them: where an object keeps its `bitgen_t`, and NumPy's own C
-functions of distributions, which its extension module exports (NumPy manual, "Extending", numpy/random/distributions.h).
+"""NumPy's generators of random numbers as native code sees them: where an object keeps its `bitgen_t`, and NumPy's own
+C functions of distributions, which its extension module exports (NumPy manual, "Extending",
+numpy/random/distributions.h).
 
 A `bitgen_t` is {state, next_uint64, next_uint32, next_double, next_raw}: compiled code that draws through it moves the
 Python object's own state, so the stream is NumPy's.
@@ -18,7 +19,8 @@ _library: list = []
 
 
 def address(name: str) -> int | None:
-    """Address of NumPy's C function `random_...`; `global`: of the RandomState behind np.random's functions; of the classes."""
+    """Address of NumPy's C function `random_...`; `global`: of the RandomState behind np.random's functions; of the
+    classes."""
     if name == "global":
         return id(np.random.mtrand._rand)
     if name in ("Generator", "RandomState"):
@@ -35,8 +37,9 @@ def address(name: str) -> int | None:
 
 
 def normal_tables() -> np.ndarray | None:
-    """The tables of NumPy's ziggurat for normal numbers, rows f, w, k of 256 (k: whole numbers, by their bits): they stand one
-    after the other in NumPy's extension module, and are believed when they fulfil their definition; else None."""
+    """The tables of NumPy's ziggurat for normal numbers, rows f, w, k of 256 (k: whole numbers, by their bits): they
+    stand one after the other in NumPy's extension module, and are believed when they fulfil their definition; else
+    None."""
     if not _tables:
         _tables.append(_read_tables())
     return _tables[0]
@@ -56,7 +59,8 @@ def _read_tables():
     x = found[1] * 2.0**52
     k = found[2].view(np.uint64) / 2.0**52
     with np.errstate(all="ignore"):
-        good = (np.abs(found[0, 1:] - np.exp(-0.5 * x[1:] ** 2)).max() < 1e-12 and np.abs(k[2:] - x[1:-1] / x[2:]).max() < 1e-12
+        good = (np.abs(found[0, 1:] - np.exp(-0.5 * x[1:] ** 2)).max() < 1e-12
+                and np.abs(k[2:] - x[1:-1] / x[2:]).max() < 1e-12
                 and found[0, 0] == 1.0 and k[1] == 0.0 and abs(x[255] - 3.654152885361009) < 1e-12)
     return found if good else None
 
@@ -86,7 +90,8 @@ def _search(cls: type):
 
 
 def gauss_offset() -> int | None:
-    """Offset in a RandomState of {bitgen_t *, int has_gauss, double gauss}: the normal number that the polar method keeps."""
+    """Offset in a RandomState of {bitgen_t *, int has_gauss, double gauss}: the normal number that the polar method
+    keeps."""
     cls = np.random.RandomState
     bitgen = bitgen_offset(cls)
     if bitgen is None:
@@ -97,6 +102,7 @@ def gauss_offset() -> int | None:
         if word == id(sample) + bitgen:
             kept = ctypes.c_double.from_address(id(sample) + _WORD * i + 16).value
             state = sample.get_state(legacy=False)
-            if _words(id(sample) + _WORD * i + 8, 1)[0] & 0xFFFFFFFF == state["has_gauss"] == 1 and kept == state["gauss"]:
+            if (_words(id(sample) + _WORD * i + 8, 1)[0] & 0xFFFFFFFF == state["has_gauss"] == 1
+                and kept == state["gauss"]):
                 return _WORD * i
     return None

@@ -60,11 +60,13 @@ debuggers, and with the columns of the expression. It is made once for each plac
 
 `bind` places the arguments of a call with keywords or omitted defaults; every stub shares it:
 
-    bool bind(Callable_ *self, PyObject **args, size_t nargs, PyObject *kwnames, PyObject **slots, size_t n, size_t only,
+    bool bind(Callable_ *self, PyObject **args, size_t nargs, PyObject *kwnames, PyObject **slots, size_t n, size_t
+    only,
               PyObject **names) {
         if (nargs > n) return false;
         for (size_t i = 0; i < n; i++) slots[i] = i < nargs ? args[i] : NULL;
-        for (size_t j = 0; kwnames && j < size(kwnames); j++) {     // names are compared by identity: code's are interned
+        for (size_t j = 0; kwnames && j < size(kwnames); j++) {     // names are compared by identity: code's are
+        interned
             size_t i = only;                                        // the first parameter that has a keyword
             for (;; i++) {
                 if (i >= n) return false;
@@ -155,7 +157,8 @@ def slow_path(prepare: object, retry: object, entry: int) -> int:
     except ValueError:
         call = vectorcall()
     return _place(_SLOW_PATH, prepare=_q(id(prepare)), retry=_q(id(retry)), offset=struct.pack("<i", entry),
-                  PyObject_Vectorcall=_q(call), **_addresses("PyMethod_New", "Py_DecRef", "Py_IncRef", "PyErr_Fetch", "PyErr_Restore"))
+                  PyObject_Vectorcall=_q(call),
+                  **_addresses("PyMethod_New", "Py_DecRef", "Py_IncRef", "PyErr_Fetch", "PyErr_Restore"))
 
 
 def traceback(line: int) -> int:
@@ -163,16 +166,19 @@ def traceback(line: int) -> int:
     new = ctypes.pythonapi.PyCode_NewEmpty
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int]
     with_names = sys.version_info >= (3, 11)
-    texts = {"name": b"co_name", "filename": b"co_filename", "first": b"co_firstlineno", "table": b"co_linetable", "qualname": b"co_qualname",
-             "parts": b"{s:s,s:s,s:i,s:N,s:s}" if with_names else b"{s:s,s:s,s:i,s:N}", "entry": b"OOii"}
+    texts = {"name": b"co_name", "filename": b"co_filename", "first": b"co_firstlineno", "table": b"co_linetable",
+             "qualname": b"co_qualname", "parts": b"{s:s,s:s,s:i,s:N,s:s}" if with_names else b"{s:s,s:s,s:i,s:N}",
+             "entry": b"OOii"}
     kept = {name: ctypes.create_string_buffer(text) for name, text in texts.items()}
     objects = {"replace": new(b"", b"", 1).replace, "empty": (), "globals": {}, "locals": _Locals(), "none": None}
     for part in (*kept.values(), *objects.values()):
         _never_freed(part)
-    return _place(_TRACEBACK, offset=struct.pack("<i", line), **{name: _q(ctypes.addressof(text)) for name, text in kept.items()},
+    return _place(_TRACEBACK, offset=struct.pack("<i", line),
+                  **{name: _q(ctypes.addressof(text)) for name, text in kept.items()},
                   **{name: _q(id(value)) for name, value in objects.items()},
-                  **_addresses("PyErr_Fetch", "PyErr_Restore", "Py_BuildValue", "PyBytes_FromStringAndSize", "PyObject_Call", "Py_DecRef",
-                               "PyFrame_New", "PyThreadState_Get", "PyObject_CallFunction", "PyTraceBack_Type"))
+                  **_addresses("PyErr_Fetch", "PyErr_Restore", "Py_BuildValue", "PyBytes_FromStringAndSize",
+                               "PyObject_Call", "Py_DecRef", "PyFrame_New", "PyThreadState_Get",
+                               "PyObject_CallFunction", "PyTraceBack_Type"))
 
 
 class _Locals(dict):
@@ -267,7 +273,8 @@ def _place(template: str, **holes: bytes) -> int:
     memory = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory[:len(code)] = code
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    if ctypes.pythonapi.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_EXEC):
+    if ctypes.pythonapi.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE),
+                                 mmap.PROT_READ | mmap.PROT_EXEC):
         raise OSError("the system does not allow executable memory (mprotect failed)")
     _memory.append(memory)
     _never_freed(memory)

@@ -9,7 +9,8 @@ import gc
 import sys
 from types import FunctionType
 
-__all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields", "is_built_in_record", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
+__all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields", "is_built_in_record", "is_fixed", "namespace", "own",
+           "refused_method", "plain_integers"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
@@ -17,15 +18,19 @@ FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmli
 UNWRITTEN = object()  # the program's classes do not say it
 
 # Operators that compiled code asks the class of a named tuple for.
-OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul", "<<": "lshift",
-             ">>": "rshift", "&": "and", "|": "or", "^": "xor"}
-_ASKED = frozenset(f"__{kind}{name}__" for name in OPERATORS.values() for kind in ("", "r", "i")) | {"__neg__", "__pos__", "__invert__"}
+OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+             "@": "matmul", "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor"}
+_ASKED = (frozenset(f"__{kind}{name}__" for name in OPERATORS.values() for kind in ("", "r", "i"))
+          | {"__neg__", "__pos__", "__invert__"})
 # Those that are no part of what compiled code does: texts are made by the interpreter.
 _HARMLESS = frozenset(f"__{name}__" for name in (
-    "repr str format doc module qualname slots annotations annotate annotate_func annotations_cache match_args orig_bases dict weakref "
-    "getnewargs getnewargs_ex getstate setstate reduce reduce_ex copy deepcopy replace init_subclass class_getitem sizeof dir parameters "
+    "repr str format doc module qualname slots annotations annotate annotate_func annotations_cache match_args "
+    "orig_bases dict weakref "
+    "getnewargs getnewargs_ex getstate setstate reduce reduce_ex copy deepcopy replace init_subclass class_getitem "
+    "sizeof dir parameters "
     "type_params firstlineno static_attributes abstractmethods slotnames").split())
-_COMPARED = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "invert", "index", "int", "float", "round", "divmod")
+_COMPARED = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "invert", "index", "int", "float",
+             "round", "divmod")
 
 
 def is_fixed(cls: type) -> bool:
@@ -72,7 +77,8 @@ def refused_method(cls: type) -> str:
     for base in cls.__mro__:
         if not is_fixed(base):
             for name in vars(base):
-                if name[:2] == name[-2:] == "__" and name not in _ASKED and name not in _HARMLESS and own(cls, name) is not UNWRITTEN:
+                if (name[:2] == name[-2:] == "__" and name not in _ASKED and name not in _HARMLESS
+                    and own(cls, name) is not UNWRITTEN):
                     return name
     return ""
 

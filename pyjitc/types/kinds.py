@@ -17,7 +17,8 @@ __all__ = [
     "Instance", "union_of", "member_for",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
-    "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex", "is_refcounted",
+    "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
+    "is_refcounted",
 ]
 
 MAX_SIZE = 1 << 14
@@ -35,8 +36,8 @@ class TooLarge(TypeError):
 class Type:
     """Base of all types. Construct through the subclasses; equal arguments give the same object.
 
-    passing: the type names an object of the program (a function, a class, an allocation), itself or in its parts; it lives
-    no longer than its users. size: the number of types in it, itself included. refcounted: whether a
+    passing: the type names an object of the program (a function, a class, an allocation), itself or in its parts; it
+    lives no longer than its users. size: the number of types in it, itself included. refcounted: whether a
     value holds a reference that must be released."""
 
     __slots__ = ("key", "text", "passing", "size", "refcounted", "__weakref__")
@@ -112,7 +113,8 @@ Bool = _singleton("BoolType", "bool", "Python bool; also the condition of a bran
 Complex = _singleton("ComplexType", "complex", "Python complex: two doubles.")
 NoneType = _singleton("NoneTypeType", "None", "The type of None; no representation.")
 Unbound = _singleton("UnboundType", "unbound", "A local that no assignment has reached; no representation.")
-Undefined = _singleton("UndefinedType", "undefined", "A value nobody reads; joins with anything (the item of an iterator's end).")
+Undefined = _singleton("UndefinedType", "undefined",
+                       "A value nobody reads; joins with anything (the item of an iterator's end).")
 Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.")
 Str = _singleton("StrType", "str", "A reference to a Python str object.", refcounted=True)
 Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.", refcounted=True)
@@ -180,7 +182,8 @@ class NpTime(Type):
 
 
 class Record(Type):
-    """Element of a structured array. dtype: the structured dtype; cls: np.void, or np.record, whose fields are attributes too.
+    """Element of a structured array. dtype: the structured dtype; cls: np.void, or np.record, whose fields are
+    attributes too.
     Elements are never loaded whole: a record is a 0-d view (lib/np/records.py)."""
 
     __slots__ = fields = ("dtype", "cls")
@@ -262,7 +265,8 @@ class Struct(Type):
 
 
 class Generator(Struct):
-    """State of a generator: the function value and what is live. `step`: front.generators.StepPrototype to go on with."""
+    """State of a generator: the function value and what is live. `step`: front.generators.StepPrototype to go on
+    with."""
 
     fields = ("name", "members", "step")
     __slots__ = ("step",)
@@ -429,7 +433,8 @@ class Exception_(Type):
 
 
 class Instance(Type):
-    """A reference to an instance of exactly class `cls` (np.random.Generator, RandomState), whose methods have rules."""
+    """A reference to an instance of exactly class `cls` (np.random.Generator, RandomState), whose methods have
+    rules."""
 
     __slots__ = fields = ("cls",)
 
@@ -470,9 +475,11 @@ def _covers(t: Type, part: Type) -> bool:
     if type(t) is not type(part):
         return False
     if isinstance(t, Array):
-        return (t.dtype, t.ndim, t.writable) == (part.dtype, part.ndim, part.writable) and t.layout in (part.layout, "A") and t.aligned <= part.aligned
+        return ((t.dtype, t.ndim, t.writable) == (part.dtype, part.ndim, part.writable)
+                and t.layout in (part.layout, "A") and t.aligned <= part.aligned)
     if isinstance(t, Tuple):
-        return t.cls is part.cls and len(t.elements) == len(part.elements) and all(map(_covers, t.elements, part.elements))
+        return (t.cls is part.cls and len(t.elements) == len(part.elements)
+                and all(map(_covers, t.elements, part.elements)))
     return isinstance(t, Exception_) and issubclass(part.cls, t.cls)
 
 

@@ -15,17 +15,18 @@ from .kinds import Array, DType, NpBool, Slice, Tuple, Type, is_numpy_scalar, un
 
 __all__ = ["parse", "parse_list", "NAMES", "python_scalars"]
 
-_PLAIN = (kinds.Int, kinds.Float, kinds.Bool, kinds.Complex, kinds.NoneType, kinds.Unbound, kinds.Str, kinds.Bytes, kinds.Object,
-          kinds.Ellipsis_, kinds.Range)
+_PLAIN = (kinds.Int, kinds.Float, kinds.Bool, kinds.Complex, kinds.NoneType, kinds.Unbound, kinds.Str, kinds.Bytes,
+          kinds.Object, kinds.Ellipsis_, kinds.Range)
 NAMES: dict[str, Type] = {t.text: t for t in _PLAIN} | kinds.NUMPY_SCALARS
 _ALIASES = {
-    "boolean": "bool_", "b1": "bool_", "bool8": "bool_", "void": "None", "none": "None", "unicode_type": "str", "pyobject": "object",
-    "byte": "uint8", "char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32", "uintc": "uint32",
-    "int_": "int64", "uint": "uint64", "intp": "int64", "uintp": "uint64", "long_": "int64", "ulong": "uint64", "longlong": "int64",
-    "ulonglong": "uint64", "ssize_t": "int64", "size_t": "uint64", "half": "float16", "float_": "float64", "double": "float64",
-    "complex_": "complex128", "ellipsis_": "ellipsis",
-    "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
-    "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128",
+    "boolean": "bool_", "b1": "bool_", "bool8": "bool_", "void": "None", "none": "None", "unicode_type": "str",
+    "pyobject": "object", "byte": "uint8", "char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16",
+    "intc": "int32", "uintc": "uint32", "int_": "int64", "uint": "uint64", "intp": "int64", "uintp": "uint64",
+    "long_": "int64", "ulong": "uint64", "longlong": "int64", "ulonglong": "uint64", "ssize_t": "int64",
+    "size_t": "uint64", "half": "float16", "float_": "float64", "double": "float64", "complex_": "complex128",
+    "ellipsis_": "ellipsis", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16",
+    "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64",
+    "c16": "complex128",
 }
 NAMES |= {alias: NAMES[name] for alias, name in _ALIASES.items()}
 
@@ -58,7 +59,8 @@ def python_scalars(t: Type) -> Type:
         return Tuple([python_scalars(x) for x in t.elements], t.cls)
     if isinstance(t, kinds.Union):
         return union_of(map(python_scalars, t.members))
-    return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex, NpBool: kinds.Bool}.get(t, t)
+    return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,
+            NpBool: kinds.Bool}.get(t, t)
 
 
 class _Reader:
@@ -207,7 +209,8 @@ class _Reader:
     def checked(self, element: Type, ndim: int, layout: str, writable: bool = True, aligned: bool = True) -> Array:
         if not is_numpy_scalar(element):
             known = python_scalars(element) is element and {kinds.Int: kinds.int64, kinds.Float: kinds.float64,
-                                                            kinds.Bool: NpBool, kinds.Complex: kinds.complex128}.get(element)
+                                                            kinds.Bool: NpBool,
+                                                            kinds.Complex: kinds.complex128}.get(element)
             if not known:
                 self.fail(f"arrays hold NumPy scalars, not {element}")
             element = known

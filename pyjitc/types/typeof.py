@@ -15,7 +15,8 @@ import numpy as np
 from . import kinds
 from .classes import refused_method
 from .kinds import (
-    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Range, Singleton, Slice, Str, Tuple, Type,
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Range, Singleton, Slice, Str,
+    Tuple, Type,
 )
 
 __all__ = ["typeof", "behind_name", "element_type", "record_type", "instance_type"]
@@ -27,7 +28,8 @@ _EXACT: dict[type, Type] = {
     np.float16: kinds.float16, np.float32: kinds.float32, np.float64: kinds.float64,
     np.complex64: kinds.complex64, np.complex128: kinds.complex128,
 }
-for _name in ("intc", "uintc", "long", "ulong", "longlong", "ulonglong"):  # C names of which some are classes of their own
+# C names of which some are classes of their own
+for _name in ("intc", "uintc", "long", "ulong", "longlong", "ulonglong"):
     _class = getattr(np, _name, None)
     if _class is not None and _class not in _EXACT:
         _EXACT[_class] = kinds.NpInt(8 * _class().itemsize, issubclass(_class, np.signedinteger))
@@ -79,7 +81,8 @@ def typeof(value, other: Callable | None = None) -> Type:
     if cls is int:
         if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
             return Int
-        raise OverflowError(f"the int {value if value.bit_length() < 100 else hex(value)[:20] + '...'} does not fit in 64 bits; "
+        raise OverflowError(f"the int {value if value.bit_length() < 100 else hex(value)[:20] + '...'} does not fit "
+                            f"in 64 bits; "
                             "pass a float, or np.uint64(x) below 2**64")
     if issubclass(cls, tuple):
         count = _count(value)
@@ -92,7 +95,8 @@ def typeof(value, other: Callable | None = None) -> Type:
         if hasattr(cls, "_fields") and hasattr(cls, "_make"):
             method = refused_method(cls)
             if method:
-                raise TypeError(f"is {_named(cls)} with its own {method}, which compiled code does not ask; pass tuple(x)")
+                raise TypeError(f"is {_named(cls)} with its own {method}, which compiled code does not ask; pass "
+                                f"tuple(x)")
             return Tuple(_items(value, other), cls)
         raise TypeError(f"is {_named(cls)}, a subclass of tuple; pass tuple(x)")
     if cls is range:
@@ -164,7 +168,8 @@ def _refused_dtype(dtype: np.dtype) -> str:
     if dtype.kind in "SU" or dtype.kind == "T":
         return f"is an array of strings (dtype {dtype}); only arrays of numbers have a native form"
     if dtype.kind == "V":
-        return f"is an array of records (dtype {dtype}) of which a field has no native form; pass the others, as in x['field']"
+        return (f"is an array of records (dtype {dtype}) of which a field has no native form; pass the others, as in "
+                f"x['field']")
     return f"is an array of dtype {dtype}, which has no native form; convert it, as in x.astype(np.float64)"
 
 
@@ -186,10 +191,12 @@ def _refusal(value, cls: type) -> str:
         return "is a list; pass np.array(x), or tuple(x) when it is short"
     if isinstance(value, (dict, set, frozenset)):
         return f"is {name}, which has no native form; pass its items as arrays or a tuple"
-    instead = next((advice for attribute, advice in _CONVERSIONS.items() if hasattr(cls, attribute)), "pass its parts as numbers, arrays or tuples")
+    instead = next((advice for attribute, advice in _CONVERSIONS.items() if hasattr(cls, attribute)),
+                   "pass its parts as numbers, arrays or tuples")
     return f"is {name}, which has no native form; {instead}"
 
 
 _CONVERSIONS = {"to_numpy": "pass x.to_numpy()", "__array__": "pass np.asarray(x)", "__float__": "pass float(x)",
                 "__next__": "pass what it yields, as np.fromiter(x, float)", "toordinal": "pass np.datetime64(x)",
-                "tobytes": "pass np.frombuffer(x, dtype), which shares its memory", "fromhex": "pass np.frombuffer(x, np.uint8), which shares its memory"}
+                "tobytes": "pass np.frombuffer(x, dtype), which shares its memory",
+                "fromhex": "pass np.frombuffer(x, np.uint8), which shares its memory"}

@@ -1,7 +1,8 @@
 """Compiles many functions and prints a digest of each stage of each: `python -m tests.api.compile_many [DIRECTORY]`.
 
-The output is the same in every process, whatever the hash seed and wherever objects lie. So that chance does not hide a dependence
-on addresses, the hashes of the compiler's objects and the order of their addresses are mixed with the hash seed first.
+The output is the same in every process, whatever the hash seed and wherever objects lie. So that chance does not hide a
+dependence on addresses, the hashes of the compiler's objects and the order of their addresses are mixed with the hash
+seed first.
 The stages themselves are written to the directory, one file each.
 """
 import hashlib
@@ -271,10 +272,11 @@ def wide(a):
 
 RECORDS = np.zeros(3, [("x", "f8"), ("n", "i4")])
 OWN = [
-    (stencil, (M, M)), (matmul, (M, M.T, np.zeros((3, 3)))), (fused, (A, B)), (masked, (A, B)), (axes, (M,)), (collatz, (27,)), (sieve, (50,)),
-    (mutual, (5,)), (recursion, (2,)), (closures, (A, 2.0)), (walked, (9,)), (tried, (A, 1, 0)), (unions, (2, True)),
-    (many, (A, B, A, B, 8)), (sorting, (A,)), (insertion, (A,)), (text, (3, 1.5)), (made, (4,)), (drawn, (4,)), (complexes, (1j, 9)),
-    (dates, (np.arange(3).astype("M8[D]"),)), (records, (RECORDS,)), (ended, (A,)), (special, (2.5,)), (matching, ((1, 5),)), (wide, (A,)),
+    (stencil, (M, M)), (matmul, (M, M.T, np.zeros((3, 3)))), (fused, (A, B)), (masked, (A, B)), (axes, (M,)),
+    (collatz, (27,)), (sieve, (50,)), (mutual, (5,)), (recursion, (2,)), (closures, (A, 2.0)), (walked, (9,)),
+    (tried, (A, 1, 0)), (unions, (2, True)), (many, (A, B, A, B, 8)), (sorting, (A,)), (insertion, (A,)),
+    (text, (3, 1.5)), (made, (4,)), (drawn, (4,)), (complexes, (1j, 9)), (dates, (np.arange(3).astype("M8[D]"),)),
+    (records, (RECORDS,)), (ended, (A,)), (special, (2.5,)), (matching, ((1, 5),)), (wide, (A,)),
 ]
 
 
@@ -295,7 +297,8 @@ def of_grid(kernel, args):
 
 
 def of_device(kernel, args):
-    return {"ptx": ptx.compile_ptx(kernel.py_func, tuple(map(typeof, args)), kernel.options, kernel.bounds, "sm_80").kernel.ptx}
+    return {"ptx": ptx.compile_ptx(kernel.py_func, tuple(map(typeof, args)), kernel.options, kernel.bounds,
+                                   "sm_80").kernel.ptx}
 
 
 def all_stages():

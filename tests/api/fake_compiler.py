@@ -33,7 +33,8 @@ class FakeCompiler:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine(jit=True, opt=2)
-        return Compiled(machine.emit_object(llvm.parse_assembly(text)), (), "stub", "next", objects, Float, tuple(guards))
+        return Compiled(machine.emit_object(llvm.parse_assembly(text)), (), "stub", "next", objects, Float,
+                        tuple(guards))
 
     def inspect(self, function, types, options, stage):
         return f"{stage} of {function.__qualname__}"
@@ -42,8 +43,9 @@ class FakeCompiler:
         objects = {}
         n = len(types)
         lines = ["@next = global ptr null", "@pyjitc_active = global i64 0" if self.active else "",
-                 "@PyFloat_Type = external global i8", "@PyLong_Type = external global i8", "@pyjitc_ndarray_type = external global i8",
-                 "declare ptr @PyFloat_FromDouble(double)", "declare double @PyLong_AsDouble(ptr)", "declare ptr @PyDict_GetItem(ptr, ptr)",
+                 "@PyFloat_Type = external global i8", "@PyLong_Type = external global i8",
+                 "@pyjitc_ndarray_type = external global i8", "declare ptr @PyFloat_FromDouble(double)",
+                 "declare double @PyLong_AsDouble(ptr)", "declare ptr @PyDict_GetItem(ptr, ptr)",
                  *(f"@{g.symbol} = global ptr null" for g in guards)]
         body = ["define ptr @stub(ptr %self, ptr %args, i64 %nargsf, ptr %kw) {", f"""
   %n = and i64 %nargsf, 9223372036854775807
@@ -75,7 +77,8 @@ class FakeCompiler:
                 check = f"%ok{k} = icmp eq ptr %o{k}, {target}"
             else:
                 target = {Float: "@PyFloat_Type", Int: "@PyLong_Type"}.get(t, "@pyjitc_ndarray_type")
-                check = f"%tp{k} = getelementptr i8, ptr %o{k}, i64 8\n  %t{k} = load ptr, ptr %tp{k}\n  %ok{k} = icmp eq ptr %t{k}, {target}"
+                check = (f"%tp{k} = getelementptr i8, ptr %o{k}, i64 8\n  %t{k} = load ptr, ptr %tp{k}\n  %ok{k} = "
+                         f"icmp eq ptr %t{k}, {target}")
                 value = f"%v{k}"
                 if t is Float:
                     load = f"%vp{k} = getelementptr i8, ptr %o{k}, i64 16\n  %v{k} = load double, ptr %vp{k}"
@@ -83,7 +86,8 @@ class FakeCompiler:
                     load = f"%v{k} = call double @PyLong_AsDouble(ptr %o{k})"
                 else:
                     assert isinstance(t, Array)
-                    load = f"%vd{k} = getelementptr i8, ptr %o{k}, i64 16\n  %vq{k} = load ptr, ptr %vd{k}\n  %v{k} = load double, ptr %vq{k}"
+                    load = (f"%vd{k} = getelementptr i8, ptr %o{k}, i64 16\n  %vq{k} = load ptr, ptr %vd{k}\n  %v{k} "
+                            f"= load double, ptr %vq{k}")
             assert t is not Str
             body.append(f"""arg{k}:
   %p{k} = getelementptr ptr, ptr %args, i64 {k}

@@ -66,7 +66,8 @@ def test_static_arguments_of_every_kind():
 
 def test_errors_are_those_of_the_function():
     compiled = njit(static_argnames="i")(item)
-    assert outcome(lambda a: item(a, 9), (np.ones(3),))[1].args == outcome(lambda a: compiled(a, 9), (np.ones(3),))[1].args
+    assert (outcome(lambda a: item(a, 9), (np.ones(3),))[1].args
+            == outcome(lambda a: compiled(a, 9), (np.ones(3),))[1].args)
     with pytest.raises(IndexError) as caught:
         compiled(np.ones(3), 9)
     assert [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)][-2:] == ["item", "item"]

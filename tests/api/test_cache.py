@@ -59,9 +59,9 @@ def test_many_variants_are_bounded(store, fake):
 
 
 @pytest.mark.parametrize("damage", [
-    lambda data: b"", lambda data: data[:10], lambda data: data[:-1], lambda data: data[:len(data) // 2], lambda data: data + b"x",
-    lambda data: b"other file" + data, lambda data: data[:60] + bytes([data[60] ^ 1]) + data[61:],
-    lambda data: data[:-1] + bytes([data[-1] ^ 255]),
+    lambda data: b"", lambda data: data[:10], lambda data: data[:-1], lambda data: data[:len(data) // 2],
+    lambda data: data + b"x", lambda data: b"other file" + data,
+    lambda data: data[:60] + bytes([data[60] ^ 1]) + data[61:], lambda data: data[:-1] + bytes([data[-1] ^ 255]),
 ])
 def test_damaged_files(store, fake, damage):
     fresh()(1.0)
@@ -75,7 +75,8 @@ def test_valid_file_with_wrong_content(store, fake):
     fresh()(1.0)
     key = cache.key_of(fresh().py_func, (Float,), Options(cache=True))
     good, = cache.read(key)
-    for broken in [(b"not an object", *good[1:]), (*good[:4], (("x", ("path", (7,))),), good[5]), (*good[:1], "missing", *good[2:])]:
+    for broken in [(b"not an object", *good[1:]), (*good[:4], (("x", ("path", (7,))),), good[5]),
+                   (*good[:1], "missing", *good[2:])]:
         assert cache.write(key, broken)
         assert fresh()(1.0) == 3.0
 
@@ -129,11 +130,12 @@ def test_keys():
 
     same = key()
     assert key() == same and key(options=Options(cache=True)) == same
-    others = [key("def f(x): return x + 1"), key("def f(x): return x + 1.0"), key("def f(x): return x + True"), key("def f(x): return y"),
-              key("def f(x, y=1): return x"), key("def f(x):\n return x"), key("def g(): 0\ndef f(x): return x"), key(types=(Int,)),
-              key(types=(Float, Float)), key(types=(Tuple((Float,)),)), key(options=Options(fastmath=True)),
-              key("def f(x): return (lambda: 1)"), key("def f(x): return (lambda: 2)"), key("def f(x): return x in {1, 2}"),
-              key(types=(Array(float64, 1),)), key(types=(Array(float64, 1, "C", False),)), key(types=(Singleton(np.sin),)),
+    others = [key("def f(x): return x + 1"), key("def f(x): return x + 1.0"), key("def f(x): return x + True"),
+              key("def f(x): return y"), key("def f(x, y=1): return x"), key("def f(x):\n return x"),
+              key("def g(): 0\ndef f(x): return x"), key(types=(Int,)), key(types=(Float, Float)),
+              key(types=(Tuple((Float,)),)), key(options=Options(fastmath=True)), key("def f(x): return (lambda: 1)"),
+              key("def f(x): return (lambda: 2)"), key("def f(x): return x in {1, 2}"), key(types=(Array(float64, 1),)),
+              key(types=(Array(float64, 1, "C", False),)), key(types=(Singleton(np.sin),)),
               key(types=(Singleton(np.cos),)), key("def f(x): return -0.0"), key("def f(x): return 0.0")]
     assert len({same, *others}) == len(others) + 1 and None not in others
     assert key(types=(Singleton(object()),)) is None
@@ -160,9 +162,10 @@ def test_fingerprints():
         def m(self):
             return 2
 
-    values = [None, True, 1, 1.0, -0.0, 0.0, "1", b"1", 1j, (1,), (1.0,), ((1,),), np.float64(1), np.float32(1), np.sin, np.cos, len,
-              np.ndarray, float, np.dtype("f8"), np.dtype("f4"), np, os, slice(1), slice(1, 2), range(3), {}, lambda: 1, lambda: 2,
-              lambda x=1: 1, np.zeros(3), np.zeros((3, 3)), C, D, np.sum, np.linalg.solve, ...]
+    values = [None, True, 1, 1.0, -0.0, 0.0, "1", b"1", 1j, (1,), (1.0,), ((1,),), np.float64(1), np.float32(1), np.sin,
+              np.cos, len, np.ndarray, float, np.dtype("f8"), np.dtype("f4"), np, os, slice(1), slice(1, 2), range(3),
+              {}, lambda: 1, lambda: 2, lambda x=1: 1, np.zeros(3), np.zeros((3, 3)), C, D, np.sum, np.linalg.solve,
+              ...]
     prints = [portable.fingerprint(v) for v in values]
     assert len(set(prints)) == len(values)
     assert portable.fingerprint(np.zeros(3)) == portable.fingerprint(np.ones(4))
@@ -186,11 +189,14 @@ def test_paths_lead_to_the_same_places_in_another_function():
               Guard(outer.__globals__, "np", np))
     paths = portable.Paths((outer,), guards)
     other, other_inner, other_cell = make(2)
-    assert portable.follow(paths.of(cell), (other,)) is other_cell and portable.follow(paths.of(inner), (other,)) is other_inner
+    assert (portable.follow(paths.of(cell), (other,)) is other_cell
+            and portable.follow(paths.of(inner), (other,)) is other_inner)
     assert portable.follow(paths.of(np.__dict__), (other,)) is np.__dict__
     assert all(portable.portable(paths.of(g.container)) for g in guards)
-    assert portable.recipe(np.dtype("f8"), paths) == ("dtype", "<f8") and portable.recipe("name", paths) == ("constant", "name")
-    for value in (np.dtype("f8"), "name", ("a", 1), np.float32(2.5), np.ma, ValueError, np.linalg.norm, len, float, textwrap.dedent):
+    assert (portable.recipe(np.dtype("f8"), paths) == ("dtype", "<f8")
+            and portable.recipe("name", paths) == ("constant", "name"))
+    for value in (np.dtype("f8"), "name", ("a", 1), np.float32(2.5), np.ma, ValueError, np.linalg.norm, len, float,
+                  textwrap.dedent):
         made = portable.recipe(value, paths)
         found = portable.rebuild(made, (other,))
         assert portable.portable(made) and (found is value or type(found) is type(value) and found == value)

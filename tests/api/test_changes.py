@@ -1,5 +1,5 @@
-"""What a program changes between two calls holds in the second: functions that are given other code or other defaults, as IPython's
-autoreload does, and what a failed compile depended on."""
+"""What a program changes between two calls holds in the second: functions that are given other code or other defaults,
+as IPython's autoreload does, and what a failed compile depended on."""
 import subprocess
 import sys
 import types
@@ -134,8 +134,9 @@ def entry(x, f):
     return Thing.static(x) + Thing.of_class(x) + inner(x) + pair[0](x) + callee(x) + f(x)
 print(entry(1, callee), entry.stats["compiled"], entry.stats["written"], entry.stats["disk"])
 """)
-    run = [subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=60, check=True,
-                          env={"PATH": "", "PYTHONPATH": ":".join(sys.path), "PYJITC_CACHE_DIR": str(tmp_path / "kept")}).stdout for _ in range(2)]
+    run = [subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=60,
+                          check=True, env={"PATH": "", "PYTHONPATH": ":".join(sys.path),
+                                           "PYJITC_CACHE_DIR": str(tmp_path / "kept")}).stdout for _ in range(2)]
     assert run == ["25 1 1 0\n", "25 0 0 1\n"]
 
 

@@ -148,9 +148,11 @@ def test_run_shows_the_scripts_own_traceback(program):
     assert "runpy" not in done.stderr and "cli.py" not in done.stderr
 
 
-@pytest.mark.parametrize("stage, shown", [("generic", "binary"), ("typed", "-> int"), ("refcount", "return"), ("asm:doubled", "ret")])
+@pytest.mark.parametrize("stage, shown",
+                         [("generic", "binary"), ("typed", "-> int"), ("refcount", "return"), ("asm:doubled", "ret")])
 def test_run_dumps_stages(tmp_path, stage, shown):
-    (tmp_path / "small.py").write_text("from pyjitc import njit\n\n@njit\ndef doubled(x):\n    return x * 2\n\nprint(doubled(3))\n")
+    (tmp_path / "small.py").write_text("from pyjitc import njit\n\n@njit\ndef doubled(x):\n    return x * "
+                                       "2\n\nprint(doubled(3))\n")
     done = command("run", "--dump", stage, "small.py", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "6\n")
     assert done.stderr.startswith(f"# {stage.partition(':')[0]}: doubled\n") and shown in done.stderr

@@ -68,7 +68,8 @@ assert a.tolist() == [1, 2, 3, 4] and total.signatures
 
 @pytest.mark.parametrize("options", [["-OO"], ["-X", "dev", "-W", "error"], ["-I"]], ids="".join)
 def test_options_of_the_interpreter(options, tmp_path):
-    """Without docstrings and asserts; with memory that is overwritten when it is freed; without the user's environment."""
+    """Without docstrings and asserts; with memory that is overwritten when it is freed; without the user's
+    environment."""
     root = os.path.dirname(os.path.dirname(pyjitc.__file__))
     program = f"import sys; sys.path.insert(0, {root!r})\n{PROGRAM}"
     subprocess.run([sys.executable, *options, "-c", program], check=True, timeout=120)

@@ -54,8 +54,9 @@ def test_wrong_calls_raise_as_the_interpreter_does(fake):
         return 0.0
 
     f = njit(plain)
-    for args, kwargs in [((), {}), ((1, 2), {}), ((1, 2, 3), {}), ((1, 2, 3, 4, 5), {"e": 1}), ((1, 2, 3), {"e": 1, "x": 2}),
-                         ((1,), {"b": 2, "c": 3, "e": 4}), ((1, 2, 3), {"c": 3, "e": 1})]:
+    for args, kwargs in [((), {}), ((1, 2), {}), ((1, 2, 3), {}), ((1, 2, 3, 4, 5), {"e": 1}),
+                         ((1, 2, 3), {"e": 1, "x": 2}), ((1,), {"b": 2, "c": 3, "e": 4}),
+                         ((1, 2, 3), {"c": 3, "e": 1})]:
         with pytest.raises(TypeError) as expected:
             plain(*args, **kwargs)
         with pytest.raises(TypeError) as found:
@@ -317,7 +318,8 @@ def test_is_an_ordinary_function(fake):
     f.note = "kept"
     d = njit(f)
     assert str(inspect.signature(d)) == "(x, y: int = 2)" and d.note == "kept"
-    assert copy.copy(d) is d and copy.deepcopy([d])[0] is d and weakref.ref(d)() is d and {d: 1}[d] == 1 and d != njit(f)
+    assert (copy.copy(d) is d and copy.deepcopy([d])[0] is d and weakref.ref(d)() is d and {d: 1}[d] == 1
+            and d != njit(f))
     assert d.__call__(1.0, 1.0) == 2.0 and list(map(d, [1.0], [2.0])) == [3.0]
     assert inspect.getsource(d).strip().startswith("def f")
     assert d.inspect_llvm((Float, Float)).startswith("llvm of") and list(d.inspect_ir()) == d.signatures
@@ -341,7 +343,8 @@ def test_pickles(fake):
     even, odd = njit(even), njit(odd)  # their cells lead to each other
     e, o = pickle.loads(pickle.dumps((even, odd)))
     assert [c.cell_contents for c in e.__closure__] == [k, o] and o.__closure__[0].cell_contents is e
-    d = pickle.loads(pickle.dumps(njit("(int64, float64)")(lambda x, y: x + y + k)))  # compiled when its cells are filled
+    # compiled when its cells are filled
+    d = pickle.loads(pickle.dumps(njit("(int64, float64)")(lambda x, y: x + y + k)))
     assert d.signatures == [] and d(1, 2) == 8.0 and d.signatures == [(Int, Float)]
     program = """
 import pickle, sys, math
@@ -526,8 +529,10 @@ def test_unexpected_layout_runs_in_the_interpreter(fake, monkeypatch):
 
 
 def test_import_is_light():
-    program = "import sys, numpy; import pyjitc; print([m for m in ('llvmlite', 'bytecode', 'pyjitc.api.compiler', 'pyjitc.infer') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout.strip() == "[]"
+    program = ("import sys, numpy; import pyjitc; print([m for m in ('llvmlite', 'bytecode', 'pyjitc.api.compiler', "
+               "'pyjitc.infer') if m in sys.modules])")
+    assert (subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout.strip()
+            == "[]")
 
 
 def test_closures_that_come_and_go_do_not_stay(monkeypatch):

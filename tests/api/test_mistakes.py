@@ -75,7 +75,8 @@ def test_containers_of_the_interpreter():
     def assign(k):
         ITEMS[0] = k
 
-    for function, what, marked in ((item, "an item", "ITEMS[k]"), (length, "len()", "len(ITEMS)"), (loop, "iteration", "ITEMS")):
+    for function, what, marked in ((item, "an item", "ITEMS[k]"), (length, "len()", "len(ITEMS)"),
+                                   (loop, "iteration", "ITEMS")):
         assert message(function, 1)[:2] == (f"{what} of a list of the interpreter is not compiled", expected(marked))
         assert "make it an array" in message(function, 1)[3]
     for function, what in ((contains, "`in`"), (lookup, "an item")):
@@ -114,7 +115,8 @@ def test_assignment_to_a_variable_around():
         return x
 
     text, marked, _, hint = message(counted, 1)
-    assert text == "assigning to 'count' of the function around the compiled one is not supported" and "return the value" in hint
+    assert (text == "assigning to 'count' of the function around the compiled one is not supported"
+            and "return the value" in hint)
     assert count == 0
 
 
@@ -166,7 +168,8 @@ def test_a_generator_as_the_result():
 
 
 @pytest.mark.parametrize("value, instead", [
-    (Frame(), "pass x.to_numpy()"), (fractions.Fraction(1, 2), "pass float(x)"), (iter([1]), "np.fromiter"), (thing, "pass its parts"),
+    (Frame(), "pass x.to_numpy()"), (fractions.Fraction(1, 2), "pass float(x)"), (iter([1]), "np.fromiter"),
+    (thing, "pass its parts"),
 ])
 def test_arguments_without_native_form(value, instead):
     with pytest.raises(TypeError, match=instead.replace("(", r"\(").replace(")", r"\)")):
@@ -229,7 +232,8 @@ def parallel(a):
     return total
 
 
-@pytest.mark.parametrize("name", ["generated_jit", "objmode", "typed", "set_num_threads", "literal_unroll", "overload", "typeof"])
+@pytest.mark.parametrize("name", ["generated_jit", "objmode", "typed", "set_num_threads", "literal_unroll", "overload",
+                                  "typeof"])
 def test_names_of_numba(name):
     with pytest.raises(AttributeError, match=f"^pyjitc has no '{name}': .{{10,}}"):
         getattr(pyjitc, name)
@@ -317,13 +321,16 @@ def test_functions_of_numba_and_jax():
     def loop(n):
         return lax.fori_loop(0, n, lambda i, y: y + 1, 0)
 
-    assert message(parallel, 1)[1::2] == (expected("numba.prange(n)"), "write what there is for it here: range for prange, an array or a tuple for a typed list")
+    assert message(parallel, 1)[1::2] == (expected("numba.prange(n)"), "write what there is for it here: range for "
+                                                                       "prange, an array or a tuple for a typed list")
     assert message(loop, 1)[1::2] == (expected("lax.fori_loop(0, n, lambda i, y: y + 1, 0)"),
-                                      "write NumPy's function for it; loops and branches of Python for those of jax.lax")
+                                      "write NumPy's function for it; loops and branches of Python for those of "
+                                      "jax.lax")
 
 
 def test_decorators_below_njit():
     for other in wrapped, cached:
-        with pytest.raises(TypeError, match="^njit compiles Python functions, not .*; put njit alone above the function, or compile .* its __wrapped__$"):
+        with pytest.raises(TypeError, match="^njit compiles Python functions, not .*; put njit alone above the "
+                                            "function, or compile .* its __wrapped__$"):
             njit(other)
         assert njit(other.__wrapped__)(1) == 2

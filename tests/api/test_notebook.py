@@ -1,4 +1,5 @@
-"""Compiled functions in notebooks: what they show there, and cells that are run again, wrong, interrupted or in another kernel."""
+"""Compiled functions in notebooks: what they show there, and cells that are run again, wrong, interrupted or in another
+kernel."""
 import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
@@ -14,7 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def rows(function):
     """The table of a function's HTML as text, row by row."""
     root = ElementTree.fromstring(f"<all>{function._repr_html_()}</all>")
-    return ["".join(root.find("div").itertext()), *([["".join(cell.itertext()) for cell in row] for row in root.iter("tr")])]
+    return ["".join(root.find("div").itertext()),
+            *([["".join(cell.itertext()) for cell in row] for row in root.iter("tr")])]
 
 
 def test_table_of_signatures():
@@ -28,7 +30,8 @@ def test_table_of_signatures():
     about, titles, first, second = rows(scaled)
     assert "scaled" in about and "test_notebook.py" in about and "fastmath=True" in about
     assert titles == ["a", "factor", "result", "code", "took", "size"]
-    assert first[:4] == ["float", "float", "float", "compiled"] and second[:3] == ["float64[::1]", "int", "float64[::1]"]
+    assert (first[:4] == ["float", "float", "float", "compiled"]
+            and second[:3] == ["float64[::1]", "int", "float64[::1]"])
     assert first[4].endswith(" ms") and float(first[4][:-3]) > 0 and first[5].endswith(" kB")
 
 
@@ -58,7 +61,8 @@ def test_graph_is_text_and_picture():
 # -- in a kernel
 
 CELLS = {
-    "define": "from pyjitc import njit\nimport warnings\n\n@njit(cache=True)\ndef f(x):\n    return x + 1\n\nf(1), f.stats['compiled']",
+    "define": "from pyjitc import njit\nimport warnings\n\n@njit(cache=True)\ndef f(x):\n    return x + 1\n\nf(1), "
+              "f.stats['compiled']",
     "again": "@njit(cache=True)\ndef f(x):\n    return x + 2\n\nf(1)",
     "same again": "@njit(cache=True)\ndef f(x):\n    return x + 2\n\nf(1)",
     "counted": "f.stats['compiled']",
@@ -74,7 +78,8 @@ CELLS = {
     "global again": "rate = 3\nscaled(5)",
     "travels": "try:\n    import cloudpickle\n    again = cloudpickle.loads(cloudpickle.dumps(scaled))\n"
                "    print(again is not scaled, again(5))\nexcept ImportError:\n    print('no cloudpickle')",
-    "interrupt": "import os, subprocess\n@njit\ndef long(n):\n    s = 0\n    for i in range(n):\n        s ^= i * 3 % 7\n    return s\n"
+    "interrupt": "import os, subprocess\n@njit\ndef long(n):\n    s = 0\n    for i in range(n):\n        s ^= i * 3 % "
+                 "7\n    return s\n"
                  "long(1)\nsubprocess.Popen(['sh', '-c', f'sleep 0.3; kill -INT {os.getpid()}'])\n"
                  "try:\n    long(10 ** 11)\nexcept KeyboardInterrupt:\n    print('interrupted')",
 }
@@ -146,7 +151,8 @@ def test_a_debugger_is_told_why_there_are_no_locals(outputs):
 def test_compile_error_points_into_the_cell(outputs):
     shown, _ = outputs
     assert shown["does not compile"][-1]["ename"] == "TypingError"
-    assert "return m.real.nothing" in shown["does not compile"][-1]["evalue"] and "^^^" in shown["does not compile"][-1]["evalue"]
+    assert ("return m.real.nothing" in shown["does not compile"][-1]["evalue"]
+            and "^^^" in shown["does not compile"][-1]["evalue"])
 
 
 def test_effects(outputs):

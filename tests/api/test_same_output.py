@@ -1,4 +1,5 @@
-"""The same input gives the same output: in every process, whatever the hashes, the addresses and what was compiled before."""
+"""The same input gives the same output: in every process, whatever the hashes, the addresses and what was compiled
+before."""
 import os
 import subprocess
 import sys
@@ -7,7 +8,8 @@ import sys
 def test_three_processes_make_the_same_of_a_hundred_functions():
     command = [sys.executable, "-m", "tests.api.compile_many"]
     processes = [subprocess.Popen([*command, order], stdout=subprocess.PIPE, text=True,
-                                  env={**os.environ, "PYTHONHASHSEED": seed, "PYJITC_VERIFY": "0", "PYJITC_CUDA": "cpu"})
+                                  env={**os.environ, "PYTHONHASHSEED": seed, "PYJITC_VERIFY": "0",
+                                       "PYJITC_CUDA": "cpu"})
                  for seed, order in (("1", "forwards"), ("2", "forwards"), ("3", "backwards"))]
     outputs = [sorted(process.communicate(timeout=300)[0].splitlines()) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]

@@ -17,7 +17,8 @@ def loops(n):
 
 
 def searches(n):
-    body = "".join(f"    i = 0\n    while i < k:\n        i += 1\n        if i == {j}:\n            break\n        s += i\n" for j in range(n))
+    body = "".join(f"    i = 0\n    while i < k:\n        i += 1\n        if i == {j}:\n            break\n        s "
+                   f"+= i\n" for j in range(n))
     return f"def f(a, k):\n    s = 0.0\n{body}    return s\n", (VECTOR, 5)
 
 
@@ -36,7 +37,8 @@ def statements(n):
 
 
 def array_statements(n):
-    return f"def f(a):\n    b = a\n{''.join(f'    b = a * {j}.5 + b{chr(10)}' for j in range(n))}    return b\n", (VECTOR,)
+    return (f"def f(a):\n    b = a\n{''.join(f'    b = a * {j}.5 + b{chr(10)}' for j in range(n))}    return b\n",
+            (VECTOR,))
 
 
 def array_display(n):
@@ -49,13 +51,15 @@ def inner_functions(n):
 
 
 def handlers(n):
-    body = "".join(f"    try:\n        s += a[k + {j % 9}]\n    except IndexError:\n        s -= {j}\n" for j in range(n))
+    body = "".join(f"    try:\n        s += a[k + {j % 9}]\n    except IndexError:\n        s -= {j}\n"
+                   for j in range(n))
     return f"def f(a, k):\n    s = 0.0\n{body}    return s\n", (VECTOR, 3)
 
 
 def calls(n):
     body = "".join(f"    s += h(a, {j})\n" for j in range(n))
-    return ("def h(a, x):\n    s = 0.0\n    for i in range(len(a)):\n        if a[i] > x:\n            s += a[i] * x\n    return s\n"
+    return ("def h(a, x):\n    s = 0.0\n    for i in range(len(a)):\n        if a[i] > x:\n            s += a[i] * "
+            "x\n    return s\n"
             f"def f(a):\n    s = 0.0\n{body}    return s\n", (VECTOR,))
 
 
@@ -108,8 +112,9 @@ def work(program, n, monkeypatch):
 
 
 @pytest.mark.parametrize("program, n", [
-    (loops, 24), (searches, 20), (halvings, 24), (branches, 100), (statements, 200), (array_statements, 60), (array_display, 130),
-    (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40)], ids=lambda x: getattr(x, "__name__", None))
+    (loops, 24), (searches, 20), (halvings, 24), (branches, 100), (statements, 200), (array_statements, 60),
+    (array_display, 130), (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40)],
+                         ids=lambda x: getattr(x, "__name__", None))
 def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
     monkeypatch.setenv("PYJITC_VERIFY", "0")
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
@@ -122,7 +127,8 @@ def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
 def test_a_chain_of_calls_is_no_larger_for_llvm(monkeypatch):
     found = []
     original = link.to_object
-    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append((text, target)) or original(text, target, *more))
+    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append((text, target))
+                        or original(text, target, *more))
     sizes = []
     for n in (7, 14):
         function, args = made(chain, n)
@@ -140,7 +146,8 @@ def test_a_small_function_takes_the_place_of_its_calls(monkeypatch):
 
     found = []
     original = link.to_object
-    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append((text, target)) or original(text, target, *more))
+    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append((text, target))
+                        or original(text, target, *more))
     assert pyjitc.njit(f)(1.5) == f(1.5)
     text = link.to_text(*found[-1])
     assert text.count("define") == 1

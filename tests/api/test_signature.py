@@ -35,7 +35,8 @@ def test_same_signature(given):
 
 
 def test_without_result():
-    assert signature_of("(int64, f4)") == Signature((Int, kinds.float32)) == signature_of((int64, float32)) == signature_of((int, "f4"))
+    assert (signature_of("(int64, f4)") == Signature((Int, kinds.float32)) == signature_of((int64, float32))
+            == signature_of((int, "f4")))
     assert signature_of("(Tuple((int64, float64)),)") == signature_of(((int64, float64),))
     for wrong in (3, len, ("x y",), (3,)):
         with pytest.raises((TypeError, ValueError)):
@@ -43,9 +44,10 @@ def test_without_result():
 
 
 @pytest.mark.parametrize("value, wanted, result", [
-    (3, Float, 3.0), (True, Int, 1), (np.float64(2.5), Float, 2.5), (np.int64(3), Int, 3), (np.int8(3), Float, 3.0), (2, Complex, 2 + 0j),
-    (3, kinds.int8, np.int8(3)), (1.5, kinds.float32, np.float32(1.5)), (np.int16(3), kinds.int32, np.int32(3)),
-    ((1, 2), Tuple((Float, Int)), (1.0, 2)), (None, union_of((Int, NoneType)), None), (np.bool_(True), Bool, True),
+    (3, Float, 3.0), (True, Int, 1), (np.float64(2.5), Float, 2.5), (np.int64(3), Int, 3), (np.int8(3), Float, 3.0),
+    (2, Complex, 2 + 0j), (3, kinds.int8, np.int8(3)), (1.5, kinds.float32, np.float32(1.5)),
+    (np.int16(3), kinds.int32, np.int32(3)), ((1, 2), Tuple((Float, Int)), (1.0, 2)),
+    (None, union_of((Int, NoneType)), None), (np.bool_(True), Bool, True),
 ])
 def test_conversions(value, wanted, result):
     found = convert(value, typeof(value), wanted)
@@ -53,8 +55,9 @@ def test_conversions(value, wanted, result):
 
 
 @pytest.mark.parametrize("value, wanted", [
-    (1.5, Int), (1j, Float), (300, kinds.int8), (-1, kinds.uint8), (np.int64(3), kinds.int8), ("x", Int), ((1,), Tuple((Int, Int))),
-    (np.zeros(3, "f4"), Array(kinds.float64, 1, "A")), (np.zeros(4)[::2], Array(kinds.float64, 1, "C")), (np.uint64(2**63), Int),
+    (1.5, Int), (1j, Float), (300, kinds.int8), (-1, kinds.uint8), (np.int64(3), kinds.int8), ("x", Int),
+    ((1,), Tuple((Int, Int))), (np.zeros(3, "f4"), Array(kinds.float64, 1, "A")),
+    (np.zeros(4)[::2], Array(kinds.float64, 1, "C")), (np.uint64(2**63), Int),
     (np.broadcast_to(1.0, 3), Array(kinds.float64, 1, "A")), (1, NoneType),
 ])
 def test_refused_conversions(value, wanted):
@@ -79,11 +82,13 @@ def total(a):
     return s
 
 
-@pytest.mark.parametrize("declared, count", [("float64(float64[:])", 1), ("(float64[:],)", 1), ("float64(float64[:, :])", 2)])
+@pytest.mark.parametrize("declared, count",
+                         [("float64(float64[:])", 1), ("(float64[:],)", 1), ("float64(float64[:, :])", 2)])
 def test_arrays_of_every_order_go_to_the_code_that_was_declared(declared, count):
     compiled = njit(declared)(total)
     base = np.arange(24.0).reshape(4, 6)
-    given = [base[0], base[:, 1], base[0, ::-2]] if count == 1 else [base, base.T, np.asfortranarray(base), base[::2, ::-1]]
+    given = ([base[0], base[:, 1], base[0, ::-2]] if count == 1
+             else [base, base.T, np.asfortranarray(base), base[::2, ::-1]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # one says that the interpreter runs the call
         for a in given:
@@ -100,9 +105,11 @@ def test_signatures_of_undeclared_functions_stay_exact():
 
 
 def test_results_as_declared():
-    for declared, f in (("float64(float64)", lambda x: x), ("float64(float64[:])", lambda a: a[0]), ("boolean(float64[:])", lambda a: a[0] > 0),
-                        ("float64[:](float64[:])", lambda a: a * 2), ("float64[:, :](float64[:, :])", lambda a: a.T), ("float64[::1](int64)", lambda n: np.ones(n)),
-                        ("optional(float64)(float64)", lambda x: None if x > 3 else x), ("optional(float64)(float64)", lambda x: x)):
+    for declared, f in (("float64(float64)", lambda x: x), ("float64(float64[:])", lambda a: a[0]),
+                        ("boolean(float64[:])", lambda a: a[0] > 0), ("float64[:](float64[:])", lambda a: a * 2),
+                        ("float64[:, :](float64[:, :])", lambda a: a.T), ("float64[::1](int64)", lambda n: np.ones(n)),
+                        ("optional(float64)(float64)", lambda x: None if x > 3 else x),
+                        ("optional(float64)(float64)", lambda x: x)):
 
         assert len(njit(declared)(f).signatures) == 1
     for declared in ("float64[:, :](float64[:])", "float32[:](float64[:])", "optional(int64)(float64[:])"):
@@ -113,8 +120,9 @@ def test_results_as_declared():
 
 
 @pytest.mark.parametrize("declared, given", [
-    ("(optional(float64),)", [None, 2.5, 3]), ("(int64 | None,)", [None, 3, True]), ("(float64[:] | None,)", [None, np.arange(3.0), np.arange(6.0)[::2]]),
-    ("(int64 | str,)", [3, "x"]), ("((int64 | None, float64),)", [(None, 1.5), (2, 2.5)]), ("(optional(float64[:, :]),)", [None, np.ones((2, 3)).T]),
+    ("(optional(float64),)", [None, 2.5, 3]), ("(int64 | None,)", [None, 3, True]),
+    ("(float64[:] | None,)", [None, np.arange(3.0), np.arange(6.0)[::2]]), ("(int64 | str,)", [3, "x"]),
+    ("((int64 | None, float64),)", [(None, 1.5), (2, 2.5)]), ("(optional(float64[:, :]),)", [None, np.ones((2, 3)).T]),
 ])
 def test_arguments_of_several_types(declared, given):
     def f(x):

@@ -79,7 +79,8 @@ def test_far_lines():
 
 
 @pytest.mark.parametrize("error, function, args, kwargs", [
-    (TypeError, outer, (), {}), (TypeError, outer, (1, 2, 3), {}), (TypeError, outer, (1,), {"j": 2}),  # numbers and names of arguments
+    # numbers and names of arguments
+    (TypeError, outer, (), {}), (TypeError, outer, (1, 2, 3), {}), (TypeError, outer, (1,), {"j": 2}),
     (TypeError, outer, ({}, 1), {}),  # an argument without native form
     (TypingError, outer, (1.5, 1), {}), (TypingError, outer, (1.5, 1), {}),  # found by the compiler; again, from memory
 ])

@@ -27,15 +27,18 @@ print(importlib.reload(parent.module).VALUE)
 @pytest.fixture
 def package(tmp_path):
     (tmp_path / "parent" / "below").mkdir(parents=True)
-    for name, text in {"__init__": "", "module": "VALUE = 1\n", "below/__init__": "", "below/deeper": "VALUE = 2\n"}.items():
+    for name, text in {"__init__": "", "module": "VALUE = 1\n", "below/__init__": "",
+                       "below/deeper": "VALUE = 2\n"}.items():
         (tmp_path / "parent" / f"{name}.py").write_text(text)
     return tmp_path
 
 
 def run(package, **variables):
-    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")}
-    done = subprocess.run([sys.executable, "-c", PROGRAM, str(package)], env=env | {"PYTHONPATH": ":".join(sys.path)} | variables,
-                          capture_output=True, text=True, check=True)
+    env = {key: value for key, value in os.environ.items()
+           if key not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")}
+    done = subprocess.run([sys.executable, "-c", PROGRAM, str(package)],
+                          env=env | {"PYTHONPATH": ":".join(sys.path)} | variables, capture_output=True, text=True,
+                          check=True)
     return done.stdout.splitlines()
 
 
@@ -82,9 +85,11 @@ def test_moved_package(package):
     (package / "parent").rename(other / "parent")
     assert run(other)[2] == "True True"
     code = subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import parent; "
-                           "from pyjitc.base.finder import find_quickly; find_quickly(parent.__path__[0]); import parent.module; "
+                           "from pyjitc.base.finder import find_quickly; find_quickly(parent.__path__[0]); import "
+                           "parent.module; "
                            "print(parent.module.__spec__.loader.get_code('parent.module').co_filename)", str(other)],
-                          env=os.environ | {"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True, check=True).stdout.strip()
+                          env=os.environ | {"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True,
+                          check=True).stdout.strip()
     assert code == str(other / "parent" / "module.py")
 
 

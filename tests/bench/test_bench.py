@@ -21,8 +21,8 @@ from bench.worker import Failed, Workers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-MACHINE = {"date": "2026-01-02 03:04 UTC", "processor": "a processor", "cores": "2", "Python": "3.11.7", "numpy": "2.4.0",
-           "numba": "0.68.1", "jax": "0.10.2"}
+MACHINE = {"date": "2026-01-02 03:04 UTC", "processor": "a processor", "cores": "2", "Python": "3.11.7",
+           "numpy": "2.4.0", "numba": "0.68.1", "jax": "0.10.2"}
 
 
 def figure(value, spread=0.01, n=9):
@@ -30,7 +30,8 @@ def figure(value, spread=0.01, n=9):
 
 
 def results(**changed):
-    rows = [Row("contrast", "repeat-mul, n = 5", "ns", figure(30.0), {"jax": figure(40_000.0), "cpython": figure(210.0)}, 200.0, 190.0,
+    rows = [Row("contrast", "repeat-mul, n = 5", "ns", figure(30.0),
+                {"jax": figure(40_000.0), "cpython": figure(210.0)}, 200.0, 190.0,
                 ratios={"jax": figure(1333.0), "cpython": figure(7.0)}),
             Row("loops", "fib", "x", figure(1.2), {"time": "1 ms"}, 0.9, at_least=True, ratios={"numba": figure(1.2)}),
             Row("loops", "gcd", "x", figure(0.8), {}, 0.9, at_least=True, note="slow", ratios={"numba": figure(0.8)}),
@@ -175,7 +176,8 @@ def test_page_with_charts(tmp_path):
     page.write(results(), str(path))
     text = path.read_text()
     assert text.count("<svg") == 2 and "2026-01-02" in text and "a processor" in text and "1 of 4" not in text
-    assert "2 of 4 budgets hold" in text and text.count("class=missed") == 2 and "http://" not in re.sub(r"http://www.w3.org\S*", "", text)
+    assert ("2 of 4 budgets hold" in text and text.count("class=missed") == 2
+            and "http://" not in re.sub(r"http://www.w3.org\S*", "", text))
     assert page.chart("loops", results().rows, "png").startswith(b"\x89PNG")
     page.charts(results(), str(tmp_path))
     assert {p.name for p in tmp_path.glob("*.svg")} == {"contrast.svg", "loops.svg"}
@@ -185,13 +187,17 @@ def test_table_of_a_page(tmp_path):
     data, text = tmp_path / "all.json", tmp_path / "page.md"
     results().save(str(data))
     (tmp_path / "loops.svg").write_text("<svg/>")
-    text.write_text("# Title\n\n<!-- bench:  -->\n<!-- /bench -->\n\n<!-- bench:  loops -->\nold\n<!-- /bench -->\n\nend\n")
+    text.write_text("# Title\n\n<!-- bench:  -->\n<!-- /bench -->\n\n<!-- bench:  loops -->\nold\n<!-- /bench "
+                    "-->\n\nend\n")
     readme.update(str(text), load(str(data)), str(data))
     written = text.read_text()
-    assert "<!-- bench: all.json -->\n| | pyjitc | Numba | JAX | CPython |\n" in written and written.endswith("<!-- /bench -->\n\nend\n")
+    assert ("<!-- bench: all.json -->\n| | pyjitc | Numba | JAX | CPython |\n" in written
+            and written.endswith("<!-- /bench -->\n\nend\n"))
     assert "| call of a function with a 5-trip `while` | 30.0 ns |  | 40.0 us (1,333x) | 210 ns (7.0x) |" in written
-    assert "geometric mean of 2 | 1x | 0.98x |" in written and "[all.json](all.json)" in written and "2026-01-02" in written
-    assert "<!-- bench: all.json loops -->\n![loops: the peers' times over pyjitc's](loops.svg)\n\n| loops | pyjitc | time | budget |  |\n|---|---:|---:|---:|---:|\n| fib | 1.20±0.01x | 1 ms |" in written
+    assert ("geometric mean of 2 | 1x | 0.98x |" in written and "[all.json](all.json)" in written
+            and "2026-01-02" in written)
+    assert ("<!-- bench: all.json loops -->\n![loops: the peers' times over pyjitc's](loops.svg)\n\n| loops | pyjitc "
+            "| time | budget |  |\n|---|---:|---:|---:|---:|\n| fib | 1.20±0.01x | 1 ms |" in written)
     assert "old" not in written
     found = readme.written(str(text))
     assert len(found) == 2 and all(between == expected for between, expected in found)
@@ -219,7 +225,8 @@ def test_suites_that_need_a_tool_say_so(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "mpmath", None)
     assert main(["registers", "accuracy", "--peers", "none"]) == 0
     out = capsys.readouterr().out
-    assert "registers    is left out: nvcc is not installed" in out and "accuracy     is left out: it needs mpmath" in out
+    assert ("registers    is left out: nvcc is not installed" in out
+            and "accuracy     is left out: it needs mpmath" in out)
 
 
 def test_a_suite_runs(capsys):

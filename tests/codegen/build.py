@@ -83,7 +83,8 @@ class Builder:
         self.end(control.JUMP, targets=[(block, args)])
 
     def branch(self, condition, yes, no):
-        self.end(control.BRANCH, condition, targets=[yes if isinstance(yes, tuple) else (yes,), no if isinstance(no, tuple) else (no,)])
+        self.end(control.BRANCH, condition,
+                 targets=[yes if isinstance(yes, tuple) else (yes,), no if isinstance(no, tuple) else (no,)])
 
     def ret(self, value=None):
         self.end(control.RETURN, *([value] if value is not None else []))
@@ -98,7 +99,8 @@ def spec_of(types, names=None, guards=(), positional_only=0, simple=True):
                 tuple(only_value(t) is UNKNOWN for t in types), positional_only, simple, tuple(guards))
 
 
-def compiled(*builders, names=None, guards=(), defaults=(), closure=(), positional_only=0, options=Options(), simple=True):
+def compiled(*builders, names=None, guards=(), defaults=(), closure=(), positional_only=0, options=Options(),
+             simple=True):
     """A callable of the first builder's function; the others are those it invokes."""
     spec = spec_of(builders[0].types, names, guards, positional_only, simple)
     artifact = compile_module([b.fn for b in builders], spec, options=options)

@@ -56,7 +56,8 @@ def texts(monkeypatch):
 def halves(text):
     """Names of the functions in both halves of a text, and the second half."""
     head, other, _ = apart.parted(text)
-    return *({name.partition(".")[2] or name for name in re.findall(r"^define .*?@([\w.]+)\(", half, re.MULTILINE)} for half in (head, other)), other
+    return (*({name.partition(".")[2] or name for name in re.findall(r"^define .*?@([\w.]+)\(", half, re.MULTILINE)}
+              for half in (head, other)), other)
 
 
 def test_what_sorts_and_selects_is_apart(texts):
@@ -117,7 +118,8 @@ def called(a, limit):
     return called(a, limit - 1.0) if limit > 1.0 else limit
 
 
-@pytest.mark.parametrize("f, plain", [(added, True), (one_of_two, True), (scaled, False), (with_the_same_each_time, False),
+@pytest.mark.parametrize("f, plain",
+                         [(added, True), (one_of_two, True), (scaled, False), (with_the_same_each_time, False),
                                       (in_a_nest, False), (called, False)])
 def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(texts, f, plain):
     x, y = np.linspace(0.0, 3.0, 50), np.linspace(0.0, 3.0, 50)

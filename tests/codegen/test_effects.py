@@ -1,4 +1,5 @@
-"""The effects of operations are honest: code that leaves with an exception, writes or reads memory is of an operation that says so."""
+"""The effects of operations are honest: code that leaves with an exception, writes or reads memory is of an operation
+that says so."""
 import re
 
 import pytest

@@ -32,14 +32,17 @@ def throwing(cls, message):
     return compiled(b)
 
 
-@pytest.mark.parametrize("cls", [ValueError, KeyError, ZeroDivisionError, StopIteration, Special, np.linalg.LinAlgError, UnicodeError])
-@pytest.mark.parametrize("message", ["plain", "", "100 % %d %s %%", "\u00fcber \u4e2d", "nul \0 inside", "surrogate \udc80"])
+@pytest.mark.parametrize("cls", [ValueError, KeyError, ZeroDivisionError, StopIteration, Special, np.linalg.LinAlgError,
+                                 UnicodeError])
+@pytest.mark.parametrize("message",
+                         ["plain", "", "100 % %d %s %%", "\u00fcber \u4e2d", "nul \0 inside", "surrogate \udc80"])
 def test_throw(cls, message):
     f = throwing(cls, message)
     for _ in range(3):
         with pytest.raises(cls) as caught:
             f()
-        assert type(caught.value) is cls and caught.value.args == (message,) and frames(caught.value) == [("f", "made_by_hand.py", 17)]
+        assert (type(caught.value) is cls and caught.value.args == (message,)
+                and frames(caught.value) == [("f", "made_by_hand.py", 17)])
 
 
 def test_tracebacks_have_an_entry_for_every_compiled_frame():
@@ -147,7 +150,8 @@ def chained(cause=None, suppress=False):
 
 
 def test_context_and_cause():
-    for f, cause, suppressed in ((chained(), False, False), (chained("first"), True, True), (chained(suppress=True), False, True)):
+    for f, cause, suppressed in ((chained(), False, False), (chained("first"), True, True),
+                                 (chained(suppress=True), False, True)):
         for _ in range(3):
             with pytest.raises(ValueError, match="^second$") as caught:
                 f()

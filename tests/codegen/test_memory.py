@@ -19,8 +19,8 @@ from pyjitc.ops import arith, memory, pyobject, structure
 from pyjitc.types import kinds as k
 
 A1 = k.Array(k.float64, 1)
-DTYPES = [k.bool_, k.int8, k.int16, k.int32, k.int64, k.uint8, k.uint16, k.uint32, k.uint64, k.float16, k.float32, k.float64,
-          k.complex64, k.complex128]
+DTYPES = [k.bool_, k.int8, k.int16, k.int32, k.int64, k.uint8, k.uint16, k.uint32, k.uint64, k.float16, k.float32,
+          k.float64, k.complex64, k.complex128]
 
 
 def np_dtype(t):
@@ -44,7 +44,8 @@ def test_elements_of_every_dtype_and_layout(dtype, layout):
     t = k.Array(dtype, 2, layout)
     f = load_and_store(t)
     a = (np.arange(24).reshape(4, 6) % 5).astype(np_dtype(dtype))
-    a = {"C": a, "F": np.asfortranarray(a), "A": np.ascontiguousarray(np.repeat(np.repeat(a, 2, 0), 3, 1))[::-2, ::3]}[layout]
+    a = {"C": a, "F": np.asfortranarray(a),
+         "A": np.ascontiguousarray(np.repeat(np.repeat(a, 2, 0), 3, 1))[::-2, ::3]}[layout]
     expected = a.copy()
     new = np_dtype(dtype).type(1)
     for i, j in itertools.product(range(4), range(6)):
@@ -106,14 +107,16 @@ def test_new_arrays(layout, shape):
         assert not a.size or a.strides == like.strides
         assert (a.shape, a.dtype, a.flags.owndata, a.flags.writeable, a.flags.aligned) == (
             like.shape, like.dtype, True, True, True)
-        assert a.base is None and a.flags.c_contiguous == like.flags.c_contiguous and a.flags.f_contiguous == like.flags.f_contiguous
+        assert (a.base is None and a.flags.c_contiguous == like.flags.c_contiguous
+                and a.flags.f_contiguous == like.flags.f_contiguous)
         assert not zero or not a.any()
         if a.size:
             a[...] = 1
             a.resize(10, refcheck=False)  # NumPy may free and reallocate what it took over
 
 
-@pytest.mark.parametrize("shape", [(-1,), (3, -2), (2**62,), (2**40, 2**40), (0, 2**62), (2**63 - 1,), (0, -1), (2**40, 0, 2**40)], ids=str)
+@pytest.mark.parametrize("shape", [(-1,), (3, -2), (2**62,), (2**40, 2**40), (0, 2**62), (2**63 - 1,), (0, -1),
+                                   (2**40, 0, 2**40)], ids=str)
 def test_impossible_shapes(shape):
     f = through(memory.ARRAY_NEW, [k.Int] * len(shape), type=k.Array(k.float64, len(shape)), zero=False)
     with pytest.raises(ValueError) as expected:
@@ -184,7 +187,8 @@ def test_a_view_of_an_argument_has_it_as_base():
     assert after == before
     readonly = k.Array(k.float64, 1, "C", False)
     b = Builder([A1], readonly)
-    b.ret(b.op(structure.RETYPE, b.op(memory.ARRAY_VIEW, b.params[0], b.int(0), b.int(2), b.int(8), type=readonly), type=readonly))
+    b.ret(b.op(structure.RETYPE, b.op(memory.ARRAY_VIEW, b.params[0], b.int(0), b.int(2), b.int(8), type=readonly),
+               type=readonly))
     v = compiled(b)(a)
     assert not v.flags.writeable
 
@@ -342,7 +346,8 @@ def test_polling_costs_little():
     without, polled = loop(False), loop(True)
     # What counts is in a register, and an iteration takes a branch that is not taken; the rest is in a cold block.
     assert not any("alloca" in line.split() for line in polled)
-    assert sum("load" in line.split() for line in polled) == 1  # on the way in, as the word that is kept from call to call
+    # on the way in, as the word that is kept from call to call
+    assert sum("load" in line.split() for line in polled) == 1
     assert sum(line.startswith("store") for line in polled) == 2  # on the way out, and the result
     assert sum(line.startswith("br i1") for line in polled) <= sum(line.startswith("br i1") for line in without) + 2
     signals = [line for line in polled if "@pyj_signals" in line and "call" in line]

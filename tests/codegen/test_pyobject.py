@@ -110,10 +110,11 @@ def test_getattr():
 
 
 BOXED = [
-    (k.Int, 2**62), (k.Int, -1), (k.Float, -0.0), (k.Bool, False), (k.Complex, 1 - 2j), (k.NoneType, None), (k.Ellipsis_, ...),
-    (k.NpBool, np.True_), (k.int8, np.int8(-5)), (k.uint64, np.uint64(2**64 - 1)), (k.float16, np.float16(0.1)),
-    (k.float32, np.float32(0.1)), (k.float64, np.float64(0.1)), (k.complex64, np.complex64(1.5 + 2j)), (k.complex128, np.complex128(0.1j)),
-    (k.Range, range(1, 10, 3)), (k.Slice(k.NoneType, k.Int, k.NoneType), slice(5)), (k.Tuple((k.Int, k.Float), Point), Point(1, 2.0)),
+    (k.Int, 2**62), (k.Int, -1), (k.Float, -0.0), (k.Bool, False), (k.Complex, 1 - 2j), (k.NoneType, None),
+    (k.Ellipsis_, ...), (k.NpBool, np.True_), (k.int8, np.int8(-5)), (k.uint64, np.uint64(2**64 - 1)),
+    (k.float16, np.float16(0.1)), (k.float32, np.float32(0.1)), (k.float64, np.float64(0.1)),
+    (k.complex64, np.complex64(1.5 + 2j)), (k.complex128, np.complex128(0.1j)), (k.Range, range(1, 10, 3)),
+    (k.Slice(k.NoneType, k.Int, k.NoneType), slice(5)), (k.Tuple((k.Int, k.Float), Point), Point(1, 2.0)),
     (k.Tuple((k.Tuple(()), k.Str)), ((), "x")), (k.Singleton(math), math), (k.DType(k.int16), np.dtype("i2")),
     (k.Str, "text"), (k.Bytes, b"bytes"), (k.Float, float("nan")), (k.Float, 5e-324), (k.float32, np.float32(1e-45)),
     (k.float16, np.float16(6e-8)), (k.Float, float("-inf")), (k.uint8, np.uint8(200)), (k.int64, np.int64(-2**63)),

@@ -66,7 +66,8 @@ def test_no_module_has_them(texts, folder):
 def test_more_are_made_when_they_are_needed(folder):
     target = link.host_target()
     (common,) = shared.objects_for(["pyj_new_1"], target)
-    assert shared.objects_for(["pyj_new_2", "pyj_box_array"], target) == (common,) and shared.objects_for([], target) == ()
+    assert (shared.objects_for(["pyj_new_2", "pyj_box_array"], target) == (common,)
+            and shared.objects_for([], target) == ())
     more = shared.objects_for(["pyj_new_4"], target)
     assert len(more) == 2 and more[0] == common  # pyj_new is in the first
 
@@ -105,7 +106,8 @@ def test_they_are_kept_beside_the_bytecode(folder, texts, monkeypatch):
     for n in range(40):
         (path.parent / f"old{n}.o").write_bytes(b"")
         os.utime(path.parent / f"old{n}.o", (n, n))
-    assert again() == made and len(list(folder.rglob("*.o"))) == 16 and path.exists() and not list(folder.rglob("*.o.*"))
+    assert (again() == made and len(list(folder.rglob("*.o"))) == 16 and path.exists()
+            and not list(folder.rglob("*.o.*")))
 
 
 def test_without_the_lock_they_are_the_modules_own(texts):
@@ -141,9 +143,11 @@ print("pyjitc.codegen.llvm" in sys.modules)
 def test_the_next_process_finds_them(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(PROGRAM)
-    said = [subprocess.run([sys.executable, script], env={"PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": ":".join(sys.path)},
+    said = [subprocess.run([sys.executable, script],
+                           env={"PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": ":".join(sys.path)},
                            capture_output=True, text=True, check=True).stdout.splitlines() for _ in range(2)]
-    assert said[0][:-1] == said[1][:-1] == ["[[1.0, 1.0], [1.0, 1.0]]", "negative dimensions are not allowed", "9 is too many"]
+    assert said[0][:-1] == said[1][:-1] == ["[[1.0, 1.0], [1.0, 1.0]]", "negative dimensions are not allowed",
+                                            "9 is too many"]
     assert (said[0][-1], said[1][-1]) == ("True", "False")
 
 

@@ -19,7 +19,8 @@ def test_components():
     assert components(k.Tuple((k.Int, k.Tuple((k.Bool, k.complex64)), k.NoneType))) == ("i64", "i1", "float", "float")
     assert components(k.Array(k.int8, 2, "A")) == ("ptr", "ptr", "i64", "i64", "i64", "i64")
     assert components(k.union_of([k.Int, k.NoneType, k.Str])) == ("i16", "i64", "ptr")
-    assert components(k.Struct("s", (("a", k.float16), ("b", k.Slice(k.Int, k.NoneType, k.Int))))) == ("half", "i64", "i64")
+    assert (components(k.Struct("s", (("a", k.float16), ("b", k.Slice(k.Int, k.NoneType, k.Int)))))
+            == ("half", "i64", "i64"))
     assert components(k.Method(A1, "sum")) == components(A1) and components(k.Singleton(sys)) == ()
 
 
@@ -45,9 +46,11 @@ def test_structs():
 
 def test_slices_and_ranges():
     t = k.Slice(k.Int, k.NoneType, k.Int)
-    assert [through(structure.SLICE_GET, [t], field=f)(slice(3, None, -2)) for f in ("start", "stop", "step")] == [3, None, -2]
+    assert ([through(structure.SLICE_GET, [t], field=f)(slice(3, None, -2)) for f in ("start", "stop", "step")]
+            == [3, None, -2])
     assert through(structure.SLICE_MAKE, [k.Int, k.Int, k.Int])(1, 2, 3) == slice(1, 2, 3)
-    assert [through(structure.RANGE_GET, [k.Range], field=f)(range(3, 9, 2)) for f in ("start", "stop", "step")] == [3, 9, 2]
+    assert ([through(structure.RANGE_GET, [k.Range], field=f)(range(3, 9, 2)) for f in ("start", "stop", "step")]
+            == [3, 9, 2])
     assert through(structure.RANGE_MAKE, [k.Int] * 3)(9, 1, -4) == range(9, 1, -4)
 
 
@@ -66,8 +69,10 @@ def test_functions_and_methods():
     assert compiled(b)(a) is a
 
 
-@pytest.mark.parametrize("t, x, y", [(k.Int, 1, 2), (k.Float, 1.5, float("nan")), (k.Tuple((k.Bool, k.complex64)), (True, np.complex64(1)),
-                                     (False, np.complex64(2))), (k.NoneType, None, None), (k.Str, "x", "y")], ids=lambda x: str(x))
+@pytest.mark.parametrize("t, x, y", [(k.Int, 1, 2), (k.Float, 1.5, float("nan")),
+                                     (k.Tuple((k.Bool, k.complex64)), (True, np.complex64(1)),
+                                      (False, np.complex64(2))), (k.NoneType, None, None), (k.Str, "x", "y")],
+                         ids=lambda x: str(x))
 def test_select(t, x, y):
     b = Builder([k.Bool, t, t], t)
     chosen = b.op(structure.SELECT, *(b.params if len(b.params) == 3 else [b.params[0], *[b.const(t, None)] * 2]))
@@ -80,7 +85,8 @@ def test_select(t, x, y):
 
 def test_retype():
     for source, target, value, expected in ((k.Int, k.int64, -5, np.int64(-5)), (k.Bool, k.bool_, True, np.True_),
-                                            (k.Float, k.float64, 0.1, np.float64(0.1)), (k.complex128, k.Complex, np.complex128(1j), 1j)):
+                                            (k.Float, k.float64, 0.1, np.float64(0.1)),
+                                            (k.complex128, k.Complex, np.complex128(1j), 1j)):
         found = through(structure.RETYPE, [source], type=target)(value)
         assert found == expected and type(found) is type(expected)
     a = np.arange(3.0)

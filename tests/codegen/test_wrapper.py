@@ -13,8 +13,8 @@ from pyjitc.ops import arith, exceptions, memory, structure
 from pyjitc.types import kinds as k
 
 Point = collections.namedtuple("Point", "x y")
-A1, A2, F2, S1, S2 = (k.Array(k.float64, 1), k.Array(k.float64, 2), k.Array(k.float64, 2, "F"), k.Array(k.float64, 1, "A"),
-                      k.Array(k.float64, 2, "A"))
+A1, A2, F2, S1, S2 = (k.Array(k.float64, 1), k.Array(k.float64, 2), k.Array(k.float64, 2, "F"),
+                      k.Array(k.float64, 1, "A"), k.Array(k.float64, 2, "A"))
 READONLY = np.arange(3.0)
 READONLY.flags.writeable = False
 UNALIGNED = np.frombuffer(bytearray(33), np.uint8)[1:].view(np.float64)
@@ -22,14 +22,15 @@ UNALIGNED = np.frombuffer(bytearray(33), np.uint8)[1:].view(np.float64)
 INTS = [0, 1, -1, 7, -12345, 2**30 - 1, 2**30, -2**30, 2**31, 2**60 - 1, 2**60, -2**60, 2**62, 2**63 - 1, -2**63]
 SCALARS = [
     (k.Int, INTS), (k.Float, [0.0, -0.0, 1.5, -2.5e300, float("inf"), float("nan")]), (k.Bool, [True, False]),
-    (k.Complex, [1.5 - 2j, complex("inf+nanj")]), (k.NoneType, [None]), (k.Ellipsis_, [...]), (k.Str, ["", "text", "\u00e9"]),
-    (k.Bytes, [b"", b"ab\0c"]), (k.NpBool, [np.True_, np.False_]),
+    (k.Complex, [1.5 - 2j, complex("inf+nanj")]), (k.NoneType, [None]), (k.Ellipsis_, [...]),
+    (k.Str, ["", "text", "\u00e9"]), (k.Bytes, [b"", b"ab\0c"]), (k.NpBool, [np.True_, np.False_]),
     *((t, [t_np(v) for v in (0, 1, np.iinfo(t_np).min, np.iinfo(t_np).max)]) for t, t_np in (
         (k.int8, np.int8), (k.int16, np.int16), (k.int32, np.int32), (k.int64, np.int64), (k.uint8, np.uint8),
         (k.uint16, np.uint16), (k.uint32, np.uint32), (k.uint64, np.uint64))),
     (k.float16, [np.float16(1.5), np.float16("nan")]), (k.float32, [np.float32(0.1), np.float32("-inf")]),
-    (k.float64, [np.float64(0.1), np.float64("nan")]), (k.complex64, [np.complex64(1 + 2j)]), (k.complex128, [np.complex128(0.1 - 2j)]),
-    (k.Range, [range(3), range(5, -7, -2)]), (k.Slice(k.Int, k.NoneType, k.Int), [slice(1, None, -3)]),
+    (k.float64, [np.float64(0.1), np.float64("nan")]), (k.complex64, [np.complex64(1 + 2j)]),
+    (k.complex128, [np.complex128(0.1 - 2j)]), (k.Range, [range(3), range(5, -7, -2)]),
+    (k.Slice(k.Int, k.NoneType, k.Int), [slice(1, None, -3)]),
     (k.Tuple((k.Int, k.Tuple((k.Float, k.NoneType)))), [(3, (0.5, None))]), (k.Tuple(()), [()]),
     (k.Tuple((k.Int, k.Float), Point), [Point(1, 2.5)]), (k.DType(k.float32), [np.dtype(np.float32)]),
     (k.Singleton(np.sin), [np.sin]), (k.Singleton(sys), [sys]),
@@ -47,8 +48,9 @@ def test_every_type_comes_back_as_it_went_in(t, values):
         assert same(f(value), value)
 
 
-OTHERS = [0, 0.0, True, None, 1j, "a", b"a", np.float64(1), np.int64(1), np.int32(1), np.bool_(True), (1,), (), range(1), slice(1),
-          np.zeros(1), np.zeros((1, 1)), np.dtype("f8"), sys, type("I", (int,), {})(1), type("F", (float,), {})(1)]
+OTHERS = [0, 0.0, True, None, 1j, "a", b"a", np.float64(1), np.int64(1), np.int32(1), np.bool_(True), (1,), (),
+          range(1), slice(1), np.zeros(1), np.zeros((1, 1)), np.dtype("f8"), sys, type("I", (int,), {})(1),
+          type("F", (float,), {})(1)]
 
 
 @pytest.mark.parametrize("t, values", SCALARS, ids=lambda x: str(x) if isinstance(x, k.Type) else "")
@@ -131,9 +133,10 @@ def test_keywords_and_defaults():
     f = compiled(three(), names=("a", "b", "c"), defaults=(20, 30))
     assert f(1, 2, 3) == (1, 2, 3)
     assert f(1, 2) == (1, 2, 30) and f(1) == (1, 20, 30)
-    assert f(1, c=3) == (1, 20, 3) and f(c=3, a=1, b=2) == (1, 2, 3) and f(1, 2, c=3) == (1, 2, 3) and f(b=5, a=4) == (4, 5, 30)
-    for call in (lambda: f(), lambda: f(b=1), lambda: f(1, a=1), lambda: f(1, d=3), lambda: f(1, 2, 3, 4), lambda: f(1, b=2.0),
-                 lambda: f(1, 2, 3, c=4), lambda: f(1, **{"".join(["z", "z"]): 2})):
+    assert (f(1, c=3) == (1, 20, 3) and f(c=3, a=1, b=2) == (1, 2, 3) and f(1, 2, c=3) == (1, 2, 3)
+            and f(b=5, a=4) == (4, 5, 30))
+    for call in (lambda: f(), lambda: f(b=1), lambda: f(1, a=1), lambda: f(1, d=3), lambda: f(1, 2, 3, 4),
+                 lambda: f(1, b=2.0), lambda: f(1, 2, 3, c=4), lambda: f(1, **{"".join(["z", "z"]): 2})):
         with pytest.raises(NotTaken):
             call()
     set_defaults(f, 7)

@@ -1,7 +1,7 @@
 """The rows of the contrast with tracing, and how the tests name them.
 
-A test of a row is marked `@row("id")`. One that takes the fixture `jax` says what the tracing JIT does today with the same
-program, and is skipped where JAX is not installed; the others say what pyjitc does, CPython being the oracle.
+A test of a row is marked `@row("id")`. One that takes the fixture `jax` says what the tracing JIT does today with the
+same program, and is skipped where JAX is not installed; the others say what pyjitc does, CPython being the oracle.
 """
 import types
 

@@ -128,7 +128,8 @@ def test_repeat_mul(n):
 
 @row("branch", "abs", "parity", "while-n", "sum-up-to", "repeat-mul")
 @pytest.mark.parametrize("function, args", [
-    (branch, (3,)), (absolute, (-2.5,)), (parity, (4,)), (while_n, (10,)), (sum_up_to, (10,)), (repeat_multiply, (1.5, 5)),
+    (branch, (3,)), (absolute, (-2.5,)), (parity, (4,)), (while_n, (10,)), (sum_up_to, (10,)),
+    (repeat_multiply, (1.5, 5)),
 ])
 def test_tracing_asks_for_the_truth_of_a_value(jax, function, args):
     with pytest.raises(jax.errors.TracerBoolConversionError):
@@ -220,7 +221,8 @@ def many_cases(kind, count):
         cases = (f"        case {i}:\n            return x + {i * 7 % 1000}\n" for i in range(count))
         body = "    match k:\n" + "".join(cases)
     elif kind == "functions":
-        body = f"    if 0 <= k < {count}:\n        return ({', '.join(f'lambda v: v + {i * 7 % 1000}' for i in range(count))})[k](x)\n"
+        body = (f"    if 0 <= k < {count}:\n        return "
+                f"({', '.join(f'lambda v: v + {i * 7 % 1000}' for i in range(count))})[k](x)\n")
     else:
         cases = (f"    {'el' if i else ''}if k == {i}:\n        return x + {i * 7 % 1000}\n" for i in range(count))
         body = "".join(cases)

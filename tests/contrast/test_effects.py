@@ -39,7 +39,8 @@ def test_print_goes_through_sys_stdout(capsys):
 def test_tracing_prints_a_tracer_once(jax, capsys):
     compiled = traced(jax, printing)
     compiled(7.0)
-    assert re.match(r"Received: (JitTracer|Traced<)", capsys.readouterr().out)  # the second in JAX 0.6, the newest for Python 3.10
+    # the second in JAX 0.6, the newest for Python 3.10
+    assert re.match(r"Received: (JitTracer|Traced<)", capsys.readouterr().out)
     compiled(8.0)
     assert capsys.readouterr().out == ""
 

@@ -53,9 +53,11 @@ def test_range_beyond_64_bits():
         return total, len(range(start, stop, step))
 
     huge = 2 ** 62
-    for ends in [(-huge, huge - 1, huge - 1), (-huge, huge, huge), (huge, -huge, -huge), (-huge, huge + 1, huge), (huge, -huge - 1, -huge),
-                 (-huge, huge - 1, huge), (-1, 2 ** 63 - 1, huge), (-2, 2 ** 63 - 1, huge), (2 ** 63 - 1, -1, -huge), (2 ** 63 - 1, -2, -huge),
-                 (5, 3, -2 ** 63), (0, sys.maxsize, huge), (-2 ** 63, -2, huge), (-2 ** 63, -1, huge), (-2 ** 63, 0, huge), (-1, -2 ** 63, -huge), (0, -2 ** 63, -huge)]:
+    for ends in [(-huge, huge - 1, huge - 1), (-huge, huge, huge), (huge, -huge, -huge), (-huge, huge + 1, huge),
+                 (huge, -huge - 1, -huge), (-huge, huge - 1, huge), (-1, 2 ** 63 - 1, huge), (-2, 2 ** 63 - 1, huge),
+                 (2 ** 63 - 1, -1, -huge), (2 ** 63 - 1, -2, -huge), (5, 3, -2 ** 63), (0, sys.maxsize, huge),
+                 (-2 ** 63, -2, huge), (-2 ** 63, -1, huge), (-2 ** 63, 0, huge), (-1, -2 ** 63, -huge),
+                 (0, -2 ** 63, -huge)]:
         start, stop, step = ends
         if abs(stop - start) < 2 ** 63 and step > -2 ** 63:
             assert stepped(*ends) == stepped.py_func(*ends), ends

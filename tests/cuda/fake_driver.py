@@ -1,8 +1,8 @@
 """A CUDA driver without a GPU: the functions of the library, on host memory.
 
-Device memory is host memory that is watched: an address outside every allocation fails as the driver would fail. A launch
-calls the Python function registered for the kernel, with its parameters as PTX declares them. `install()` makes it the
-driver of this process.
+Device memory is host memory that is watched: an address outside every allocation fails as the driver would fail. A
+launch calls the Python function registered for the kernel, with its parameters as PTX declares them. `install()` makes
+it the driver of this process.
 """
 import ctypes
 import re
@@ -16,10 +16,12 @@ from pyjitc.runtime import driver, loader
 
 INVALID_VALUE, OUT_OF_MEMORY, NOT_FOUND, NO_DEVICE, INVALID_PTX = 1, 2, 500, 100, 218
 ERRORS = {1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"), 2: ("CUDA_ERROR_OUT_OF_MEMORY", "out of memory"),
-          100: ("CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"), 500: ("CUDA_ERROR_NOT_FOUND", "named symbol not found"),
-          201: ("CUDA_ERROR_INVALID_CONTEXT", "invalid device context"), 218: ("CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed")}
-_KINDS = {"b8": ctypes.c_uint8, "u8": ctypes.c_uint8, "b16": ctypes.c_uint16, "u16": ctypes.c_uint16, "u32": c_uint, "b32": c_uint, "f32": c_float,
-          "u64": c_uint64, "b64": c_uint64, "f64": ctypes.c_double}
+          100: ("CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"),
+          500: ("CUDA_ERROR_NOT_FOUND", "named symbol not found"),
+          201: ("CUDA_ERROR_INVALID_CONTEXT", "invalid device context"),
+          218: ("CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed")}
+_KINDS = {"b8": ctypes.c_uint8, "u8": ctypes.c_uint8, "b16": ctypes.c_uint16, "u16": ctypes.c_uint16, "u32": c_uint,
+          "b32": c_uint, "f32": c_float, "u64": c_uint64, "b64": c_uint64, "f64": ctypes.c_double}
 _kept = []  # what C code may still call
 
 
@@ -28,8 +30,8 @@ def put(pointer, kind, value):
 
 
 class FakeLibrary:
-    """count: devices; version, capability, memory (bytes): what they say of themselves. bodies: kernel -> Python function
-    (grid, block, shared, stream, parameters), called by launches; launches: their records."""
+    """count: devices; version, capability, memory (bytes): what they say of themselves. bodies: kernel -> Python
+    function (grid, block, shared, stream, parameters), called by launches; launches: their records."""
 
     def __init__(self, count=1, version=13000, capability=(9, 0), memory=1 << 30, pools=True):
         self.count, self.version, self.capability, self.memory, self.pools = count, version, capability, memory, pools
@@ -93,8 +95,9 @@ class FakeLibrary:
         ctypes.memmove(out, b"Fake GPU\0", 9)
 
     def do_cuDeviceGetAttribute(self, out, attribute, device):
-        known = {1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 2**31 - 1, 6: 65535, 7: 65535, 8: 48 << 10, 9: 64 << 10, 10: 32, 12: 65536, 16: 4, 39: 2048,
-                 75: self.capability[0], 76: self.capability[1], 95: 1, 97: 96 << 10, 115: int(self.pools)}
+        known = {1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 2**31 - 1, 6: 65535, 7: 65535, 8: 48 << 10, 9: 64 << 10, 10: 32,
+                 12: 65536, 16: 4, 39: 2048, 75: self.capability[0], 76: self.capability[1], 95: 1, 97: 96 << 10,
+                 115: int(self.pools)}
         put(out, c_int, known.get(attribute, 0))
 
     def do_cuDevicePrimaryCtxRetain(self, out, device):
@@ -130,7 +133,8 @@ class FakeLibrary:
         put(out, c_void_p, address)
 
     def _inside(self, address, size):
-        return any(a <= address and address + size <= a + len(b) - 255 for a, (b, _) in (self.allocations | self.pinned).items())
+        return any(a <= address and address + size <= a + len(b) - 255
+                   for a, (b, _) in (self.allocations | self.pinned).items())
 
     def do_cuMemAlloc_v2(self, out, size):
         return self._new(out, size)
@@ -283,7 +287,8 @@ class FakeLibrary:
         if found is None:
             return NOT_FOUND
         number = next(self.numbers)
-        kinds = ["b16" if "[2]" in line else re.search(r"\.param \.(\w+)", line).group(1) for line in found.group(1).split(",")] \
+        kinds = ["b16" if "[2]" in line else re.search(r"\.param \.(\w+)", line).group(1)
+                 for line in found.group(1).split(",")] \
             if ".param" in found.group(1) else []
         self.functions[number] = name.decode(), [_KINDS[k] for k in kinds], self.modules[module]
         put(out, c_void_p, number)
@@ -308,7 +313,8 @@ class FakeLibrary:
     def do_cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
         if not self.current:
             return 201
-        if bx * by * bz > 1024 or min(gx, gy, gz, bx, by, bz) < 1 or shared > max(48 << 10, self.limits.get(function, 0)):
+        if (bx * by * bz > 1024 or min(gx, gy, gz, bx, by, bz) < 1
+            or shared > max(48 << 10, self.limits.get(function, 0))):
             return INVALID_VALUE
         name, kinds, module = self.functions[function]
         pointers = (c_void_p * len(kinds)).from_address(parameters) if kinds else ()
@@ -340,10 +346,11 @@ define i32 @stub_launch(ptr %f, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32
 
 
 def make_native(library):
-    """Give the library native functions for what a launch calls, so that what is measured is the cost of binding alone; returns
-    a function that says how many launches there were."""
+    """Give the library native functions for what a launch calls, so that what is measured is the cost of binding alone;
+    returns a function that says how many launches there were."""
     target = link.host_target()
-    image = loader.load(link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{_STUB}', target))
+    image = loader.load(link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = '
+                                       f'"{target.layout}"\n{_STUB}', target))
     for name, symbol in (("cuCtxSetCurrent", "stub_current"), ("cuLaunchKernel", "stub_launch")):
         setattr(library, name, ctypes.CFUNCTYPE(c_int, *driver._SIGNATURES[name])(image.address(symbol)))
     _kept.append(image)

@@ -214,7 +214,8 @@ def stencil(a, out):
 def _stencil3(rng):
     a = rng.random((9, 10, 11))
     out = np.zeros_like(a)
-    out[1:-1, 1:-1, 1:-1] = (a[:-2, 1:-1, 1:-1] + a[2:, 1:-1, 1:-1] + a[1:-1, :-2, 1:-1] + a[1:-1, 2:, 1:-1] + a[1:-1, 1:-1, :-2]
+    out[1:-1, 1:-1,
+        1:-1] = (a[:-2, 1:-1, 1:-1] + a[2:, 1:-1, 1:-1] + a[1:-1, :-2, 1:-1] + a[1:-1, 2:, 1:-1] + a[1:-1, 1:-1, :-2]
                              + a[1:-1, 1:-1, 2:] - 6.0 * a[1:-1, 1:-1, 1:-1])
     return (a, np.zeros_like(a)), (None, out)
 
@@ -223,7 +224,8 @@ def _stencil3(rng):
 def laplace3(a, out):
     k, j, i = cuda.grid(3)
     if 0 < i < a.shape[0] - 1 and 0 < j < a.shape[1] - 1 and 0 < k < a.shape[2] - 1:
-        out[i, j, k] = (a[i - 1, j, k] + a[i + 1, j, k] + a[i, j - 1, k] + a[i, j + 1, k] + a[i, j, k - 1] + a[i, j, k + 1]
+        out[i, j, k] = (a[i - 1, j, k] + a[i + 1, j, k] + a[i, j - 1, k] + a[i, j + 1, k] + a[i, j, k - 1]
+                        + a[i, j, k + 1]
                         - 6.0 * a[i, j, k])
 
 

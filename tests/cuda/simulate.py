@@ -1,4 +1,5 @@
-"""A second opinion on kernels: the interpreter runs each thread of a block as a thread of its own, waiting at real barriers."""
+"""A second opinion on kernels: the interpreter runs each thread of a block as a thread of its own, waiting at real
+barriers."""
 import threading
 from types import FunctionType, SimpleNamespace
 
@@ -84,7 +85,8 @@ def simulate(function, blocks, threads, args):
         def run(thread):
             space = {**function.__globals__, "cuda": _Block(common, thread, block, threads, blocks)}
             try:
-                FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)(*args)
+                FunctionType(function.__code__, space, function.__name__, function.__defaults__,
+                             function.__closure__)(*args)
             except BaseException as error:
                 failures.append(error)
             finally:

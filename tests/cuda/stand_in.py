@@ -1,6 +1,6 @@
-"""A GPU without a GPU: the fake driver, whose launches run the same kernel on the CPU grid, on the memory and the parameters that
-the launch gave. What a kernel computes is the grid's; how it is compiled for a GPU, loaded, bound, launched and waited for is
-what a GPU would see."""
+"""A GPU without a GPU: the fake driver, whose launches run the same kernel on the CPU grid, on the memory and the
+parameters that the launch gave. What a kernel computes is the grid's; how it is compiled for a GPU, loaded, bound,
+launched and waited for is what a GPU would see."""
 import ctypes
 import struct
 
@@ -39,7 +39,8 @@ class StandIn(FakeLibrary):
         try:
             program.launch(values, types, (gx, gy, gz), (bx, by, bz), 0, shared)
         except Exception as error:
-            found = [k for k, site in enumerate(sites, 1) if site.line == error.line and site.cls == type(error).__name__]
+            found = [k for k, site in enumerate(sites, 1) if site.line == error.line
+                     and site.cls == type(error).__name__]
             if found:
                 place, size = variables["pyjitc_error"]
                 record = struct.pack("<I3I3I4x4Q", found[0], *error.block, *error.thread, *(0,) * 4)

@@ -22,8 +22,9 @@ def test_every_row_is_measured(monkeypatch):
     finally:
         leave()
     assert [row.name for row in rows] == [
-        "saxpy, share of a copy's bandwidth", "block sums, share of a copy's bandwidth", "transpose, share of a copy's bandwidth",
-        "mandelbrot on the device", "stencil, share of a copy's bandwidth", "grid-stride loop, share of a copy's bandwidth", "sum of all, share of a copy's bandwidth", "launch"]
+        "saxpy, share of a copy's bandwidth", "block sums, share of a copy's bandwidth",
+        "transpose, share of a copy's bandwidth", "mandelbrot on the device", "stencil, share of a copy's bandwidth",
+        "grid-stride loop, share of a copy's bandwidth", "sum of all, share of a copy's bandwidth", "launch"]
     for row in rows:
         assert row.figure is not None and row.figure.median > 0, (row.name, row.note)
         assert row.budget is None or row.name == "launch" or row.at_least

@@ -85,7 +85,8 @@ def some_wait(x, n):
 def test_blocks_that_never_come():
     some_wait[4, 8](np.zeros(32), 4)
     some_wait[4, 8](np.zeros(32), 0)
-    with pytest.raises(RuntimeError, match=r"barrier of the grid: some blocks have ended[\s\S]*some_wait\(\) at .*:81, block"):
+    with pytest.raises(RuntimeError,
+                       match=r"barrier of the grid: some blocks have ended[\s\S]*some_wait\(\) at .*:81, block"):
         some_wait[4, 8](np.zeros(32), 3)
 
 
@@ -144,7 +145,8 @@ def test_code_for_a_gpu(arch):
     types = Array(float64, 1, "C"), Array(float64, 1, "C"), Int
     kernel = ptx.compile_ptx(steps.py_func, types, steps.options, steps.bounds, arch).kernel
     assert kernel.cooperative and "pyjitc_arrived" in kernel.ptx
-    assert kernel.ptx.count("bar.sync") + kernel.ptx.count("barrier.sync") == 2  # in the one function that all calls share
+    # in the one function that all calls share
+    assert kernel.ptx.count("bar.sync") + kernel.ptx.count("barrier.sync") == 2
     ptxas.assemble(kernel.ptx, arch)
 
 

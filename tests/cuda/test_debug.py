@@ -7,8 +7,9 @@ from pyjitc import cuda
 from .kernels import CASES
 
 
-@pytest.mark.parametrize("name", ["transpose", "block_sums", "histogram", "warp_sums", "grid_sum", "bitonic_sort", "compact", "last_block_sum",
-                                  "reverse_blocks", "early_exit", "exclusive_scan", "critical_section"])
+@pytest.mark.parametrize("name", ["transpose", "block_sums", "histogram", "warp_sums", "grid_sum", "bitonic_sort",
+                                  "compact", "last_block_sum", "reverse_blocks", "early_exit", "exclusive_scan",
+                                  "critical_section"])
 def test_correct_kernels_pass(name):
     case = CASES[name]
     case._replace(kernel=cuda.jit(debug=True)(case.kernel.py_func)).check()
@@ -116,11 +117,13 @@ def returns_early(x):
     x[t] = 1
 
 
-@pytest.mark.parametrize("function, waiting, ended", [(waits_for_some, (0, 0, 0), (7, 0, 0)), (waits_in_turns, (1, 0, 0), (0, 0, 0))])
+@pytest.mark.parametrize("function, waiting, ended",
+                         [(waits_for_some, (0, 0, 0), (7, 0, 0)), (waits_in_turns, (1, 0, 0), (0, 0, 0))])
 def test_barriers_that_some_threads_pass_by(function, waiting, ended):
     with pytest.raises(RuntimeError, match="divergent barrier") as error:
         cuda.jit(debug=True)(function)[2, 8](np.zeros(8))
-    assert f"thread {waiting} waits at line {line_of(function, '# waits')}, thread {ended} went from line {line_of(function, '# passes')} " in str(error.value)
+    assert (f"thread {waiting} waits at line {line_of(function, '# waits')}, thread {ended} went from line "
+            f"{line_of(function, '# passes')} " in str(error.value))
 
 
 def test_threads_may_return_before_a_barrier():
@@ -186,7 +189,8 @@ def test_a_part_of_an_element_that_nobody_wrote():
 
 @pytest.mark.parametrize("function, thread", [(unwritten, (10, 0, 0)), (unwritten_dynamic, (0, 0, 0))])
 def test_reads_of_unwritten_memory(function, thread):
-    with pytest.raises(RuntimeError, match="shared memory is read that no thread of the block has written so far") as error:
+    with pytest.raises(RuntimeError,
+                       match="shared memory is read that no thread of the block has written so far") as error:
         cuda.jit(debug=True)(function)[1, 64, 0, 256](np.zeros(64))
     assert error.value.thread == thread and error.value.line == line_of(function, "# read")
 
@@ -206,7 +210,8 @@ def test_lanes_of_the_mask_that_are_elsewhere():
     assert error.value.line == line_of(kernel.py_func, "# eight lanes")
 
 
-@pytest.mark.parametrize("operation", [lambda: cuda.shfl_sync(0x0F, 1, 0), lambda: cuda.any_sync(0x0F, True)], ids=["shuffle", "vote"])
+@pytest.mark.parametrize("operation", [lambda: cuda.shfl_sync(0x0F, 1, 0), lambda: cuda.any_sync(0x0F, True)],
+                         ids=["shuffle", "vote"])
 def test_masks_without_the_lane_that_calls(operation):
     operation = cuda.jit(device=True)(operation)
 

@@ -43,7 +43,8 @@ def test_there_and_back(place, shape, order):
     for dtype in (np.float32, np.int64, np.complex128, np.bool_, np.float16):
         host = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape), dtype=dtype, order=order)
         there = arrays.to_device(host)
-        assert (there.shape, there.dtype, there.size, there.nbytes, there.ndim) == (host.shape, host.dtype, host.size, host.nbytes, host.ndim)
+        assert (there.shape, there.dtype, there.size, there.nbytes, there.ndim) == (host.shape, host.dtype, host.size,
+                                                                                    host.nbytes, host.ndim)
         if host.size:
             assert there.strides == host.strides
         back = there.copy_to_host()
@@ -54,8 +55,8 @@ def test_there_and_back(place, shape, order):
         np.testing.assert_array_equal(into, host)
 
 
-INDICES = [np.s_[1], np.s_[-1], np.s_[1:3], np.s_[::-1], np.s_[::2, 1:], np.s_[:, 2], np.s_[..., 0], np.s_[1, 2, 3], np.s_[None, :, 1], np.s_[...],
-           np.s_[2:2], np.s_[-1, ::-2, ::3]]
+INDICES = [np.s_[1], np.s_[-1], np.s_[1:3], np.s_[::-1], np.s_[::2, 1:], np.s_[:, 2], np.s_[..., 0], np.s_[1, 2, 3],
+           np.s_[None, :, 1], np.s_[...], np.s_[2:2], np.s_[-1, ::-2, ::3]]
 
 
 @pytest.mark.parametrize("index", INDICES, ids=str)
@@ -79,12 +80,14 @@ def test_shapes_change_without_copies(place):
     host = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
     there = arrays.to_device(host)
     for name, view, expected in [
-            ("T", there.T, host.T), ("transpose", there.transpose(1, 0, 2), host.transpose(1, 0, 2)), ("reshape", there.reshape(6, 4), host.reshape(6, 4)),
+            ("T", there.T, host.T), ("transpose", there.transpose(1, 0, 2), host.transpose(1, 0, 2)),
+            ("reshape", there.reshape(6, 4), host.reshape(6, 4)),
             ("reshape -1", there.reshape((-1, 8)), host.reshape(-1, 8)), ("ravel", there.ravel(), host.ravel()),
             ("view", there.view(np.int16), host.view(np.int16)), ("squeeze", there[:1].squeeze(), host[:1].squeeze())]:
         np.testing.assert_array_equal(view.copy_to_host(), expected, err_msg=name)
         assert view.memory is there.memory
-    assert [part.copy_to_host().tolist() for part in there.ravel().split(10)] == [list(range(10)), list(range(10, 20)), list(range(20, 24))]
+    assert ([part.copy_to_host().tolist() for part in there.ravel().split(10)]
+            == [list(range(10)), list(range(10, 20)), list(range(20, 24))])
     with pytest.raises(ValueError, match="not contiguous"):
         there.T.reshape(24)
     np.testing.assert_array_equal(there.T.copy().copy_to_host(), host.T)
@@ -93,11 +96,13 @@ def test_shapes_change_without_copies(place):
 def test_layouts_are_found_as_numpy_finds_them(place):
     host = np.zeros((4, 3, 2))
     there = arrays.to_device(host)
-    for index in (np.s_[:], np.s_[1], np.s_[:, 1], np.s_[:, :, 1], np.s_[:1, :, :1], np.s_[::2], np.s_[:, ::2], np.s_[2:2]):
+    for index in (np.s_[:], np.s_[1], np.s_[:, 1], np.s_[:, :, 1], np.s_[:1, :, :1], np.s_[::2], np.s_[:, ::2],
+                  np.s_[2:2]):
         flags = host[index].flags
         assert there[index].type.layout == ("C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"), index
         flags = host.T[index[::-1] if isinstance(index, tuple) else index].flags
-        assert there.T[index[::-1] if isinstance(index, tuple) else index].type.layout == ("C" if flags.c_contiguous else "F" if flags.f_contiguous else "A")
+        assert (there.T[index[::-1] if isinstance(index, tuple) else index].type.layout
+                == ("C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"))
 
 
 def test_copies_between_arrays_and_orders(place):
@@ -109,7 +114,8 @@ def test_copies_between_arrays_and_orders(place):
         columns.copy_to_device(np.asarray(source) if isinstance(source, list) else source)
         np.testing.assert_array_equal(columns.copy_to_host(), host)
     assert arrays.device_array_like(columns).type.layout == "F" and arrays.device_array_like(host).type.layout == "C"
-    assert np.array_equal(np.asarray(there), host) and len(there) == 3 and [list(r.copy_to_host()) for r in there] == host.tolist()
+    assert (np.array_equal(np.asarray(there), host) and len(there) == 3
+            and [list(r.copy_to_host()) for r in there] == host.tolist())
     there[1:, 1:] = columns[:2, :3]
     host[1:, 1:] = host[:2, :3].copy()
     np.testing.assert_array_equal(there.copy_to_host(), host)
@@ -201,7 +207,8 @@ def test_devices_are_chosen_by_number(place):
         devices.select_device(7)
     assert devices.is_available() is (place is not None) and devices.why_not() == ("" if place else "a test")
     assert devices.detect() is (place is not None)
-    assert list(devices.gpus) == devices.list_devices() and devices.gpus[0] is devices.gpus.current and len(devices.gpus) == (2 if place else 1)
+    assert (list(devices.gpus) == devices.list_devices() and devices.gpus[0] is devices.gpus.current
+            and len(devices.gpus) == (2 if place else 1))
     if place is not None:
         devices.current_context().trim()
         first = arrays.to_device(np.arange(5))
@@ -286,7 +293,8 @@ def host():
 def test_dlpack_both_ways_with_numpy(host, dtype):
     values = np.arange(12).reshape(3, 4).astype(dtype)
     there = arrays.to_device(values)
-    for view, expected in ((there, values), (there[:, ::2].T, values[:, ::2].T), (there[1:2, 2], values[1:2, 2]), (there[:0], values[:0])):
+    for view, expected in ((there, values), (there[:, ::2].T, values[:, ::2].T), (there[1:2, 2], values[1:2, 2]),
+                           (there[:0], values[:0])):
         seen = np.from_dlpack(view)
         np.testing.assert_array_equal(seen, expected)
         assert seen.dtype == dtype and seen.shape == expected.shape
@@ -353,7 +361,8 @@ def test_dlpack_refusals(host):
     capsule = on_gpu.__dlpack__(stream=stream.handle)
     del capsule
     before = len(arrays.dlpack._exported)
-    with pytest.raises((RuntimeError, BufferError), match="device"):  # NumPy takes a capsule, and drops it while its own error is on the way
+    # NumPy takes a capsule, and drops it while its own error is on the way
+    with pytest.raises((RuntimeError, BufferError), match="device"):
         np.from_dlpack(on_gpu)
     assert len(arrays.dlpack._exported) == before
 
@@ -371,13 +380,15 @@ def test_fields(place, aligned):
     records = np.zeros(3, np.dtype([("a", np.int8), ("b", np.float64), ("c", np.float32, (2,))], align=aligned))
     records["b"] = 1, 2, 3
     there = cuda.to_device(records)
-    assert there["b"].copy_to_host().tolist() == [1, 2, 3] and there["c"].shape == (3, 2) and there["b"].type.aligned == aligned
+    assert (there["b"].copy_to_host().tolist() == [1, 2, 3] and there["c"].shape == (3, 2)
+            and there["b"].type.aligned == aligned)
     there["b"][1] = 9
     there["c"] = 7
     if place is None:
         cuda.jit(add_one)[1, 3](there["b"])
     back = there.copy_to_host()
-    assert back["b"].tolist() == ([2, 10, 4] if place is None else [1, 9, 3]) and back["c"].tolist() == [[7, 7]] * 3 and not back["a"].any()
+    assert (back["b"].tolist() == ([2, 10, 4] if place is None else [1, 9, 3]) and back["c"].tolist() == [[7, 7]] * 3
+            and not back["a"].any())
     with pytest.raises(ValueError, match="no field of name d"):
         there["d"]
 
@@ -408,14 +419,19 @@ def test_a_broadcast_view_is_read_only(place):
 
 
 @pytest.mark.parametrize("call, text", [
-    (lambda x: arrays.device_array_like([1, 2]), "takes an array of NumPy or a device array, not a list"), (lambda x: arrays.pinned_array_like([1]), "not a list"),
-    (lambda x: x.copy_to_host([1]), "fills an array of NumPy, not a list"), (lambda x: arrays.to_device(np.ones(3), to=np.ones(3)), "cuda.to_device"),
-    (lambda x: arrays.device_array(2.5), "a shape is an int or a tuple of ints, not 2.5"), (lambda x: arrays.device_array((2, "a")), "a tuple of ints"),
-    (lambda x: arrays.device_array(3, order="X"), "order='X': choose 'C' or 'F'"), (lambda x: x.split(0), "at least 1, not 0"),
-    (lambda x: cuda.event().elapsed_time(5), "5 is no event"), (lambda x: cuda.stream().wait_event("a"), "'a' is no event"),
-    (lambda x: cuda.gpus[7], "there is no device 7"), (lambda x: cuda.select_device("a"), "there is no device a"),
+    (lambda x: arrays.device_array_like([1, 2]), "takes an array of NumPy or a device array, not a list"),
+    (lambda x: arrays.pinned_array_like([1]), "not a list"),
+    (lambda x: x.copy_to_host([1]), "fills an array of NumPy, not a list"),
+    (lambda x: arrays.to_device(np.ones(3), to=np.ones(3)), "cuda.to_device"),
+    (lambda x: arrays.device_array(2.5), "a shape is an int or a tuple of ints, not 2.5"),
+    (lambda x: arrays.device_array((2, "a")), "a tuple of ints"),
+    (lambda x: arrays.device_array(3, order="X"), "order='X': choose 'C' or 'F'"),
+    (lambda x: x.split(0), "at least 1, not 0"), (lambda x: cuda.event().elapsed_time(5), "5 is no event"),
+    (lambda x: cuda.stream().wait_event("a"), "'a' is no event"), (lambda x: cuda.gpus[7], "there is no device 7"),
+    (lambda x: cuda.select_device("a"), "there is no device a"),
     (lambda x: cuda.external_stream("a"), "'a' is no stream"), (lambda x: cuda.from_dlpack(5), "int has no __dlpack__"),
-    (lambda x: cuda.jit(lambda x: None).forall("a"), "as an int, not 'a'"), (lambda x: cuda.jit(lambda x: None).forall(5, tpb=-3), "not -3")])
+    (lambda x: cuda.jit(lambda x: None).forall("a"), "as an int, not 'a'"),
+    (lambda x: cuda.jit(lambda x: None).forall(5, tpb=-3), "not -3")])
 def test_misuse_is_said(place, call, text):
     with pytest.raises((TypeError, ValueError, IndexError), match=text):
         call(arrays.to_device(np.arange(3.0)))
@@ -439,5 +455,6 @@ from pyjitc import cuda
 from pyjitc.cuda import arrays, devices
 os.kept = cuda.to_device(np.arange(3.0)), cuda.stream(), cuda.event(), arrays, devices  # cleared after these modules, which are younger
 """
-    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYJITC_CUDA": "cpu"}, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYJITC_CUDA": "cpu"},
+                          capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

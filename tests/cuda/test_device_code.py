@@ -1,7 +1,7 @@
 """The code that becomes PTX computes what NumPy does: its LLVM text, run by this processor, one thread after the other.
 
-Only the special registers are replaced, by variables that the test sets. Kernels whose threads wait for each other, or that use
-instructions of GPUs, cannot be run so.
+Only the special registers are replaced, by variables that the test sets. Kernels whose threads wait for each other, or
+that use instructions of GPUs, cannot be run so.
 """
 import ctypes
 import math
@@ -20,9 +20,10 @@ from pyjitc.types.typeof import typeof
 from .kernels import CASES
 
 REGISTERS = {name: k for k, name in enumerate(("tid", "ntid", "ctaid", "nctaid"))}
-SOLITARY = ["saxpy", "grid_stride", "stencil", "laplace3", "black_scholes", "mandelbrot", "csr_matvec", "life", "convolution"]
-_C = {"ptr": ctypes.c_void_p, "i64": ctypes.c_int64, "i32": ctypes.c_int32, "i16": ctypes.c_int16, "i8": ctypes.c_int8, "double": ctypes.c_double,
-      "float": ctypes.c_float}
+SOLITARY = ["saxpy", "grid_stride", "stencil", "laplace3", "black_scholes", "mandelbrot", "csr_matvec", "life",
+            "convolution"]
+_C = {"ptr": ctypes.c_void_p, "i64": ctypes.c_int64, "i32": ctypes.c_int32, "i16": ctypes.c_int16, "i8": ctypes.c_int8,
+      "double": ctypes.c_double, "float": ctypes.c_float}
 
 
 def flat(x, t):
@@ -42,17 +43,22 @@ def run(kernel, grid, block, args):
     module, _ = ptx._module(kernel.py_func, types, kernel.options, kernel.bounds)
     text, name, parameters, _ = nvptx.kernel_text(module, nvptx.device_target("sm_80"), kernel.options, Bounds())
     host = link.host_target()
-    text = re.sub(r'target triple = .*\ntarget datalayout = .*\n', f'target triple = "{host.triple}"\ntarget datalayout = "{host.layout}"\n', text)
+    text = re.sub(r'target triple = .*\ntarget datalayout = .*\n',
+                  f'target triple = "{host.triple}"\ntarget datalayout = "{host.layout}"\n', text)
     text = text.replace("ptx_kernel ", "").replace(" convergent", "")
     for register, axis in set(re.findall(r"@llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.(\w)", text)):
         place = 4 * (3 * REGISTERS[register] + "xyz".index(axis))
         text = re.sub(rf"declare .* @llvm\.nvvm\.read\.ptx\.sreg\.{register}\.{axis}\(\)",
-                      f"define internal i32 @sreg.{register}.{axis}() {{\n  %p = getelementptr i8, ptr @registers, i64 {place}\n"
+                      f"define internal i32 @sreg.{register}.{axis}() {{\n  %p = getelementptr i8, ptr @registers, "
+                      f"i64 {place}\n"
                       f"  %v = load volatile i32, ptr %p\n  ret i32 %v\n}}", text)
-    text = text.replace("declare void @llvm.nvvm.exit() noreturn", "declare void @abort()").replace("@llvm.nvvm.exit()", "@abort()")
-    for kind, letter, bits, keep in (("double", "d", "i64", -(1 << 32)), ("float", "f", "i32", -2)):  # 20 bits of the one, all but one of the other
+    text = text.replace("declare void @llvm.nvvm.exit() noreturn",
+                        "declare void @abort()").replace("@llvm.nvvm.exit()", "@abort()")
+    # 20 bits of the one, all but one of the other
+    for kind, letter, bits, keep in (("double", "d", "i64", -(1 << 32)), ("float", "f", "i32", -2)):
         text = re.sub(rf"declare {kind} @llvm\.nvvm\.rcp\.approx\.ftz\.{letter}.*",
-                      f"define internal {kind} @rcp_{letter}({kind} %x) alwaysinline {{\n  %y = fdiv {kind} 1.0, %x\n  %b = bitcast {kind} %y to {bits}\n"
+                      f"define internal {kind} @rcp_{letter}({kind} %x) alwaysinline {{\n  %y = fdiv {kind} 1.0, %x\n "
+                      f" %b = bitcast {kind} %y to {bits}\n"
                       f"  %c = and {bits} %b, {keep}\n  %z = bitcast {bits} %c to {kind}\n  ret {kind} %z\n}}", text)
         text = text.replace(f"@llvm.nvvm.rcp.approx.ftz.{letter}", f"@rcp_{letter}")
     text = text.replace("llvm.nvvm.read.ptx.sreg", "sreg") + "\n@registers = global [12 x i32] zeroinitializer\n"
@@ -87,7 +93,8 @@ def results(function, *args):
 ROWS = np.arange(60.0).reshape(5, 12)
 
 
-@pytest.mark.parametrize("a", [ROWS, np.asfortranarray(ROWS), ROWS[::2, ::-3], ROWS.T, ROWS[1:2], ROWS[:, 3:5].T], ids=str)
+@pytest.mark.parametrize("a", [ROWS, np.asfortranarray(ROWS), ROWS[::2, ::-3], ROWS.T, ROWS[1:2], ROWS[:, 3:5].T],
+                         ids=str)
 def test_arrays_of_all_layouts(a):
     def kernel(a, out):
         out[0] = a[0, 1]
@@ -113,7 +120,8 @@ def test_scalars_of_all_types():
         out[5] = u // np.uint8(3) + u
         out[6] = int(f) + round(f)
 
-    ours, theirs = results(kernel, -45, 7.25, True, 1.5 - 2j, np.int16(-100), (3, (1.5, np.float32(0.1))), np.uint8(250))
+    ours, theirs = results(kernel, -45, 7.25, True, 1.5 - 2j, np.int16(-100), (3, (1.5, np.float32(0.1))),
+                           np.uint8(250))
     np.testing.assert_array_equal(ours, theirs)
 
 

@@ -1,4 +1,5 @@
-"""The elementary functions of GPUs, run by CPython on the operations' own meanings, against NumPy in higher precision."""
+"""The elementary functions of GPUs, run by CPython on the operations' own meanings, against NumPy in higher
+precision."""
 import math
 import types
 
@@ -34,21 +35,27 @@ CASES = {
     "exp2": (np.concatenate([RANDOM.uniform(-1075, 1024, 150), spread(-20, 1), [3.0, -4.0, 2000.0, -2000.0]]), 2, 2),
     "expm1": (np.concatenate([RANDOM.uniform(-50, 709, 100), spread(-18, 1.5)]), 3, 3),
     "log": (np.concatenate([spread(-300, 300, both=False), RANDOM.uniform(0.5, 2, 150), [5e-324, 1e-310]]), 2, 2),
-    "log2": (np.concatenate([spread(-300, 300, both=False), RANDOM.uniform(0.5, 2, 150), 2.0 ** np.arange(-20, 20)]), 2, 2),
-    "log10": (np.concatenate([spread(-300, 300, both=False), RANDOM.uniform(0.5, 2, 150), 10.0 ** np.arange(20)]), 2, 2),
+    "log2": (np.concatenate([spread(-300, 300, both=False), RANDOM.uniform(0.5, 2, 150), 2.0 ** np.arange(-20, 20)]), 2,
+             2),
+    "log10": (np.concatenate([spread(-300, 300, both=False), RANDOM.uniform(0.5, 2, 150), 10.0 ** np.arange(20)]), 2,
+              2),
     "log1p": (np.concatenate([spread(-18, 300, both=False), RANDOM.uniform(-0.999, 1, 150)]), 3, 3),
     "cbrt": (spread(-300, 300), 2, 2),
     "sin": (np.concatenate([RANDOM.uniform(-10, 10, 150), spread(-20, 300, 60), np.arange(1, 40) * math.pi]), 2, 2),
-    "cos": (np.concatenate([RANDOM.uniform(-10, 10, 150), spread(-20, 300, 60), (np.arange(1, 40) - 0.5) * math.pi]), 2, 2),
+    "cos": (np.concatenate([RANDOM.uniform(-10, 10, 150), spread(-20, 300, 60), (np.arange(1, 40) - 0.5) * math.pi]), 2,
+            2),
     "tan": (np.concatenate([RANDOM.uniform(-10, 10, 150), spread(-20, 300, 60)]), 4, 4),
-    "atan": (spread(-20, 20), 2, 3), "asin": (RANDOM.uniform(-1, 1, 300), 2, 3), "acos": (RANDOM.uniform(-1, 1, 300), 2, 3),
+    "atan": (spread(-20, 20), 2, 3), "asin": (RANDOM.uniform(-1, 1, 300), 2, 3),
+    "acos": (RANDOM.uniform(-1, 1, 300), 2, 3),
     "sinh": (np.concatenate([RANDOM.uniform(-709, 709, 100), spread(-18, 2)]), 4, 3),
     "cosh": (np.concatenate([RANDOM.uniform(-709, 709, 100), spread(-18, 2)]), 3, 3),
-    "tanh": (spread(-18, 1.5, 200), 4, 3), "asinh": (spread(-18, 18), 4, 3), "acosh": (1 + spread(-10, 18, both=False), 4, 3),
-    "atanh": (RANDOM.uniform(-1, 1, 200), 4, 3),
-    "erf": (spread(-18, 0.8, 200), 3, 4), "erfc": (np.concatenate([spread(-18, 1.4), RANDOM.uniform(0.5, 26, 100)]), 6, 8),
+    "tanh": (spread(-18, 1.5, 200), 4, 3), "asinh": (spread(-18, 18), 4, 3),
+    "acosh": (1 + spread(-10, 18, both=False), 4, 3), "atanh": (RANDOM.uniform(-1, 1, 200), 4, 3),
+    "erf": (spread(-18, 0.8, 200), 3, 4),
+    "erfc": (np.concatenate([spread(-18, 1.4), RANDOM.uniform(0.5, 26, 100)]), 6, 8),
 }
-NUMPY = {"atan": np.arctan, "asin": np.arcsin, "acos": np.arccos, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh}
+NUMPY = {"atan": np.arctan, "asin": np.arcsin, "acos": np.arccos, "asinh": np.arcsinh, "acosh": np.arccosh,
+         "atanh": np.arctanh}
 
 
 def reference(name, x):
@@ -66,7 +73,8 @@ def distance(found, exact, cls):
     if np.isnan(rounded) or np.isinf(rounded) or np.isnan(found) or np.isinf(found):
         same = np.isnan(rounded) and np.isnan(found) or rounded == found
         largest = np.finfo(cls).max
-        return 0 if same or abs(rounded) == INF and abs(found) == largest or abs(found) == INF and abs(rounded) == largest else INF
+        return (0 if same or abs(rounded) == INF and abs(found) == largest or abs(found) == INF
+                and abs(rounded) == largest else INF)
     return float(abs(np.longdouble(found) - np.longdouble(exact)) / np.longdouble(np.spacing(abs(rounded))))
 
 
@@ -120,7 +128,8 @@ PAIRS += list(zip(map(float, spread(-20, 20)), map(float, spread(-18, 18))))
 
 
 def _python(name):
-    wide = {"pow": np.power, "atan2": np.arctan2, "hypot": np.hypot, "fmod": np.fmod, "remainder": None, "nextafter": np.nextafter}[name]
+    wide = {"pow": np.power, "atan2": np.arctan2, "hypot": np.hypot, "fmod": np.fmod, "remainder": None,
+            "nextafter": np.nextafter}[name]
 
     def meaning(x, y):
         with np.errstate(all="ignore"):
@@ -134,13 +143,15 @@ def _python(name):
     return meaning
 
 
-@pytest.mark.parametrize("name, ulps", [("pow", 2), ("atan2", 3), ("hypot", 2), ("fmod", 0), ("remainder", 0), ("nextafter", 0)])
+@pytest.mark.parametrize("name, ulps",
+                         [("pow", 2), ("atan2", 3), ("hypot", 2), ("fmod", 0), ("remainder", 0), ("nextafter", 0)])
 def test_two_operands(name, ulps):
     function, exact = getattr(elementary, name), _python(name)
     pairs = list(PAIRS)
     if name == "pow":
         pairs += [(abs(x), y % 20 - 10) for x, y in PAIRS if x == x and y == y and abs(x) < INF and abs(y) < INF]
-        pairs += [(1 + 1e-7 * k, 5e7 / k) for k in range(1, 60)] + [(float(b), float(e)) for b in range(2, 8) for e in range(-30, 30, 7)]
+        pairs += ([(1 + 1e-7 * k, 5e7 / k) for k in range(1, 60)]
+                  + [(float(b), float(e)) for b in range(2, 8) for e in range(-30, 30, 7)])
     for x, y in pairs:
         found, expected = function(x, y), exact(x, y)
         assert distance(found, expected, np.float64) <= ulps, (x, y, found, expected)
@@ -161,13 +172,15 @@ def test_scaling():
 def test_complex(name, ulps):
     exact = getattr(np, name[1:])
     parts = [*map(float, spread(-8, 2, 12)), 0.0, -0.0, 1.0, -1.0]
-    for re, im in [(x, y) for x in parts for y in parts] + ([(0.0, INF), (INF, 1.0)] if name == "csqrt" else [(709.5, 1.5)] if name == "cexp" else []):
+    for re, im in [(x, y) for x in parts for y in parts] + ([(0.0, INF), (INF, 1.0)] if name == "csqrt"
+                                                            else [(709.5, 1.5)] if name == "cexp" else []):
         found = getattr(elementary, name)(complex(re, im))
         with np.errstate(all="ignore"):
             expected = exact(np.clongdouble(complex(re, im)))
         size = max(abs(float(expected.real)), abs(float(expected.imag)))
         for x, y in ((found.real, expected.real), (found.imag, expected.imag)):
-            near = abs(float(x - y)) <= ulps * np.spacing(size) if np.isfinite(size) else x == float(y) or np.isnan(x) and np.isnan(y)
+            near = (abs(float(x - y)) <= ulps * np.spacing(size) if np.isfinite(size) else x == float(y) or np.isnan(x)
+                    and np.isnan(y))
             assert near, (re, im, found, expected)
 
 

@@ -35,8 +35,9 @@ def test_arrays_of_the_host_and_of_the_device():
 
 def test_broadcasting_and_layouts():
     a, b, c = rng.random((3, 4)), rng.random(4), rng.random((2, 1, 4))
-    for x, y in ((a, b), (b, a), (a, c), (a.T, np.arange(3)), (a[::2], b), (np.asfortranarray(a), a), (a, 2), (2.5, b), (c, np.int8(1)),
-                 (np.zeros((0, 3)), 1), (np.float64(2), np.float64(3)), ([1, 2], [3, 4]), (np.array(5), 2)):
+    for x, y in ((a, b), (b, a), (a, c), (a.T, np.arange(3)), (a[::2], b), (np.asfortranarray(a), a), (a, 2), (2.5, b),
+                 (c, np.int8(1)), (np.zeros((0, 3)), 1), (np.float64(2), np.float64(3)), ([1, 2], [3, 4]),
+                 (np.array(5), 2)):
         got = add(x, y)
         wanted = np.asarray(x) + np.asarray(y) if isinstance(x, list) else x + y
         assert got.dtype == wanted.dtype and np.shape(got) == np.shape(wanted)
@@ -62,7 +63,8 @@ def test_signatures():
         return math.hypot(x, y)
 
     a = np.array([3, 5], np.float32)
-    assert length(a, a).dtype == np.float32 and length(a.astype(float), 1).dtype == np.float64 and length(np.int8(3), np.int8(4)) == 5
+    assert (length(a, a).dtype == np.float32 and length(a.astype(float), 1).dtype == np.float64
+            and length(np.int8(3), np.int8(4)) == 5)
     assert length(np.int32(3), np.int32(4)).dtype == np.float64
     with pytest.raises(TypeError, match="no signature for"):
         length(1j, 2)
@@ -82,8 +84,10 @@ def test_reductions():
     largest = cuda.reduce(lambda a, b: max(a, b))
     assert largest(np.array([3, 9, 2], np.int8)) == 9 and largest(np.array([3, 9, 2], np.int8)).dtype == np.int8
     product = cuda.reduce(lambda a, b: a * b)
-    assert product(np.array([2.0, 3.0, 4.0], np.float32)) == 24 and product(np.array([2.0, 3.0, 4.0], np.float32), init=2) == 48
-    assert largest(-np.arange(1.0, 3000.0)) == -1 and largest(np.array([-5, -3])) == -3 and largest(np.array([-5, -3]), init=7) == 7
+    assert (product(np.array([2.0, 3.0, 4.0], np.float32)) == 24
+            and product(np.array([2.0, 3.0, 4.0], np.float32), init=2) == 48)
+    assert (largest(-np.arange(1.0, 3000.0)) == -1 and largest(np.array([-5, -3])) == -3
+            and largest(np.array([-5, -3]), init=7) == 7)
     with pytest.raises(TypeError, match="an empty array needs init"):
         largest(np.zeros(0))
     assert total(np.arange(10.0), size=4) == 6
@@ -103,7 +107,8 @@ def same(x, times=1):
 @pytest.mark.parametrize("to", [lambda x: x, cuda.to_device], ids=["host", "device"])
 def test_operands_that_the_result_lies_over(to):
     square = rng.random((4, 4))
-    for there, here in ((np.s_[:-1], np.s_[1:]), (np.s_[1:], np.s_[:-1]), (np.s_[::-1], np.s_[:]), (np.s_[:], np.s_[:])):
+    for there, here in ((np.s_[:-1], np.s_[1:]), (np.s_[1:], np.s_[:-1]), (np.s_[::-1], np.s_[:]),
+                        (np.s_[:], np.s_[:])):
         for turned in (False, True):
             wanted, x = square.copy(), to(square.copy())
             wanted[here] = (square.T if turned else square)[there]
@@ -139,10 +144,14 @@ def test_defaults_and_tensors_of_other_libraries():
 
 
 @pytest.mark.parametrize("call, text", [
-    (lambda x: relu(), r"relu\(\) missing 2 required positional arguments: 'x' and 'slope'"), (lambda x: relu(x, 1, 2), "takes 2 positional arguments but 3"),
-    (lambda x: same(np.array([1, None])), r"same\(\) argument 'x' is an array of Python objects"), (lambda x: same(object()), "argument 'x' is an object"),
-    (lambda x: same(np.zeros(3, "i4, f4")), "array of records"), (lambda x: same(x, out=[0] * 6), r"out of same\(\) is an array, not a list"),
-    (lambda x: same(x, out=np.broadcast_to(0.0, 3)), r"out of same\(\) is read-only"), (lambda x: cuda.elementwise(lambda *x: x[0]), r"no \*args"),
+    (lambda x: relu(), r"relu\(\) missing 2 required positional arguments: 'x' and 'slope'"),
+    (lambda x: relu(x, 1, 2), "takes 2 positional arguments but 3"),
+    (lambda x: same(np.array([1, None])), r"same\(\) argument 'x' is an array of Python objects"),
+    (lambda x: same(object()), "argument 'x' is an object"),
+    (lambda x: same(np.zeros(3, "i4, f4")), "array of records"),
+    (lambda x: same(x, out=[0] * 6), r"out of same\(\) is an array, not a list"),
+    (lambda x: same(x, out=np.broadcast_to(0.0, 3)), r"out of same\(\) is read-only"),
+    (lambda x: cuda.elementwise(lambda *x: x[0]), r"no \*args"),
     (lambda x: cuda.vectorize(["float64(float64)"])(lambda x, y: x + y), "has 1 arguments")])
 def test_what_is_no_operand_is_said(call, text):
     with pytest.raises((TypeError, ValueError), match=text):

@@ -13,16 +13,17 @@ THREADS = 8
 
 
 class Program:
-    """Text of a kernel. Variables a, b, c differ between threads, u and v do not; only where control is the same for all may
-    threads wait, or u and v change."""
+    """Text of a kernel. Variables a, b, c differ between threads, u and v do not; only where control is the same for
+    all may threads wait, or u and v change."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.counter = 0
         body = self.block(0, True)
         self.text = "\n".join([
-            "def kernel(out, n):", "    t = cuda.threadIdx.x", f"    s = cuda.shared.array({THREADS}, np.int64)", "    s[t] = t",
-            "    a, b, c, u, v = t, 1, n, n, 2", *body, "    out[cuda.grid(1)] = a * 1000000 + b * 10000 + c * 100 + u + v", ""])
+            "def kernel(out, n):", "    t = cuda.threadIdx.x", f"    s = cuda.shared.array({THREADS}, np.int64)",
+            "    s[t] = t", "    a, b, c, u, v = t, 1, n, n, 2", *body,
+            "    out[cuda.grid(1)] = a * 1000000 + b * 10000 + c * 100 + u + v", ""])
 
     def value(self, names="abctuvn"):
         r = self.random
@@ -45,7 +46,8 @@ class Program:
         if kind < 6:
             self.counter += 1
             k = f"k{self.counter}"
-            return [f"{pad}for {k} in range(({self.value()}) % 4):", f"{pad}    a = (a + {k}) % 97", *self.block(depth + 1, False)]
+            return [f"{pad}for {k} in range(({self.value()}) % 4):", f"{pad}    a = (a + {k}) % 97",
+                    *self.block(depth + 1, False)]
         if kind < 7:
             self.counter += 1
             w = f"w{self.counter}"
@@ -56,10 +58,12 @@ class Program:
             return [f"{pad}{r.choice('uv')} = ({self.value('uvn')}) % 97"]
         if kind < 11:
             wait = f"{pad}cuda.syncthreads()"
-            return [wait, f"{pad}s[t] = {r.choice('abc')}", wait, f"{pad}{r.choice('abc')} = s[(t + {r.randrange(1, THREADS)}) % {THREADS}]", wait]
+            return [wait, f"{pad}s[t] = {r.choice('abc')}", wait,
+                    f"{pad}{r.choice('abc')} = s[(t + {r.randrange(1, THREADS)}) % {THREADS}]", wait]
         if kind < 12:
             pick = r.randrange(3)
-            return [f"{pad}b = cuda.syncthreads_count(a % 2)" if pick == 0 else f"{pad}c = cuda.shfl_xor_sync(-1, a, {r.choice([1, 2, 4])})" if pick == 1
+            return [f"{pad}b = cuda.syncthreads_count(a % 2)" if pick == 0
+                    else f"{pad}c = cuda.shfl_xor_sync(-1, a, {r.choice([1, 2, 4])})" if pick == 1
                     else f"{pad}a = cuda.ballot_sync(-1, c % 2) % 97"]
         if kind < 13:
             other = [f"{pad}else:", *self.block(depth + 1, True)] if r.random() < 0.5 else []

@@ -83,8 +83,8 @@ def test_every_kind_of_argument_arrives_as_declared(library):
     vector = arrays.to_device(np.ones(5, np.int16))
     columns = rows[::2, 1:].T
     for _ in range(2):
-        kernel[1, 1](-7, 2.5, True, 1 - 2j, np.float32(0.1), np.float16(1.5), (3, (np.uint8(255),)), Point(vector, 9), rows, columns, None,
-                     np.uint64(2**63))
+        kernel[1, 1](-7, 2.5, True, 1 - 2j, np.float32(0.1), np.float16(1.5), (3, (np.uint8(255),)), Point(vector, 9),
+                     rows, columns, None, np.uint64(2**63))
         values = library.launches[-1][5]
         assert values[:5] == [2**64 - 7, 2.5, 1, 1.0, -2.0]
         assert values[5] == np.float32(0.1) and values[6] == 0x3E00 and values[7:9] == [3, 255]
@@ -94,11 +94,13 @@ def test_every_kind_of_argument_arrives_as_declared(library):
 
 
 def test_strides_arrive_where_the_kernel_takes_any(library):
-    """Host arrays become contiguous ones on the device, and a declared type may ask for less than an array is: the strides are passed."""
+    """Host arrays become contiguous ones on the device, and a declared type may ask for less than an array is: the
+    strides are passed."""
     table, other = np.arange(24.0).reshape(4, 6), np.zeros((4, 6))
     for declared in (None, "void(float64[:, :], UniTuple(float64[:], 1))"):
         kernel = cuda.jit(declared)(lambda a, b: None) if declared else cuda.jit(lambda a, b: None)
-        for rows, part in ((table[::2, 1:], other[0, ::-1]), (table.T[::3], other[:, 2]), (arrays.to_device(table)[:, ::2], other[::3, 1])):
+        for rows, part in ((table[::2, 1:], other[0, ::-1]), (table.T[::3], other[:, 2]),
+                           (arrays.to_device(table)[:, ::2], other[::3, 1])):
             for _ in range(2):
                 kernel[1, 1](rows, (part,))
                 given = library.launches[-1][5]
@@ -145,7 +147,8 @@ def test_dates_arrive_with_their_units(library):
     kernel = cuda.jit(days)
     dates = arrays.to_device(np.arange(4).view("M8[D]"))
     out = arrays.to_device(np.zeros(1, "m8[h]"))
-    for d, number in ((np.timedelta64(5, "D"), 5), (np.timedelta64(-5, "h"), 2**64 - 5), (np.timedelta64("NaT", "D"), 2**63)):
+    for d, number in ((np.timedelta64(5, "D"), 5), (np.timedelta64(-5, "h"), 2**64 - 5),
+                      (np.timedelta64("NaT", "D"), 2**63)):
         kernel[1, 1](dates, d, out)
         assert library.launches[-1][5] == [dates.address, 4, number, out.address, 1]
     assert len(kernel.signatures) == 2
@@ -167,7 +170,8 @@ def test_misuse_is_refused_before_the_launch(library):
             ((1, 2048), "a block of 2048 x 1 x 1 = 2048 threads: a block has at most 1024"),
             ((1, (2, 2, 128)), "the block is 128 along z: at most 64 are possible"),
             (((1, 65536), 32), "the grid is 65536 along y: at most 65535 are possible"),
-            ((1, 32, 0, 1 << 20), "add() takes 0 bytes of shared memory and the launch gives 1048576 more; a block has 98304"),
+            ((1, 32, 0, 1 << 20),
+             "add() takes 0 bytes of shared memory and the launch gives 1048576 more; a block has 98304"),
             ((1, 32, 0, -1), "the bytes of shared memory are negative: -1"),
             ((0, 32), "the grid has a size of 0: every size is at least 1")):
         with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
@@ -195,7 +199,8 @@ def test_a_block_with_more_registers_than_there_are(library):
     library.do_cuFuncGetAttribute = lambda out, attribute, function: \
         ctypes.c_int.from_address(out).__setattr__("value", 256) if attribute == 0 else usual(out, attribute, function)
     kernel = cuda.jit(add)
-    with pytest.raises(ValueError, match="^add cannot have blocks of 512 threads, 256 at most: a thread takes 32 registers$"):
+    with pytest.raises(ValueError,
+                       match="^add cannot have blocks of 512 threads, 256 at most: a thread takes 32 registers$"):
         kernel[1, 512](2.0, np.ones(10), np.ones(10))
     assert not library.launches
 
@@ -259,7 +264,8 @@ def failing(library, block, thread):
     """A kernel body that fails as the code of a device does, at the place where it says `too large`."""
     def body(grid, sizes, shared, stream, given):
         (place, size), = (variables["pyjitc_error"] for _, variables in library.modules.values())
-        at(place, size, np.uint8)[:] = np.frombuffer(struct.pack("<I3I3I4x4Q", body.site, *block, *thread, 0, 0, 0, 0), np.uint8)
+        at(place, size, np.uint8)[:] = np.frombuffer(struct.pack("<I3I3I4x4Q", body.site, *block, *thread, 0, 0, 0, 0),
+                                                     np.uint8)
 
     return body
 
@@ -313,7 +319,8 @@ def test_the_short_way_is_native(library):
     assert len(long_ways) == 1 and count() == before + 22
     with pytest.raises(OverflowError, match="does not fit in 64 bits"):
         launch(2**70, x, y)
-    for wrong, text in (((2.0, x), "missing 1 required positional argument: 'y'"), ((2.0, x, y, 1), "takes 3 positional arguments")):
+    for wrong, text in (((2.0, x), "missing 1 required positional argument: 'y'"),
+                        ((2.0, x, y, 1), "takes 3 positional arguments")):
         with pytest.raises(TypeError, match=rf"add\(\) {text}"):
             launch(*wrong)
     with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
@@ -358,7 +365,8 @@ def test_without_a_driver_it_says_why(monkeypatch):
     monkeypatch.setattr(devices.driver, "_LIBRARIES", ("libcuda_that_is_not_there.so",))
     monkeypatch.setattr(devices.driver, "_connected", [])
     monkeypatch.setattr(devices, "_chosen", [])
-    for wish, why in (("", "the CUDA driver is not installed: there is no libcuda_that"), ("cpu", "PYJITC_CUDA=cpu asks for the CPU")):
+    for wish, why in (("", "the CUDA driver is not installed: there is no libcuda_that"),
+                      ("cpu", "PYJITC_CUDA=cpu asks for the CPU")):
         devices._chosen.clear()
         devices._local.__dict__.clear()
         monkeypatch.setenv("PYJITC_CUDA", wish)

@@ -41,8 +41,9 @@ def test_an_index_error_says_where():
 
 
 @pytest.mark.parametrize("how, cls, text", [
-    (0, ValueError, "bad thing"), (1, AssertionError, "too far"), (2, ZeroDivisionError, "integer division or modulo by zero"),
-    (3, OverflowError, "integer overflow"), (4, KeyError, "k")])
+    (0, ValueError, "bad thing"), (1, AssertionError, "too far"),
+    (2, ZeroDivisionError, "integer division or modulo by zero"), (3, OverflowError, "integer overflow"),
+    (4, KeyError, "k")])
 def test_exceptions_of_threads(how, cls, text):
     with pytest.raises(cls) as error:
         fail[4, 32](np.zeros(1), how)
@@ -120,10 +121,13 @@ def test_divergent_barriers():
 
 @pytest.mark.parametrize("configuration, cls, text", [
     ((0, 32), ValueError, "the grid has a size of 0"), ((1, (1, -1)), ValueError, "the block has a size of -1"),
-    ((1, 2048), ValueError, "2048 threads: a block has at most 1024"), ((1, (1, 1, 65)), ValueError, "65 along z: at most 64"),
-    ((1.5, 32), TypeError, "an int or a tuple of ints, not 1.5"), (((1, 1, 1, 1), 1), ValueError, "one to three sizes, not 4"),
-    (((1, 70000), 1), ValueError, "70000 along y"), ((1,), ValueError, "got 1 parts"), ((1, 1, 0, -5), ValueError, "negative"),
-    ((1, 1, 0, "x"), TypeError, "an int, not 'x'"), ((1, 1, "stream"), TypeError, "no stream"), ((1, 1, 0, 1 << 20), ValueError, "1048576 more")])
+    ((1, 2048), ValueError, "2048 threads: a block has at most 1024"),
+    ((1, (1, 1, 65)), ValueError, "65 along z: at most 64"),
+    ((1.5, 32), TypeError, "an int or a tuple of ints, not 1.5"),
+    (((1, 1, 1, 1), 1), ValueError, "one to three sizes, not 4"), (((1, 70000), 1), ValueError, "70000 along y"),
+    ((1,), ValueError, "got 1 parts"), ((1, 1, 0, -5), ValueError, "negative"),
+    ((1, 1, 0, "x"), TypeError, "an int, not 'x'"), ((1, 1, "stream"), TypeError, "no stream"),
+    ((1, 1, 0, 1 << 20), ValueError, "1048576 more")])
 def test_sizes_are_checked(configuration, cls, text):
     with pytest.raises(cls, match=text):
         put[configuration](np.zeros(5), 0)
@@ -144,8 +148,8 @@ def test_arguments_are_checked():
 
 
 def test_signatures_have_the_arguments_of_the_kernel():
-    for ask in (cuda.jit(put.py_func).compile, put.inspect_ptx, put.inspect_llvm, lambda s: put.inspect_types(signature=s),
-                lambda s: cuda.compile_ptx(put, s)):
+    for ask in (cuda.jit(put.py_func).compile, put.inspect_ptx, put.inspect_llvm,
+                lambda s: put.inspect_types(signature=s), lambda s: cuda.compile_ptx(put, s)):
         with pytest.raises(TypeError, match=r"^signature .* has 1 arguments, put\(\) takes 2$"):
             ask("void(float64[:])")
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
@@ -205,8 +209,9 @@ def test_what_has_no_meaning_in_a_kernel_is_said():
     def complex_max(x):
         cuda.atomic.max(cuda.local.array(1, np.complex64), 0, 1j)
 
-    for function, text in ((returns, "a kernel returns nothing"), (allocates, "allocate arrays"), (catches, "catch exceptions"),
-                           (prints, r"print\(\) in a kernel of a float64"), (recursive, "recursively"), (shape, "must be known at compile time"),
+    for function, text in ((returns, "a kernel returns nothing"), (allocates, "allocate arrays"),
+                           (catches, "catch exceptions"), (prints, r"print\(\) in a kernel of a float64"),
+                           (recursive, "recursively"), (shape, "must be known at compile time"),
                            (big, "is larger than"), (complex_max, "no atomic max of complex64")):
         with pytest.raises(CompileError, match=text):
             cuda.jit(function)[1, 1](np.zeros(3))
@@ -222,7 +227,8 @@ def test_what_is_missing_says_what_to_write_instead():
     def libdevice(x):
         x[0] = cuda.libdevice.sin(x[0])
 
-    for function, text, hint in ((on_device, "a DeviceArray is no constant", "as an argument"), (libdevice, "call math's functions", "")):
+    for function, text, hint in ((on_device, "a DeviceArray is no constant", "as an argument"),
+                                 (libdevice, "call math's functions", "")):
         with pytest.raises(CompileError, match=text) as error:
             cuda.jit(function)[1, 1](np.zeros(3))
         assert bool(hint) == bool(error.value.diagnostic.hint) and hint in (error.value.diagnostic.hint or "")
@@ -235,8 +241,8 @@ def factorial(n):
 
 
 def test_names_outside_of_kernels():
-    for call in (lambda: cuda.grid(1), lambda: cuda.threadIdx.x, lambda: cuda.shared.array(3, "f4"), lambda: cuda.syncthreads(),
-                 lambda: cuda.atomic.add(np.zeros(3), 0, 1), lambda: int(cuda.laneid)):
+    for call in (lambda: cuda.grid(1), lambda: cuda.threadIdx.x, lambda: cuda.shared.array(3, "f4"),
+                 lambda: cuda.syncthreads(), lambda: cuda.atomic.add(np.zeros(3), 0, 1), lambda: int(cuda.laneid)):
         with pytest.raises(RuntimeError, match="only for kernels"):
             call()
     with pytest.raises(CompileError, match="in kernels only"):
@@ -246,7 +252,8 @@ def test_names_outside_of_kernels():
 def test_options():
     with pytest.raises(TypeError, match="did you mean 'fastmath'"):
         cuda.jit(fastmth=True)
-    kernel = cuda.jit(fastmath=True, max_registers=32, opt=True, lineinfo=True, debug=False, inline=True, launch_bounds=(64, 2))(put.py_func)
+    kernel = cuda.jit(fastmath=True, max_registers=32, opt=True, lineinfo=True, debug=False, inline=True,
+                      launch_bounds=(64, 2))(put.py_func)
     assert kernel.bounds[:3] == (64, 2, 32) and kernel.options.fastmath
     with pytest.raises(ValueError, match="launch_bounds=64"):
         kernel[1, 65](np.zeros(100), 0)
@@ -301,9 +308,10 @@ def test_all_scalar_types_arrive():
     def store(out, v):
         out[0] = v
 
-    for dtype in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
-                  "complex64", "complex128"):
-        v = np.dtype(dtype).type(1.5 if dtype[0] in "fc" else 1) if dtype[0] != "u" else np.dtype(dtype).type(np.iinfo(dtype).max)
+    for dtype in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+                  "float32", "float64", "complex64", "complex128"):
+        v = (np.dtype(dtype).type(1.5 if dtype[0] in "fc" else 1) if dtype[0] != "u"
+             else np.dtype(dtype).type(np.iinfo(dtype).max))
         out = np.zeros(1, dtype)
         store[1, 1](out, v)
         assert out[0] == v
@@ -359,11 +367,13 @@ def test_a_kernel_is_a_device_function_in_another():
 
 
 @pytest.mark.parametrize("given, text", [
-    ({"launch_bounds": "a"}, "option launch_bounds: the threads of a block are an int, not 'a'"), ({"launch_bounds": 1.5}, "not 1.5"),
-    ({"launch_bounds": -3}, "threads of a block are 1 to 1024, not -3"), ({"launch_bounds": 5000}, "1 to 1024"),
-    ({"launch_bounds": (64, 100)}, "blocks of a multiprocessor are 1 to 32"), ({"launch_bounds": (1, 2, 3, 4)}, "must be the most threads"),
-    ({"max_registers": -5}, "option max_registers: the registers of a thread are 16 to 255, not -5"), ({"max_registers": "f"}, "an int, not 'f'"),
-    ({"max_registers": 2.5}, "an int"), ({"max_registers": 10**12}, "16 to 255")], ids=str)
+    ({"launch_bounds": "a"}, "option launch_bounds: the threads of a block are an int, not 'a'"),
+    ({"launch_bounds": 1.5}, "not 1.5"), ({"launch_bounds": -3}, "threads of a block are 1 to 1024, not -3"),
+    ({"launch_bounds": 5000}, "1 to 1024"), ({"launch_bounds": (64, 100)}, "blocks of a multiprocessor are 1 to 32"),
+    ({"launch_bounds": (1, 2, 3, 4)}, "must be the most threads"),
+    ({"max_registers": -5}, "option max_registers: the registers of a thread are 16 to 255, not -5"),
+    ({"max_registers": "f"}, "an int, not 'f'"), ({"max_registers": 2.5}, "an int"),
+    ({"max_registers": 10**12}, "16 to 255")], ids=str)
 def test_bounds_that_cannot_be(given, text):
     with pytest.raises((TypeError, ValueError), match=text):
         cuda.jit(**given)
@@ -539,7 +549,8 @@ def test_exceptions_of_classes_of_the_program():
     """The host is told which it was."""
     with pytest.raises(cuda.KernelError, match=r"^Refusal\n  in refuses\(\) at .* thread \(2, 0, 0\)"):
         refuses[1, 4](np.zeros(4))
-    with pytest.raises(cuda.KernelError, match=r"^Refusal: not this one\n  in refuses_last\(\) at .* thread \(1, 0, 0\)"):
+    with pytest.raises(cuda.KernelError,
+                       match=r"^Refusal: not this one\n  in refuses_last\(\) at .* thread \(1, 0, 0\)"):
         refuses_last[2, 2](np.zeros(4))
 
 

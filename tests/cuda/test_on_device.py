@@ -1,4 +1,5 @@
-"""Kernels on a GPU. Without one the tests run on what stands for it (stand_in.py): they pass there before they ever see a GPU.
+"""Kernels on a GPU. Without one the tests run on what stands for it (stand_in.py): they pass there before they ever see
+a GPU.
 
 With a GPU: `python -m pytest tests/cuda/test_on_device.py`; nothing needs to be asked for.
 """
@@ -150,7 +151,8 @@ def test_records():
     cuda.jit(test_whole_arrays.fields)[1, 8](there, out)
     there.copy_to_host(r)
     for name in r.dtype.names:  # not the bytes between
-        assert r[name].tolist() == expected[name].tolist() and there[2:4].copy_to_host()[name].tolist() == r[name][2:4].tolist()
+        assert (r[name].tolist() == expected[name].tolist()
+                and there[2:4].copy_to_host()[name].tolist() == r[name][2:4].tolist())
     assert out.tolist() == wanted.tolist()
 
 

@@ -111,7 +111,8 @@ def test_counting_beyond_the_limit(dtype):
     start = np.array([low + 1, low + 2, 0, 2, 3, 100] * 2).astype(dtype)
     a = start.copy()
     count[1, 6](a, dtype(3))
-    expected = [0 if v >= 3 else v + 1 for v in start[:6].tolist()] + [3 if v == 0 or v > 3 else v - 1 for v in start[6:].tolist()]
+    expected = ([0 if v >= 3 else v + 1 for v in start[:6].tolist()]
+                + [3 if v == 0 or v > 3 else v - 1 for v in start[6:].tolist()])
     assert a.tolist() == expected
 
 
@@ -168,8 +169,8 @@ def test_shuffles(dtype):
     got = run(kernel, np.zeros((7, 64), dtype), x, block=64)
     lane = np.arange(32)
     group = lane // 8 * 8
-    sources = [lane * 0 + 5, np.where(lane >= 3, lane - 3, lane), np.where(lane < 29, lane + 3, lane), lane ^ 9, group + (lane + 1) % 8,
-               np.where(lane % 8 >= 3, lane - 3, lane), np.where(lane % 8 < 5, lane + 3, lane)]
+    sources = [lane * 0 + 5, np.where(lane >= 3, lane - 3, lane), np.where(lane < 29, lane + 3, lane), lane ^ 9,
+               group + (lane + 1) % 8, np.where(lane % 8 >= 3, lane - 3, lane), np.where(lane % 8 < 5, lane + 3, lane)]
     for k, source in enumerate(sources):
         np.testing.assert_array_equal(got[k], x[np.concatenate([source, source + 32])])
 
@@ -197,7 +198,8 @@ def test_votes_and_matches():
     assert got[0].tolist() == [1] * 32 and got[1].tolist() == [1] * 32 and got[2].tolist() == [1] * 32
     assert got[3].tolist() == [0xAAAAAAAA] * 32
     assert got[4].tolist() == [sum(1 << j for j in range(32) if j % 3 == k % 3) for k in range(32)]
-    assert got[5].tolist() == [full] * 32 and got[6].tolist() == [1] * 32 and got[7].tolist() == [0] * 32 and got[8].tolist() == [0] * 32
+    assert (got[5].tolist() == [full] * 32 and got[6].tolist() == [1] * 32 and got[7].tolist() == [0] * 32
+            and got[8].tolist() == [0] * 32)
     assert got[9].tolist() == [full] * 32 and got[10].tolist() == [(1 << k) - 1 for k in range(32)]
     assert got[11].tolist() == [0b11100] * 5 + [0] * 27
 
@@ -219,7 +221,8 @@ def test_warp_reductions(dtype):
     x = ((np.arange(64) * 37) % 11 + 1).astype(dtype)
     got = run(kernel, np.zeros((6, 64), dtype), x, block=64)
     for half in (slice(0, 32), slice(32, 64)):
-        assert (got[0, half] == x[half].sum(dtype=dtype)).all() and (got[1, half] == x[half].min()).all() and (got[2, half] == x[half].max()).all()
+        assert (got[0, half] == x[half].sum(dtype=dtype)).all() and (got[1, half]
+                                                                     == x[half].min()).all() and (got[2, half] == x[half].max()).all()
         if whole:
             for k, f in ((3, np.bitwise_and), (4, np.bitwise_or), (5, np.bitwise_xor)):
                 assert (got[k, half] == f.reduce(x[half])).all()
@@ -255,7 +258,8 @@ def test_barriers_that_count():
             out[5, t] = cuda.syncthreads_count(t < 10)
 
     got = run(kernel, np.zeros((6, 100), np.int64), block=100)
-    assert [set(row.tolist()) for row in got[:5]] == [{34}, {1}, {0}, {1}, {0}] and got[5].tolist() == [10] * 50 + [0] * 50
+    assert ([set(row.tolist()) for row in got[:5]] == [{34}, {1}, {0}, {1}, {0}]
+            and got[5].tolist() == [10] * 50 + [0] * 50)
 
 
 # ---------------------------------------------------------------- bits and numbers
@@ -326,7 +330,8 @@ def test_half_precision():
     def kernel(out, a, b):
         t = cuda.threadIdx.x
         x, y = a[t], b[t]
-        out[0, t], out[1, t], out[2, t], out[3, t] = cuda.fp16.hadd(x, y), cuda.fp16.hsub(x, y), cuda.fp16.hmul(x, y), cuda.fp16.hdiv(x, y)
+        out[0, t], out[1, t], out[2, t], out[3, t] = cuda.fp16.hadd(x, y), cuda.fp16.hsub(x,
+                                                                                          y), cuda.fp16.hmul(x, y), cuda.fp16.hdiv(x, y)
         out[4, t], out[5, t], out[6, t] = cuda.fp16.hfma(x, y, x), cuda.fp16.hneg(x), cuda.fp16.habs(y)
         out[7, t], out[8, t], out[9, t] = cuda.fp16.hsqrt(x), cuda.fp16.hexp(x), cuda.fp16.hmax(x, y)
         out[10, t] = 1 if cuda.fp16.hgt(x, y) else 0
@@ -338,7 +343,8 @@ def test_half_precision():
     got = run(kernel, np.zeros((14, 32), np.float16), a, b)
     one = np.float16(1)
     for k, wanted in enumerate([a + b, a - b, a * b, a / b, (a.astype(float) * b + a).astype(np.float16), -a, abs(b),
-                                np.sqrt(a), np.exp(a), np.maximum(a, b), (a > b).astype(np.float16), a * b + one, one / a, np.minimum(a, b)]):
+                                np.sqrt(a), np.exp(a), np.maximum(a, b), (a > b).astype(np.float16), a * b + one,
+                                one / a, np.minimum(a, b)]):
         np.testing.assert_allclose(got[k], wanted, 1e-3)
 
 
@@ -391,7 +397,8 @@ def test_shared_arrays_in_device_functions_and_views():
         out[t] = both[t % 2, t] + rotate(out[t])
 
     x = np.random.default_rng(2).random(64)
-    assert run(kernel, np.arange(64.0), x, block=64).tolist() == (np.roll(x, -1) + np.roll(np.arange(64.0), -1)).tolist()
+    assert (run(kernel, np.arange(64.0), x, block=64).tolist()
+            == (np.roll(x, -1) + np.roll(np.arange(64.0), -1)).tolist())
 
 
 def test_dynamic_and_static_shared_memory():

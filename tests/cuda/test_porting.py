@@ -42,8 +42,8 @@ def test_arguments_with_a_direction(place):
 def test_figures_of_the_code(place):
     kernel = cuda.jit(move)
     kernel[1, 32](np.zeros(8), np.zeros(8))
-    asked = [kernel.get_regs_per_thread, kernel.get_shared_mem_per_block, kernel.get_local_mem_per_thread, kernel.get_const_mem_size,
-             kernel.get_max_threads_per_block]
+    asked = [kernel.get_regs_per_thread, kernel.get_shared_mem_per_block, kernel.get_local_mem_per_thread,
+             kernel.get_const_mem_size, kernel.get_max_threads_per_block]
     if place == "grid":
         for ask in asked:
             with pytest.raises(RuntimeError, match=r"move\.report\(signature\) asks ptxas"):
@@ -75,7 +75,8 @@ def test_code_without_a_launch(place):
 
 
 def test_names_that_are_not_here():
-    with pytest.raises(AttributeError, match=r"pyjitc.cuda has no 'declare_device': .* write the function in Python, under cuda.jit\(device=True\)"):
+    with pytest.raises(AttributeError, match=r"pyjitc.cuda has no 'declare_device': .* write the function in Python, "
+                                             r"under cuda.jit\(device=True\)"):
         cuda.declare_device
     with pytest.raises(ImportError, match="has no 'IpcHandle': .* DLPack shares it"):
         from pyjitc.cuda import IpcHandle  # noqa: F401
@@ -91,7 +92,8 @@ def test_names_that_are_not_here():
 
 def test_a_device_as_a_context(place):
     device = cuda.gpus[0]
-    assert device.id == 0 and device.WARP_SIZE == 32 and device.MAX_THREADS_PER_BLOCK == 1024 and device.MULTIPROCESSOR_COUNT > 0
+    assert (device.id == 0 and device.WARP_SIZE == 32 and device.MAX_THREADS_PER_BLOCK == 1024
+            and device.MULTIPROCESSOR_COUNT > 0)
     with pytest.raises(AttributeError, match="NOTHING"):
         device.NOTHING
     with pytest.raises(AttributeError, match="nothing"):
@@ -176,7 +178,8 @@ def test_types_of_the_package_convert(place):
     assert out.tolist() == [tenth + tenth + tenth + tenth, 9, 1]
 
 
-@pytest.mark.parametrize("convert, value", [(float32, 0.1), (int32, 2.9), (pyjitc.uint8, 7), (boolean, 0.0), (pyjitc.complex64, 1.5), (pyjitc.int64, True)])
+@pytest.mark.parametrize("convert, value", [(float32, 0.1), (int32, 2.9), (pyjitc.uint8, 7), (boolean, 0.0),
+                                            (pyjitc.complex64, 1.5), (pyjitc.int64, True)])
 def test_types_convert_in_other_compiled_functions(convert, value):
     def function(x):
         return convert(x)

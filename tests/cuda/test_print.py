@@ -33,7 +33,8 @@ def texts(x, f):
     print(f"{i - 5:4d}|{np.uint8(250):6}|{10 ** 15:d}|{i:1}|{x[i]:9.3f}|{x[i]:12e}|{f:f}|{-f:10g}|")
 
 
-ARGUMENTS = {numbers: (np.array([1.5, 2, np.inf, 0.1, -0.0, np.nan, 1e100, 1e-7]), np.uint64(2 ** 64 - 1), np.float32(0.1), np.float16(0.1), True),
+ARGUMENTS = {numbers: (np.array([1.5, 2, np.inf, 0.1, -0.0, np.nan, 1e100, 1e-7]), np.uint64(2 ** 64 - 1),
+                       np.float32(0.1), np.float16(0.1), True),
              texts: (np.array([1.5, 2, 0.1, np.inf, np.nan, -0.0, 12345.678, 1e-7]), np.float32(1 / 3)),
              shapes: (np.arange(8) / 8,)}
 
@@ -68,7 +69,8 @@ def test_all_threads_print(capsys):
 def test_as_ptx(kernel):
     made = cuda.jit(kernel)
     for debug in (False, True):
-        code = ptx.compile_ptx(kernel, tuple(map(typeof, ARGUMENTS[kernel])), made.options._replace(debug=debug), made.bounds, "sm_80").kernel
+        code = ptx.compile_ptx(kernel, tuple(map(typeof, ARGUMENTS[kernel])), made.options._replace(debug=debug),
+                               made.bounds, "sm_80").kernel
         ptxas.assemble(code.ptx, code.arch)
         assert "vprintf" in code.ptx
 
@@ -86,7 +88,8 @@ def test_what_cannot_be_printed():
     def separator(x):
         print(1, 2, sep=f"{x[0]}")
 
-    for kernel, message in ((text, "print this str, which is made as the kernel runs"), (array, "of a float64"), (file, "has no flush="), (separator, "no sep= that is not a constant")):
+    for kernel, message in ((text, "print this str, which is made as the kernel runs"), (array, "of a float64"),
+                            (file, "has no flush="), (separator, "no sep= that is not a constant")):
         with pytest.raises(CompileError, match=message) as info:
             cuda.jit(kernel)[1, 1](np.ones(1))
         assert info.value.diagnostic.hint and info.value.diagnostic.line == kernel.__code__.co_firstlineno + 1

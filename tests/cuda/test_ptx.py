@@ -30,7 +30,8 @@ def types_of(args):
 def compiled(case, arch, debug=False):
     kernel = case.kernel
     args, _ = case.make(np.random.default_rng(7))
-    return ptx.compile_ptx(kernel.py_func, types_of(args), kernel.options._replace(debug=debug), kernel.bounds, arch).kernel
+    return ptx.compile_ptx(kernel.py_func, types_of(args), kernel.options._replace(debug=debug), kernel.bounds,
+                           arch).kernel
 
 
 @needs_ptxas
@@ -47,7 +48,8 @@ def test_assembler_takes_it(name):
 # ---------------------------------------------------------------- beside nvcc
 
 C = pathlib.Path(__file__).parent / "c"
-needs_nvcc = pytest.mark.skipif(ptxas.find("nvcc") is None or ptxas.find("ptxas") is None, reason="nvcc is not installed")
+needs_nvcc = pytest.mark.skipif(ptxas.find("nvcc") is None or ptxas.find("ptxas") is None,
+                                reason="nvcc is not installed")
 
 
 @needs_nvcc
@@ -57,7 +59,8 @@ def test_as_few_registers_as_the_same_kernels_in_c(arch, tmp_path):
     sources = sorted(C.glob("*.cu"))
     whole = tmp_path / "all.cu"
     whole.write_text("\n".join(path.read_text() for path in sources))
-    done = subprocess.run([ptxas.find("nvcc"), "-cubin", f"-arch={arch}", "-fmad=false", "-Xptxas", "-v", "-o", tmp_path / "k.cubin", whole],
+    done = subprocess.run([ptxas.find("nvcc"), "-cubin", f"-arch={arch}", "-fmad=false", "-Xptxas", "-v", "-o",
+                           tmp_path / "k.cubin", whole],
                           capture_output=True, text=True, timeout=120)
     assert len(sources) >= 5
     for name in [path.stem for path in sources]:
@@ -117,7 +120,8 @@ def test_parameters_are_flat():
 
     a, b, c = Array(float32, 1), Array(float64, 2, "F"), Array(float64, 2, "A")
     kernel = ptx_of(f, a, b, c, Tuple((Int, a)), Bool)
-    assert kernel.parameters == ("ptr", "i64", "ptr", "i64", "i64", "ptr", "i64", "i64", "i64", "i64", "i64", "ptr", "i64", "i8")
+    assert kernel.parameters == ("ptr", "i64", "ptr", "i64", "i64", "ptr", "i64", "i64", "i64", "i64", "i64", "ptr",
+                                 "i64", "i8")
     assert kernel.ptx.count(".param .") >= len(kernel.parameters)
 
 
@@ -199,8 +203,9 @@ def multiplies(x, n):
 
 
 @pytest.mark.parametrize("function, hint", [
-    (allocates, "cuda.shared.array or cuda.local.array"), (prints, "numbers, arrays and tuples"), (makes_lists, ""), (catches, "instead of try"),
-    (raises_text, "fixed text"), (recurses, "local array as the stack"), (multiplies, ""), (finishes, "instead of try"), (draws, "cuda.random")])
+    (allocates, "cuda.shared.array or cuda.local.array"), (prints, "numbers, arrays and tuples"), (makes_lists, ""),
+    (catches, "instead of try"), (raises_text, "fixed text"), (recurses, "local array as the stack"), (multiplies, ""),
+    (finishes, "instead of try"), (draws, "cuda.random")])
 def test_what_a_gpu_cannot_do_is_told_with_the_line(function, hint):
     with pytest.raises(CompileError) as info:
         ptx_of(function, V64, Int)
@@ -222,7 +227,8 @@ def test_there_are_targets_with_names():
 def test_a_kernel_is_shown_in_all_forms():
     kernel = cuda.jit(twice_sine)
     signature = "void(float32[::1], float32[::1])"
-    assert ".entry twice_sine" in kernel.inspect_ptx(signature, "sm_90") and "ptx_kernel" in kernel.inspect_llvm(signature)
+    assert (".entry twice_sine" in kernel.inspect_ptx(signature, "sm_90")
+            and "ptx_kernel" in kernel.inspect_llvm(signature))
     assert kernel.inspect_ptx() == {}
     if ptxas.find("ptxas"):
         assert kernel.report(signature, "sm_90").registers > 0
@@ -235,22 +241,35 @@ def test_a_kernel_is_shown_in_all_forms():
 
 # ---------------------------------------------------------------- every operation, the language
 
-CALLS = ("int(f) | np.uint8(d) | np.int64(f) | round(f) | math.floor(d) | d % 3.0 | d // 2.0 | f % f | i % n | i // n | i ** 2 | i ** n | d ** 2 | d ** d | "
-         "f ** f | divmod(d, 2.0)[1] | min(i, n) | max(d, 1.0) | abs(z) | i << 2 | i >> n | ~i | u // u | s * s | z * z | z / z | c / c | abs(c) | "
-         "h + h | h / h | math.sin(d) | math.exp(d) | math.log(d) | math.sqrt(d) | math.pow(d, d) | math.atan2(d, d) | math.fmod(d, d) | "
-         "math.isnan(d) | math.erf(d) | math.gamma(d) | math.gcd(i, n) | math.ldexp(d, i) | math.frexp(d)[0] | math.asinh(d) | math.remainder(d, d) | "
-         "math.nextafter(d, d) | math.isqrt(i) | np.sin(h) | np.tanh(f) | np.log1p(f) | np.arctan2(f, f) | np.power(f, f) | np.maximum(f, f) | "
-         "np.logaddexp(d, d) | np.heaviside(f, f) | np.spacing(f) | np.clip(f, 0, 1) | np.exp(z) | np.log(c) | np.sqrt(z) | i / n | float(i) / n | "
-         "a[-1] | a[1:][0] | a[::2][i] | b[i, n] | b.T[0, 1] | b[:, 0][i] | sum((i, n)) | i in (1, 2, 3) | 0 < i < n | sum(x for x in range(i)) | "
-         "cuda.popc(i) | cuda.clz(u) | cuda.ffs(u) | cuda.brev(u) | cuda.fma(f, f, f) | cuda.rsqrt(f) | cuda.rsqrt(d) | cuda.cbrt(f) | cuda.selp(i > 0, f, f) | "
-         "cuda.laneid | cuda.lanemask_lt() | cuda.activemask() | cuda.warpsize | cuda.gridsize(1) | cuda.blockDim.y | cuda.fp16.hfma(h, h, h) | "
-         "cuda.fp16.hsqrt(h) | cuda.shfl_sync(m, d, 3) | cuda.shfl_up_sync(m, z, 1) | cuda.shfl_down_sync(m, h, 1) | cuda.shfl_xor_sync(m, s, 1, 16) | "
-         "cuda.all_sync(m, f > 0) | cuda.any_sync(m, f > 0) | cuda.eq_sync(m, f > 0) | cuda.ballot_sync(m, f > 0) | cuda.match_any_sync(m, d) | "
-         "cuda.match_all_sync(m, f)[0] | cuda.match_any_sync(m, z) | cuda.reduce_add_sync(m, f) | cuda.reduce_max_sync(m, u) | cuda.reduce_min_sync(i, d) | "
-         "cuda.reduce_xor_sync(m, u) | cuda.reduce_add_sync(i, n) | cuda.syncthreads_count(f > 0) | cuda.syncthreads_and(f > 0) | "
+CALLS = ("int(f) | np.uint8(d) | np.int64(f) | round(f) | math.floor(d) | d % 3.0 | d // 2.0 | f % f | i % n | i // n "
+         "| i ** 2 | i ** n | d ** 2 | d ** d | "
+         "f ** f | divmod(d, 2.0)[1] | min(i, n) | max(d, 1.0) | abs(z) | i << 2 | i >> n | ~i | u // u | s * s | z * "
+         "z | z / z | c / c | abs(c) | "
+         "h + h | h / h | math.sin(d) | math.exp(d) | math.log(d) | math.sqrt(d) | math.pow(d, d) | math.atan2(d, d) "
+         "| math.fmod(d, d) | "
+         "math.isnan(d) | math.erf(d) | math.gamma(d) | math.gcd(i, n) | math.ldexp(d, i) | math.frexp(d)[0] | "
+         "math.asinh(d) | math.remainder(d, d) | "
+         "math.nextafter(d, d) | math.isqrt(i) | np.sin(h) | np.tanh(f) | np.log1p(f) | np.arctan2(f, f) | "
+         "np.power(f, f) | np.maximum(f, f) | "
+         "np.logaddexp(d, d) | np.heaviside(f, f) | np.spacing(f) | np.clip(f, 0, 1) | np.exp(z) | np.log(c) | "
+         "np.sqrt(z) | i / n | float(i) / n | "
+         "a[-1] | a[1:][0] | a[::2][i] | b[i, n] | b.T[0, 1] | b[:, 0][i] | sum((i, n)) | i in (1, 2, 3) | 0 < i < n "
+         "| sum(x for x in range(i)) | "
+         "cuda.popc(i) | cuda.clz(u) | cuda.ffs(u) | cuda.brev(u) | cuda.fma(f, f, f) | cuda.rsqrt(f) | cuda.rsqrt(d) "
+         "| cuda.cbrt(f) | cuda.selp(i > 0, f, f) | "
+         "cuda.laneid | cuda.lanemask_lt() | cuda.activemask() | cuda.warpsize | cuda.gridsize(1) | cuda.blockDim.y | "
+         "cuda.fp16.hfma(h, h, h) | "
+         "cuda.fp16.hsqrt(h) | cuda.shfl_sync(m, d, 3) | cuda.shfl_up_sync(m, z, 1) | cuda.shfl_down_sync(m, h, 1) | "
+         "cuda.shfl_xor_sync(m, s, 1, 16) | "
+         "cuda.all_sync(m, f > 0) | cuda.any_sync(m, f > 0) | cuda.eq_sync(m, f > 0) | cuda.ballot_sync(m, f > 0) | "
+         "cuda.match_any_sync(m, d) | "
+         "cuda.match_all_sync(m, f)[0] | cuda.match_any_sync(m, z) | cuda.reduce_add_sync(m, f) | "
+         "cuda.reduce_max_sync(m, u) | cuda.reduce_min_sync(i, d) | "
+         "cuda.reduce_xor_sync(m, u) | cuda.reduce_add_sync(i, n) | cuda.syncthreads_count(f > 0) | "
+         "cuda.syncthreads_and(f > 0) | "
          "cuda.syncthreads_or(f > 0)").split(" | ")
-GIVEN = {"i": Int, "n": Int, "d": Float, "f": float32, "u": uint32, "s": int16, "z": complex128, "c": complex64, "h": float16, "a": V32,
-         "b": Array(float64, 2), "out": Array(complex128, 1)}
+GIVEN = {"i": Int, "n": Int, "d": Float, "f": float32, "u": uint32, "s": int16, "z": complex128, "c": complex64,
+         "h": float16, "a": V32, "b": Array(float64, 2), "out": Array(complex128, 1)}
 
 
 def together(source, types):
@@ -267,18 +286,20 @@ def test_operations(first):
         ptxas.assemble(kernel.ptx, kernel.arch)
 
 
-ATOMICS = [("add", np.floating, np.integer, np.complexfloating, np.bool_), ("sub", np.floating, np.integer), ("min", np.floating, np.integer),
-           ("max", np.floating, np.integer), ("nanmin", np.floating), ("nanmax", np.floating), ("and_", np.integer), ("or_", np.integer, np.bool_),
-           ("xor", np.integer), ("inc", np.integer), ("dec", np.integer), ("exch", np.floating, np.integer, np.bool_)]
+ATOMICS = [("add", np.floating, np.integer, np.complexfloating, np.bool_), ("sub", np.floating, np.integer),
+           ("min", np.floating, np.integer), ("max", np.floating, np.integer), ("nanmin", np.floating),
+           ("nanmax", np.floating), ("and_", np.integer), ("or_", np.integer, np.bool_), ("xor", np.integer),
+           ("inc", np.integer), ("dec", np.integer), ("exch", np.floating, np.integer, np.bool_)]
 
 
 @needs_ptxas
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bool_",
-                                   "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+                                   "float32", "float64", "bool_", "complex64", "complex128"])
 def test_atomics_of_all_types(dtype):
     cls = np.dtype(dtype.rstrip("_")).type
     names = [name for name, *kinds in ATOMICS if issubclass(cls, tuple(kinds))]
-    lines = "".join(f"    x[{k}] = cuda.atomic.{name}(x, i, v)\n    cuda.atomic.{name}(s, i, v)\n" for k, name in enumerate(names))
+    lines = "".join(f"    x[{k}] = cuda.atomic.{name}(x, i, v)\n    cuda.atomic.{name}(s, i, v)\n"
+                    for k, name in enumerate(names))
     if not issubclass(cls, np.complexfloating):
         lines += "    x[1] = cuda.atomic.cas(x, i, v, v)\n"
     source = f"def k(x, v):\n    i = cuda.grid(1)\n    s = cuda.shared.array(8, np.{dtype})\n    s[0] = v\n{lines}"
@@ -309,7 +330,8 @@ def test_memories_and_fences():
 """
     for kernel in together(source, (V64, Int)):
         report = ptxas.assemble(kernel.ptx, kernel.arch)[1]
-        assert report.stack >= 120 and report.shared >= 16 and "membar.sys" in kernel.ptx and "%dynamic_smem_size" in kernel.ptx
+        assert (report.stack >= 120 and report.shared >= 16 and "membar.sys" in kernel.ptx
+                and "%dynamic_smem_size" in kernel.ptx)
 
 
 def test_tools_are_looked_for_in_all_places(tmp_path, monkeypatch):

@@ -1,4 +1,5 @@
-"""What codegen/ptxtext.py rewrites computes the same addresses: the integer part of PTX, run for a few threads before and after."""
+"""What codegen/ptxtext.py rewrites computes the same addresses: the integer part of PTX, run for a few threads before
+and after."""
 import re
 
 import pytest
@@ -12,7 +13,8 @@ M32, M64 = (1 << 32) - 1, (1 << 64) - 1
 
 
 def memory_accesses(ptx, place, parameters, steps=3000):
-    """The addresses that a thread reads and writes, in order. Floats and what is loaded are 3; shared arrays are above 1 << 40."""
+    """The addresses that a thread reads and writes, in order. Floats and what is loaded are 3; shared arrays are above
+    1 << 40."""
     body = ptx[ptx.rindex(".visible .entry"):]
     lines = [line.strip() for line in body[body.index("\n{") + 2:body.index("\n}")].split("\n")]
     labels = {line[:-1]: k for k, line in enumerate(lines) if line.startswith("$")}
@@ -39,7 +41,8 @@ def memory_accesses(ptx, place, parameters, steps=3000):
             continue
         if line.startswith("ret"):
             break
-        access = re.match(r"((?:ld|st|atom|red)\.(?:global|shared|const)\S*)\s+(?:([^\[]*), )?\[(%\w+|\w+)(?:\+(-?\d+))?\]", line)
+        access = re.match(r"((?:ld|st|atom|red)\.(?:global|shared|const)\S*)\s+(?:([^\[]*), "
+                          r")?\[(%\w+|\w+)(?:\+(-?\d+))?\]", line)
         if access:
             seen.append((access[1], (value(access[3]) + int(access[4] or 0)) & M64))
             for name in re.findall(r"%\w+", access[2] or "") if access[1].startswith("ld") else ():
@@ -88,15 +91,17 @@ def _convert(rest, bits, mask, x):
 
 _MEANING = {
     "add": lambda r, b, m, x, y: x + y & m, "sub": lambda r, b, m, x, y: x - y & m, "mul": _product, "mad": _product,
-    "shl": lambda r, b, m, x, y: x << y & m, "shr": lambda r, b, m, x, y: (_signed(x & m, b) if "s" in r else x & m) >> y & m,
-    "and": lambda r, b, m, x, y: x & y, "or": lambda r, b, m, x, y: x | y, "xor": lambda r, b, m, x, y: x ^ y, "not": lambda r, b, m, x: ~x & m,
-    "mov": lambda r, b, m, x: x, "cvta": lambda r, b, m, x: x, "cvt": _convert, "setp": _compare,
-    "selp": lambda r, b, m, x, y, c: x if c else y, "min": lambda r, b, m, x, y: min(x, y), "max": lambda r, b, m, x, y: max(x, y),
+    "shl": lambda r, b, m, x, y: x << y & m, "shr": lambda r, b, m, x,
+    y: (_signed(x & m, b) if "s" in r else x & m) >> y & m, "and": lambda r, b, m, x, y: x & y, "or": lambda r, b, m, x,
+    y: x | y, "xor": lambda r, b, m, x, y: x ^ y, "not": lambda r, b, m, x: ~x & m, "mov": lambda r, b, m, x: x,
+    "cvta": lambda r, b, m, x: x, "cvt": _convert, "setp": _compare, "selp": lambda r, b, m, x, y, c: x if c else y,
+    "min": lambda r, b, m, x, y: min(x, y), "max": lambda r, b, m, x, y: max(x, y),
 }
 
 
 def test_the_evaluator_sees_addresses():
-    text = (".visible .entry f(\n)\n{\n\tld.param.b64 \t%rd1, [f_param_0];\n\tmov.u32 \t%r1, %tid.x;\n\tmul.wide.u32 \t%rd2, %r1, 4;\n"
+    text = (".visible .entry f(\n)\n{\n\tld.param.b64 \t%rd1, [f_param_0];\n\tmov.u32 \t%r1, %tid.x;\n\tmul.wide.u32 "
+            "\t%rd2, %r1, 4;\n"
             "\tadd.s64 \t%rd3, %rd1, %rd2;\n\tst.global.b32 \t[%rd3+8], %r1;\n\tret;\n}\n")
     assert memory_accesses(text, {"%tid.x": 5}, [1000]) == [("st.global.b32", 1028)]
 
@@ -110,7 +115,8 @@ def test_same_addresses(name, monkeypatch):
     kernel = compiled(CASES[name], "sm_80")
     assert kernel.ptx != texts[0] or name not in ("transpose", "black_scholes", "tiled_matmul")
     for tid, ctaid in ((0, 0), (3, 1), (31, 2)):
-        place = {f"%{what}.{axis}": n for what, n in (("tid", tid), ("ctaid", ctaid), ("ntid", 32), ("nctaid", 4)) for axis in "xyz"}
+        place = {f"%{what}.{axis}": n for what, n in (("tid", tid), ("ctaid", ctaid), ("ntid", 32), ("nctaid", 4))
+                 for axis in "xyz"}
         parameters = [(k + 1) << 20 if t == "ptr" else 90 + k for k, t in enumerate(kernel.parameters)]
         before, after = (memory_accesses(text, place, parameters) for text in (texts[0], kernel.ptx))
         assert before == after
@@ -121,8 +127,9 @@ def one(body):
 
 
 def test_indices_are_added_first():
-    text = one(["ld.param.b64 \t%rd1, [p];", "mul.lo.s64 \t%rd2, %rd8, %rd9;", "shl.b64 \t%rd3, %rd2, 2;", "add.s64 \t%rd4, %rd1, %rd3;",
-                "cvt.u64.u32 \t%rd8, %r1;", "cvt.u64.u32 \t%rd9, %r1;", "shl.b64 \t%rd5, %rd8, 2;", "add.s64 \t%rd6, %rd4, %rd5;", "st.global.b32 \t[%rd6], %r2;"])
+    text = one(["ld.param.b64 \t%rd1, [p];", "mul.lo.s64 \t%rd2, %rd8, %rd9;", "shl.b64 \t%rd3, %rd2, 2;",
+                "add.s64 \t%rd4, %rd1, %rd3;", "cvt.u64.u32 \t%rd8, %r1;", "cvt.u64.u32 \t%rd9, %r1;",
+                "shl.b64 \t%rd5, %rd8, 2;", "add.s64 \t%rd6, %rd4, %rd5;", "st.global.b32 \t[%rd6], %r2;"])
     assert ptxtext.shorten(text).count("shl.b64") == 1
     read_twice = text.replace("%r2;", "%rd4;")
     assert ptxtext.shorten(read_twice) == read_twice

@@ -9,7 +9,8 @@ from pyjitc.cuda import random
 @pytest.mark.parametrize("counter, key, wanted", [  # of Random123's kat_vectors
     ((0,) * 4, (0,) * 2, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
     ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
-    ((0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), (0xA4093822, 0x299F31D0), (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1))])
+    ((0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), (0xA4093822, 0x299F31D0),
+     (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1))])
 def test_philox_known_answers(counter, key, wanted):
     assert tuple(map(int, random.philox4x32(*counter, *key))) == wanted
 
@@ -48,8 +49,8 @@ def test_the_interpreter_draws_the_same():
             wanted[:, i] = (
                 random.xoroshiro128p_uniform_float64(host, i), random.xoroshiro128p_uniform_float32(host, i),
                 random.xoroshiro128p_normal_float64(host, i), random.xoroshiro128p_normal_float32(host, i),
-                random.philox_uniform_float64(7, i, 3), random.philox_uniform_float32(7, i, 4), random.philox_normal_float64(7, i, 5),
-                random.philox_normal_float32(7, i, 6))
+                random.philox_uniform_float64(7, i, 3), random.philox_uniform_float32(7, i, 4),
+                random.philox_normal_float64(7, i, 5), random.philox_normal_float32(7, i, 6))
     np.testing.assert_array_equal(out[[0, 1, 4, 5]], wanted[[0, 1, 4, 5]])
     np.testing.assert_allclose(out, wanted, 2e-6, 2e-6)  # log and cos in single precision
     np.testing.assert_array_equal(states.copy_to_host(), host)
@@ -59,7 +60,8 @@ def test_distributions():
     out = np.zeros((8, 4000))
     draw[16, 256](out, random.create_xoroshiro128p_states(4000, 1), 2)
     for row in (0, 1, 4, 5):
-        assert 0 <= out[row].min() and out[row].max() <= 1 and abs(out[row].mean() - 0.5) < 0.02 and abs(out[row].std() - 12**-0.5) < 0.01
+        assert (0 <= out[row].min() and out[row].max() <= 1 and abs(out[row].mean() - 0.5) < 0.02
+                and abs(out[row].std() - 12**-0.5) < 0.01)
     for row in (2, 3, 6, 7):
         assert abs(out[row].mean()) < 0.06 and abs(out[row].std() - 1) < 0.05
 

@@ -1,4 +1,5 @@
-"""Loops in which threads stride over data, which the CPU grid turns into loops over neighbours: against the interpreter."""
+"""Loops in which threads stride over data, which the CPU grid turns into loops over neighbours: against the
+interpreter."""
 import numpy as np
 import pytest
 

@@ -53,7 +53,8 @@ END"""
 
 def test_machine_code_by_either_disassembler(tools):
     tools("ptxas", ASSEMBLER)
-    with pytest.raises(ptxas.AssemblyError, match="nvdisasm and cuobjdump are not installed; they come with the CUDA toolkit"):
+    with pytest.raises(ptxas.AssemblyError,
+                       match="nvdisasm and cuobjdump are not installed; they come with the CUDA toolkit"):
         twice.inspect_sass(SIGNATURE, "sm_90")
     tools("cuobjdump", "for last; do :; done\ngrep -c '.entry twice' \"$last\" && echo '/*0000*/ EXIT ;'")
     assert twice.inspect_sass(SIGNATURE, "sm_90") == "1\n/*0000*/ EXIT ;\n"
@@ -67,9 +68,11 @@ def test_machine_code_by_either_disassembler(tools):
 
 def test_report_of_registers_and_spills(tools):
     tools("ptxas", ASSEMBLER)
-    assert twice.report(SIGNATURE, "sm_90") == ptxas.Report(registers=12, stack=16, spill_stores=24, spill_loads=32, shared=64, constant=368)
+    assert (twice.report(SIGNATURE, "sm_90")
+            == ptxas.Report(registers=12, stack=16, spill_stores=24, spill_loads=32, shared=64, constant=368))
     tools("ptxas", "echo 'ptxas fatal: Unresolved extern function' >&2; exit 255")
-    with pytest.raises(ptxas.AssemblyError, match="ptxas refuses the code for sm_90:\nptxas fatal: Unresolved extern function"):
+    with pytest.raises(ptxas.AssemblyError,
+                       match="ptxas refuses the code for sm_90:\nptxas fatal: Unresolved extern function"):
         twice.report(SIGNATURE, "sm_90")
 
 
@@ -136,7 +139,8 @@ def run(folder, text, **values):
 def test_ptx_is_kept_for_other_processes(tmp_path):
     assert run(tmp_path, PROGRAM, scale=2.0) == "True 2 ['scaled', 'scaled'] True False"
     assert run(tmp_path, PROGRAM, scale=2.0) == "True 2 ['scaled', 'scaled'] False False"  # no compiler was needed
-    assert run(tmp_path, PROGRAM, scale=3.0) == "True 2 ['scaled', 'scaled'] True False"  # a global that the code has in it
+    # a global that the code has in it
+    assert run(tmp_path, PROGRAM, scale=3.0) == "True 2 ['scaled', 'scaled'] True False"
 
 
 @pytest.mark.parametrize("debug", [False, True])

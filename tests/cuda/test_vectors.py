@@ -52,7 +52,8 @@ def test_in_other_compiled_functions():
 
 
 def test_names():
-    assert cuda.float4 is cuda.float32x4 and cuda.uchar2 is cuda.uint8x2 and cuda.long3 is cuda.longlong3 is cuda.int64x3
+    assert (cuda.float4 is cuda.float32x4 and cuda.uchar2 is cuda.uint8x2
+            and cuda.long3 is cuda.longlong3 is cuda.int64x3)
     v = cuda.double2(1, 2)
     assert repr(v) == f"float64x2(x={np.float64(1)!r}, y={np.float64(2)!r})" and pickle.loads(pickle.dumps(v)) == v
 

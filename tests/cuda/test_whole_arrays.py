@@ -95,7 +95,8 @@ def test_as_the_interpreter(kernel):
     (x, expected), (_, found) = arguments(), arguments()
     simulate(kernel, 2, 4, (x, expected))
     cuda.jit(kernel)[2, 4](x, found)
-    assert np.allclose(found, expected, rtol=1e-15 if kernel in (reductions, expressions, temporaries) else 1e-12, atol=0, equal_nan=True)
+    assert np.allclose(found, expected, rtol=1e-15 if kernel in (reductions, expressions, temporaries) else 1e-12,
+                       atol=0, equal_nan=True)
     assert np.count_nonzero(found) > 16
 
 
@@ -104,7 +105,8 @@ def test_as_the_interpreter(kernel):
 def test_assembler_takes_it(kernel):
     made = cuda.jit(kernel)
     for debug in (False, True):
-        code = ptx.compile_ptx(kernel, tuple(map(typeof, arguments())), made.options._replace(debug=debug), made.bounds, "sm_80").kernel
+        code = ptx.compile_ptx(kernel, tuple(map(typeof, arguments())), made.options._replace(debug=debug), made.bounds,
+                               "sm_80").kernel
         ptxas.assemble(code.ptx, code.arch)
 
 
@@ -128,7 +130,8 @@ def test_an_overlap_is_an_error():
         x[:] = x[:] * 2
 
     x = np.ones(8)
-    with pytest.raises(RuntimeError, match="overlaps what is read, and a kernel has no memory for a copy; write a loop"):
+    with pytest.raises(RuntimeError,
+                       match="overlaps what is read, and a kernel has no memory for a copy; write a loop"):
         cuda.jit(shift)[1, 1](x)
     cuda.jit(same)[1, 1](x)
     assert x.tolist() == [2] * 8
@@ -151,7 +154,8 @@ def of_any_size(x, out):
 def test_other_arrays_are_refused(kernel):
     with pytest.raises(CompileError, match="cannot allocate arrays") as info:
         cuda.jit(kernel)[1, 1](*arguments())
-    assert "cuda.local.array" in info.value.diagnostic.hint and info.value.diagnostic.line == kernel.__code__.co_firstlineno + 1
+    assert ("cuda.local.array" in info.value.diagnostic.hint
+            and info.value.diagnostic.line == kernel.__code__.co_firstlineno + 1)
 
 
 # ---------------------------------------------------------------- records
@@ -185,7 +189,8 @@ def test_records(kernel):
     expected, found = made(), made()
     simulate(kernel, 1, 8, expected)
     cuda.jit(kernel)[1, 8](*found)
-    assert [x[name].tolist() for x in expected[:1] for name in RECORD.names] == [x[name].tolist() for x in found[:1] for name in RECORD.names]
+    assert ([x[name].tolist() for x in expected[:1] for name in RECORD.names]
+            == [x[name].tolist() for x in found[:1] for name in RECORD.names])
     assert expected[1].tolist() == found[1].tolist()
     packed = found[0].astype(np.dtype([(name, RECORD[name]) for name in RECORD.names]))  # unaligned
     cuda.jit(fields)[1, 8](packed, found[1])

@@ -40,7 +40,8 @@ def at_least(out, n):
         out[i] = i
 
 
-@pytest.mark.parametrize("kernel, test", [(less, lambda i, n: i < n), (at_most, lambda i, n: i <= n), (more, lambda i, n: i > n),
+@pytest.mark.parametrize("kernel, test",
+                         [(less, lambda i, n: i < n), (at_most, lambda i, n: i <= n), (more, lambda i, n: i > n),
                                           (at_least, lambda i, n: i >= n)])
 @pytest.mark.parametrize("block", [1, 8, 64])
 def test_bounds_of_any_size(kernel, test, block):
@@ -57,7 +58,8 @@ def inner(out, low, high):
         out[z, y, x] += x + 100 * y + 10_000 * z
 
 
-@pytest.mark.parametrize("grid, block", [((7, 5, 3), (4, 3, 2)), ((1, 1, 1), (32, 16, 2)), ((30, 17, 5), (1, 1, 1)), ((3, 20, 3), (16, 1, 2))])
+@pytest.mark.parametrize("grid, block", [((7, 5, 3), (4, 3, 2)), ((1, 1, 1), (32, 16, 2)), ((30, 17, 5), (1, 1, 1)),
+                                         ((3, 20, 3), (16, 1, 2))])
 def test_rows_and_layers(grid, block):
     sizes = [g * b for g, b in zip(grid, block)]
     for low, high in ((0, 1), (1, 2), (-1, 1), (50, 0)):
@@ -100,8 +102,8 @@ def test_which_kernels_run_wide():
         assert not is_wide(kernel, *types)
         out = np.zeros(64, np.int64)
         kernel[16, 4](out, 3)
-        assert out.tolist() == {number: [0, 1, 2, 3] * 16, block_number: [k // 4 for k in range(64)], own_memory: [3 * k for k in range(64)],
-                                waits: [3] * 64}[kernel]
+        assert out.tolist() == {number: [0, 1, 2, 3] * 16, block_number: [k // 4 for k in range(64)],
+                                own_memory: [3 * k for k in range(64)], waits: [3] * 64}[kernel]
 
 
 @cuda.jit

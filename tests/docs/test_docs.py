@@ -52,7 +52,8 @@ def untyped(value):
         given = [p for p in found.parameters.values() if p.name not in ("self", "cls")]
         return [value] if any(p.annotation is p.empty for p in given) or found.return_annotation is found.empty else []
     if inspect.isclass(value):
-        members = [getattr(member, "__func__", getattr(member, "fget", member)) for name, member in vars(value).items() if name[0] != "_"]
+        members = [getattr(member, "__func__", getattr(member, "fget", member)) for name, member in vars(value).items()
+                   if name[0] != "_"]
         return [found for member in members if inspect.isfunction(member) for found in untyped(member)]
     return []
 
@@ -75,8 +76,10 @@ def test_stages_are_documented():
 
 
 def test_the_contrast_page_has_every_row():
-    assigned = [node for node in ast.parse((ROOT / "tests" / "contrast" / "rows.py").read_text()).body if isinstance(node, ast.Assign)]
-    rows = {row for node in assigned if node.targets[0].id in ("ROWS", "TRANSFORMATIONS") for row in ast.literal_eval(node.value)}
+    assigned = [node for node in ast.parse((ROOT / "tests" / "contrast" / "rows.py").read_text()).body
+                if isinstance(node, ast.Assign)]
+    rows = {row for node in assigned if node.targets[0].id in ("ROWS", "TRANSFORMATIONS")
+            for row in ast.literal_eval(node.value)}
     assert len(rows) > 30
     named = set(re.findall(r"\*\*([\w-]+)\*\*", (ROOT / "docs" / "tracing.md").read_text()))
     assert not rows - named

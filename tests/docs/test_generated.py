@@ -38,7 +38,8 @@ def test_errors_of_the_language_table_are_located(language):
             assert "Error" not in found.diagnostic.message, text
 
 
-@pytest.mark.skipif(not (DOCS / "conformance.json").exists(), reason="python docs/conformance.py has not run since it writes its data")
+@pytest.mark.skipif(not (DOCS / "conformance.json").exists(),
+                    reason="python docs/conformance.py has not run since it writes its data")
 def test_numpy_table_is_of_its_data():
     found = json.loads((DOCS / "conformance.json").read_text())
     assert (DOCS / "conformance.md").read_text() == script("conformance").page(found)
@@ -50,13 +51,15 @@ def test_numpy_table_is_of_its_data():
 
 def test_numpy_table_is_written_of_what_was_found():
     module = script("conformance")
-    same, refused = module.run.Case("numpy", "sin", "np.sin(a)", "float64", "C"), module.run.Case("numpy", "cos", "np.cos(a)", "int8", "C")
+    same, refused = module.run.Case("numpy", "sin", "np.sin(a)", "float64",
+                                    "C"), module.run.Case("numpy", "cos", "np.cos(a)", "int8", "C")
     machine = {"date": "today", "numpy": "2", "Python": "3", "processor": "one", "pyjitc": "commit 1"}
     found = module.summary(machine, [("numpy", "sin"), ("numpy", "cos"), ("numpy", "info")],
                            [(same, "same", ""), (refused, "error", "an | in (/a/path/file.py:3) it")])
     page = module.page(json.loads(json.dumps(found)))
     assert "| numpy | 3 | 1 | 0 | 2 | 2 | 1 | 1 | 0 | 0 |" in page
-    assert "| sin | supported |  |" in page and "| cos | not | an \\| in it |" in page and "| info | not | prints |" in page
+    assert ("| sin | supported |  |" in page and "| cos | not | an \\| in it |" in page
+            and "| info | not | prints |" in page)
 
 
 def test_stages(tmp_path):

@@ -1,4 +1,5 @@
-"""Every example of the documents runs and shows what the page says (`python docs/pages.py --update` brings pages up to date)."""
+"""Every example of the documents runs and shows what the page says (`python docs/pages.py --update` brings pages up to
+date)."""
 import importlib.util
 import pathlib
 import sys
@@ -26,7 +27,8 @@ def test_the_start_pages_have_examples():
 
 def test_wrong_output_is_found(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("```python\nx = 2\nx + 1\n```\n```text\n4\n```\n\n```python\nprint(x)\n```\n\n```python\n1 / 0\n```\n")
+    page.write_text("```python\nx = 2\nx + 1\n```\n```text\n4\n```\n\n```python\nprint(x)\n```\n\n```python\n1 / "
+                    "0\n```\n")
     first, second = pages.check(page, update=True)
     assert first.startswith("page.md:2 shows\n3\n") and "ZeroDivisionError" in second
     assert "```text\n3\n```" in page.read_text()

@@ -21,15 +21,16 @@ from pyjitc.ops.control import UNBOUND
 
 __all__ = ["run", "Made"]
 
-BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
-          "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_,
-          "|": operator.or_, "^": operator.xor}
+BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+          "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
+          "&": operator.and_, "|": operator.or_, "^": operator.xor}
 INPLACE = {"+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
-           "%": operator.imod, "**": operator.ipow, "@": operator.imatmul, "<<": operator.ilshift, ">>": operator.irshift,
-           "&": operator.iand, "|": operator.ior, "^": operator.ixor}
+           "%": operator.imod, "**": operator.ipow, "@": operator.imatmul, "<<": operator.ilshift,
+           ">>": operator.irshift, "&": operator.iand, "|": operator.ior, "^": operator.ixor}
 UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "not": operator.not_}
-COMPARE = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
-           "is": operator.is_, "is not": operator.is_not, "in": lambda x, y: x in y, "not in": lambda x, y: x not in y}
+COMPARE = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt,
+           ">=": operator.ge, "is": operator.is_, "is not": operator.is_not, "in": lambda x, y: x in y,
+           "not in": lambda x, y: x not in y}
 SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
@@ -44,7 +45,8 @@ class Made:
     def __init__(self, proto, defaults=None, kwdefaults=None, closure=()):
         self.proto = proto
         self.closure = closure
-        shape = types.FunctionType(proto.code, proto.globals, proto.code.co_name, tuple(defaults) if defaults is not None else None,
+        shape = types.FunctionType(proto.code, proto.globals, proto.code.co_name, tuple(defaults)
+                                   if defaults is not None else None,
                                    tuple(types.CellType() for _ in proto.code.co_freevars))
         shape.__kwdefaults__ = dict(kwdefaults) if kwdefaults is not None else None
         self.signature = inspect.signature(shape)
@@ -238,7 +240,8 @@ def setattr_(inst, function, holder, value):
 
 
 def import_(inst, function):
-    return __import__(inst.attrs["name"], function.proto.globals, None, inst.attrs["fromlist"] or (), inst.attrs["level"])
+    return __import__(inst.attrs["name"], function.proto.globals, None, inst.attrs["fromlist"] or (),
+                      inst.attrs["level"])
 
 
 def exc_match(inst, function, error, classes):
@@ -307,21 +310,22 @@ HANDLERS = {
     generic.COMPARE: lambda inst, function, x, y: COMPARE[inst.attrs["op"]](x, y),
     generic.TRUTH: _plain(bool), generic.GETATTR: lambda inst, function, x: getattr(x, inst.attrs["name"]),
     generic.SETATTR: setattr_, generic.DELATTR: lambda inst, function, x: delattr(x, inst.attrs["name"]),
-    generic.GETITEM: _plain(operator.getitem), generic.SETITEM: _plain(operator.setitem), generic.DELITEM: _plain(operator.delitem),
-    generic.SLICE: _plain(slice), generic.CALL: call, generic.CALL_STAR: call_star,
-    generic.TUPLE: _plain(lambda *items: items), generic.LIST: _plain(lambda *items: list(items)),
-    generic.SET: _plain(lambda *items: set(items)),
-    generic.DICT: _plain(lambda *items: dict(zip(items[::2], items[1::2]))), generic.STRING: _plain(lambda *parts: "".join(parts)),
-    generic.LIST_EXTEND: list_extend, generic.LIST_TO_TUPLE: _plain(tuple), generic.LIST_APPEND: _plain(list.append),
-    generic.SET_ADD: _plain(set.add), generic.DICT_SET: _plain(operator.setitem), generic.DICT_MERGE: dict_merge,
-    generic.FORMAT: format_, generic.UNPACK: unpack, generic.UNPACK_EX: unpack_ex, generic.ITER: _plain(iter), generic.NEXT: next_,
+    generic.GETITEM: _plain(operator.getitem), generic.SETITEM: _plain(operator.setitem),
+    generic.DELITEM: _plain(operator.delitem), generic.SLICE: _plain(slice), generic.CALL: call,
+    generic.CALL_STAR: call_star, generic.TUPLE: _plain(lambda *items: items),
+    generic.LIST: _plain(lambda *items: list(items)), generic.SET: _plain(lambda *items: set(items)),
+    generic.DICT: _plain(lambda *items: dict(zip(items[::2], items[1::2]))),
+    generic.STRING: _plain(lambda *parts: "".join(parts)), generic.LIST_EXTEND: list_extend,
+    generic.LIST_TO_TUPLE: _plain(tuple), generic.LIST_APPEND: _plain(list.append), generic.SET_ADD: _plain(set.add),
+    generic.DICT_SET: _plain(operator.setitem), generic.DICT_MERGE: dict_merge, generic.FORMAT: format_,
+    generic.UNPACK: unpack, generic.UNPACK_EX: unpack_ex, generic.ITER: _plain(iter), generic.NEXT: next_,
     generic.ELEMENT: lambda inst, function, t: t[inst.attrs["index"]], generic.MAKE_FUNCTION: make_function,
-    generic.MAKE_CELL: _plain(Cell), generic.CELL_GET: cell_get, generic.CELL_SET: cell_set, generic.CHECK_BOUND: check_bound,
-    generic.IMPORT: import_, generic.IMPORT_FROM: lambda inst, function, module: getattr(module, inst.attrs["name"]),
-    generic.EXC_MATCH: exc_match, generic.EXC_ENTER: exc_enter, generic.EXC_LEAVE: exc_leave,
-    generic.MATCH_SEQUENCE: match_sequence,
-    generic.MATCH_MAPPING: _plain(lambda x: isinstance(x, collections.abc.Mapping)),
-    generic.MATCH_KEYS: match_keys, generic.MATCH_CLASS: match_class, generic.LENGTH: _plain(len),
-    generic.GENERATOR_STATE: generator_state, generic.BUILTIN: lambda inst, function: getattr(builtins, inst.attrs["name"]),
-    generic.POLL: lambda inst, function: None, generic.UNSUPPORTED: unsupported, control.RAISE: raise_, control.RERAISE: reraise,
+    generic.MAKE_CELL: _plain(Cell), generic.CELL_GET: cell_get, generic.CELL_SET: cell_set,
+    generic.CHECK_BOUND: check_bound, generic.IMPORT: import_, generic.IMPORT_FROM: lambda inst, function,
+    module: getattr(module, inst.attrs["name"]), generic.EXC_MATCH: exc_match, generic.EXC_ENTER: exc_enter,
+    generic.EXC_LEAVE: exc_leave, generic.MATCH_SEQUENCE: match_sequence,
+    generic.MATCH_MAPPING: _plain(lambda x: isinstance(x, collections.abc.Mapping)), generic.MATCH_KEYS: match_keys,
+    generic.MATCH_CLASS: match_class, generic.LENGTH: _plain(len), generic.GENERATOR_STATE: generator_state,
+    generic.BUILTIN: lambda inst, function: getattr(builtins, inst.attrs["name"]), generic.POLL: lambda inst,
+    function: None, generic.UNSUPPORTED: unsupported, control.RAISE: raise_, control.RERAISE: reraise,
 }

@@ -14,7 +14,8 @@ from tests.front.executor import run
 from tests.language.corpus import corpus, each
 from tests.oracle import difference, outcome
 
-MODULES = ("test_control_flow", "test_matching", "test_functions", "test_values", "test_iteration", "test_exceptions", "test_text", "test_mixtures")
+MODULES = ("test_control_flow", "test_matching", "test_functions", "test_values", "test_iteration", "test_exceptions",
+           "test_text", "test_mixtures")
 ROWS = [row for name in MODULES for row in importlib.import_module(f"tests.language.{name}").CASES]
 case, CASES = corpus()
 
@@ -24,8 +25,8 @@ case, CASES = corpus()
 @case((4,))
 def comprehensions(n):
     k = 10
-    return ([i * k for i in range(n)], [(i, j) for i in range(n) for j in range(i) if j % 2 == 0], {i % 3 for i in range(n)},
-            {i: i * k for i in range(n) if i}, [[j for j in range(i)] for i in range(n)])
+    return ([i * k for i in range(n)], [(i, j) for i in range(n) for j in range(i) if j % 2 == 0],
+            {i % 3 for i in range(n)}, {i: i * k for i in range(n) if i}, [[j for j in range(i)] for i in range(n)])
 
 
 @case((4,))
@@ -57,10 +58,17 @@ def displays(n):
 @case((4,), (0,))
 def long_displays(n):
     """Of more than 30 items: they are made item by item."""
-    first = [n, n, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13, n + 14, n + 15, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23, n + 24, n + 25, n + 26, n + 27, n + 28, n + 29, n + 30, n + 31, n + 32]
-    second = (n, n, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13, n + 14, n + 15, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23, n + 24, n + 25, n + 26, n + 27, n + 28, n + 29, n + 30, n + 31, n + 32, 1 if n else 2, [i for i in range(n)], n, *first, n)
+    first = [n, n, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13,
+             n + 14, n + 15, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23, n + 24, n + 25, n + 26,
+             n + 27, n + 28, n + 29, n + 30, n + 31, n + 32]
+    second = (n, n, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13,
+              n + 14, n + 15, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23, n + 24, n + 25, n + 26,
+              n + 27, n + 28, n + 29, n + 30, n + 31, n + 32, 1 if n else 2, [i for i in range(n)], n, *first, n)
     second[-2 - len(first)].bit_length()
-    return first, second, [n, n, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13, n + 14, n + 15, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23, n + 24, n + 25, n + 26, n + 27, n + 28, n + 29, n + 30, n + 31, n + 32, n // n]
+    return (first, second,
+            [n, n, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13,
+             n + 14, n + 15, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23, n + 24, n + 25, n + 26,
+             n + 27, n + 28, n + 29, n + 30, n + 31, n + 32, n // n])
 
 
 @case((4,))
@@ -98,8 +106,8 @@ def test_does_what_the_interpreter_does(function, calls):
         assert not wrong, f"{function.__name__}{args}: {wrong}"
 
 
-LIBRARY = ("textwrap", "statistics", "fractions", "argparse", "difflib", "inspect", "ast", "dataclasses", "typing", "_pydecimal",
-           "collections", "tarfile", "asyncio.base_events", "unittest.case")
+LIBRARY = ("textwrap", "statistics", "fractions", "argparse", "difflib", "inspect", "ast", "dataclasses", "typing",
+           "_pydecimal", "collections", "tarfile", "asyncio.base_events", "unittest.case")
 
 
 @pytest.mark.parametrize("name", LIBRARY)
@@ -110,7 +118,8 @@ def test_every_function_of_a_module(name):
     while work:
         proto = work.pop()
         code = proto.code
-        work += [nested(proto, c, c.co_name) for c in code.co_consts if isinstance(c, types.CodeType) and c.co_flags & 2]
+        work += [nested(proto, c, c.co_name) for c in code.co_consts if isinstance(c, types.CodeType)
+                 and c.co_flags & 2]
         fn = build(proto)
         verify(fn, generic=True)
         if code.co_flags & 0x20 and not code.co_flags & 0x280:

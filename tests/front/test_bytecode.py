@@ -1,4 +1,5 @@
-"""Our decoder against the `bytecode` package, over the code of the standard library: instructions, jumps, exception ranges, positions."""
+"""Our decoder against the `bytecode` package, over the code of the standard library: instructions, jumps, exception
+ranges, positions."""
 import importlib
 import types
 
@@ -7,9 +8,10 @@ import pytest
 
 from pyjitc.front.bytecode import decode, exception_ranges
 
-MODULES = ("ast", "argparse", "asyncio.tasks", "contextlib", "copy", "dataclasses", "_pydecimal", "difflib", "doctest", "enum", "fractions", "functools",
-           "inspect", "json.decoder", "logging", "posixpath", "pickle", "random", "re", "shutil", "statistics", "string", "subprocess", "tarfile", "textwrap",
-           "threading", "tokenize", "traceback", "typing", "unittest.mock", "urllib.parse", "zipfile")
+MODULES = ("ast", "argparse", "asyncio.tasks", "contextlib", "copy", "dataclasses", "_pydecimal", "difflib", "doctest",
+           "enum", "fractions", "functools", "inspect", "json.decoder", "logging", "posixpath", "pickle", "random",
+           "re", "shutil", "statistics", "string", "subprocess", "tarfile", "textwrap", "threading", "tokenize",
+           "traceback", "typing", "unittest.mock", "urllib.parse", "zipfile")
 
 
 def every_code(module):

@@ -1,7 +1,9 @@
-"""Compare CPython, compiled code and the IR interpreter on generated programs: python -m tests.generate --seconds 60 --seed 1
+"""Compare CPython, compiled code and the IR interpreter on generated programs: python -m tests.generate --seconds 60
+--seed 1
 
---count N: that many programs; --skip N: after the first N; --interpreter K: every K-th by the IR interpreter too (0: none);
---passes K: every K-th by the IR interpreter after each pass; --refused: list what does not compile too; --show SEED: print a program and check it."""
+--count N: that many programs; --skip N: after the first N; --interpreter K: every K-th by the IR interpreter too (0:
+none); --passes K: every K-th by the IR interpreter after each pass; --refused: list what does not compile too; --show
+SEED: print a program and check it."""
 import argparse
 import re
 import time

@@ -14,11 +14,12 @@ from pyjitc import njit
 from pyjitc.base.errors import CompileError
 
 DTYPES = ("float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128")
-UNARY = ("-{}", "abs({})", "np.sqrt({})", "np.exp({})", "np.square({})", "np.floor({})", "({})[::-1]", "({})[1:]", "({}).T", "({}).copy()",
-         "np.cumsum({})", "np.ravel({})", "np.sin({})", "np.isnan({})", "np.flip({})", "({})[:, ::2]", "({})[0]", "({})[..., None]",
-         "np.sum({}, axis=0)", "np.max({}, axis=-1)", "np.mean({}, axis=0, keepdims=True)", "np.tanh({})")
-BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} / {}", "{} > {}", "{} <= {}", "np.maximum({}, {})", "np.where({} > 1, {}, 2)", "{} ** 2 + {}",
-          "np.hypot({}, {})", "np.minimum({}, {})", "{} == {}")
+UNARY = ("-{}", "abs({})", "np.sqrt({})", "np.exp({})", "np.square({})", "np.floor({})", "({})[::-1]", "({})[1:]",
+         "({}).T", "({}).copy()", "np.cumsum({})", "np.ravel({})", "np.sin({})", "np.isnan({})", "np.flip({})",
+         "({})[:, ::2]", "({})[0]", "({})[..., None]", "np.sum({}, axis=0)", "np.max({}, axis=-1)",
+         "np.mean({}, axis=0, keepdims=True)", "np.tanh({})")
+BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} / {}", "{} > {}", "{} <= {}", "np.maximum({}, {})",
+          "np.where({} > 1, {}, 2)", "{} ** 2 + {}", "np.hypot({}, {})", "np.minimum({}, {})", "{} == {}")
 SCALARS = ("2", "1.5", "k", "x", "-1", "0")
 
 
@@ -32,7 +33,8 @@ class Writer:
         if depth == 0 or r.random() < .25:
             return r.choice(self.names) if r.random() < .8 else r.choice(SCALARS)
         if r.random() < .4:
-            return r.choice(UNARY).format(f"({self.expression(depth - 1)})" if r.random() < .5 else r.choice(self.names))
+            return r.choice(UNARY).format(f"({self.expression(depth - 1)})" if r.random() < .5
+                                          else r.choice(self.names))
         return "(" + r.choice(BINARY).format(self.expression(depth - 1), self.expression(depth - 1)) + ")"
 
     def program(self):
@@ -46,7 +48,8 @@ class Writer:
             elif choice < .7:
                 lines.append(f"{r.choice('abc')} {r.choice(('+', '-', '*'))}= {self.expression(2)}")
             elif choice < .85:
-                lines.append(f"{r.choice('abc')}[{r.choice(('...', '1:', ':-1', '::2', '0', '::-1'))}] = {self.expression(2)}")
+                lines.append(f"{r.choice('abc')}[{r.choice(('...', '1:', ':-1', '::2', '0', '::-1'))}] = "
+                             f"{self.expression(2)}")
             else:
                 lines.append(f"{r.choice('abc')}[{r.choice('abc')} > 1] = {r.choice(('0', '1.5', 'k'))}")
         back = f"return {', '.join(r.sample(self.names, min(3, len(self.names))))}, {self.expression(3)}"
@@ -58,10 +61,13 @@ def arrays(seed):
     shape = tuple(r.integers(0, 5, r.integers(1, 3)) + (r.random() < .9))
     made = []
     for _ in range(3):
-        own = tuple(1 if r.random() < .15 else n for n in shape)[r.integers(0, 2) if r.random() < .2 and len(shape) > 1 else 0:]
+        own = tuple(1 if r.random() < .15 else n for n in shape)[r.integers(0, 2) if r.random() < .2 and len(shape) > 1
+                                                                 else 0:]
         values = r.uniform(-3, 5, tuple(2 * n for n in own)).astype(DTYPES[r.integers(len(DTYPES))])
         way = r.integers(4)
-        view = values[tuple(slice(0, n) for n in own)].copy() if way < 2 else values[tuple(slice(None, None, 2) for _ in own)] if way == 2 \
+        view = values[tuple(slice(0, n)
+                            for n in own)].copy() if way < 2 else values[tuple(slice(None, None, 2)
+                                                                               for _ in own)] if way == 2 \
             else values.T[tuple(slice(0, n) for n in own[::-1])].T
         made.append(view)
     if r.random() < .1:
@@ -80,8 +86,10 @@ def run(function, args):
 
 
 def coarsest(args) -> float:
-    """The largest machine epsilon among the arguments: what an elementary function of them may be off by (NumPy's as well)."""
-    return max(float(np.finfo(x.dtype).eps) if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 0.0 for x in args)
+    """The largest machine epsilon among the arguments: what an elementary function of them may be off by (NumPy's as
+    well)."""
+    return max(float(np.finfo(x.dtype).eps) if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 0.0
+               for x in args)
 
 
 def same(x, y, least=0.0):
@@ -96,7 +104,8 @@ def same(x, y, least=0.0):
     if x.dtype.kind in "fc":
         eps = max(float(np.finfo(x.dtype).eps), least)
         with np.errstate(all="ignore"):
-            return bool(np.all(np.isclose(x, y, rtol=2000 * eps, atol=200 * eps, equal_nan=True) | (x == y) | ~np.isfinite(x)))
+            return bool(np.all(np.isclose(x, y, rtol=2000 * eps, atol=200 * eps, equal_nan=True) | (x == y)
+                               | ~np.isfinite(x)))
     return bool(np.array_equal(x, y))
 
 
@@ -118,7 +127,8 @@ def check(seed):
             continue
         ran = True
         if expected[0] != actual[0] or expected[0] == "raises" and type(expected[1]) is not type(actual[1]) or expected[0] == "returns" and not (
-                same(expected[1], actual[1], coarsest(args)) and same(tuple(expected[2]), tuple(actual[2]), coarsest(args))):
+                same(expected[1], actual[1], coarsest(args))
+                and same(tuple(expected[2]), tuple(actual[2]), coarsest(args))):
             return "wrong", f"seed {seed} call {call}\n{source}\n{[(getattr(x, 'dtype', x), getattr(x, 'shape', '')) for x in args]}\n" \
                             f"{expected[:2]}\n{actual[:2]}"
     return ("ok", "") if ran else ("skipped", "")

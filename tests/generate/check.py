@@ -73,7 +73,8 @@ def excused(expected, actual) -> bool:
 
 
 def _calls(source):
-    """The program's calls whose ints stay within 64 bits: (number, arguments, outcome in CPython). ValueError: no program."""
+    """The program's calls whose ints stay within 64 bits: (number, arguments, outcome in CPython). ValueError: no
+    program."""
     try:
         plain = _loaded(source, lambda function: function, "<plain>")
         watched, seen = _watched(source)
@@ -105,7 +106,8 @@ def check(source: str) -> tuple[str, str]:
             except TypeError as error:  # a default that has no type
                 return "refused", str(error)
             if actual[0] == "raises" and isinstance(actual[1], CompileError):
-                if "does not fit in 64 bits" in actual[1].diagnostic.message:  # a literal beyond the bounds, where no call goes
+                # a literal beyond the bounds, where no call goes
+                if "does not fit in 64 bits" in actual[1].diagnostic.message:
                     return "skipped", "ints beyond 64 bits"
                 return "refused", f"{actual[1].diagnostic.message}\n{actual[1]}"
             wrong = difference(expected, actual)
@@ -155,7 +157,8 @@ def _wrong(functions, passed, args, expected) -> str:
 
 
 def passes(source: str) -> tuple[str, str]:
-    """(status, text) of the program's IR after each pass, run by the IR interpreter: the first pass that makes a difference."""
+    """(status, text) of the program's IR after each pass, run by the IR interpreter: the first pass that makes a
+    difference."""
     from tests.ir.stages import typed
 
     from pyjitc.base.options import Options

@@ -1,14 +1,16 @@
 """Random small typed programs: the text of a module with functions under @njit, of which `f` is called with CALLS.
 
-A variable keeps one kind in all of a function, but for those that are meant to have several (`mix`, `grow`). Loops are bounded. The same seed gives the same text."""
+A variable keeps one kind in all of a function, but for those that are meant to have several (`mix`, `grow`). Loops are
+bounded. The same seed gives the same text."""
 import random
 
 from .kinds import CLASSES, COMPARISONS, DTYPES, IN_PLACE, MAKES, NUMPY, SCALARS, is_python
 
-INTS = ("0", "1", "2", "3", "(-1)", "5", "7", "(-4)", "10", "63", "100", "-128", "255", "1000003", "2**31", "(-2**31)", "(2**53 + 1)", "2**62",
-        "(2**63 - 1)", "(-2**63)")
+INTS = ("0", "1", "2", "3", "(-1)", "5", "7", "(-4)", "10", "63", "100", "-128", "255", "1000003", "2**31", "(-2**31)",
+        "(2**53 + 1)", "2**62", "(2**63 - 1)", "(-2**63)")
 SMALL = ("0", "1", "2", "3", "-1", "-2", "4", "5")
-FLOATS = ("0.0", "-0.0", "1.0", "0.5", "-1.5", "2.0", "3.25", "1e10", "-7.0", "0.1", "1e308", "5e-324", "math.inf", "math.nan")
+FLOATS = ("0.0", "-0.0", "1.0", "0.5", "-1.5", "2.0", "3.25", "1e10", "-7.0", "0.1", "1e308", "5e-324", "math.inf",
+          "math.nan")
 EXCEPTIONS = ("ValueError", "IndexError", "ZeroDivisionError", "KeyError", "TypeError", "RuntimeError")
 
 
@@ -24,7 +26,8 @@ def program(seed) -> str:
     main = _Writer(r, "f", helpers, result=None, budget=r.choice((4, 8, 14)))
     texts.append(main.function())
     calls = [f"    ({''.join(_argument(r, kind) + ', ' for _, kind in main.params)})," for _ in range(4)]
-    return ("import math\n\nimport numpy as np\n\n\n" + "\n\n\n".join(texts) + "\n\n\nCALLS = [\n" + "\n".join(calls) + "\n]\n")
+    return ("import math\n\nimport numpy as np\n\n\n" + "\n\n\n".join(texts) + "\n\n\nCALLS = [\n" + "\n".join(calls)
+            + "\n]\n")
 
 
 def _argument(r, kind) -> str:
@@ -47,7 +50,8 @@ def _elements(r, dtype, shape) -> str:
     if dtype == "bool_":
         return r.choice(("True", "False"))
     if dtype.startswith("float"):
-        return r.choice(FLOATS) if dtype == "float64" else r.choice(("0.0", "-0.0", "1.5", "-2.0", "0.1", "math.nan", "1e30"))
+        return (r.choice(FLOATS) if dtype == "float64"
+                else r.choice(("0.0", "-0.0", "1.5", "-2.0", "0.1", "math.nan", "1e30")))
     if dtype.startswith("u"):
         return r.choice(("0", "1", "2", "200", "255"))
     return r.choice(("0", "1", "-1", "2", "3", "100", "-128", "127"))
@@ -104,7 +108,8 @@ class _Writer:
             params[-1] += f"={_scalar(self.r, self.params[-1][1])}"
             self.defaults = 1
         self.block(top=True)
-        if not self.lines[-1].strip().startswith(("return", "raise")) or not self.lines[-1].startswith("    " + self.lines[-1].strip()):
+        if (not self.lines[-1].strip().startswith(("return", "raise"))
+            or not self.lines[-1].startswith("    " + self.lines[-1].strip())):
             self.return_()
         return f"@njit\ndef {self.name}({', '.join(params)}):\n" + "\n".join(self.lines)
 
@@ -339,8 +344,9 @@ class _Writer:
         self.inside()
         shape = r.random()
         if shape < .8:
-            for cls in r.sample(("IndexError", "ZeroDivisionError", "ValueError", "UnboundLocalError", "(IndexError, KeyError)",
-                                 "ArithmeticError", "LookupError", "Exception"), r.choice((1, 1, 2))):
+            for cls in r.sample(("IndexError", "ZeroDivisionError", "ValueError", "UnboundLocalError",
+                                 "(IndexError, KeyError)", "ArithmeticError", "LookupError", "Exception"),
+                                r.choice((1, 1, 2))):
                 self.line(f"except {cls}" + (" as error:" if r.random() < .3 else ":"))
                 self.inside(write=self.handler)
             if r.random() < .2:
@@ -444,7 +450,8 @@ class _Writer:
         name = self.fresh("mixed")
         self.frozen.add(name)
         kinds = self.r.sample(("int", "float", "bool", "None", "tuple", *self.r.sample(NUMPY, 3)), 2)
-        values = ["None" if k == "None" else f"({self.expression('int', 1)}, {self.expression('float', 1)})" if k == "tuple"
+        values = ["None" if k == "None" else f"({self.expression('int', 1)}, {self.expression('float', 1)})"
+                  if k == "tuple"
                   else self.expression(k, 2) for k in kinds]
         if self.r.random() < .4:
             self.line(f"{name} = {values[0]} if {self.condition()} else {values[1]}")
@@ -461,7 +468,9 @@ class _Writer:
             self.line(f"{result} = {name} {symbol} {self.expression(self.r.choice(('int', 'float', 'bool')), 1)}")
             if self.depth == 1:
                 self.mixed.append(result)
-            test = self.r.choice((f"{name} > {self.expression('int', 1)}", f"isinstance({name}, {kinds[0] if kinds[0] in ('int', 'float', 'bool') else 'np.generic'})", f"{name}"))
+            test = self.r.choice((f"{name} > {self.expression('int', 1)}",
+                                  f"isinstance({name}, "
+                                  f"{kinds[0] if kinds[0] in ('int', 'float', 'bool') else 'np.generic'})", f"{name}"))
             self.line(f"if {test}:")
             self.inside()
         else:
@@ -484,8 +493,10 @@ class _Writer:
         elif self.r.random() < .5:
             self.line(f"{name} {self.r.choice('+-*')}= {self.expression(kind, 1)}")
         else:
-            self.line(f"{name} = {name} {self.r.choice('+-*')} {self.expression(self.r.choice(('int', 'float', kind)), 1)}")
-            self.line(f"if {name} {self.r.choice(('<', '>=', '=='))} {self.expression(self.r.choice(('int', 'float', kind)), 1)}:")
+            self.line(f"{name} = {name} {self.r.choice('+-*')} "
+                      f"{self.expression(self.r.choice(('int', 'float', kind)), 1)}")
+            self.line(f"if {name} {self.r.choice(('<', '>=', '=='))} "
+                      f"{self.expression(self.r.choice(('int', 'float', kind)), 1)}:")
             self.line(f"    {name} = {self.r.choice((name, self.expression(kind, 1), '3'))}")
         self.depth -= 1
         if self.depth == 1:
@@ -537,7 +548,8 @@ class _Writer:
         self.line(f"def {name}(n, {argument}):")
         self.line(f"    if n <= 0{self.r.choice(('', ' or ' + self.expression('bool', 1)))}:")
         self.line(f"        return {self.expression(kind, 1)}")
-        self.line(f"    return {name}(n - {self.r.randint(1, 2)}, {self.expression(kind, 1)}) {self.r.choice('+-*')} {self.expression(kind, 1)}")
+        self.line(f"    return {name}(n - {self.r.randint(1, 2)}, {self.expression(kind, 1)}) {self.r.choice('+-*')} "
+                  f"{self.expression(kind, 1)}")
         self.names = saved
         self.line(f"{result} = {name}({self.small()}, {self.expression(kind, 1)})")
         self.names[result] = self.maybe[result] = kind
@@ -596,12 +608,13 @@ class _Writer:
             found = self.of(kind)
             if found and r.random() < .3:
                 return r.choice(found)
-            return f"({', '.join(self.expression(part, depth - 1) for part in kind[1:])}{',' if len(kind) == 2 else ''})"
+            return (f"({', '.join(self.expression(part, depth - 1) for part in kind[1:])}{',' if len(kind) == 2 else ''})")
         if depth <= 0 or r.random() < .2:
             return self.leaf(kind)
         x = r.random()
         if x < .08:
-            return f"({self.expression(kind, depth - 1)} if {self.expression('bool', depth - 1)} else {self.expression(kind, depth - 1)})"
+            return (f"({self.expression(kind, depth - 1)} if {self.expression('bool', depth - 1)} else "
+                    f"{self.expression(kind, depth - 1)})")
         if x < .14:
             word = r.choice(("and", "or"))
             return f"({self.expression(kind, depth - 1)} {word} {self.expression(kind, depth - 1)})"
@@ -643,7 +656,8 @@ class _Writer:
         if others and not found and r.random() < .5:
             name = r.choice(others)
             return f"{kind}({name})" if kind in ("int", "float", "bool") else f"np.{kind}({name})"
-        tuples = [(n, i) for n, k in self.names.items() if k[0] == "tuple" for i, part in enumerate(k[1:]) if part == kind]
+        tuples = [(n, i) for n, k in self.names.items() if k[0] == "tuple" for i, part in enumerate(k[1:])
+                  if part == kind]
         if tuples and r.random() < .4:
             name, i = r.choice(tuples)
             return f"{name}[{i}]"
@@ -665,15 +679,16 @@ class _Writer:
                    lambda: f"({self.expression('int', depth - 1)} << {r.randint(0, 3)})",
                    lambda: f"({self.leaf('int')} ** {r.randint(0, 3)})",
                    lambda: f"~{self.leaf('int')}",
-                   lambda: f"divmod({self.expression('int', depth - 1)}, {self.expression('int', depth - 1)})[{r.randint(0, 1)}]",
+                   lambda: f"divmod({self.expression('int', depth - 1)}, "
+                           f"{self.expression('int', depth - 1)})[{r.randint(0, 1)}]",
                    lambda: f"round({self.expression('float', depth - 1)})",
                    lambda: f"math.floor({self.expression('float', depth - 1)})",
                    lambda: f"sum({self.small()} * {r.randint(1, 3)} for _ in range({self.small()}))",
                    lambda: f"(lambda x: x {r.choice('+-*')} {self.leaf('int')})({self.leaf('int')})"]
         if arrays:
             name = r.choice(arrays)
-            choices += [lambda: f"len({name})", lambda: f"{name}.shape[{self.names[name][2] - 1}]", lambda: f"{name}.size",
-                        lambda: f"{name}.ndim"]
+            choices += [lambda: f"len({name})", lambda: f"{name}.shape[{self.names[name][2] - 1}]",
+                        lambda: f"{name}.size", lambda: f"{name}.ndim"]
         return r.choice(choices)()
 
     def floating(self, depth) -> str:

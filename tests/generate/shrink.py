@@ -109,7 +109,8 @@ def _expressions(node):
         yield from (arg for arg in node.args if not isinstance(arg, ast.GeneratorExp))
     elif isinstance(node, ast.Tuple):
         yield from node.elts
-    if not isinstance(node, (ast.Constant, ast.Name, ast.Lambda)) or isinstance(node, ast.Constant) and len(repr(node.value)) > 1 \
+    if not isinstance(node, (ast.Constant, ast.Name,
+                             ast.Lambda)) or isinstance(node, ast.Constant) and len(repr(node.value)) > 1 \
             and not isinstance(node.value, (str, bool)) and node.value is not None:
         yield ast.Constant(1)
         yield ast.Constant(0)

@@ -32,9 +32,10 @@ def test_same_seed_same_program():
 
 def test_constructs_occur():
     seen = {type(node) for seed in range(300) for node in ast.walk(ast.parse(program(seed)))}
-    assert not {ast.For, ast.While, ast.If, ast.Try, ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Assert, ast.Delete, ast.Tuple,
-                ast.Lambda, ast.Nonlocal, ast.FunctionDef, ast.AugAssign, ast.Subscript, ast.Slice, ast.IfExp, ast.BoolOp, ast.Compare,
-                ast.GeneratorExp, ast.Call, ast.keyword, ast.Attribute} - seen
+    assert not {ast.For, ast.While, ast.If, ast.Try, ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Assert,
+                ast.Delete, ast.Tuple, ast.Lambda, ast.Nonlocal, ast.FunctionDef, ast.AugAssign, ast.Subscript,
+                ast.Slice, ast.IfExp, ast.BoolOp, ast.Compare, ast.GeneratorExp, ast.Call, ast.keyword,
+                ast.Attribute} - seen
 
 
 WRONG = """

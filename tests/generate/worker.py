@@ -17,7 +17,8 @@ class Worker:
         self.child = None
 
     def ask(self, source: str, how: str = "check") -> tuple[str, str]:
-        """(status, text) as a function of check.py gives them (check, stages or passes), or ('crash', how), ('hang', '')."""
+        """(status, text) as a function of check.py gives them (check, stages or passes), or ('crash', how), ('hang',
+        '')."""
         if self.child is None:
             self.said = tempfile.TemporaryFile()  # a pipe that nobody reads would stop the child when it is full
             self.child = subprocess.Popen([sys.executable, "-X", "faulthandler", "-m", "tests.generate.worker"],

@@ -1,7 +1,8 @@
-"""Generic IR as text, and what inference makes of it: cases/*.ir. `python -m tests.infer.test_cases --update` writes what is expected.
+"""Generic IR as text, and what inference makes of it: cases/*.ir. `python -m tests.infer.test_cases --update` writes
+what is expected.
 
-A case: `# case: what it shows`, `# types: int, float` of the arguments, a generic function `f`, and `# expect:` with typed IR, or
-with the error that names what is wrong. Names of globals are Python's builtins.
+A case: `# case: what it shows`, `# types: int, float` of the arguments, a generic function `f`, and `# expect:` with
+typed IR, or with the error that names what is wrong. Names of globals are Python's builtins.
 """
 import re
 import sys
@@ -37,8 +38,8 @@ def read(path):
         head, fn, rest = text.partition("fn ")
         before, _, after = (fn + rest).partition("# expect:")
         types = re.search(r"(?m)^# types: ?(.*)$", head)[1]
-        yield Case(re.search(r"# case: (.*)", head)[1], tuple(map(parse_type, filter(None, types.split("; ")))), head, before,
-                   after.strip() + "\n")
+        yield Case(re.search(r"# case: (.*)", head)[1], tuple(map(parse_type, filter(None, types.split("; ")))), head,
+                   before, after.strip() + "\n")
 
 
 def result(case):
@@ -55,8 +56,8 @@ def result(case):
         return whole if function is space["f"] else functions.prototype_of(function)
 
     try:
-        found = specialise(space["f"], case.types, library=compiler._library, build=build, prototype=prototype, nested=functions.nested,
-                           options=Options())[0]
+        found = specialise(space["f"], case.types, library=compiler._library, build=build, prototype=prototype,
+                           nested=functions.nested, options=Options())[0]
     except CompileError as error:
         return f"{error.diagnostic.message}\n"
     verify_module(found, "inference")

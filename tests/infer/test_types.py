@@ -32,10 +32,12 @@ def either(t, x, y):
 
 
 @pytest.mark.parametrize("x, y, expected", [
-    (1, 2, "int"), (1, 2.5, "float | int"), (1, True, "bool | int"), (1, None, "None | int"), (1.5, 1j, "complex | float"),
-    ((1, 2), (3, 4.5), "(int, float | int)"), ((1, 2), (1, 2, 3), "(int, int) | (int, int, int)"), ("a", "b", "str"), ("a", 1, "int | str"),
-    (A, A[::2], "float64[:]"), (A, np.ones((2, 2)), "float64[:, ::1] | float64[::1]"), (np.ones((2, 2)), np.ones((2, 2)).T, "float64[:, :]"),
-    (A, A.astype("f4"), "float32[::1] | float64[::1]"), (A, None, "None | float64[::1]"), (np.int8(1), np.int64(2), "int64 | int8"),
+    (1, 2, "int"), (1, 2.5, "float | int"), (1, True, "bool | int"), (1, None, "None | int"),
+    (1.5, 1j, "complex | float"), ((1, 2), (3, 4.5), "(int, float | int)"),
+    ((1, 2), (1, 2, 3), "(int, int) | (int, int, int)"), ("a", "b", "str"), ("a", 1, "int | str"),
+    (A, A[::2], "float64[:]"), (A, np.ones((2, 2)), "float64[:, ::1] | float64[::1]"),
+    (np.ones((2, 2)), np.ones((2, 2)).T, "float64[:, :]"), (A, A.astype("f4"), "float32[::1] | float64[::1]"),
+    (A, None, "None | float64[::1]"), (np.int8(1), np.int64(2), "int64 | int8"),
     (np.float32(1), np.float64(2), "float32 | float64")])
 def test_two_values_meet(x, y, expected):
     assert result(either, True, x, y) == result(either, True, y, x) == expected
@@ -218,16 +220,19 @@ def test_an_error_names_its_place_and_how_it_got_there():
     with pytest.raises(TypingError) as caught:
         typed(failing, (1,))
     found = caught.value.diagnostic
-    assert found.message == "'int' object is not subscriptable" and found.function == "inner" and found.types == (("x", "int"),)
+    assert (found.message == "'int' object is not subscriptable" and found.function == "inner"
+            and found.types == (("x", "int"),))
     assert found.line == inner.__code__.co_firstlineno + 1
     assert len(found.notes) == 1 and "in failing" in found.notes[0]
 
 
 @pytest.mark.parametrize("source, args, message", [
-    ("x.nothing", (1,), "'int' object has no attribute 'nothing'"), ("x + 'a'", (1,), "unsupported operand type(s) for +: 'int' and 'str'"),
+    ("x.nothing", (1,), "'int' object has no attribute 'nothing'"),
+    ("x + 'a'", (1,), "unsupported operand type(s) for +: 'int' and 'str'"),
     ("x()", (1,), "'int' object is not callable"), ("len(x)", (1,), "object of type 'int' has no len()"),
     ("x[0, 0]", (A,), "too many indices for array: array is 1-dimensional, but 2 were indexed"),
-    ("-x", ("a",), "bad operand type for unary -: 'str'"), ("[*x]", (1,), "Value after * must be an iterable, not int")])
+    ("-x", ("a",), "bad operand type for unary -: 'str'"),
+    ("[*x]", (1,), "Value after * must be an iterable, not int")])
 def test_errors_are_those_of_python(source, args, message):
     space: dict = {"np": np}
     exec(f"def f(x): return {source}", space)

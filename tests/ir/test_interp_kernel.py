@@ -19,8 +19,9 @@ def three(size):
 
 def threads(kernel, args):
     types = tuple(map(typeof, args))
-    return specialise(kernel.py_func, types, library=blockcode._library, build=compiler._build, prototype=functions.prototype_of,
-                      nested=functions.nested, options=kernel.options)[0], interp_kernel.run_kernel
+    return specialise(kernel.py_func, types, library=blockcode._library, build=compiler._build,
+                      prototype=functions.prototype_of, nested=functions.nested,
+                      options=kernel.options)[0], interp_kernel.run_kernel
 
 
 def blocks(kernel, args):

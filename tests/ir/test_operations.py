@@ -1,4 +1,5 @@
-"""The table of operations is complete: each has a meaning in the IR interpreter, and its `eval` takes what it declares."""
+"""The table of operations is complete: each has a meaning in the IR interpreter, and its `eval` takes what it
+declares."""
 import inspect
 
 import pytest
@@ -18,9 +19,11 @@ def test_has_a_meaning(op):
 @pytest.mark.parametrize("op", [op for op in TYPED if op.eval_attrs], ids=lambda op: op.name)
 def test_eval_takes_the_attributes(op):
     taken = inspect.signature(op.eval).parameters.values()
-    assert any(p.kind is p.VAR_KEYWORD for p in taken) or op.attrs <= {p.name for p in taken if p.kind is p.KEYWORD_ONLY}
+    assert (any(p.kind is p.VAR_KEYWORD for p in taken)
+            or op.attrs <= {p.name for p in taken if p.kind is p.KEYWORD_ONLY})
 
 
 def test_the_interpreter_means_nothing_else():
-    methods = {name[3:] for cls in (interp._Machine, interp_kernel._KernelMachine) for name in vars(cls) if name.startswith("do_")}
+    methods = {name[3:] for cls in (interp._Machine, interp_kernel._KernelMachine) for name in vars(cls)
+               if name.startswith("do_")}
     assert methods <= OPS.keys()

@@ -46,17 +46,20 @@ def test_text_shows_types_edges_and_lines():
 
 
 def test_callees_are_named():
-    text = "\n".join(line for line in show(typed(outer, (1.0,)).functions[0]).splitlines() if "const <inner>" not in line)
+    text = "\n".join(line for line in show(typed(outer, (1.0,)).functions[0]).splitlines()
+                     if "const <inner>" not in line)
     assert "= invoke @inner(" in text
     with pytest.raises(SyntaxError, match="no function @inner"):
         parse(text, OPS)
 
 
 @pytest.mark.parametrize("value", [
-    None, True, 0, -5, 1.5, float("inf"), -0.0, 1e300, 2j, 1 - 2.5j, complex(float("inf"), -0.0), "a, {b} ! 'c' # \n", b"\x00'", (),
-    (1,), ("x", (2.0, None)), np.datetime64("2020-01-01T05"), np.timedelta64("NaT", "25s"), np.timedelta64(7), ..., len, ValueError, k.Undefined, k.Array(k.int8, 2, "A")])
+    None, True, 0, -5, 1.5, float("inf"), -0.0, 1e300, 2j, 1 - 2.5j, complex(float("inf"), -0.0), "a, {b} ! 'c' # \n",
+    b"\x00'", (), (1,), ("x", (2.0, None)), np.datetime64("2020-01-01T05"), np.timedelta64("NaT", "25s"),
+    np.timedelta64(7), ..., len, ValueError, k.Undefined, k.Array(k.int8, 2, "A")])
 def test_attributes_are_read_back(value):
-    values = [value, np.float32(value)] if type(value) is float else [value, np.int8(value)] if type(value) is int else [value]
+    values = ([value, np.float32(value)] if type(value) is float else [value, np.int8(value)] if type(value) is int
+              else [value])
     for each in values:
         text = f"fn f() -> None:\n  entry():\n    v = const {attribute(each)} : object\n    return v\n"
         fn = parse(text, OPS, {"<builtin len>": len})
@@ -66,9 +69,11 @@ def test_attributes_are_read_back(value):
 
 
 @pytest.mark.parametrize("t", [
-    k.Int, k.Array(k.float32, 2, "F", False), k.Tuple((k.Int, k.Tuple(()), k.Tuple((k.Str,)))), k.union_of((k.Int, k.NoneType)),
-    k.Exception_(KeyError), k.Iterator(k.Range), k.Struct("pair", (("a", k.Int), ("b", k.union_of((k.Int, k.Float))))),
-    k.Method(k.Array(k.int8, 1), "sum"), k.Slice(k.Int, k.NoneType, k.NoneType), k.Singleton(len), k.DType(k.float64), k.Unbound, k.NpTime("M", "D"), k.Array(k.NpTime("m", "s", 25), 2), k.NpTime("m")])
+    k.Int, k.Array(k.float32, 2, "F", False), k.Tuple((k.Int, k.Tuple(()), k.Tuple((k.Str,)))),
+    k.union_of((k.Int, k.NoneType)), k.Exception_(KeyError), k.Iterator(k.Range),
+    k.Struct("pair", (("a", k.Int), ("b", k.union_of((k.Int, k.Float))))), k.Method(k.Array(k.int8, 1), "sum"),
+    k.Slice(k.Int, k.NoneType, k.NoneType), k.Singleton(len), k.DType(k.float64), k.Unbound, k.NpTime("M", "D"),
+    k.Array(k.NpTime("m", "s", 25), 2), k.NpTime("m")])
 def test_types_are_read_back(t):
     text = f"fn f(x: {t}) -> {t}:\n  entry(x: {t}):\n    return x\n"
     fn = parse(text, OPS)
@@ -77,15 +82,17 @@ def test_types_are_read_back(t):
 
 
 @pytest.mark.parametrize("line, why", [
-    ("x = nothing y : int", "unknown operation 'nothing'"), ("return y", "y is not defined"), ("jump b()", "no block b"),
-    ("x = iadd p, p : in", "unknown type 'in'"), ("x = iadd p, p : int junk", "unexpected 'junk'"), ("return p p", "unexpected text")])
+    ("x = nothing y : int", "unknown operation 'nothing'"), ("return y", "y is not defined"),
+    ("jump b()", "no block b"), ("x = iadd p, p : in", "unknown type 'in'"),
+    ("x = iadd p, p : int junk", "unexpected 'junk'"), ("return p p", "unexpected text")])
 def test_mistakes_are_located(line, why):
     with pytest.raises(SyntaxError, match=f"line 3: {why}"):
         parse(f"fn f(p: int) -> int:\n  entry(p: int):\n    {line}\n    return p\n", OPS)
 
 
 def test_comments_are_skipped():
-    fn = parse("# a case\nfn f() -> str:\n  entry():  # here\n    v = const '# no comment' : str\n\n    return v\n", OPS)
+    fn = parse("# a case\nfn f() -> str:\n  entry():  # here\n    v = const '# no comment' : str\n\n    return v\n",
+               OPS)
     assert fn.entry.insts[0].attrs["value"] == "# no comment"
 
 

@@ -31,27 +31,33 @@ fn k(out: {result}[::1]) -> None:
 
 
 @pytest.mark.parametrize("how, expected", [
-    ("idx", lambda t: t // 32 * 32 + 1), ("up", lambda t: t - 1 if t % 32 else t), ("down", lambda t: t + 1 if t % 32 < 31 and t < 39 else t),
-    ("xor", lambda t: t ^ 1)])
+    ("idx", lambda t: t // 32 * 32 + 1), ("up", lambda t: t - 1 if t % 32 else t),
+    ("down", lambda t: t + 1 if t % 32 < 31 and t < 39 else t), ("xor", lambda t: t ^ 1)])
 def test_shuffle(how, expected):
-    out = of_lanes(f"    s = shuffle all, t, one {{how: '{how}', width: 32}} : int\n    r = cast s {{type: int64}} : int64")
+    out = of_lanes(f"    s = shuffle all, t, one {{how: '{how}', width: 32}} : int\n    r = cast s {{type: int64}} : "
+                   f"int64")
     assert out.tolist() == [expected(t) for t in range(40)]
 
 
 @pytest.mark.parametrize("line, expected", [
     ("b = ballot all, p : int", lambda t: 0xAAAAAAAA if t < 32 else 0xAA),
-    ("a = match_any all, m : int\n    b = iand a, all : int", lambda t: 0xFFFFFFFF & (0xAAAAAAAA if t % 2 else 0x55555555) if t < 32 else 0xAA if t % 2 else 0x55),
-    ("b = match_all all, m : int", lambda t: 0), ("b = warp_reduce all, t {how: 'add'} : int", lambda t: 496 if t < 32 else sum(range(32, 40))),
+    ("a = match_any all, m : int\n    b = iand a, all : int",
+     lambda t: 0xFFFFFFFF & (0xAAAAAAAA if t % 2 else 0x55555555) if t < 32 else 0xAA if t % 2 else 0x55),
+    ("b = match_all all, m : int", lambda t: 0),
+    ("b = warp_reduce all, t {how: 'add'} : int", lambda t: 496 if t < 32 else sum(range(32, 40))),
     ("b = warp_reduce all, t {how: 'max'} : int", lambda t: 31 if t < 32 else 39),
-    ("b = active_mask : int", lambda t: 0xFFFFFFFF if t < 32 else 0xFF), ("warp_barrier all\n    b = lane_id : int", lambda t: t % 32)])
+    ("b = active_mask : int", lambda t: 0xFFFFFFFF if t < 32 else 0xFF),
+    ("warp_barrier all\n    b = lane_id : int", lambda t: t % 32)])
 def test_warps(line, expected):
-    out = of_lanes(f"    m = imod t, two : int\n    p = ieq m, one : bool\n    {line}\n    r = cast b {{type: int64}} : int64")
+    out = of_lanes(f"    m = imod t, two : int\n    p = ieq m, one : bool\n    {line}\n    r = cast b {{type: int64}} "
+                   f": int64")
     assert out.tolist() == [expected(t) for t in range(40)]
 
 
 @pytest.mark.parametrize("how, expected", [("all", False), ("any", True), ("eq", False)])
 def test_votes(how, expected):
-    out = of_lanes(f"    p = ieq t, one : bool\n    v = vote all, p {{how: '{how}'}} : bool\n    r = cast v {{type: bool_}} : bool_", 32, "bool_", np.bool_)
+    out = of_lanes(f"    p = ieq t, one : bool\n    v = vote all, p {{how: '{how}'}} : bool\n    r = cast v {{type: "
+                   f"bool_}} : bool_", 32, "bool_", np.bool_)
     assert out.tolist() == [expected] * 32
 
 
@@ -67,9 +73,11 @@ def test_barriers_that_count(how, expected):
     assert out.tolist() == [expected] * 40
 
 
-@pytest.mark.parametrize("how, expected", [("add", 780), ("max", 39), ("min", 0), ("xor", 0), ("inc", 39), ("exch", 39), ("sub", -780)])
+@pytest.mark.parametrize("how, expected",
+                         [("add", 780), ("max", 39), ("min", 0), ("xor", 0), ("inc", 39), ("exch", 39), ("sub", -780)])
 def test_atomics(how, expected):
-    out = of_lanes(f"    zero = const 0 : int\n    w = cast t {{type: int64}} : int64\n    old = atomic out, zero, w {{how: '{how}'}} : int64\n"
+    out = of_lanes(f"    zero = const 0 : int\n    w = cast t {{type: int64}} : int64\n    old = atomic out, zero, w "
+                   f"{{how: '{how}'}} : int64\n"
                    "    barrier\n    r = array_load out, zero : int64\n    barrier")
     assert out[1] == expected
 
@@ -105,7 +113,8 @@ def test_draws_are_those_of_numpy():
     assert random.RANDOM_NEXT(mine, kind="double") == theirs.random()
     assert random.RANDOM_NEXT(mine, kind="uint64") == theirs.bit_generator.random_raw()
     assert random.RANDOM_CALL(mine, 2.0, symbol="random_standard_gamma", result=k.Float) == theirs.standard_gamma(2.0)
-    assert random.RANDOM_BOUNDED(mine, np.uint64(3), np.uint64(9), False) == theirs.integers(3, 12, endpoint=True, dtype=np.uint64)
+    assert (random.RANDOM_BOUNDED(mine, np.uint64(3), np.uint64(9), False)
+            == theirs.integers(3, 12, endpoint=True, dtype=np.uint64))
     assert random.RANDOM_GLOBAL(cls=np.random.RandomState) is np.random.mtrand._rand
     state = np.random.RandomState(3)
     state.normal()

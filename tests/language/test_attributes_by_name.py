@@ -30,20 +30,24 @@ module = types.ModuleType("module_of_the_test")
 
 
 def of_anything(x):
-    return hasattr(x, "real"), hasattr(x, "shape"), hasattr(x, "bit_length"), hasattr(x, "nothing"), getattr(x, "real", -1), getattr(x, "nothing", x)
+    return (hasattr(x, "real"), hasattr(x, "shape"), hasattr(x, "bit_length"), hasattr(x, "nothing"),
+            getattr(x, "real", -1), getattr(x, "nothing", x))
 
 
 def of_array(x):
-    return getattr(x, "size"), getattr(x, "T").shape, getattr(x, "sum")(), getattr(np, "sqrt")(x), getattr(x, "nothing", None)
+    return (getattr(x, "size"), getattr(x, "T").shape, getattr(x, "sum")(), getattr(np, "sqrt")(x),
+            getattr(x, "nothing", None))
 
 
 def of_tuple(p):
-    return hasattr(p, "x"), hasattr(p, "norm"), hasattr(p, "index"), getattr(p, "norm")() if hasattr(p, "norm") else 0, getattr(p, "z", 3)
+    return (hasattr(p, "x"), hasattr(p, "norm"), hasattr(p, "index"), getattr(p, "norm")() if hasattr(p, "norm") else 0,
+            getattr(p, "z", 3))
 
 
 def of_constants():
-    return (hasattr(Colour, "RED"), hasattr(Colour, "BLUE"), hasattr(Colour.RED, "value"), hasattr(Colour.RED, "nothing"), hasattr(math, "pi"),
-            hasattr(math, "nothing"), getattr(math, "tau", 0), hasattr(Shape, "sides"), hasattr(Shape, "__name__"), getattr(Shape, "corners", 4))
+    return (hasattr(Colour, "RED"), hasattr(Colour, "BLUE"), hasattr(Colour.RED, "value"),
+            hasattr(Colour.RED, "nothing"), hasattr(math, "pi"), hasattr(math, "nothing"), getattr(math, "tau", 0),
+            hasattr(Shape, "sides"), hasattr(Shape, "__name__"), getattr(Shape, "corners", 4))
 
 
 def by_kind(x):
@@ -54,7 +58,8 @@ def by_kind(x):
 
 @pytest.mark.parametrize("function, calls", [
     (of_anything, [(1,), (1.5,), (True,), (2j,), (np.float32(2),), (np.int64(3),), (np.ones(2),), ((1, 2),)]),
-    (of_array, [(np.ones((2, 3)),)]), (of_tuple, [(Point(3, 4),), (Vector(3, 4),)]), (of_constants, [()]), (by_kind, [(4,), (np.zeros(3),)]),
+    (of_array, [(np.ones((2, 3)),)]), (of_tuple, [(Point(3, 4),), (Vector(3, 4),)]), (of_constants, [()]),
+    (by_kind, [(4,), (np.zeros(3),)]),
 ], ids=lambda x: x.__name__ if callable(x) else "")
 def test_agrees(function, calls):
     for args in calls:
@@ -86,7 +91,8 @@ def test_missing_attribute():
 
 
 @pytest.mark.parametrize("call, message", [
-    ("getattr(x)", "getattr expected at least 2 arguments, got 1"), ("getattr(x, 'a', 1, 2)", "getattr expected at most 3 arguments, got 4"),
+    ("getattr(x)", "getattr expected at least 2 arguments, got 1"),
+    ("getattr(x, 'a', 1, 2)", "getattr expected at most 3 arguments, got 4"),
     ("hasattr(x)", "hasattr expected 2 arguments, got 1"), ("hasattr(x, name='a')", "takes no keyword arguments"),
     ("getattr(x, 5)", "attribute name must be string, not 'int'"), ("getattr(x, name)", "must be a constant")])
 def test_wrong_calls(call, message):

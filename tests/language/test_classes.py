@@ -1,4 +1,5 @@
-"""What classes of the program say: methods, properties and operators of named tuples, enum members, attributes of classes."""
+"""What classes of the program say: methods, properties and operators of named tuples, enum members, attributes of
+classes."""
 import enum
 import math
 import typing
@@ -181,8 +182,9 @@ def uses(x):
 def test_changes_of_a_class_are_seen(monkeypatch):
     compiled = njit(uses)
     assert compiled(5) == uses(5)
-    for owner, name, value in ((Config, "steps", 4), (Config, "scaled", lambda x: x * 10), (Config, "moved", staticmethod(lambda x: -x)),
-                               (Other, "steps", 2.5), (Config, "made", classmethod(lambda cls, x, k=0: k))):
+    for owner, name, value in ((Config, "steps", 4), (Config, "scaled", lambda x: x * 10),
+                               (Config, "moved", staticmethod(lambda x: -x)), (Other, "steps", 2.5),
+                               (Config, "made", classmethod(lambda cls, x, k=0: k))):
         monkeypatch.setattr(owner, name, value, raising=False)
         assert compiled(5) == uses(5)
     monkeypatch.delattr(Config, "steps")
@@ -219,7 +221,8 @@ SIZED = Sized(1.0)
 
 
 def test_special_methods_that_are_not_asked():
-    with pytest.raises(TypeError, match=r"'p' is a Sized with its own __len__, which compiled code does not ask; pass tuple\(x\)"):
+    with pytest.raises(TypeError,
+                       match=r"'p' is a Sized with its own __len__, which compiled code does not ask; pass tuple\(x\)"):
         njit(lambda p: len(p))(SIZED)
     with pytest.raises(TypingError, match="'Sized' has its own __len__"):
         njit(lambda: Sized(1.0))()

@@ -1,11 +1,13 @@
-"""A Python constant that meets another type of number in one variable keeps its own type on the paths where it stands."""
+"""A Python constant that meets another type of number in one variable keeps its own type on the paths where it
+stands."""
 import numpy as np
 import pytest
 
 from pyjitc import njit
 from tests.oracle import agree
 
-DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "bool_")
+DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64",
+          "bool_")
 
 
 def sum_of(a):
@@ -259,10 +261,13 @@ def mean(a):
     return total / max(count, 1)
 
 
-PROGRAMS = [sum_of, sum_from_a_float, product, parsed, last_but_one, branch, branch_of_a_float, three_ways, conditional_expression, early, nested,
-            left_by_break, while_it_is_small, from_try, from_finally, from_match, in_a_cell, captured, default, through_a_function,
-            given_to_a_function, in_a_tuple, as_an_index, stored, shown, asked, truth, mean]
-ORDERED = {parsed, last_but_one, while_it_is_small, default, through_a_function, given_to_a_function, as_an_index, truth, helper}  # complex has no order
+PROGRAMS = [sum_of, sum_from_a_float, product, parsed, last_but_one, branch, branch_of_a_float, three_ways,
+            conditional_expression, early, nested, left_by_break, while_it_is_small, from_try, from_finally, from_match,
+            in_a_cell, captured, default, through_a_function, given_to_a_function, in_a_tuple, as_an_index, stored,
+            shown, asked, truth, mean]
+# complex has no order
+ORDERED = {parsed, last_but_one, while_it_is_small, default, through_a_function, given_to_a_function, as_an_index,
+           truth, helper}
 SIGNED = {parsed, last_but_one, branch_of_a_float, as_an_index}  # np.bool_ has no difference
 
 
@@ -371,7 +376,8 @@ def test_a_sum_of_a_row_is_one_number_in_the_loop():
     text = next(iter(compiled.inspect_ir().values()))
     assert "dual" in text  # before the passes
     body = next(iter(compiled.inspect_llvm().values()))
-    assert "sitofp" not in body and "phi i16" not in body and not [line for line in body.splitlines() if "phi i1 " in line]
+    assert ("sitofp" not in body and "phi i16" not in body
+            and not [line for line in body.splitlines() if "phi i1 " in line])
 
 
 def in_arrays(a):
@@ -419,8 +425,9 @@ def chosen(x):
 def of_each(a):
     y = chosen(a[0])
     z = max(0.0, y)
-    return (np.fromiter((chosen(x) for x in a), np.float64), sum(chosen(x) for x in a), max(map(chosen, a)), divmod(z, 2), abs(z),
-            round(z), z ** 2, int(z), complex(z), str(z), f"{z:.2f}", hash(z), isinstance(z, np.floating), np.full(2, z), np.zeros(2) + z)
+    return (np.fromiter((chosen(x) for x in a), np.float64), sum(chosen(x) for x in a), max(map(chosen, a)),
+            divmod(z, 2), abs(z), round(z), z ** 2, int(z), complex(z), str(z), f"{z:.2f}", hash(z),
+            isinstance(z, np.floating), np.full(2, z), np.zeros(2) + z)
 
 
 def test_numbers_of_two_types_as_arguments():
@@ -443,7 +450,8 @@ def extremes_of_several(a):
     numbers = np.zeros(3, np.uint8)
     numbers[0] = clipped
     numbers[1] = np.uint8(clipped)
-    return low, high, top, clipped, numbers, max(low, high), min(high, top), max(0, high), min(high, 0), np.float32(top), high < top
+    return (low, high, top, clipped, numbers, max(low, high), min(high, top), max(0, high), min(high, 0),
+            np.float32(top), high < top)
 
 
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if d != "complex64"])

@@ -57,7 +57,8 @@ def over_members():
     for colour in Colour:
         total += colour.value
         last = colour
-    return total, last is Colour.BLUE, len(Colour), [level + 1 for level in Level] if False else sum(level for level in Level)
+    return (total, last is Colour.BLUE, len(Colour), [level + 1 for level in Level] if False
+            else sum(level for level in Level))
 
 
 def over_none():
@@ -87,7 +88,8 @@ def level_of(x):
 
 
 def constants():
-    return Colour(2) is Colour.GREEN, Colour["BLUE"].value, Colour["AZURE"] is Colour.BLUE, Level["HIGH"] + 1, Colour(Colour.RED) is Colour.RED
+    return (Colour(2) is Colour.GREEN, Colour["BLUE"].value, Colour["AZURE"] is Colour.BLUE, Level["HIGH"] + 1,
+            Colour(Colour.RED) is Colour.RED)
 
 
 def contained():
@@ -106,8 +108,10 @@ def caught(x):
 
 
 @pytest.mark.parametrize("function, calls", [
-    (over_members, [()]), (over_none, [()]), (over_mixed, [(2,), (0.5,)]), (by_value, [(1,), (2,), (5,), (7,), (2.0,), (True,), (np.int64(5),), (np.float32(2.5),)]),
-    (level_of, [(1,), (10,), (3,)]), (constants, [()]), (contained, [()]), (wrong_constant, [()]), (caught, [(3,), (5,), (2.5,)]),
+    (over_members, [()]), (over_none, [()]), (over_mixed, [(2,), (0.5,)]),
+    (by_value, [(1,), (2,), (5,), (7,), (2.0,), (True,), (np.int64(5),), (np.float32(2.5),)]),
+    (level_of, [(1,), (10,), (3,)]), (constants, [()]), (contained, [()]), (wrong_constant, [()]),
+    (caught, [(3,), (5,), (2.5,)]),
 ], ids=lambda x: x.__name__ if callable(x) else "")
 def test_agrees(function, calls):
     for args in calls:
@@ -115,9 +119,10 @@ def test_agrees(function, calls):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("sum(a.value for a in Access)", "only those of a plain enum are"), ("Asked(x).value", "which compiled code does not ask"),
-    ("len(Strange)", "only those of a plain enum are"), ("Colour['NONE']", "'NONE'"), ("Colour[x]", "must be a constant"),
-    ("1 in Colour", "for members of a plain enum"), ("Colour()", "compiled with one value"), ("Colour(value=x)", "compiled with one value")])
+    ("sum(a.value for a in Access)", "only those of a plain enum are"),
+    ("Asked(x).value", "which compiled code does not ask"), ("len(Strange)", "only those of a plain enum are"),
+    ("Colour['NONE']", "'NONE'"), ("Colour[x]", "must be a constant"), ("1 in Colour", "for members of a plain enum"),
+    ("Colour()", "compiled with one value"), ("Colour(value=x)", "compiled with one value")])
 def test_refused(text, message):
     scope = dict(globals())
     exec(f"def f(x): return {text}", scope)

@@ -298,7 +298,8 @@ def result_of_the_interpreter(n):
     return sys.float_info  # here
 
 
-@wrong(3, says="depends on the path that led here: complex128[::1] | float64[::1]", at="np.hstack((r, r))", hint="astype")
+@wrong(3, says="depends on the path that led here: complex128[::1] | float64[::1]", at="np.hstack((r, r))",
+       hint="astype")
 def array_of_two_dtypes(n):
     r = np.zeros(2) if n > 2 else np.zeros(2, np.complex128)
     return np.hstack((r, r))  # here
@@ -309,14 +310,16 @@ def limits_of_an_array(n):
     return np.finfo(n).max  # here
 
 
-@wrong(3, says="items of which many may have one of several types", at="np.array([x, y, x, y, x, y, x, y])", hint="float(x)")
+@wrong(3, says="items of which many may have one of several types", at="np.array([x, y, x, y, x, y, x, y])",
+       hint="float(x)")
 def array_of_many_unions(n):
     x = n if n > 1 else 1.5
     y = 2.5 if n > 1 else n
     return np.array([x, y, x, y, x, y, x, y])  # here
 
 
-@wrong(np.zeros((2, 2)), says="numpy.einsum_path is not compiled yet", at='np.einsum_path("ij,jk", n, n)', hint="the nearest function that is: numpy.einsum")
+@wrong(np.zeros((2, 2)), says="numpy.einsum_path is not compiled yet", at='np.einsum_path("ij,jk", n, n)',
+       hint="the nearest function that is: numpy.einsum")
 def function_that_numpy_wraps(n):
     return np.einsum_path("ij,jk", n, n)  # here
 
@@ -552,11 +555,11 @@ def added_in_place(x, y):
 
 
 @pytest.mark.parametrize("function, args, advice", [
-    (lambda s: s.upper(), ("b",), "outside"), (lambda s: int(s), ("3",), "outside"), (lambda n: f"{(lambda: n)}", (3,), "strings"),
-    (lambda n: np.zeros(n, "int33"), (3,), "did you mean 'int32'?"),
+    (lambda s: s.upper(), ("b",), "outside"), (lambda s: int(s), ("3",), "outside"),
+    (lambda n: f"{(lambda: n)}", (3,), "strings"), (lambda n: np.zeros(n, "int33"), (3,), "did you mean 'int32'?"),
     (lambda n: np.zeros(n, "whole"), (3,), "np.float64"), (lambda n: [k for k in {"a": n}], (3,), "array"),
-    (lambda x: x == (1, 2), (np.float32(1),), "np.array"), (lambda x: x + (1, 2), (np.float32(1),), "np.array"), (added_in_place, (np.arange(3), 0.5), "x = x + y"),
-    (lambda n: Manager.__qualname__, (3,), "outside"),
+    (lambda x: x == (1, 2), (np.float32(1),), "np.array"), (lambda x: x + (1, 2), (np.float32(1),), "np.array"),
+    (added_in_place, (np.arange(3), 0.5), "x = x + y"), (lambda n: Manager.__qualname__, (3,), "outside"),
     (lambda n: Manager(), (3,), "named tuple"), (lambda n: eval("n"), (3,), "expression"),
 ])
 def test_advice_for(function, args, advice):
@@ -586,7 +589,8 @@ def test_errors_that_no_rule_meant_to_raise(monkeypatch):
     with pytest.raises(CompileError, match="KeyError in the compiler: 'nothing'") as error:
         njit(f)(1.0)
     assert error.value.diagnostic.line == f.__code__.co_firstlineno + 1
-    assert error.value.diagnostic.hint.startswith("this is a defect of pyjitc (test_errors.py:") and "report it" in error.value.diagnostic.hint
+    assert (error.value.diagnostic.hint.startswith("this is a defect of pyjitc (test_errors.py:")
+            and "report it" in error.value.diagnostic.hint)
 
 
 def test_too_many_types_that_meet_at_a_handler():
@@ -657,8 +661,8 @@ def test_text_and_arguments_of_exceptions_of_several_arguments():
             raise cls(*args, x)
         return f
 
-    for cls, args in ((ValueError, ("a",)), (KeyError, ()), (KeyError, ("a",)), (OSError, (2,)), (OSError, (17, "exists")),
-                      (IndexError, (None, 2.5)),
+    for cls, args in ((ValueError, ("a",)), (KeyError, ()), (KeyError, ("a",)), (OSError, (2,)),
+                      (OSError, (17, "exists")), (IndexError, (None, 2.5)),
                       (ZeroDivisionError, (True,)), (FileNotFoundError, (2,)), (StopIteration, ("a",)),
                       (AssertionError, ((1, "b"),))):
         f = raised(cls, *args)

@@ -753,5 +753,6 @@ def test_formatted_messages(i):
             try:
                 results.append(function(i, small, 2.5))
             except Exception as error:
-                results.append((type(error), error.args, type(error.__cause__), type(error.__context__), error.__suppress_context__))
+                results.append((type(error), error.args, type(error.__cause__), type(error.__context__),
+                                error.__suppress_context__))
         assert results[0] == results[1]

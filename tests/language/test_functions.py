@@ -479,7 +479,8 @@ def float_later(n):
 
 @case((5,), (15,), (0,))
 def recursions(n):
-    return factorial(n), fibonacci(n), is_even(n), is_odd(n), hanoi(n % 8, 1, 2, 3), mixed(n), power(2, n), power(1.5, n)
+    return (factorial(n), fibonacci(n), is_even(n), is_odd(n), hanoi(n % 8, 1, 2, 3), mixed(n), power(2, n),
+            power(1.5, n))
 
 
 @case((2, 3))

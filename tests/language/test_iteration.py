@@ -327,7 +327,8 @@ def generator_of_two_kinds(n):
 
 @case((5,))
 def generators_folded(n):
-    return sum(squares(n)), max(fibonacci(50)), any(count_to(n)), sum(with_default(10)), sum(with_default(10, 3, start=n))
+    return (sum(squares(n)), max(fibonacci(50)), any(count_to(n)), sum(with_default(10)),
+            sum(with_default(10, 3, start=n)))
 
 
 @case((5,))
@@ -459,7 +460,8 @@ def iterators_in_variables(n):
     e = enumerate(range(n))
     m = map(lambda v: v * 2, range(n))
     f = filter(None, range(n))
-    return first, rest, next(e), next(e), next(m), sum(m), sum(m), next(f), next(reversed(range(n))), next(zip((1, 2), (3, 4)))
+    return (first, rest, next(e), next(e), next(m), sum(m), sum(m), next(f), next(reversed(range(n))),
+            next(zip((1, 2), (3, 4))))
 
 
 @case((5,))
@@ -564,17 +566,19 @@ def generator_holds_an_array(n, a):
     return first[1], total
 
 
-@case((np.array([1.0, -3.0, 2.0, 3.0]), 7), (np.array([1, -3, 2, 3], np.int8), -2.5), (np.zeros(2, np.uint8), np.int8(7)))
+@case((np.array([1.0, -3.0, 2.0, 3.0]), 7), (np.array([1, -3, 2, 3], np.int8), -2.5),
+      (np.zeros(2, np.uint8), np.int8(7)))
 def greatest_by_a_key(a, k):
     far = max(range(len(a)), key=lambda i: a[i])
-    return (max(a, key=abs), min(a, key=lambda x: (x - 2) ** 2), far, min(enumerate(a), key=lambda p: p[1]), max(zip(a, range(5)), key=lambda p: p[0])[1],
-            max(1, -5, k, key=abs), min((1, 2.5), (0, 3), key=lambda t: t[1]), max(a, key=None))
+    return (max(a, key=abs), min(a, key=lambda x: (x - 2) ** 2), far, min(enumerate(a), key=lambda p: p[1]),
+            max(zip(a, range(5)), key=lambda p: p[0])[1], max(1, -5, k, key=abs),
+            min((1, 2.5), (0, 3), key=lambda t: t[1]), max(a, key=None))
 
 
 @case((np.array([1.0, -3.0, 2.0]), 1), (np.array([1, 2, 3], np.uint8), 5), (np.zeros(0), 0))
 def greatest_or_a_default(a, k):
-    return (max((x for x in a if x > k), default=None), min((x for x in a if x > k), default=(k, a)), max((), default=k), min((k,), default=None),
-            max((x for x in a if x > k), key=lambda x: -x, default="none"))
+    return (max((x for x in a if x > k), default=None), min((x for x in a if x > k), default=(k, a)),
+            max((), default=k), min((k,), default=None), max((x for x in a if x > k), key=lambda x: -x, default="none"))
 
 
 @case((np.zeros(0),), (np.array([1.0, 2.0]),))

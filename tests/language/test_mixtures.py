@@ -575,7 +575,8 @@ def ten_types(k, a):
 
 
 def ten_results(k, a):
-    return (1 if k == 0 else 1.5 if k == 1 else 1j if k == 2 else a[0] if k == 3 else True if k == 4 else np.float64(3) if k == 5 else
+    return (1 if k == 0 else 1.5 if k == 1 else 1j if k == 2 else a[0] if k == 3 else True if k == 4 else np.float64(3)
+            if k == 5 else
             "text" if k == 6 else a if k == 7 else a > 1 if k == 8 else np.int8(3))
 
 

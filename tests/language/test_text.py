@@ -100,7 +100,8 @@ def text_equality(n):
 
 @case((3, 2.5), (-1, np.float32(0.5)))
 def percent(a, b):
-    return "%d %5.2f %s %r %%" % (a, b, (a, b), "q"), "%s" % a, "%x" % abs(a), "{0:>5}|{x!r}|{0}".format(a, x=b), "%s" % np.arange(a)
+    return ("%d %5.2f %s %r %%" % (a, b, (a, b), "q"), "%s" % a, "%x" % abs(a), "{0:>5}|{x!r}|{0}".format(a, x=b),
+            "%s" % np.arange(a))
 
 
 @case((3,))
@@ -118,9 +119,11 @@ def format_too_few(a):
     return "{} {}".format(a)
 
 
-@case(("lin", "x"), ("x", "lin"), ("", ""), ("\xe9\ud800", "\xe9\ud800"), ("linear", "lin"), (b"lin", b"linear"), (b"", b""))
+@case(("lin", "x"), ("x", "lin"), ("", ""), ("\xe9\ud800", "\xe9\ud800"), ("linear", "lin"), (b"lin", b"linear"),
+      (b"", b""))
 def comparison(a, b):
-    return a == b, a != b, a < b, a <= b, a > b, a >= b, 1 if a else 0, not a, a is None, a == 1, bool(a), len(a), (a, 1) == (b, 1), a in (b, 2)
+    return (a == b, a != b, a < b, a <= b, a > b, a >= b, 1 if a else 0, not a, a is None, a == 1, bool(a), len(a),
+            (a, 1) == (b, 1), a in (b, 2))
 
 
 @case(("lin", "x"), ("linear", "lin"))

@@ -64,7 +64,8 @@ CASES = [
 FORMS = [
     "def f({args}):\n    v = {text}\n    return 1",
     "def f({args}):\n    for i in range(2):\n        {text}\n    return 1",
-    "def f({args}):\n    try:\n        {text}\n    except (ValueError, ArithmeticError, LookupError):\n        return 2\n    return 1",
+    "def f({args}):\n    try:\n        {text}\n    except (ValueError, ArithmeticError, LookupError):\n        return "
+    "2\n    return 1",
 ]
 
 

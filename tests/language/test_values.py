@@ -210,7 +210,8 @@ def range_index(i):
 
 @case((10,), (0,))
 def range_equality(n):
-    return range(n) == range(0, n, 1), range(n) == range(n + 1), range(0, n, 2) == range(0, n + 1, 2), range(n) != range(n)
+    return (range(n) == range(0, n, 1), range(n) == range(n + 1), range(0, n, 2) == range(0, n + 1, 2),
+            range(n) != range(n))
 
 
 @case((5,), (0,))
@@ -557,7 +558,8 @@ STATUS = os.stat(os.sep)
 @case((2.0,), (3,))
 def of_the_interpreter(x):
     info = sys.float_info
-    return x * info.max, x + sys.float_info.epsilon, info.dig, info[0], len(info), sys.hash_info.width, sys.version_info.major >= 3, sys.version_info[:2]
+    return (x * info.max, x + sys.float_info.epsilon, info.dig, info[0], len(info), sys.hash_info.width,
+            sys.version_info.major >= 3, sys.version_info[:2])
 
 
 @case((2.0,))
@@ -616,7 +618,8 @@ def enum_passed(x):
 
 @case((3,), (2,))
 def int_enum(x):
-    return Order.FIRST + x, Order.SECOND * 2, x == Order.SECOND, Order.FIRST < Order.SECOND, Order.SECOND.value, x > Order.FIRST
+    return (Order.FIRST + x, Order.SECOND * 2, x == Order.SECOND, Order.FIRST < Order.SECOND, Order.SECOND.value,
+            x > Order.FIRST)
 
 
 @case((3,))
@@ -703,7 +706,8 @@ def constants(i):
 
 @case((3,))
 def config(n):
-    return CONFIG["rate"] * n, CONFIG["steps"] + n, CONFIG["nested"]["deep"], CONFIG["shape"][1], NESTED["a"]["b"]["c"], CONFIG[5]
+    return (CONFIG["rate"] * n, CONFIG["steps"] + n, CONFIG["nested"]["deep"], CONFIG["shape"][1],
+            NESTED["a"]["b"]["c"], CONFIG[5])
 
 
 @case((3,))

@@ -103,7 +103,8 @@ def test_every_function_of_the_module_has_a_rule():
 
 def numbers(n, seed):
     rnd = random.Random(seed)
-    return np.array([rnd.choice([rnd.uniform(-1, 1) * 10.0 ** rnd.randrange(-300, 300), rnd.choice([1e308, -1e308, 1e-320, 0.0, -0.0, 2.0 ** 53, 2.0 ** -53, 1e16, 1.0])])
+    return np.array([rnd.choice([rnd.uniform(-1, 1) * 10.0 ** rnd.randrange(-300, 300),
+                                 rnd.choice([1e308, -1e308, 1e-320, 0.0, -0.0, 2.0 ** 53, 2.0 ** -53, 1e16, 1.0])])
                      if rnd.random() > 0.005 else rnd.choice([INF, -INF, NAN]) for _ in range(n)])
 
 
@@ -111,7 +112,8 @@ def test_fsum():
     compiled = njit(lambda a: math.fsum(a))
     for k in range(400):
         agree(compiled.py_func, numbers(k % 60, k), compiled=compiled)
-    for a in (np.array([1, 2, 3]), (1, 2.5, True), np.array([1.0, INF, -INF]), np.array([1e308, 1e308, -1e308]), np.array([1e16, 1.0, 1e-16]), ()):
+    for a in (np.array([1, 2, 3]), (1, 2.5, True), np.array([1.0, INF, -INF]), np.array([1e308, 1e308, -1e308]),
+              np.array([1e16, 1.0, 1e-16]), ()):
         agree(compiled.py_func, a, compiled=compiled)
     agree(lambda n: math.fsum(0.1 for _ in range(n)), 10)
 
@@ -125,7 +127,8 @@ def test_prod():
         compiled(range(1, 30))
 
 
-@pytest.mark.parametrize("x", [2, True, 2.0, np.int8(2), np.uint64(2), np.bool_(1), np.float64(2)], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("x", [2, True, 2.0, np.int8(2), np.uint64(2), np.bool_(1), np.float64(2)],
+                         ids=lambda x: type(x).__name__)
 def test_ldexp_takes_ints_of_python_only(x):
     def function(x):
         return math.ldexp(1.5, x)

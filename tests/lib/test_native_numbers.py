@@ -211,7 +211,8 @@ def test_int_constants_beside_uint64():
         big = 0x94D049BB133111EB
         for _ in range(2):
             x = x * np.uint64(big) + np.uint64(GOLDEN)
-        return x & 0xFFFFFFFFFFFFFFFE, 0xFFFFFFFFFFFFFFFF - x, x < 0xFFFFFFFFFFFFFFFF, x == GOLDEN, float(GOLDEN), 1.5 + 0xFFFFFFFFFFFFFFFF, np.float32(GOLDEN)
+        return (x & 0xFFFFFFFFFFFFFFFE, 0xFFFFFFFFFFFFFFFF - x, x < 0xFFFFFFFFFFFFFFFF, x == GOLDEN, float(GOLDEN),
+                1.5 + 0xFFFFFFFFFFFFFFFF, np.float32(GOLDEN))
 
     def arrays(a):
         b = (a * GOLDEN) ^ 0xFFFFFFFFFFFFFFFE
@@ -222,8 +223,11 @@ def test_int_constants_beside_uint64():
     agree(arrays, np.arange(3, dtype=np.uint64))
 
 
-@pytest.mark.parametrize("function, x", [(lambda x: x + 0xFFFFFFFFFFFFFFFF, 1), (lambda x: x & 0xFFFFFFFFFFFFFFFF, np.uint32(1)), (lambda x: 0xFFFFFFFFFFFFFFFF, 1),
-                                         (lambda x: np.int64(0xFFFFFFFFFFFFFFFF), 1), (lambda x: x + 0x1FFFFFFFFFFFFFFFF, np.uint64(1))])
+@pytest.mark.parametrize("function, x",
+                         [(lambda x: x + 0xFFFFFFFFFFFFFFFF, 1), (lambda x: x & 0xFFFFFFFFFFFFFFFF, np.uint32(1)),
+                          (lambda x: 0xFFFFFFFFFFFFFFFF, 1),
+                                         (lambda x: np.int64(0xFFFFFFFFFFFFFFFF), 1),
+                          (lambda x: x + 0x1FFFFFFFFFFFFFFFF, np.uint64(1))])
 def test_other_int_constants_beyond_64_bits_are_refused(function, x):
     with pytest.raises(TypingError, match="does not fit in 64 bits"):
         njit(function)(x)

@@ -86,10 +86,12 @@ def test_every_ufunc_has_a_rule():
 
 def test_functions():
     def f(x, n, h, i, z, c, nan, inf):
-        return (np.round(x, 1), np.round(h, 2), np.round(n), np.round(i, -1), np.clip(n, 1, 3), np.clip(h, 0, 1), np.clip(i, 1.5, 3), np.clip(nan, 0, 1),
-                np.real(z), np.imag(z), np.real(n), np.imag(x), np.real(c), np.imag(i), np.angle(z), np.angle(-n), np.angle(h), np.isclose(n, 5.0),
-                np.isclose(x, x + 1e-6), np.isclose(inf, -inf), np.isclose(nan, nan), np.isclose(nan, nan, equal_nan=True), np.sinc(x), np.sinc(n - 5),
-                np.fix(x), np.fix(-x), np.nan_to_num(nan), np.nan_to_num(-inf), np.nan_to_num(h), np.isscalar(n))
+        return (np.round(x, 1), np.round(h, 2), np.round(n), np.round(i, -1), np.clip(n, 1, 3), np.clip(h, 0, 1),
+                np.clip(i, 1.5, 3), np.clip(nan, 0, 1), np.real(z), np.imag(z), np.real(n), np.imag(x), np.real(c),
+                np.imag(i), np.angle(z), np.angle(-n), np.angle(h), np.isclose(n, 5.0), np.isclose(x, x + 1e-6),
+                np.isclose(inf, -inf), np.isclose(nan, nan), np.isclose(nan, nan, equal_nan=True), np.sinc(x),
+                np.sinc(n - 5), np.fix(x), np.fix(-x), np.nan_to_num(nan), np.nan_to_num(-inf), np.nan_to_num(h),
+                np.isscalar(n))
 
     agree(f, 2.567, 5, np.float32(2.567), np.int8(37), 1j, np.complex64(1j), math.nan, math.inf)
 

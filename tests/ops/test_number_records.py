@@ -55,7 +55,8 @@ def cases():
         if op is m.LOOKUP_INT:
             attrs["table"] = (5, -1, 2**62, -2**63)
         for t in NUMBERS:
-            for types in ((t,), (t, t), (t, k.Int), (t, t, t), *[(t, t, t, t)] * (op is m.POW_REST and t in (k.Float, k.float32))):
+            for types in ((t,), (t, t), (t, k.Int), (t, t, t),
+                          *[(t, t, t, t)] * (op is m.POW_REST and t in (k.Float, k.float32))):
                 try:
                     op.rule(types, attrs)
                 except TypeError:

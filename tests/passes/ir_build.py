@@ -34,7 +34,8 @@ class Build:
                 type = attrs["type"]
             elif op.rule is not None:
                 type = op.rule(tuple(a.type for a in args), attrs)
-        inst = Inst(op, args, attrs, Value(type) if result and type is not None else None, Loc(self.line, self.line, 0, 1))
+        inst = Inst(op, args, attrs, Value(type) if result and type is not None else None,
+                    Loc(self.line, self.line, 0, 1))
         if unwind is not None:
             inst.unwind = Edge(unwind[0], unwind[1:])
         self.line += 1

@@ -1,7 +1,8 @@
 """IR before and after passes: cases/PASS.ir. `python -m tests.passes.test_cases --update` rewrites what is expected.
 
-A case: `# case: what it shows`, `# run: dce, simplify` where it is not the pass of the file alone, `# options: overflow='wrap'` where
-they are not the usual ones, functions, and `# expect:` with functions, or `# expect: no change`. Passes over one function run on each.
+A case: `# case: what it shows`, `# run: dce, simplify` where it is not the pass of the file alone, `# options:
+overflow='wrap'` where they are not the usual ones, functions, and `# expect:` with functions, or `# expect: no change`.
+Passes over one function run on each.
 Every pass has at least five cases, with one that must not change.
 """
 import itertools
@@ -49,7 +50,8 @@ def step_of_simplify(step):
 
 
 def strided(fn, options):
-    """`stride` works on what `grid` has taken apart: what is the same for all threads, and what is each thread's own."""
+    """`stride` works on what `grid` has taken apart: what is the same for all threads, and what is each thread's
+    own."""
     parts = grid._Grid(fn, False)
     parts.enter()
     parts.hoist()
@@ -64,8 +66,9 @@ def lowered(functions, options):
 
 
 PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
-PASSES |= {"inline": inline.run, "nans": lambda functions, options: nans.run(functions) or functions, "flatten": step_of_simplify(flatten.flatten),
-           "thread": step_of_simplify(thread.thread), "stride": each(strided), "device": lowered}
+PASSES |= {"inline": inline.run, "nans": lambda functions, options: nans.run(functions) or functions,
+           "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
+           "stride": each(strided), "device": lowered}
 
 
 class Case(NamedTuple):
@@ -86,7 +89,8 @@ def read(path):
         passes = re.search(r"(?m)^# run: (.*)$", head)
         options = re.search(r"(?m)^# options: (.*)$", head)
         yield Case(re.search(r"# case: (.*)", head)[1], tuple(passes[1].split(", ")) if passes else (path.stem,),
-                   Options(**eval(f"dict({options[1]})")) if options else Options(), head, before, after.lstrip(" \n").rstrip() + "\n")
+                   Options(**eval(f"dict({options[1]})")) if options else Options(), head, before,
+                   after.lstrip(" \n").rstrip() + "\n")
 
 
 def objects(case):
@@ -109,7 +113,8 @@ def result(case):
 CASES = {path.stem: list(read(path)) for path in sorted(FOLDER.glob("*.ir"))}
 
 
-@pytest.mark.parametrize("case", [case for cases in CASES.values() for case in cases], ids=lambda case: f"{case.passes[-1]}: {case.name}")
+@pytest.mark.parametrize("case", [case for cases in CASES.values() for case in cases],
+                         ids=lambda case: f"{case.passes[-1]}: {case.name}")
 def test_case(case):
     given, made = result(case)
     assert made == (given if case.after.strip() == UNCHANGED else case.after)
@@ -118,17 +123,20 @@ def test_case(case):
 # ---------------------------------------------------------------- the same meaning
 
 VALUES = {
-    "int": (-1, 0, 1, 6), "bool": (True, False), "float": (1.5, math.nan), "float64": (np.float64(2.5),), "int16": (np.int16(-300),),
-    "float64[::1]": (np.arange(8.0), np.zeros(0)), "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)),),
-    "float64[:]": (np.arange(16.0)[::2], np.broadcast_to(np.float64(3.0), 4).copy()[:2]), "uint8[::1]": (np.zeros(8, np.uint8),),
-    "uint64[::1]": (np.array([13], np.uint64), np.array([0], np.uint64)), "(int, int)": ((3, 4),),
-    "int8[::1]": (np.zeros(20, np.int8),), "int16[::1]": (np.arange(20, dtype=np.int16), np.arange(20, dtype=np.int16) * 7),
+    "int": (-1, 0, 1, 6), "bool": (True, False), "float": (1.5, math.nan), "float64": (np.float64(2.5),),
+    "int16": (np.int16(-300),), "float64[::1]": (np.arange(8.0), np.zeros(0)),
+    "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)),),
+    "float64[:]": (np.arange(16.0)[::2], np.broadcast_to(np.float64(3.0), 4).copy()[:2]),
+    "uint8[::1]": (np.zeros(8, np.uint8),), "uint64[::1]": (np.array([13], np.uint64), np.array([0], np.uint64)),
+    "(int, int)": ((3, 4),), "int8[::1]": (np.zeros(20, np.int8),),
+    "int16[::1]": (np.arange(20, dtype=np.int16), np.arange(20, dtype=np.int16) * 7),
     "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
     "exception KeyError": (KeyError("x"),)}
 
 
 def meaning(functions, args, blocks, size):
-    """What the interpreter makes of it, a kernel with blocks of `size` threads: outcome and arrays; None where the program breaks the rules."""
+    """What the interpreter makes of it, a kernel with blocks of `size` threads: outcome and arrays; None where the
+    program breaks the rules."""
     kernel = functions[0].name == "k"
     run = (interp_kernel.run_blocks if blocks else interp_kernel.run_kernel) if kernel else interp.run
     args = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
@@ -141,7 +149,8 @@ def meaning(functions, args, blocks, size):
     return [found, *args]
 
 
-@pytest.mark.parametrize("case", [case for cases in CASES.values() for case in cases if not {"relax", "nans"} & {*case.passes}],
+@pytest.mark.parametrize("case",
+                         [case for cases in CASES.values() for case in cases if not {"relax", "nans"} & {*case.passes}],
                          ids=lambda case: f"{case.passes[-1]}: {case.name}")
 def test_case_means_the_same(case):
     before, after = (parse_module(case.before, OPS, objects(case)) for _ in range(2))
@@ -173,7 +182,8 @@ if __name__ == "__main__" and "--update" in sys.argv:
             except Exception as error:
                 print(f"{path.stem}: {case.name}: {error}")
                 made, given = case.after, ""
-            parts.append(f"{case.head}{case.before.rstrip()}\n# expect:" + (f" {UNCHANGED}\n" if made == given else f"\n{made}"))
+            parts.append(f"{case.head}{case.before.rstrip()}\n# expect:"
+                         + (f" {UNCHANGED}\n" if made == given else f"\n{made}"))
         text = "\n".join(parts)
         if text != path.read_text():
             path.write_text(text)

@@ -43,7 +43,8 @@ def test_a_barrier_makes_two_loops_and_a_slot():
     assert [str(t) for t in plan.slots] == ["float64"] and not plan.masked and len(plan.lines) == 2
     assert count(fn, grid.SLOT_STORE) == 1 and count(fn, grid.SLOT_LOAD) == 1 and count(fn, gpu.BARRIER) == 0
     assert count(fn, gpu.THREAD_ID) == 0  # the loops' own counters
-    assert all(i.attrs["parallel"] for b in fn.blocks for i in b.insts if i.op in (memory.ARRAY_LOAD, memory.ARRAY_STORE))
+    assert all(i.attrs["parallel"] for b in fn.blocks for i in b.insts
+               if i.op in (memory.ARRAY_LOAD, memory.ARRAY_STORE))
 
 
 LOOP = """
@@ -82,7 +83,8 @@ def test_what_is_the_same_for_all_has_one_slot_and_decides_for_all():
 
 
 def test_threads_that_part_have_states():
-    early = STRAIGHT.replace("    barrier\n", "    low = ilt t, n : bool\n    branch low -> on(), out()\n  out():\n    nothing = const None : None\n"
+    early = STRAIGHT.replace("    barrier\n", "    low = ilt t, n : bool\n    branch low -> on(), out()\n  out():\n   "
+                                              " nothing = const None : None\n"
                              "    return nothing\n  on():\n    barrier\n")
     fn, plan = kernel(early)
     assert plan.masked and count(fn, grid.NEXT) == 2 and count(fn, grid.STATE_STORE) == 3
@@ -91,7 +93,8 @@ def test_threads_that_part_have_states():
 
 
 def test_a_warp_operation_is_an_exchange_between_two_waits():
-    fn, plan = kernel(STRAIGHT.replace("    barrier\n", "    all = const 4294967295 : int\n    w = shuffle all, v, t {how: 'xor', width: 32} : float64\n")
+    fn, plan = kernel(STRAIGHT.replace("    barrier\n", "    all = const 4294967295 : int\n    w = shuffle all, v, t "
+                                                        "{how: 'xor', width: 32} : float64\n")
                       .replace("array_store x, t, v", "array_store x, t, w"))
     assert count(fn, grid.LANES) == 1 and len(plan.lines) == 3 and count(fn, gpu.SHUFFLE) == 0
 
@@ -100,7 +103,8 @@ def test_a_warp_operation_is_an_exchange_between_two_waits():
     ("a = iadd n, n : int", False), ("a = iadd t, n : int", True), ("a = array_load x, n : float64", True),
     ("a = atomic x, n, f {how: 'add'} : float64", True)])
 def test_values_that_vary(text, varying):
-    fn = parse(f"fn k(x: float64[::1], n: int, f: float64, t: int) -> None:\n  entry(x: float64[::1], n: int, f: float64, t: int):\n    {text}\n"
+    fn = parse(f"fn k(x: float64[::1], n: int, f: float64, t: int) -> None:\n  entry(x: float64[::1], n: int, f: "
+               f"float64, t: int):\n    {text}\n"
                "    none = const None : None\n    return none\n", OPS)
     found = Uniformity(fn, {fn.params[3]}, grid_pass._is_uniform)
     assert (fn.entry.insts[0].result in found.varying) == varying
@@ -139,8 +143,10 @@ def simpler(body):
 def test_what_all_threads_decide_stands_in_front_of_their_loops():
     fn = simpler(LOOP)
     nest = LoopNest(fn)
-    inside = [b for loop in nest.loops if loop.parent is not None and unswitch.is_of_threads(loop) for b in loop.blocks if b is not loop.header]
-    assert inside and not any(i.op is BRANCH for b in inside for i in b.insts)  # `s > 0` is in front, `t < s` is the number of trips
+    inside = [b for loop in nest.loops if loop.parent is not None and unswitch.is_of_threads(loop) for b in loop.blocks
+              if b is not loop.header]
+    # `s > 0` is in front, `t < s` is the number of trips
+    assert inside and not any(i.op is BRANCH for b in inside for i in b.insts)
     assert not any(i.op is grid.SLOT_STORE for b in inside for i in b.insts)
     moved = [i for b in fn.blocks for i in b.insts if i.op is ISUB_CK]
     assert moved and all(i.unwind.block.terminator.op is grid.FAIL for i in moved)

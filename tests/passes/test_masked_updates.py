@@ -119,8 +119,8 @@ def read_only_once(z, c, m):
     return a, b
 
 
-@pytest.mark.parametrize("function", [written_between, mask_written_between, gathered_written, gathered_written_as_view, other_mask, used_again,
-                                      number_of_them, read_only_once])
+@pytest.mark.parametrize("function", [written_between, mask_written_between, gathered_written, gathered_written_as_view,
+                                      other_mask, used_again, number_of_them, read_only_once])
 def test_what_is_written_between(function):
     m = np.array([True, False, False, True, True, False])
     compiled = agree(function, np.arange(6.0), np.arange(6.0) * 10, m)
@@ -132,7 +132,8 @@ def test_memory_that_is_shared():
     m = np.arange(20) % 3 > 0
     for function in (square, copied, of_others):
         compiled = njit(function)
-        for z, c in ((slice(0, 20), slice(1, 21)), (slice(5, 25), slice(0, 20)), (slice(0, 20), slice(0, 20)), (slice(19, None, -1), slice(0, 20))):
+        for z, c in ((slice(0, 20), slice(1, 21)), (slice(5, 25), slice(0, 20)), (slice(0, 20), slice(0, 20)),
+                     (slice(19, None, -1), slice(0, 20))):
             x, y = a.copy(), a.copy()
             function(x[z], x[c], m)
             compiled(y[z], y[c], m)
@@ -166,5 +167,6 @@ def test_other_types():
     def to(z, c, m):
         z[m] = c[m] * 2
 
-    for t, u in (("float32", "float64"), ("int8", "int64"), ("float64", "int32"), ("complex64", "float64"), ("float64", "bool"), ("bool", "float64")):
+    for t, u in (("float32", "float64"), ("int8", "int64"), ("float64", "int32"), ("complex64", "float64"),
+                 ("float64", "bool"), ("bool", "float64")):
         agree(to, np.ones(70, t), (np.arange(70) % 2).astype(u), np.arange(70) % 3 > 0)

@@ -40,7 +40,8 @@ def test_vector_registers_survive_polls(n):
     jacobi(x, y, 30)
     for _ in range(30):
         if n > 2:
-            scratch[1:-1, 1:-1] = 0.25 * (expected[:-2, 1:-1] + expected[2:, 1:-1] + expected[1:-1, :-2] + expected[1:-1, 2:])
+            scratch[1:-1,
+                    1:-1] = 0.25 * (expected[:-2, 1:-1] + expected[2:, 1:-1] + expected[1:-1, :-2] + expected[1:-1, 2:])
             expected[1:-1, 1:-1] = scratch[1:-1, 1:-1]
     np.testing.assert_array_equal(x, expected)
 
@@ -110,7 +111,8 @@ def test_loops_that_pause(n):
     for stop in -1, 0, 7, n:
         assert downwards(a, stop) == downwards.py_func(a, stop)
     for trips in -(2**63), -1, 0, 1, n:
-        assert trips > 0 and not n or repeated(a[:1] if n else np.ones(1), trips) == repeated.py_func(a[:1] if n else np.ones(1), trips)
+        assert (trips > 0 and not n
+                or repeated(a[:1] if n else np.ones(1), trips) == repeated.py_func(a[:1] if n else np.ones(1), trips))
     assert raising(a, n) == raising.py_func(a, n)
     for compiled in raising, raising.py_func:
         with pytest.raises(IndexError, match=f"index {n} is out of bounds for axis 0 with size {n}"):
@@ -229,13 +231,16 @@ def test_an_index_error_in_an_unrolled_loop(wrong):
 def _shared(kind):
     """Three matrices for matmul_ikj, parts of one block of memory or not."""
     x = np.random.default_rng(5).random((40, 40))
-    return {"one": (x, x, x), "quarters": (x[:20, :20], x[:20, 20:], x[20:, :20]), "interleaved": (x[:20, :20], x[::2, 1::2], x[::2, ::2]),
-            "result among rows": (x[:20, :20], x[10:30, :20], x[5:25, :20]), "one row on": (x[:-1, :-1], x[1:, :-1], x[:-1, 1:]),
-            "reversed": (x[::-1], x, x[:, ::-1]), "apart": (x, x.copy(), x.copy()), "Fortran": (x, x.copy(), x.T),
-            "no columns": (x, np.empty((40, 0)), x), "no rows": (np.empty((0, 3)), x, x)}[kind]
+    return {"one": (x, x, x), "quarters": (x[:20, :20], x[:20, 20:], x[20:, :20]),
+            "interleaved": (x[:20, :20], x[::2, 1::2], x[::2, ::2]),
+            "result among rows": (x[:20, :20], x[10:30, :20], x[5:25, :20]),
+            "one row on": (x[:-1, :-1], x[1:, :-1], x[:-1, 1:]), "reversed": (x[::-1], x, x[:, ::-1]),
+            "apart": (x, x.copy(), x.copy()), "Fortran": (x, x.copy(), x.T), "no columns": (x, np.empty((40, 0)), x),
+            "no rows": (np.empty((0, 3)), x, x)}[kind]
 
 
-SHARED = ["one", "quarters", "interleaved", "result among rows", "one row on", "reversed", "apart", "Fortran", "no columns", "no rows"]
+SHARED = ["one", "quarters", "interleaved", "result among rows", "one row on", "reversed", "apart", "Fortran",
+          "no columns", "no rows"]
 
 
 @pytest.mark.parametrize("kind", SHARED)
@@ -275,7 +280,8 @@ def test_a_short_loop_around_rows_polls_for_their_length():
     a, b = np.ones((2, 5)), np.ones((2, 5))
     assert f(a, b) == 2.0 and a.tolist() == [[2.0] * 5] * 2
     text = str(f._inspect("opt", f.signatures[0]))
-    assert text.count("row: True") == 1 and len(re.findall(r"\bpoll \w", text)) == 2  # for a row, and for a strip of the copy with checks
+    # for a row, and for a strip of the copy with checks
+    assert text.count("row: True") == 1 and len(re.findall(r"\bpoll \w", text)) == 2
 
 
 def add_rows(a, b):

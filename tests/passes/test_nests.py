@@ -1,4 +1,5 @@
-"""Fusion of loop nests where other things stand between them: what is left of temporaries and loops, and that it is right."""
+"""Fusion of loop nests where other things stand between them: what is left of temporaries and loops, and that it is
+right."""
 import re
 
 import numpy as np
@@ -79,7 +80,8 @@ def test_a_producer_stays_where_moving_it_would_show():
         return c + 1 // n
 
     a = np.arange(6.0)
-    for function, last in ((written, 1.0), (written, -1.0), (repeated, 3), (leaving, 5), (leaving, 0), (either, 1.0), (either, -1.0)):
+    for function, last in ((written, 1.0), (written, -1.0), (repeated, 3), (leaving, 5), (leaving, 0), (either, 1.0),
+                           (either, -1.0)):
         agree(function, a, last)
     whole = np.arange(4)
     agree(failing, whole, -whole, 0)
@@ -94,7 +96,8 @@ def test_an_element_counted_from_the_end_needs_no_check_in_the_loop():
 
     for n in (5, 2, 1):
         agree(f, np.arange(n * n, dtype=float).reshape(n, n), 3)
-    loops = [block for block in optimised(f, (np.ones((3, 3)), 3)).functions[0].blocks if any(inst.op is ARRAY_STORE for inst in block.insts)]
+    loops = [block for block in optimised(f, (np.ones((3, 3)), 3)).functions[0].blocks
+             if any(inst.op is ARRAY_STORE for inst in block.insts)]
     assert len(loops) == 4  # with and without checks
     assert count(f, (np.ones((3, 3)), 3), CHECK_INDEX) == 4
 
@@ -122,7 +125,8 @@ def test_columns_beside_rows():
     rng = np.random.default_rng(0)
     for n, m in ((3, 5), (1, 1), (4, 1), (1, 4), (0, 3), (3, 0), (20, 33)):
         x = rng.random((n, m))
-        for c in (rng.random((n, 1)), rng.random((1, m)), rng.random((n, m)), rng.random((1, 1)), rng.random((n, 2))[:, :1], rng.random((n, 1))[::-1]):
+        for c in (rng.random((n, 1)), rng.random((1, m)), rng.random((n, m)), rng.random((1, 1)),
+                  rng.random((n, 2))[:, :1], rng.random((n, 1))[::-1]):
             for d in (rng.random((n, 1)), rng.random((n, m))):
                 assert np.array_equal(first(x, c, d), scaled(x, c, d))
                 assert np.array_equal(first(c, x, d), scaled(c, x, d))
@@ -174,7 +178,8 @@ def test_dots_of_reversed_vectors():
 
 
 def calls_of(function, args):
-    return [inst.attrs["callee"].name for block in optimised(function, args).functions[0].blocks for inst in block.insts if inst.op is INVOKE]
+    return [inst.attrs["callee"].name for block in optimised(function, args).functions[0].blocks
+            for inst in block.insts if inst.op is INVOKE]
 
 
 def test_two_products_with_one_matrix_read_it_once():
@@ -215,8 +220,8 @@ def test_two_products_with_one_matrix_read_it_once():
 
 
 def test_two_products_with_a_write_between():
-    """Both at once, where what is written is not what the second is made of: known when it runs. With shapes that do not fit, and memory
-    that is shared, as written."""
+    """Both at once, where what is written is not what the second is made of: known when it runs. With shapes that do
+    not fit, and memory that is shared, as written."""
     def f(x, z, y, r, A):
         x += A @ y
         z += r @ A
@@ -267,7 +272,8 @@ def test_what_is_not_needed_is_not_compiled():
         return a @ b @ a
 
     a = np.arange(20.0).reshape(4, 5)
-    assert "room" not in calls_of(itself, (a.copy(), a))  # the operand is the target: nothing to compare, no copy to make
+    # the operand is the target: nothing to compare, no copy to make
+    assert "room" not in calls_of(itself, (a.copy(), a))
     assert "room" in calls_of(shifted, (a.copy(), a))
     square = np.ones((4, 4))
     assert [name.partition(".")[0] for name in calls_of(product, (square, square))].count("matmat") == 2

@@ -133,7 +133,8 @@ def test_two_iterations_share_a_poll():
     compiled(10)
     text = compiled.inspect_llvm(compiled.signatures[0])
     body = text[text.index("define internal fastcc"):]
-    assert body.count("ashr") == 2 and body.count("call preserve_mostcc i32 @pyj_signals") == 2  # one of them is of the loop around it
+    # one of them is of the loop around it
+    assert body.count("ashr") == 2 and body.count("call preserve_mostcc i32 @pyj_signals") == 2
 
 
 def refills(f):

@@ -359,8 +359,8 @@ def test_small_functions_in_loops():
     np.testing.assert_array_equal(out, expected)
 
 
-OPERATIONS = ["j - 1", "j + 1", "j // 2", "(j + n) // 2", "(i + j) // 2", "min(j, i)", "max(j, i) - 1", "j % n", "(j - 1) % n",
-              "j & 7", "j >> 1", "n - 1 - j", "i", "abs(j - i)", "(j * 3) % n", "j - i"]
+OPERATIONS = ["j - 1", "j + 1", "j // 2", "(j + n) // 2", "(i + j) // 2", "min(j, i)", "max(j, i) - 1", "j % n",
+              "(j - 1) % n", "j & 7", "j >> 1", "n - 1 - j", "i", "abs(j - i)", "(j * 3) % n", "j - i"]
 TESTS = ["j > 0", "j >= 0", "j < n", "j < i", "j <= i", "0 <= j < n", "j != i", "j > i and j < n", "a[j] > 0.5",
          "a[j - 1] > 0.5 and j > 0", "i < n - 1"]
 
@@ -377,7 +377,8 @@ def test_loops_over_indices(seed):
         lines.append(pad + loop_over)
         for _ in range(int(rng.integers(1, 4))):
             one, other, test = rng.choice(OPERATIONS), rng.choice(OPERATIONS), rng.choice(TESTS)
-            lines.append(pad + "    " + str(rng.choice([f"j = {one}", f"i = {one}", "total += a[j]", "a[i] = a[j] * 0.5",
+            lines.append(pad + "    "
+                         + str(rng.choice([f"j = {one}", f"i = {one}", "total += a[j]", "a[i] = a[j] * 0.5",
                                                         f"total += a[{one}]", f"if {test}: j = {other}"])))
         lines.append(pad + "    trips += 1")
     lines.append("    return total, i, j, trips")

@@ -46,7 +46,8 @@ def bounds(factor, constant):
 
 
 CASES = [(steps, n, odd, 1) for n in bounds(3, 1) for odd in (1, 2, 3)]
-CASES += [(both, n, which, 1) for which in (0, 1) for n in bounds((1, -5)[which], (9_000_000_000_000_000_000, -7)[which])]
+CASES += [(both, n, which, 1) for which in (0, 1)
+          for n in bounds((1, -5)[which], (9_000_000_000_000_000_000, -7)[which])]
 CASES += [(only, n, which, 1) for n in bounds(2, -3) for which in (0, 1)]
 
 

@@ -45,11 +45,13 @@ def test_info_names_the_library():
 
 def test_cached_code_finds_them(tmp_path):
     script = tmp_path / "cached.py"
-    script.write_text("import numpy as np\nfrom pyjitc import njit\n@njit(cache=True)\ndef f(a):\n    return np.linalg.inv(a) @ a\n"
+    script.write_text("import numpy as np\nfrom pyjitc import njit\n@njit(cache=True)\ndef f(a):\n    return "
+                      "np.linalg.inv(a) @ a\n"
                       "print(abs(f(np.arange(9.0).reshape(3, 3) + 5 * np.eye(3)) - np.eye(3)).max() < 1e-12)\n")
     import os
 
     for _ in range(2):
-        done = subprocess.run([sys.executable, str(script)], env={**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache")},
-                              capture_output=True, text=True)
+        done = subprocess.run([sys.executable, str(script)],
+                              env={**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache")}, capture_output=True,
+                              text=True)
         assert done.stdout == "True\n", done.stderr

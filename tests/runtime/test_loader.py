@@ -19,7 +19,8 @@ llvm = pytest.importorskip("llvmlite.binding")
 def compile_(text, codemodel="jitdefault", reloc="default", opt=2):
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(jit=True, opt=opt, codemodel=codemodel, reloc=reloc)
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True, opt=opt, codemodel=codemodel,
+                                                                      reloc=reloc)
     return machine.emit_object(llvm.parse_assembly(text))
 
 
@@ -142,19 +143,22 @@ define ptr @float32() {\n %r = call ptr @pyjitc_numpy_api_45(i32 11)\n ret ptr %
 def test_given_addresses():
     callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(lambda x: x * 3)
     address = ctypes.cast(callback, ctypes.c_void_p).value
-    text = "declare i64 @triple(i64)\ndefine i64 @f(i64 %x) {\n %r = call i64 @triple(i64 %x)\n %s = add i64 %r, 1\n ret i64 %s\n}"
+    text = ("declare i64 @triple(i64)\ndefine i64 @f(i64 %x) {\n %r = call i64 @triple(i64 %x)\n %s = add i64 %r, 1\n "
+            "ret i64 %s\n}")
     for codemodel in ("small", "large"):
         image = load(compile_(text, codemodel), addresses={"triple": address})
         assert function(image, "f", ctypes.c_int64, ctypes.c_int64)(5) == 16
 
 
 def test_half_floats():
-    text = "define double @f(double %x) {\n %h = fptrunc double %x to half\n %d = fpext half %h to double\n ret double %d\n}"
+    text = ("define double @f(double %x) {\n %h = fptrunc double %x to half\n %d = fpext half %h to double\n ret "
+            "double %d\n}")
     assert function(load(compile_(text)), "f", ctypes.c_double, ctypes.c_double)(1 / 3) == float(np.float16(1 / 3))
 
 
 def test_unresolved_symbol():
-    text = "declare void @no_such_function_anywhere()\ndefine void @f() {\n call void @no_such_function_anywhere()\n ret void\n}"
+    text = ("declare void @no_such_function_anywhere()\ndefine void @f() {\n call void @no_such_function_anywhere()\n "
+            "ret void\n}")
     with pytest.raises(LoadError, match="unresolved symbol 'no_such_function_anywhere'"):
         load(compile_(text))
     with pytest.raises(LoadError, match="defines no symbol 'g'"):
@@ -245,7 +249,8 @@ def test_freed_memory_is_used_again():
 
 
 def test_vectorcall_of_python_3_10():
-    call = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)(thunks.vectorcall())
+    call = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p, ctypes.c_size_t,
+                             ctypes.c_void_p)(thunks.vectorcall())
     values = (1.5, "text", [])
     args = (ctypes.py_object * 3)(*values)
     assert call(lambda *a: a, args, 3, None) == values

@@ -23,5 +23,6 @@ builtins.f = f
 
 @pytest.mark.parametrize("program", [PROGRAM, LATE])
 def test_results_live_until_the_end(program):
-    done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", program], capture_output=True, text=True,
+                          timeout=60)
     assert (done.returncode, done.stderr) == (0, "")

@@ -184,8 +184,8 @@ def test_stack_without_limit():
     resource = pytest.importorskip("resource")
     if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
         pytest.skip("the stack is limited for good")
-    done = subprocess.run(["sh", "-c", 'ulimit -s unlimited && exec "$0" -c "$1"', sys.executable, NO_LIMIT], cwd=ROOT, capture_output=True,
-                          text=True, timeout=60)
+    done = subprocess.run(["sh", "-c", 'ulimit -s unlimited && exec "$0" -c "$1"', sys.executable, NO_LIMIT], cwd=ROOT,
+                          capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "raised\n"), done.stderr
 
 
@@ -319,7 +319,8 @@ thread.join()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_fork_while_another_thread_compiles():
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], cwd=ROOT, capture_output=True, text=True,
+                          timeout=120)
     assert done.returncode == 0, (done.returncode, done.stderr)
 
 

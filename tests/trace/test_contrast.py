@@ -55,7 +55,8 @@ def test_text(space):
     text = contrast(space["powers"], (1.5,), width=100)
     assert "binary v.2, v.2" in text and "next" in text
     table = {line.split("  ")[0]: line.split() for line in text.splitlines()}
-    assert table["blocks"][-2] == "1" and table["loops"][-2:] == ["0", "1"] and table["as the interpreter"][-2:] == ["yes", "yes"]
+    assert (table["blocks"][-2] == "1" and table["loops"][-2:] == ["0", "1"]
+            and table["as the interpreter"][-2:] == ["yes", "yes"])
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -80,7 +81,8 @@ def test_same():
 
 
 def command(*arguments):
-    return subprocess.run([sys.executable, "-m", "pyjitc", "contrast", *arguments], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, "-m", "pyjitc", "contrast", *arguments], capture_output=True, text=True,
+                          timeout=120)
 
 
 def test_command(tmp_path):
@@ -89,8 +91,11 @@ def test_command(tmp_path):
     done = command(f"{path}::collatz", "27")
     assert done.returncode == 0, done.stderr
     assert "TracingError" in done.stdout and "branch" in done.stdout and "first call" in done.stdout
-    for arguments, message in [((f"{path}::collatz",), "missing a required argument: 'n'"), ((f"{path}::colatz", "1"), "did you mean collatz"),
-                               ((f"{path}::collatz", "1 +"), "not a Python expression"), ((str(path), "1"), "write FILE::FUNCTION"),
-                               ((f"{path}::collatz", "nosuch"), "NameError"), ((f"{path}::fails", "np.ones(3), 5"), "write each argument apart")]:
+    for arguments, message in [((f"{path}::collatz",), "missing a required argument: 'n'"),
+                               ((f"{path}::colatz", "1"), "did you mean collatz"),
+                               ((f"{path}::collatz", "1 +"), "not a Python expression"),
+                               ((str(path), "1"), "write FILE::FUNCTION"),
+                               ((f"{path}::collatz", "nosuch"), "NameError"),
+                               ((f"{path}::fails", "np.ones(3), 5"), "write each argument apart")]:
         done = command(*arguments)
         assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr, done.stderr

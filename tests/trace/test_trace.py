@@ -1,4 +1,5 @@
-"""The tracing front end: what it records, that it runs as the interpreter does, and that it fails where tracing must."""
+"""The tracing front end: what it records, that it runs as the interpreter does, and that it fails where tracing
+must."""
 import copy
 import math
 import re
@@ -331,7 +332,7 @@ def test_disabled_runs_in_the_interpreter(monkeypatch):
 def test_tracing_jit_fails_at_the_same_places():
     """What is refused here is refused there: the contrast is that of tracing, not of this front end."""
     jax = pytest.importorskip("jax")
-    for function, args in [(branch, (20,)), (loop, (5,)), (count, (1.0, 3)), (item, (1,)), (sine, (0.5,)), (positives, (a,)),
-                           (part, (a, n)), (written, (a,))]:
+    for function, args in [(branch, (20,)), (loop, (5,)), (count, (1.0, 3)), (item, (1,)), (sine, (0.5,)),
+                           (positives, (a,)), (part, (a, n)), (written, (a,))]:
         with pytest.raises((TypeError, IndexError)):
             jax.jit(function)(*(jax.numpy.asarray(x) for x in args))

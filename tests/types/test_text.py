@@ -7,12 +7,13 @@ from pyjitc.types.text import NAMES, parse, parse_list, python_scalars
 
 SAMPLES = [
     Int, Float, Bool, Complex, NoneType, Str, kinds.Object, kinds.Range, kinds.Ellipsis_, kinds.uint16, kinds.bool_,
-    Array(kinds.float64, 1), Array(kinds.float32, 3, "F"), Array(kinds.bool_, 2, "A", False), Array(kinds.int8, 2, "C", True, False),
-    Array(kinds.complex64, 1, "A", False, False), Array(kinds.float64, 0), Tuple(()), Tuple((Int,)), Tuple((Int, Tuple((Float, Str)))),
-    Slice(Int, NoneType, NoneType), DType(kinds.float32), union_of((Int, NoneType)), Tuple((union_of((Float, Str)), Int)),
-    kinds.NpTime("M", "D"), kinds.NpTime("m", "s", 25), kinds.NpTime("m"), DType(kinds.NpTime("M", "as")),
-    Array(kinds.NpTime("m"), 2), Array(kinds.NpTime("M", "ns"), 1, "A", False), Array(kinds.NpTime("m"), 0),
-    kinds.Dual(Int, kinds.float64), kinds.Dual(Int, kinds.float32, -3, 12), Tuple((kinds.Dual(Float, kinds.complex64), Int)),
+    Array(kinds.float64, 1), Array(kinds.float32, 3, "F"), Array(kinds.bool_, 2, "A", False),
+    Array(kinds.int8, 2, "C", True, False), Array(kinds.complex64, 1, "A", False, False), Array(kinds.float64, 0),
+    Tuple(()), Tuple((Int,)), Tuple((Int, Tuple((Float, Str)))), Slice(Int, NoneType, NoneType), DType(kinds.float32),
+    union_of((Int, NoneType)), Tuple((union_of((Float, Str)), Int)), kinds.NpTime("M", "D"), kinds.NpTime("m", "s", 25),
+    kinds.NpTime("m"), DType(kinds.NpTime("M", "as")), Array(kinds.NpTime("m"), 2),
+    Array(kinds.NpTime("M", "ns"), 1, "A", False), Array(kinds.NpTime("m"), 0), kinds.Dual(Int, kinds.float64),
+    kinds.Dual(Int, kinds.float32, -3, 12), Tuple((kinds.Dual(Float, kinds.complex64), Int)),
 ]
 
 
@@ -41,8 +42,10 @@ def test_signatures():
     assert parse_list("f8[:](f8[:])")[0] is Array(kinds.float64, 1, "A")
 
 
-@pytest.mark.parametrize("text", ["", "flaot64", "float64[", "float64[:", "float64[1]", "float64[::1, :, :, ::1]", "float64[:, ::1, :]",
-                                  "str[:]", "(int", "int)", "int |", "slice(int)", "dual(int)", "UniTuple(int, x)", "int $", "Tuple(int)", "datetime64[x]", "datetime64[0s]", "datetime64[D"])
+@pytest.mark.parametrize("text", ["", "flaot64", "float64[", "float64[:", "float64[1]", "float64[::1, :, :, ::1]",
+                                  "float64[:, ::1, :]", "str[:]", "(int", "int)", "int |", "slice(int)", "dual(int)",
+                                  "UniTuple(int, x)", "int $", "Tuple(int)", "datetime64[x]", "datetime64[0s]",
+                                  "datetime64[D"])
 def test_errors(text):
     with pytest.raises(ValueError, match="column"):
         parse(text)

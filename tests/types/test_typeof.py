@@ -27,16 +27,16 @@ def shown(value):
 
 @pytest.mark.parametrize("value, t", [
     (1, Int), (-2**63, Int), (2**63 - 1, Int), (True, Bool), (1.5, Float), (1j, Complex), (None, NoneType), ("x", Str),
-    (np.float32(1), kinds.float32), (np.longlong(1), kinds.int64), (np.intc(1), kinds.int32), (np.bool_(1), kinds.bool_),
-    (np.float64(1), kinds.float64), (np.complex64(1), kinds.complex64),
+    (np.float32(1), kinds.float32), (np.longlong(1), kinds.int64), (np.intc(1), kinds.int32),
+    (np.bool_(1), kinds.bool_), (np.float64(1), kinds.float64), (np.complex64(1), kinds.complex64),
     (np.zeros(3), Array(kinds.float64, 1)), (np.zeros(3)[::2], Array(kinds.float64, 1, "A")),
     (np.zeros((2, 3), "f4").T, Array(kinds.float32, 2, "F")), (np.zeros((2, 3), np.longlong), Array(kinds.int64, 2)),
     (np.broadcast_to(1, (2, 3)), Array(kinds.int64, 2, "A", False)), (np.zeros(()), Array(kinds.float64, 0)),
     (np.frombuffer(b"123456789", "u1")[1:].view("f8"), Array(kinds.float64, 1, "C", False, False)),
     ((), Tuple(())), ((1, (2.0, "x")), Tuple((Int, Tuple((Float, Str))))), (Point(1, 2.0), Tuple((Int, Float), Point)),
     (slice(1, None), Slice(Int, NoneType, NoneType)), (range(3), kinds.Range), (..., kinds.Ellipsis_),
-    (np.dtype("f4"), DType(kinds.float32)), (np.float64, Singleton(np.float64)), (len, Singleton(len)), (np.sin, Singleton(np.sin)),
-    (np, Singleton(np)), (np.sum, Singleton(np.sum)),
+    (np.dtype("f4"), DType(kinds.float32)), (np.float64, Singleton(np.float64)), (len, Singleton(len)),
+    (np.sin, Singleton(np.sin)), (np, Singleton(np)), (np.sum, Singleton(np.sum)),
     (np.zeros(2, "M8[D]"), Array(kinds.NpTime("M", "D", 1), 1)), (np.timedelta64(3, "25s"), kinds.NpTime("m", "s", 25)),
     (np.datetime64("NaT"), kinds.NpTime("M")), (np.dtype("m8"), DType(kinds.NpTime("m"))),
 ], ids=shown)
@@ -46,13 +46,16 @@ def test_types(value, t):
 
 @pytest.mark.parametrize("value, text", [
     (np.zeros(2, ">f8"), "bytes are swapped"), (np.zeros(2, object), "Python objects"), (np.zeros(2, "U3"), "strings"),
-    (np.zeros(2, ">M8[s]"), "bytes are swapped"), (np.zeros(2, [("a", "S3")]), "records"), (np.zeros(2, np.longdouble), "no native form"),
+    (np.zeros(2, ">M8[s]"), "bytes are swapped"), (np.zeros(2, [("a", "S3")]), "records"),
+    (np.zeros(2, np.longdouble), "no native form"),
     (np.zeros(2).view(MyArray), r"MyArray, a subclass of ndarray; pass np.asarray\(x\)"), (np.ma.array([1]), "masked"),
-    (np.longdouble(1), r"^is a longdouble, .* pass float\(x\)$"), (np.str_("a"), r"pass str\(x\)$"), ([1], r"pass np.array\(x\)"), ({1: 2}, "is a dict"), (object(), "an object"),
-    (MyFloat(1), r"subclass of float; pass float\(x\)"), (collections.OrderedDict(), "^is an OrderedDict"), ((1, [2]), "^is a tuple whose item 1 is a list; "),
-    (Point((), (1, {})), "^is a Point whose item 1 is a tuple whose item 1 is a dict"),
-    (np.dtype("O"), "dtype object"), ((1,) * 5000, "tuple of 5000 items"),
-    ((1,) * 101, "takes at most 100; pass an array"), (((1,) * 30,) * 4, "tuple of 120 items"),
+    (np.longdouble(1), r"^is a longdouble, .* pass float\(x\)$"), (np.str_("a"), r"pass str\(x\)$"),
+    ([1], r"pass np.array\(x\)"), ({1: 2}, "is a dict"), (object(), "an object"),
+    (MyFloat(1), r"subclass of float; pass float\(x\)"), (collections.OrderedDict(), "^is an OrderedDict"),
+    ((1, [2]), "^is a tuple whose item 1 is a list; "),
+    (Point((), (1, {})), "^is a Point whose item 1 is a tuple whose item 1 is a dict"), (np.dtype("O"), "dtype object"),
+    ((1,) * 5000, "tuple of 5000 items"), ((1,) * 101, "takes at most 100; pass an array"),
+    (((1,) * 30,) * 4, "tuple of 120 items"),
 ], ids=shown)
 def test_refusals(value, text):
     with pytest.raises(TypeError, match=text):
@@ -66,7 +69,8 @@ def test_big_int():
 
 
 def test_other_classes_are_asked_for():
-    assert typeof((test_big_int, 1), lambda v: Singleton(v) if callable(v) else None) is Tuple((Singleton(test_big_int), Int))
+    assert typeof((test_big_int, 1), lambda v: Singleton(v) if callable(v)
+                  else None) is Tuple((Singleton(test_big_int), Int))
 
 
 def test_element_type():

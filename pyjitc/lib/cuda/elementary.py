@@ -1,7 +1,9 @@
-"""Elementary functions for GPUs, in double precision: what stands for the operations of ops/math.py, which have no code there.
+"""Elementary functions for GPUs, in double precision: what stands for the operations of ops/math.py, which have no code
+there.
 
-Plain arithmetic without tables, so that threads stay together; branches only where arguments are rare. The methods are those
-of Cephes and of FreeBSD's msun, as said at each; errors are at most 3 ulp, measured in tests/cuda/test_elementary.py.
+Plain arithmetic without tables, so that threads stay together; branches only where arguments are rare. The methods are
+those of Cephes and of FreeBSD's msun, as said at each; errors are at most 3 ulp, measured in
+tests/cuda/test_elementary.py.
 Single precision is in elementary32.py.
 """
 from __future__ import annotations
@@ -13,7 +15,8 @@ import numpy as np
 from ...ops import gpu
 from ...ops import math as m
 from ...ops.arith import (
-    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLT, FMUL, FNE, FNEG, FREM, FSUB, IADD, IAND, IGT, ILT, IMAG, INE, ISHL, ISHR, ISUB, IXOR, REAL,
+    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLT, FMUL, FNE, FNEG, FREM, FSUB, IADD, IAND, IGT,
+    ILT, IMAG, INE, ISHL, ISHR, ISUB, IXOR, REAL,
 )
 from ...ops.gpu import HORNER, RECIPROCAL
 from ...ops.math import BITS, COPYSIGN, FABS, FMA, FROM_BITS, SIGNBIT, SQRT, TRUNC
@@ -58,7 +61,8 @@ def clipped(x, limit):
 
 
 def quotient(x, y):
-    """x / y within 1 ulp, where y, 1 / y and the result are normal numbers. A division in full is a call of 30 instructions."""
+    """x / y within 1 ulp, where y, 1 / y and the result are normal numbers. A division in full is a call of 30
+    instructions."""
     r = RECIPROCAL(y)
     q = FMUL(x, r)
     return FMA(FMA(FNEG(q), y, x), r, q)
@@ -79,7 +83,8 @@ def exp(x):
     p, shifted = exp_parts(x)
     if FLT(FABS(x), 708.0):
         return quick_scaled(p, shifted)
-    return SELECT(FLT(FABS(x), 750.0), scaled(p, ISUB(BITS(shifted), MAGIC_BITS)), SELECT(FLT(x, 0.0), 0.0, FADD(x, INF)))
+    return SELECT(FLT(FABS(x), 750.0), scaled(p, ISUB(BITS(shifted), MAGIC_BITS)),
+                  SELECT(FLT(x, 0.0), 0.0, FADD(x, INF)))
 
 
 def exp2(x):
@@ -99,8 +104,8 @@ def expm1(x):
     return SELECT(FGT(FABS(x), 40.0), FSUB(exp(x), 1.0), SELECT(FEQ(x, 0.0), x, small))
 
 
-LOG_TAIL = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
-            1.531383769920937332e-01, 1.479819860510658591e-01)
+LOG_TAIL = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
+            1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860510658591e-01)
 
 
 def parts(x):
@@ -108,7 +113,8 @@ def parts(x):
     small = FLT(x, 2.2250738585072014e-308)
     u = IADD(BITS(SELECT(small, FMUL(x, 18014398509481984.0), x)), ONE_BITS - ROOT_HALF_BITS)
     k = ISUB(ISUB(ISHR(u, 52), 1023), SELECT(small, 54, 0))
-    return FSUB(FROM_BITS(IADD(k, MAGIC_BITS)), MAGIC), FSUB(FROM_BITS(IADD(IAND(u, 0x000FFFFFFFFFFFFF), ROOT_HALF_BITS)), 1.0)
+    return (FSUB(FROM_BITS(IADD(k, MAGIC_BITS)), MAGIC),
+            FSUB(FROM_BITS(IADD(IAND(u, 0x000FFFFFFFFFFFFF), ROOT_HALF_BITS)), 1.0))
 
 
 def log_rest(f):
@@ -196,7 +202,8 @@ POWER_TAIL = (2 / 5, 2 / 7, 2 / 9, 2 / 11, 2 / 13, 2 / 15, 2 / 17, 2 / 19, 2 / 2
 
 
 def exact_log(x):
-    """log(x) of a positive number as (large, small), right to about 2**-66: 2 s + 2/3 s**3 in two parts, the rest in one."""
+    """log(x) of a positive number as (large, small), right to about 2**-66: 2 s + 2/3 s**3 in two parts, the rest in
+    one."""
     n, f = parts(x)
     d, d_low = fast_two_sum(2.0, f)
     inverse = RECIPROCAL(d)
@@ -241,7 +248,8 @@ def power_at_ends(x, y, found):
     """The special cases of a power; found: |x|**y elsewhere."""
     size = FABS(x)
     negative = FLT(y, 0.0)
-    found = SELECT(FEQ(size, 0.0), SELECT(negative, INF, 0.0), SELECT(FEQ(size, INF), SELECT(negative, 0.0, INF), found))
+    found = SELECT(FEQ(size, 0.0), SELECT(negative, INF, 0.0),
+                   SELECT(FEQ(size, INF), SELECT(negative, 0.0, INF), found))
     half = FMUL(y, 0.5)
     whole = FEQ(TRUNC(y), y)
     odd = BAND(BAND(whole, FNE(TRUNC(half), half)), FLT(FABS(y), 9007199254740992.0))
@@ -290,7 +298,8 @@ def _two_over_pi(bits: int) -> int:
 
 
 _COUNT = 56  # digits of 24 bits, the first is 0
-DIGITS = np.array([_two_over_pi(24 * _COUNT) >> 24 * (_COUNT - k) & 0xFFFFFF for k in range(_COUNT + 1)], np.int32).tobytes().hex()
+DIGITS = np.array([_two_over_pi(24 * _COUNT) >> 24 * (_COUNT - k) & 0xFFFFFF for k in range(_COUNT + 1)],
+                  np.int32).tobytes().hex()
 DIGITS_TYPE, DIGITS_SHAPE = Array(int32, 1, "C", False), (_COUNT + 1,)
 LARGE = 2.0**40  # above, three parts of pi / 2 are not enough
 
@@ -310,12 +319,14 @@ def quarter_of_large(x):
     carry = r0 = r1 = r2 = r3 = r4 = r5 = 0
     for p in range(8, -1, -1):  # digit p of the product weighs 2**(-22 - 24 p)
         at = j + p
-        carry = ISHR(carry, 24) + m0 * int(digits[at]) + m1 * int(digits[at + 1]) + m2 * int(digits[at + 2]) + m3 * int(digits[at + 3])
+        carry = (ISHR(carry, 24) + m0 * int(digits[at]) + m1 * int(digits[at + 1]) + m2 * int(digits[at + 2]) + m3
+                 * int(digits[at + 3]))
         r5, r4, r3, r2, r1, r0 = r4, r3, r2, r1, r0, IAND(carry, 0xFFFFFF)
     k, r0 = ISHR(r0, 22), IAND(r0, 0x3FFFFF)
     sign = 1.0
     if r0 > 0x1FFFFF:  # nearer to the next quarter
-        k, sign, r0, r1, r2, r3, r4, r5 = k + 1, -1.0, r0 ^ 0x3FFFFF, r1 ^ 0xFFFFFF, r2 ^ 0xFFFFFF, r3 ^ 0xFFFFFF, r4 ^ 0xFFFFFF, r5 ^ 0xFFFFFF
+        k, sign, r0, r1, r2, r3, r4, r5 = (k + 1, -1.0, r0 ^ 0x3FFFFF, r1 ^ 0xFFFFFF, r2 ^ 0xFFFFFF, r3 ^ 0xFFFFFF,
+                                           r4 ^ 0xFFFFFF, r5 ^ 0xFFFFFF)
     first = float(r0 << 24 | r1) * 2.0**-46
     rest = float(r2 << 24 | r3) * 2.0**-94 + float(r4 << 24 | r5) * 2.0**-142
     f, f_low = fast_two_sum(first, rest)
@@ -325,8 +336,8 @@ def quarter_of_large(x):
     return r, k
 
 
-SINE = (-0.16666666666666666, 0.008333333333330925, -0.00019841269836722437, 2.755731608382574e-06, -2.505112794596564e-08,
-        1.591784866512194e-10)
+SINE = (-0.16666666666666666, 0.008333333333330925, -0.00019841269836722437, 2.755731608382574e-06,
+        -2.505112794596564e-08, 1.591784866512194e-10)
 COSINE = (-0.5, 0.041666666666666664, -0.0013888888888887382, 2.480158729874308e-05, -2.755731726001471e-07,
           2.0876143829213935e-09, -1.1382456865840483e-11)
 
@@ -374,8 +385,8 @@ def tan(x):
     return SELECT(FEQ(x, 0.0), x, FROM_BITS(IXOR(BITS(ratio), ISHL(k, 63))))
 
 
-ATAN_P = (-6.485021904942025371773e1, -1.228866684490136173410e2, -7.500855792314704667340e1, -1.615753718733365076637e1,
-          -8.750608600031904122785e-1)
+ATAN_P = (-6.485021904942025371773e1, -1.228866684490136173410e2, -7.500855792314704667340e1,
+          -1.615753718733365076637e1, -8.750608600031904122785e-1)
 ATAN_Q = (1.945506571482613964425e2, 4.853903996359136964868e2, 4.328810604912902668951e2, 1.650270098316988542046e2,
           2.485846490142306297962e1, 1.0)
 
@@ -404,9 +415,10 @@ def atan2(y, x):
     return SELECT(BAND(FEQ(x, x), FEQ(y, y)), COPYSIGN(r, y), FADD(x, y))
 
 
-ASIN_P = (1.66666666666666657415e-01, -3.25565818622400915405e-01, 2.01212532134862925881e-01, -4.00555345006794114027e-02,
-          7.91534994289814532176e-04, 3.47933107596021167570e-05)
-ASIN_Q = (1.0, -2.40339491173441421878e+00, 2.02094576023350569471e+00, -6.88283971605453293030e-01, 7.70381505559019352791e-02)
+ASIN_P = (1.66666666666666657415e-01, -3.25565818622400915405e-01, 2.01212532134862925881e-01,
+          -4.00555345006794114027e-02, 7.91534994289814532176e-04, 3.47933107596021167570e-05)
+ASIN_Q = (1.0, -2.40339491173441421878e+00, 2.02094576023350569471e+00, -6.88283971605453293030e-01,
+          7.70381505559019352791e-02)
 
 
 def arc_tail(z):
@@ -484,11 +496,11 @@ def atanh(x):
 
 # ---------------------------------------------------------------- error functions
 
-# Chebyshev fits of erf(x) / x in x**2 on 0..1, and of (1 + 2 x) exp(x**2) erfc(x) in (x - 4) / (x + 4) on 0..28 (the variables are those of
-# Shepherd and Laframboise, 1981).
+# Chebyshev fits of erf(x) / x in x**2 on 0..1, and of (1 + 2 x) exp(x**2) erfc(x) in (x - 4) / (x + 4) on 0..28 (the
+# variables are those of Shepherd and Laframboise, 1981).
 ERF = (1.1283791670955126, -0.37612638903183543, 0.11283791670945006, -0.02686617064323777, 0.0052239776071164225,
-       -0.0008548325975389692, 0.00012055294904839707, -1.492473690741966e-05, 1.6447424703317362e-06, -1.6208483801871705e-07,
-       1.3720064546777686e-08, -7.795898827002142e-10)
+       -0.0008548325975389692, 0.00012055294904839707, -1.492473690741966e-05, 1.6447424703317362e-06,
+       -1.6208483801871705e-07, 1.3720064546777686e-08, -7.795898827002142e-10)
 ERFC = (1.2329951186255526, -0.13962111684056253, 0.015379652102619558, 0.06809705425469323, -0.10103906603629459,
         0.09373283499833023, -0.0663303658124095, 0.03716751553777026, -0.01619773405599449, 0.005031969975753176,
         -0.0007577732973669146, -0.00019925668432389153, 0.00015062169704678355, -2.439924428312988e-05,
@@ -602,7 +614,8 @@ def clog(z):
     x, y = FABS(REAL(z)), FABS(IMAG(z))
     size = hypot(x, y)
     big, low = SELECT(FGT(y, x), y, x), SELECT(FGT(y, x), x, y)
-    near = FMUL(0.5, log1p(FMA(FSUB(big, 1.0), FADD(big, 1.0), FMUL(low, low))))  # log(size**2) / 2 where size is about 1
+    # log(size**2) / 2 where size is about 1
+    near = FMUL(0.5, log1p(FMA(FSUB(big, 1.0), FADD(big, 1.0), FMUL(low, low))))
     return COMPLEX_MAKE(SELECT(BAND(FGT(size, 0.7), FLT(size, 1.5)), near, log(size)), atan2(IMAG(z), REAL(z)))
 
 
@@ -626,16 +639,17 @@ def _through(function, wide, narrow):
     return lambda x, y: narrow(function(wide(x), wide(y)))
 
 
-_OPS = {m.EXP: exp, m.EXP2: exp2, m.EXPM1: expm1, m.LOG: log, m.LOG2: log2, m.LOG10: log10, m.LOG1P: log1p, m.POW: pow, m.CBRT: cbrt,
-        m.HYPOT: hypot, m.SIN: sin, m.COS: cos, m.TAN: tan, m.ATAN: atan, m.ATAN2: atan2, m.ASIN: asin, m.ACOS: acos, m.SINH: sinh,
-        m.COSH: cosh, m.TANH: tanh, m.ASINH: asinh, m.ACOSH: acosh, m.ATANH: atanh, m.ERF: erf, m.ERFC: erfc, FREM: fmod,
-        m.REMAINDER: remainder, m.NEXTAFTER: nextafter, m.LDEXP: ldexp}
+_OPS = {m.EXP: exp, m.EXP2: exp2, m.EXPM1: expm1, m.LOG: log, m.LOG2: log2, m.LOG10: log10, m.LOG1P: log1p, m.POW: pow,
+        m.CBRT: cbrt, m.HYPOT: hypot, m.SIN: sin, m.COS: cos, m.TAN: tan, m.ATAN: atan, m.ATAN2: atan2, m.ASIN: asin,
+        m.ACOS: acos, m.SINH: sinh, m.COSH: cosh, m.TANH: tanh, m.ASINH: asinh, m.ACOSH: acosh, m.ATANH: atanh,
+        m.ERF: erf, m.ERFC: erfc, FREM: fmod, m.REMAINDER: remainder, m.NEXTAFTER: nextafter, m.LDEXP: ldexp}
 
 
 def _chosen(op):
     """By the type of the first operand."""
     double, short = _OPS[op], getattr(single, _OPS[op].__name__, None)
-    by_type = {Float: double, float64: _through(double, float, np.float64), float32: short or _through(double, float, np.float32)}
+    by_type = {Float: double, float64: _through(double, float, np.float64), float32: short
+               or _through(double, float, np.float32)}
     if op is m.POW:
         by_type[float32] = lambda x, y: np.float32(pow_single(float(x), float(y)))
     by_type[float16] = _through(by_type[float32], np.float32, np.float16) if op is not m.NEXTAFTER else None
@@ -644,6 +658,8 @@ def _chosen(op):
 
 # operation -> {type of its first operand: the function}
 FUNCTIONS = {op: _chosen(op) for op in _OPS}
-FUNCTIONS[m.POW_REST] = {Float: lambda x, y, log, found: pow(x, y), float32: lambda x, y, log, found: np.float32(pow_single(float(x), float(y)))}
-FUNCTIONS |= {op: {Complex: function, complex128: _through(function, complex, np.complex128), complex64: _through(function, complex, np.complex64)}
+FUNCTIONS[m.POW_REST] = {Float: lambda x, y, log, found: pow(x, y), float32: lambda x, y, log,
+                         found: np.float32(pow_single(float(x), float(y)))}
+FUNCTIONS |= {op: {Complex: function, complex128: _through(function, complex, np.complex128),
+                   complex64: _through(function, complex, np.complex64)}
               for op, function in ((m.CEXP, cexp), (m.CLOG, clog), (m.CSQRT, csqrt))}

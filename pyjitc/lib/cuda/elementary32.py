@@ -1,7 +1,8 @@
-"""Elementary functions for GPUs in single precision, computed in single precision: doubles cost up to 64 times as much there.
+"""Elementary functions for GPUs in single precision, computed in single precision: doubles cost up to 64 times as much
+there.
 
-The methods are those of elementary.py with fewer terms; sources are Cephes's single precision library and msun. Functions
-that are missing here are computed in double.
+The methods are those of elementary.py with fewer terms; sources are Cephes's single precision library and msun.
+Functions that are missing here are computed in double.
 """
 from __future__ import annotations
 
@@ -14,12 +15,14 @@ from ...ops.gpu import HORNER, RECIPROCAL
 from ...ops.math import BITS32, COPYSIGN, COS, FABS, FMA, FROM_BITS32, SIGNBIT, SIN, SQRT, TAN
 from ...ops.structure import SELECT
 
-__all__ = ["exp", "exp2", "expm1", "log", "log1p", "cbrt", "sinh", "cosh", "log2", "log10", "sin", "cos", "tan", "tanh", "atan", "atan2", "asin", "acos", "erf", "erfc", "hypot"]
+__all__ = ["exp", "exp2", "expm1", "log", "log1p", "cbrt", "sinh", "cosh", "log2", "log10", "sin", "cos", "tan", "tanh",
+           "atan", "atan2", "asin", "acos", "erf", "erfc", "hypot"]
 
 F, N = np.float32, np.int32
 INF, NAN, ZERO, ONE, TWO, HALF = F(np.inf), F(np.nan), F(0), F(1), F(2), F(0.5)
 MAGIC, MAGIC_BITS = F(12582912.0), N(0x4B400000)
-LOG2E, LN2_HIGH, LN2_LOW, LN2 = F(1.4426950408889634), F(0.693145751953125), F(1.42860682030941723212e-6), F(0.6931471805599453)
+LOG2E, LN2_HIGH, LN2_LOW, LN2 = (F(1.4426950408889634), F(0.693145751953125), F(1.42860682030941723212e-6),
+                                 F(0.6931471805599453))
 TAYLOR = (0.5, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4)
 CLIP, CLIP2 = F(104.0), F(150.0)
 N23, N127, N1, N0 = N(23), N(127), N(1), N(0)
@@ -109,7 +112,8 @@ def log(x):
 
 
 INV_LN2_HIGH, INV_LN2_LOW = F(1.4428710938e+00), F(-1.7605285393e-04)
-INV_LN10_HIGH, INV_LN10_LOW, LOG10_2_HIGH, LOG10_2_LOW = F(4.3432617188e-01), F(-3.1689971365e-05), F(3.0102920532e-01), F(7.9034151668e-07)
+INV_LN10_HIGH, INV_LN10_LOW, LOG10_2_HIGH, LOG10_2_LOW = (F(4.3432617188e-01), F(-3.1689971365e-05),
+                                                          F(3.0102920532e-01), F(7.9034151668e-07))
 UPPER = N(-0x1000)
 
 
@@ -169,7 +173,8 @@ def cosh(x):
     return SELECT(FGT(a, FORTY), FMUL(FMUL(HALF, large), large), FADD(FMUL(HALF, e), quotient(HALF, e)))
 
 
-TWO_OVER_PI, HALF_PI, HALF_PI_2, HALF_PI_3 = F(0.6366197723675814), F(1.5707963705062866), F(-4.371138828673793e-08), F(-1.7151245100058819e-15)
+TWO_OVER_PI, HALF_PI, HALF_PI_2, HALF_PI_3 = (F(0.6366197723675814), F(1.5707963705062866), F(-4.371138828673793e-08),
+                                              F(-1.7151245100058819e-15))
 LARGE = F(100000.0)  # above, in double
 SINE = (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4)
 COSINE = (-0.5, 4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5)
@@ -236,14 +241,16 @@ def tanh(x):
 
 
 ATAN = (-3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1, 8.05374449538e-2)
-TAN_3PI8, TAN_PI8, QUARTER_PI, PI, PI_2 = F(2.414213562373095), F(0.4142135623730950), F(0.7853981633974483), F(3.1415927410125732), F(-8.742277657347586e-08)
+TAN_3PI8, TAN_PI8, QUARTER_PI, PI, PI_2 = (F(2.414213562373095), F(0.4142135623730950), F(0.7853981633974483),
+                                           F(3.1415927410125732), F(-8.742277657347586e-08))
 
 
 def atan(x):
     a = FABS(x)
     large, middle = FGT(a, TAN_3PI8), FGT(a, TAN_PI8)
     base = SELECT(large, HALF_PI, SELECT(middle, QUARTER_PI, ZERO))
-    y = FDIV(SELECT(large, FNEG(ONE), SELECT(middle, FSUB(a, ONE), a)), SELECT(large, a, SELECT(middle, FADD(a, ONE), ONE)))
+    y = FDIV(SELECT(large, FNEG(ONE), SELECT(middle, FSUB(a, ONE), a)),
+             SELECT(large, a, SELECT(middle, FADD(a, ONE), ONE)))
     z = FMUL(y, y)
     return COPYSIGN(FADD(base, FMA(FMUL(z, HORNER(z, coefficients=ATAN)), y, y)), x)
 
@@ -287,9 +294,10 @@ def acos(x):
     return SELECT(FLT(a, HALF), near, SELECT(FLT(x, ZERO), FADD(FSUB(PI, twice), PI_2), twice))
 
 
-ERF = (1.1283791261787373, -0.37612343775327806, 0.11280316652505075, -0.02671505423226643, 0.004921762027877231, -0.0005648059865503044)
-ERFC = (1.2329951185139325, -0.13962107968637008, 0.01537970682194607, 0.06809498537387029, -0.10104215848619706, 0.09376390773777747,
-        -0.06627775569893443, 0.03699884419347667, -0.016536795680040395, 0.005291934408707516)
+ERF = (1.1283791261787373, -0.37612343775327806, 0.11280316652505075, -0.02671505423226643, 0.004921762027877231,
+       -0.0005648059865503044)
+ERFC = (1.2329951185139325, -0.13962107968637008, 0.01537970682194607, 0.06809498537387029, -0.10104215848619706,
+        0.09376390773777747, -0.06627775569893443, 0.03699884419347667, -0.016536795680040395, 0.005291934408707516)
 ELEVEN, FOUR, CLOSE = F(11.0), F(4.0), F(0.9)
 
 

@@ -12,7 +12,8 @@ from ...ops import math as m
 from ...ops.memory import ARRAY_DIM, CHECK_INDEX
 from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds
-from ...types.kinds import Array, Bool, DType, Float, Int, NpFloat, NpInt, Singleton, Tuple, Union, is_float, is_integer, is_number, is_numpy_scalar
+from ...types.kinds import (Array, Bool, DType, Float, Int, NpFloat, NpInt, Singleton, Tuple, Union, is_float,
+                            is_integer, is_number, is_numpy_scalar)
 from ...types.lattice import dtype_of
 from ..intrinsics import as_type
 from ..np.creation import scalar_of
@@ -21,7 +22,8 @@ from . import names, vectors
 
 __all__ = ["CALLS", "WAITING", "attribute"]
 
-_COORDINATES = {"threadIdx": gpu.THREAD_ID, "blockIdx": gpu.BLOCK_ID, "blockDim": gpu.BLOCK_DIM, "gridDim": gpu.GRID_DIM}
+_COORDINATES = {"threadIdx": gpu.THREAD_ID, "blockIdx": gpu.BLOCK_ID, "blockDim": gpu.BLOCK_DIM,
+                "gridDim": gpu.GRID_DIM}
 _MAX_SHARED = 227 << 10
 _MAX_LOCAL = 512 << 10
 
@@ -43,11 +45,13 @@ def _bound(stub, args, kwargs) -> list[Expr]:
     name = f"cuda.{stub.__qualname__}"
     wanted = stub.__code__.co_varnames[:stub.__code__.co_argcount]
     if len(args) > len(wanted):
-        raise Mismatch(f"{name}() takes {len(wanted)} argument{'s' * (len(wanted) != 1)}, got {len(args)}", f"{name}({', '.join(wanted)})")
+        raise Mismatch(f"{name}() takes {len(wanted)} argument{'s' * (len(wanted) != 1)}, got {len(args)}",
+                       f"{name}({', '.join(wanted)})")
     slots = dict(zip(wanted, args))
     for key, value in kwargs.items():
         if key not in wanted or key in slots:
-            raise Mismatch(f"{name}() got {'multiple values for' if key in slots else 'an unexpected'} argument '{key}'",
+            raise Mismatch(f"{name}() got {'multiple values for' if key in slots else 'an unexpected'} argument "
+                           f"'{key}'",
                            f"{name}({', '.join(wanted)})")
         slots[key] = value
     defaults = stub.__defaults__ or ()
@@ -86,8 +90,8 @@ def _is_numbers(t) -> bool:
 
 
 def _predicate(x: Expr) -> Expr:
-    """The truth of a number. One of several types is tested by a call: threads that wait for each other must not do it in
-    different places."""
+    """The truth of a number. One of several types is tested by a call: threads that wait for each other must not do it
+    in different places."""
     return Call(true, x) if _is_numbers(x.type) else operators.truth(_number(x, "the predicate"))
 
 
@@ -126,7 +130,8 @@ def _dtype(x: Expr):
 def _shape(x: Expr, what: str) -> tuple[int, ...]:
     parts = [x.value] if x.known and not isinstance(x.type, Tuple) else list(x.value) if x.known else [None]
     if any(type(n) is not int and not isinstance(n, np.integer) for n in parts):
-        raise Mismatch(f"the shape of {what} must be known at compile time", "use a constant, or a global or captured variable")
+        raise Mismatch(f"the shape of {what} must be known at compile time",
+                       "use a constant, or a global or captured variable")
     shape = tuple(map(int, parts))
     if any(n < 0 for n in shape):
         raise Mismatch(f"the shape of {what} is negative: {shape}", exception=ValueError)
@@ -203,7 +208,8 @@ def _memory_array(stub, op, space, limit):
         if math.prod(shape) == 0:
             raise Mismatch(f"{what} of shape {shape} has no elements", exception=ValueError)
         if gpu.shape_bytes(t, shape) > limit:
-            raise Mismatch(f"{what} of {gpu.shape_bytes(t, shape)} bytes is larger than the {limit} that there are", exception=ValueError)
+            raise Mismatch(f"{what} of {gpu.shape_bytes(t, shape)} bytes is larger than the {limit} that there are",
+                           exception=ValueError)
         return Apply(op, type=t, shape=shape)
 
     return rule
@@ -223,21 +229,25 @@ def _array_like(args, kwargs):
 def _indices(a: Expr, i: Expr) -> list[Expr]:
     t = a.type
     if not isinstance(t, Array):
-        raise Mismatch(f"atomic operations work on an element of an array, not on a {t}", "pass the array and the index: cuda.atomic.add(a, i, x)")
+        raise Mismatch(f"atomic operations work on an element of an array, not on a {t}",
+                       "pass the array and the index: cuda.atomic.add(a, i, x)")
     if not t.writable:
         raise Mismatch("assignment destination is read-only", exception=ValueError)
     items = [i] if not isinstance(i.type, Tuple) else [
         Const(e, i.value[k]) if i.known else Apply(TUPLE_GET, i, index=k) for k, e in enumerate(i.type.elements)]
     if len(items) != t.ndim:
-        raise Mismatch(f"the index of an atomic operation has {len(items)} item{'s' * (len(items) != 1)}, the array has {t.ndim} axes",
+        raise Mismatch(f"the index of an atomic operation has {len(items)} item{'s' * (len(items) != 1)}, the array "
+                       f"has {t.ndim} axes",
                        "index one element")
-    return [Apply(CHECK_INDEX, _integer(x, "the index"), Apply(ARRAY_DIM, a, axis=k), axis=k) for k, x in enumerate(items)]
+    return [Apply(CHECK_INDEX, _integer(x, "the index"), Apply(ARRAY_DIM, a, axis=k), axis=k)
+            for k, x in enumerate(items)]
 
 
 def _element(a: Expr, value: Expr, how: str) -> Expr:
     dtype = a.type.dtype
     if not gpu.ATOMICS["exch" if how == "cas" else how](dtype):
-        raise Mismatch(f"there is no atomic {how} of {dtype}", "use two arrays, of the real and imaginary parts" if isinstance(dtype, kinds.NpComplex) else "")
+        raise Mismatch(f"there is no atomic {how} of {dtype}", "use two arrays, of the real and imaginary parts"
+                       if isinstance(dtype, kinds.NpComplex) else "")
     return conversions.assign(_number(value, "the value"), dtype)
 
 
@@ -359,7 +369,8 @@ def _is_weak(number, t) -> bool:
     """Whether Python's number adapts to a type of NumPy's, which is of its kind or a wider one."""
     if not (is_number(t) and is_numpy_scalar(t)):
         return False
-    return kinds.is_complex(t) or is_float(t) and not kinds.is_complex(number) or is_integer(t) and number in (Int, Bool) or number is Bool
+    return (kinds.is_complex(t) or is_float(t) and not kinds.is_complex(number) or is_integer(t)
+            and number in (Int, Bool) or number is Bool)
 
 
 def _half(stub, rule):
@@ -382,20 +393,24 @@ def _comparison(symbol):
 
 def _through_single(build):
     """Computed in float32 and rounded once more."""
-    return lambda *operands: conversions.to_scalar(build(*(conversions.to_scalar(x, kinds.float32) for x in operands)), kinds.float16)
+    return lambda *operands: conversions.to_scalar(build(*(conversions.to_scalar(x, kinds.float32) for x in operands)),
+                                                   kinds.float16)
 
 
 _SINGLE_ONE = Const(kinds.float32, np.float32(1))
 _SINGLE_LN10 = Const(kinds.float32, np.float32(math.log(10)))
 _HALVES = {
     "hadd": _operator("+"), "hsub": _operator("-"), "hmul": _operator("*"), "hdiv": _operator("/"),
-    "hmax": lambda x, y: Apply(SELECT, Apply(arith.FGT, x, y), x, y), "hmin": lambda x, y: Apply(SELECT, Apply(arith.FLT, x, y), x, y),
-    "heq": _comparison("=="), "hne": _comparison("!="), "hgt": _comparison(">"), "hge": _comparison(">="), "hlt": _comparison("<"),
-    "hle": _comparison("<="), "hfma": lambda x, y, z: Apply(m.FMA, x, y, z), "hneg": lambda x: Apply(arith.FNEG, x),
+    "hmax": lambda x, y: Apply(SELECT, Apply(arith.FGT, x, y), x, y), "hmin": lambda x,
+    y: Apply(SELECT, Apply(arith.FLT, x, y), x, y), "heq": _comparison("=="), "hne": _comparison("!="),
+    "hgt": _comparison(">"), "hge": _comparison(">="), "hlt": _comparison("<"), "hle": _comparison("<="),
+    "hfma": lambda x, y, z: Apply(m.FMA, x, y, z), "hneg": lambda x: Apply(arith.FNEG, x),
     "habs": lambda x: Apply(m.FABS, x), "hfloor": lambda x: Apply(m.FLOOR, x), "hceil": lambda x: Apply(m.CEIL, x),
     "hrint": lambda x: Apply(m.RINT, x), "htrunc": lambda x: Apply(m.TRUNC, x),
-    **{f"h{op.name}": _through_single(lambda x, op=op: Apply(op, x)) for op in (m.SIN, m.COS, m.LOG, m.LOG10, m.LOG2, m.EXP, m.EXP2, m.SQRT)},
-    "hrsqrt": _through_single(lambda x: Apply(gpu.RSQRT, x)), "hrcp": _through_single(lambda x: Apply(arith.FDIV, _SINGLE_ONE, x)),
+    **{f"h{op.name}": _through_single(lambda x, op=op: Apply(op, x))
+       for op in (m.SIN, m.COS, m.LOG, m.LOG10, m.LOG2, m.EXP, m.EXP2, m.SQRT)},
+    "hrsqrt": _through_single(lambda x: Apply(gpu.RSQRT, x)),
+    "hrcp": _through_single(lambda x: Apply(arith.FDIV, _SINGLE_ONE, x)),
     "hexp10": _through_single(lambda x: Apply(m.EXP, Apply(arith.FMUL, x, _SINGLE_LN10))),
 }
 
@@ -427,9 +442,11 @@ CALLS = {
     _n.cg.this_grid: _this_grid, _n.grid_group.sync: _plain(_n.grid_group.sync, gpu.GRID_BARRIER),
     _n.grid: _grid, _n.gridsize: _gridsize,
     _n.syncthreads: _plain(_n.syncthreads, gpu.BARRIER), _n.syncwarp: _syncwarp, _n.nanosleep: _nanosleep,
-    _n.syncthreads_count: _barrier_reduce(_n.syncthreads_count, "count"), _n.syncthreads_and: _barrier_reduce(_n.syncthreads_and, "and"),
+    _n.syncthreads_count: _barrier_reduce(_n.syncthreads_count, "count"),
+    _n.syncthreads_and: _barrier_reduce(_n.syncthreads_and, "and"),
     _n.syncthreads_or: _barrier_reduce(_n.syncthreads_or, "or"),
-    _n.threadfence: _plain(_n.threadfence, gpu.FENCE, scope="device"), _n.threadfence_block: _plain(_n.threadfence_block, gpu.FENCE, scope="block"),
+    _n.threadfence: _plain(_n.threadfence, gpu.FENCE, scope="device"),
+    _n.threadfence_block: _plain(_n.threadfence_block, gpu.FENCE, scope="block"),
     _n.threadfence_system: _plain(_n.threadfence_system, gpu.FENCE, scope="system"),
     _n.shared.array: _memory_array(_n.shared.array, gpu.SHARED_ARRAY, "shared", _MAX_SHARED),
     _n.local.array: _memory_array(_n.local.array, gpu.LOCAL_ARRAY, "local", _MAX_LOCAL),
@@ -439,14 +456,17 @@ CALLS = {
     _n.atomic.cas: lambda args, kwargs: _cas(*_bound(_n.atomic.cas, args, kwargs)),
     _n.atomic.compare_and_swap: lambda args, kwargs: (lambda a, old, value: _cas(a, Const(Int, 0), old, value))(
         *_bound(_n.atomic.compare_and_swap, args, kwargs)),
-    **{(stub := getattr(_n, f"shfl_{how}_sync" if how != "idx" else "shfl_sync")): _shuffle(stub, how) for how in gpu.SHUFFLES},
+    **{(stub := getattr(_n, f"shfl_{how}_sync" if how != "idx" else "shfl_sync")): _shuffle(stub, how)
+       for how in gpu.SHUFFLES},
     **{(stub := getattr(_n, f"{how}_sync")): _vote(stub, gpu.VOTE, how=how) for how in gpu.VOTES},
     _n.ballot_sync: _vote(_n.ballot_sync, gpu.BALLOT), _n.match_any_sync: _match_any, _n.match_all_sync: _match_all,
     **{(stub := getattr(_n, f"reduce_{how}_sync")): _reduce(stub, how) for how in gpu.REDUCTIONS},
-    _n.activemask: lambda args, kwargs: Apply(gpu.ACTIVE_MASK), _n.lanemask_lt: lambda args, kwargs: Call(below, Apply(gpu.LANE_ID)),
+    _n.activemask: lambda args, kwargs: Apply(gpu.ACTIVE_MASK), _n.lanemask_lt: lambda args,
+    kwargs: Call(below, Apply(gpu.LANE_ID)),
     **{(stub := getattr(_n, op.name)): _bits(stub, op) for op in (arith.POPC, gpu.BREV, gpu.CLZ, gpu.FFS)},
     _n.fma: _fma, _n.cbrt: _unary(_n.cbrt, m.CBRT), _n.rsqrt: _unary(_n.rsqrt, gpu.RSQRT), _n.selp: _selp,
     **{(stub := getattr(_n.fp16, name)): _half(stub, rule) for name, rule in _HALVES.items()},
 }
 # Calls in which threads wait for each other: made in one place, whatever the types of their arguments are.
-WAITING = frozenset((_n.grid_group.sync, *(getattr(_n, name) for name in names.__all__ if name.endswith("_sync") or name.startswith("sync"))))
+WAITING = frozenset((_n.grid_group.sync, *(getattr(_n, name) for name in names.__all__ if name.endswith("_sync")
+                                           or name.startswith("sync"))))

@@ -1,6 +1,7 @@
 """What one thread of a kernel does with whole arrays: NumPy's functions without memory of their own and without BLAS.
 
-Sums of floats are NumPy's up to 128 elements in a row; longer rows are added block after block, NumPy's in halves of halves.
+Sums of floats are NumPy's up to 128 elements in a row; longer rows are added block after block, NumPy's in halves of
+halves.
 """
 from __future__ import annotations
 
@@ -96,12 +97,15 @@ def matvec(y, a, x):
 
 
 def printed(args, kwargs):
-    """print(...) of numbers, bools, None, tuples, texts that are known when the kernel is compiled, and f-strings of these."""
+    """print(...) of numbers, bools, None, tuples, texts that are known when the kernel is compiled, and f-strings of
+    these."""
     for name, x in kwargs.items():
         if name not in ("sep", "end") or not x.known or x.value is not None and not isinstance(x.value, str):
-            raise Mismatch(f"print() in a kernel has no {name}=" + (" that is not a constant" if name in ("sep", "end") else ""),
+            raise Mismatch(f"print() in a kernel has no {name}="
+                           + (" that is not a constant" if name in ("sep", "end") else ""),
                            "leave it out: a kernel prints to standard output")
-    sep, end = (usual if name not in kwargs or kwargs[name].value is None else kwargs[name].value for name, usual in (("sep", " "), ("end", "\n")))
+    sep, end = (usual if name not in kwargs or kwargs[name].value is None else kwargs[name].value
+                for name, usual in (("sep", " "), ("end", "\n")))
     texts, values = [""], []
     for k, x in enumerate(args):
         texts[-1] += sep if k else ""
@@ -139,6 +143,7 @@ def _no_room(args, kwargs):
 
 
 # What the library's functions mean in kernels.
-THREADS = {print: printed, loops.room: _no_room, **{usual: (lambda args, kwargs, own=own: Call(own, *args)) for usual, own in (
+THREADS = {print: printed, loops.room: _no_room,
+           **{usual: (lambda args, kwargs, own=own: Call(own, *args)) for usual, own in (
     (folds.row, row), (folds.room_of, room_of), (folds.pairwise, pairwise), (views.apart, apart),
     (loops.save, save), (products.vector_dot, vector_dot), (products.matvec, matvec))}}

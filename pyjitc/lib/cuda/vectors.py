@@ -1,6 +1,7 @@
 """Vector types of CUDA, `float4` and its kin: named tuples of numbers of one type.
 
-They are made of numbers and shorter vectors, `float4(xy, 0, 1)`, on the host and in kernels, and passed to kernels as tuples are.
+They are made of numbers and shorter vectors, `float4(xy, 0, 1)`, on the host and in kernels, and passed to kernels as
+tuples are.
 """
 from __future__ import annotations
 
@@ -10,11 +11,13 @@ import numpy as np
 
 __all__ = ["DTYPES", "VECTORS"]
 
-_C = {"int8": ("char",), "int16": ("short",), "int32": ("int",), "int64": ("long", "longlong"), "uint8": ("uchar",), "uint16": ("ushort",),
-      "uint32": ("uint",), "uint64": ("ulong", "ulonglong"), "float32": ("float",), "float64": ("double",)}
+_C = {"int8": ("char",), "int16": ("short",), "int32": ("int",), "int64": ("long", "longlong"), "uint8": ("uchar",),
+      "uint16": ("ushort",), "uint32": ("uint",), "uint64": ("ulong", "ulonglong"), "float32": ("float",),
+      "float64": ("double",)}
 
 
-_BASES = [namedtuple(f"vector{n}", list("xyzw"[:n])) for n in range(1, 5)]  # making one takes longer than all that follows
+# making one takes longer than all that follows
+_BASES = [namedtuple(f"vector{n}", list("xyzw"[:n])) for n in range(1, 5)]
 
 
 def _vector(dtype: str, n: int) -> type:
@@ -26,7 +29,8 @@ def _vector(dtype: str, n: int) -> type:
             raise TypeError(f"{cls.__name__} has {n} number{'s' * (n > 1)}, got {len(values)}")
         return tuple.__new__(cls, map(convert, values))
 
-    return type(f"{dtype}x{n}", (_BASES[n - 1],), {"__slots__": (), "__new__": __new__, "__module__": __name__, "__doc__": f"{n} numbers of {dtype}."})
+    return type(f"{dtype}x{n}", (_BASES[n - 1],),
+                {"__slots__": (), "__new__": __new__, "__module__": __name__, "__doc__": f"{n} numbers of {dtype}."})
 
 
 VECTORS: dict[str, type] = {}  # by all their names: float32x4 is float4

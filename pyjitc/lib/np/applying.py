@@ -1,4 +1,5 @@
-"""Functions of functions: apply_along_axis, apply_over_axes, fromfunction, piecewise, vectorize; arrays from iteration: fromiter.
+"""Functions of functions: apply_along_axis, apply_over_axes, fromfunction, piecewise, vectorize; arrays from iteration:
+fromiter.
 
 The function that is applied is compiled into the loop.
 """
@@ -75,7 +76,8 @@ def over_axes(func, a, axes, j):
         return over_axes(func, np.asarray(a), axes, j)
     if j == len(axes):
         return a
-    return over_axes(func, restored(func(a, axes[j] + a.ndim if axes[j] < 0 else axes[j]), a.ndim, axes[j]), axes, j + 1)
+    return over_axes(func, restored(func(a, axes[j] + a.ndim if axes[j] < 0 else axes[j]), a.ndim, axes[j]), axes,
+                     j + 1)
 
 
 def restored(result, ndim, axis):
@@ -98,7 +100,8 @@ def _fromfunction(args, kwargs):
     dtype = slots.pop("dtype", None)
     slots.pop("like", None)
     if set(slots) != {"function", "shape"} or len(args) > 2:
-        raise Mismatch("np.fromfunction is compiled with the arguments function, shape and dtype", "let the function capture the others")
+        raise Mismatch("np.fromfunction is compiled with the arguments function, shape and dtype",
+                       "let the function capture the others")
     t = k.float64 if dtype is None or dtype.type is NoneType else scalar_of(dtype)
     shape = slots["shape"]
     shape = _tuple(elements(shape))
@@ -264,7 +267,8 @@ def items_at(arrays, at, j):
 def new_results(first, shape, dtypes, j):
     if j == len(first):
         return ()
-    return (np.empty(shape, np.asarray(first[j]).dtype if dtypes is None else dtypes[j]),) + new_results(first, shape, dtypes, j + 1)
+    return (np.empty(shape, np.asarray(first[j]).dtype if dtypes is None else dtypes[j]),
+            ) + new_results(first, shape, dtypes, j + 1)
 
 
 def put_calls(outs, arrays, f):
@@ -323,7 +327,7 @@ def collected(items, dtype, count):
 
 
 CALLS = {
-    np.apply_along_axis: compiled(apply_along_axis), np.apply_over_axes: _apply_over_axes, np.fromfunction: _fromfunction,
-    np.piecewise: _piecewise, np.vectorize: _vectorize, np.fromiter: _fromiter,
+    np.apply_along_axis: compiled(apply_along_axis), np.apply_over_axes: _apply_over_axes,
+    np.fromfunction: _fromfunction, np.piecewise: _piecewise, np.vectorize: _vectorize, np.fromiter: _fromiter,
 }
 METHODS = {}

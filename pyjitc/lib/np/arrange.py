@@ -35,7 +35,8 @@ def _int(x):
         return cast(x, Int)
     if subscripts.is_power(x.type):
         return Call(creation.whole_size, x)
-    raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}", whole_number(x.type))
+    raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}",
+                   whole_number(x.type))
 
 
 # ---------------------------------------------------------------- reshape
@@ -88,7 +89,8 @@ def viewed(a, shape, copy=None):
     """The elements row by row under another shape: a view where there is one."""
     if copy is not True and (a.ndim == 1 or is_contiguous(a)):
         return view_as(a, shape)
-    if copy is not True and is_writable(a) and a.size:  # a view of another would not be writable, a copy is: the type must tell
+    # a view of another would not be writable, a copy is: the type must tell
+    if copy is not True and is_writable(a) and a.size:
         strides = np.empty(len(shape), np.int64)
         if strides_found(strides, np.asarray(shape, np.int64), np.asarray(a.shape), np.asarray(a.strides)):
             return strided_view(a, shape, strides)
@@ -124,7 +126,8 @@ def strides_found(found, shape, old, steps):
 def _strided_view(args, kwargs):
     a, shape, strides = args
     parts = elements(shape)
-    return Apply(ARRAY_VIEW, a, views.ZERO, *parts, *(cast(Apply(ARRAY_LOAD, strides, Const(Int, i)), Int) for i in range(len(parts))),
+    return Apply(ARRAY_VIEW, a, views.ZERO, *parts,
+                 *(cast(Apply(ARRAY_LOAD, strides, Const(Int, i)), Int) for i in range(len(parts))),
                  type=Array(a.type.dtype, len(parts), "A", a.type.writable, a.type.aligned))
 
 
@@ -197,7 +200,8 @@ def in_fortran_order(a, order):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     if order == "K" and not descending(a.strides, 0):
         if not is_fortran(a):
-            raise NotImplementedError("order='K' of an array whose axes are turned is not compiled: write order='C' or 'F'")
+            raise NotImplementedError("order='K' of an array whose axes are turned is not compiled: write order='C' "
+                                      "or 'F'")
         return True
     return order == "F" or order == "A" and is_fortran(a)
 
@@ -255,7 +259,8 @@ def permute(a: Expr, order) -> Expr:
 
 def _constants(x: Expr, what) -> tuple[int, ...]:
     if not x.known or not (type(x.value) is int or isinstance(x.value, tuple)):
-        raise Mismatch(f"{what} must be known at compile time", "write a tuple of constants, as in (1, 0)" if isinstance(x.type, k.Struct) else
+        raise Mismatch(f"{what} must be known at compile time", "write a tuple of constants, as in (1, 0)"
+                       if isinstance(x.type, k.Struct) else
                        "write it as a constant")
     return (x.value,) if type(x.value) is int else x.value
 
@@ -316,7 +321,8 @@ def _expand_dims(args, kwargs):
     checked = axes_of(Const(k.Tuple((Int,) * len(axes)), axes), n)
     if isinstance(checked, Expr):
         return checked
-    return views.view(a, [Const(NoneType, None) if j in checked else Const(Slice_, slice(None)) for j in range(n)], False)
+    return views.view(a, [Const(NoneType, None) if j in checked else Const(Slice_, slice(None)) for j in range(n)],
+                      False)
 
 
 def _squeeze(args, kwargs):
@@ -326,11 +332,13 @@ def _squeeze(args, kwargs):
         return a
     if not isinstance(a.type, Array):
         whole = CallValue(Const(k.Singleton(np.asarray), np.asarray), a)
-        return CallValue(Const(k.Singleton(np.squeeze), np.squeeze), whole, keywords={key: x for key, x in slots.items() if key != "a"})
+        return CallValue(Const(k.Singleton(np.squeeze), np.squeeze), whole,
+                         keywords={key: x for key, x in slots.items() if key != "a"})
     if a.type.ndim == 0 and ("axis" not in slots or slots["axis"].value in (0, -1)):
         return Call(squeezed, a, Const(k.Tuple(()), ()))
     if "axis" not in slots:
-        raise Mismatch("squeeze() without axis gives a number of axes that is not known at compile time", "give the axis")
+        raise Mismatch("squeeze() without axis gives a number of axes that is not known at compile time",
+                       "give the axis")
     axes = axes_of(slots["axis"], a.type.ndim)
     if isinstance(axes, Expr):
         return axes
@@ -440,7 +448,8 @@ def _stretch(args, kwargs):
     strides = [views.ZERO] * first
     for j in range(a.type.ndim):
         strides.append(Call(stride_or_zero, Apply(ARRAY_DIM, a, axis=j), Apply(ARRAY_STRIDE, a, axis=j)))
-    return Apply(ARRAY_VIEW, a, views.ZERO, *parts, *strides, type=Array(a.type.dtype, len(parts), "A", False, a.type.aligned))
+    return Apply(ARRAY_VIEW, a, views.ZERO, *parts, *strides,
+                 type=Array(a.type.dtype, len(parts), "A", False, a.type.aligned))
 
 
 @meaning(_stretch)
@@ -536,7 +545,8 @@ def roll_axes(a, shift, axis, j):
         raise NotImplementedError("roll with tuples of unlike lengths is not compiled")
     if j == count:
         return a
-    return roll_axes(roll(a, shift[j] if isinstance(shift, (tuple, list)) else shift, axis[j] if isinstance(axis, (tuple, list)) else axis),
+    return roll_axes(roll(a, shift[j] if isinstance(shift, (tuple, list)) else shift, axis[j]
+                          if isinstance(axis, (tuple, list)) else axis),
                      shift, axis, j + 1)
 
 
@@ -785,16 +795,16 @@ def size_of(a, axis):
 
 
 CALLS = {
-    np.reshape: _reshape, np.ravel: compiled(ravel), np.transpose: _transpose, np.permute_dims: _transpose, np.swapaxes: _swapaxes,
-    np.moveaxis: _moveaxis, np.expand_dims: _expand_dims, np.squeeze: _squeeze, np.flip: _flip, np.fliplr: compiled(fliplr),
-    np.flipud: compiled(flipud), np.rot90: compiled(rot90), np.broadcast_to: _broadcast_to, np.atleast_1d: compiled(atleast_1d),
-    np.atleast_2d: compiled(atleast_2d), np.atleast_3d: compiled(atleast_3d),
-    np.roll: compiled(roll), np.repeat: compiled(repeat), np.tile: compiled(tile), np.tri: compiled(tri), np.tril: compiled(tril),
-    np.triu: compiled(triu), np.eye: compiled(eye), np.identity: compiled(identity), np.diag: compiled(diag),
-    np.diagonal: compiled(diagonal), np.fill_diagonal: compiled(fill_diagonal),
+    np.reshape: _reshape, np.ravel: compiled(ravel), np.transpose: _transpose, np.permute_dims: _transpose,
+    np.swapaxes: _swapaxes, np.moveaxis: _moveaxis, np.expand_dims: _expand_dims, np.squeeze: _squeeze, np.flip: _flip,
+    np.fliplr: compiled(fliplr), np.flipud: compiled(flipud), np.rot90: compiled(rot90), np.broadcast_to: _broadcast_to,
+    np.atleast_1d: compiled(atleast_1d), np.atleast_2d: compiled(atleast_2d), np.atleast_3d: compiled(atleast_3d),
+    np.roll: compiled(roll), np.repeat: compiled(repeat), np.tile: compiled(tile), np.tri: compiled(tri),
+    np.tril: compiled(tril), np.triu: compiled(triu), np.eye: compiled(eye), np.identity: compiled(identity),
+    np.diag: compiled(diag), np.diagonal: compiled(diagonal), np.fill_diagonal: compiled(fill_diagonal),
     np.shape: compiled(shape), np.ndim: compiled(ndim), np.size: _size,
 }
 METHODS = {
-    "reshape": _reshape, "transpose": _transpose, "ravel": CALLS[np.ravel], "flatten": compiled(flatten), "swapaxes": _swapaxes, "squeeze": _squeeze,
-    "repeat": CALLS[np.repeat], "diagonal": CALLS[np.diagonal],
+    "reshape": _reshape, "transpose": _transpose, "ravel": CALLS[np.ravel], "flatten": compiled(flatten),
+    "swapaxes": _swapaxes, "squeeze": _squeeze, "repeat": CALLS[np.repeat], "diagonal": CALLS[np.diagonal],
 }

@@ -35,8 +35,8 @@ def of_array(a: Expr, name: str):
     return None
 
 
-_REFUSED = {"base": "pass both arrays, or use np.may_share_memory", "ctypes": "pass the array itself", "data": "use the array itself",
-            "device": "arrays are on the CPU"}
+_REFUSED = {"base": "pass both arrays, or use np.may_share_memory", "ctypes": "pass the array itself",
+            "data": "use the array itself", "device": "arrays are on the CPU"}
 
 
 def _array(x: Expr) -> Expr:
@@ -45,7 +45,8 @@ def _array(x: Expr) -> Expr:
 
 def getattr_(x: Expr, name: str) -> Expr:
     if x.type.name == "flat":
-        raise Mismatch(f"the attribute '{name}' of a flat iterator is not compiled", "write a.ravel(), or count with enumerate", AttributeError)
+        raise Mismatch(f"the attribute '{name}' of a flat iterator is not compiled",
+                       "write a.ravel(), or count with enumerate", AttributeError)
     rule = _FLAGS.get(name.upper())
     if rule is None or name.upper() in ("C", "F", "A", "W", "X", "O"):
         raise Mismatch(f"'numpy._core.multiarray.flagsobj' object has no attribute '{name}'", "", AttributeError)
@@ -82,13 +83,14 @@ def _flag(value):
 _FLAGS = {
     "C_CONTIGUOUS": lambda a: _flag(True) if a.type.layout == "C" else Call(rows_first, a),
     "F_CONTIGUOUS": lambda a: _flag(True) if a.type.layout == "F" else Call(columns_first, a),
-    "WRITEABLE": lambda a: _flag(a.type.writable), "ALIGNED": lambda a: _flag(a.type.aligned), "WRITEBACKIFCOPY": lambda a: _flag(False),
-    "FORC": lambda a: Call(either_first, a), "FNC": lambda a: Call(only_columns_first, a), "OWNDATA": _owned,
+    "WRITEABLE": lambda a: _flag(a.type.writable), "ALIGNED": lambda a: _flag(a.type.aligned),
+    "WRITEBACKIFCOPY": lambda a: _flag(False), "FORC": lambda a: Call(either_first, a),
+    "FNC": lambda a: Call(only_columns_first, a), "OWNDATA": _owned,
     "BEHAVED": lambda a: _flag(a.type.writable and a.type.aligned),
 }
 _FLAGS.update({short: _FLAGS[name] for short, name in (
-    ("C", "C_CONTIGUOUS"), ("CONTIGUOUS", "C_CONTIGUOUS"), ("F", "F_CONTIGUOUS"), ("FORTRAN", "F_CONTIGUOUS"), ("W", "WRITEABLE"),
-    ("A", "ALIGNED"), ("X", "WRITEBACKIFCOPY"), ("O", "OWNDATA"))})
+    ("C", "C_CONTIGUOUS"), ("CONTIGUOUS", "C_CONTIGUOUS"), ("F", "F_CONTIGUOUS"), ("FORTRAN", "F_CONTIGUOUS"),
+    ("W", "WRITEABLE"), ("A", "ALIGNED"), ("X", "WRITEBACKIFCOPY"), ("O", "OWNDATA"))})
 
 
 # ---------------------------------------------------------------- flat
@@ -178,7 +180,8 @@ def getitem(x: Expr, i: Expr) -> Expr:
 
 def _check_index(i):
     t = i.type
-    if i.type is k.Ellipsis_ or isinstance(t, k.Slice) or is_sequence(t) and isinstance(t, k.Struct) or isinstance(t, k.Array) and t.ndim == 1 and (
+    if i.type is k.Ellipsis_ or isinstance(t, k.Slice) or is_sequence(t) and isinstance(t,
+                                                                                        k.Struct) or isinstance(t, k.Array) and t.ndim == 1 and (
             isinstance(t.dtype, k.NpInt) or t.dtype is NpBool):
         return
     raise Mismatch("unsupported iterator index", "index a.flat with an int, a slice or an array of ints", IndexError)
@@ -234,10 +237,13 @@ def set_of_array(a: Expr, name: str, v: Expr) -> Expr:
         part, whole = views.ATTRIBUTES[name](a), Const(k.Ellipsis_, ...)
         if k.is_scalar(v.type):
             v = conversions.of_numpy(v)
-        return indexing.setitem(part, whole, v) if is_sequence(v.type) else subscripts.setitem(part, whole, v, conversions.assign)
+        return (indexing.setitem(part, whole, v) if is_sequence(v.type)
+                else subscripts.setitem(part, whole, v, conversions.assign))
     if name == "shape":
-        raise Mismatch("assigning to the shape of an array is not compiled", "write a = a.reshape(...): NumPy 2.5 deprecates the assignment")
+        raise Mismatch("assigning to the shape of an array is not compiled",
+                       "write a = a.reshape(...): NumPy 2.5 deprecates the assignment")
     if name in ("dtype", "strides"):
-        raise Mismatch(f"assigning to the {name} of an array is not compiled", "write b = a.view(dtype)" if name == "dtype" else "slice the array")
+        raise Mismatch(f"assigning to the {name} of an array is not compiled", "write b = a.view(dtype)"
+                       if name == "dtype" else "slice the array")
     raise Mismatch(f"attribute '{name}' of 'numpy.ndarray' objects is not writable" if hasattr(np.ndarray, name) else
                    f"'numpy.ndarray' object has no attribute '{name}'", "", AttributeError)

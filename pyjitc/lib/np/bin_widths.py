@@ -1,5 +1,5 @@
-"""How many bins a histogram gets when it is given the name of an estimator. Sources of the estimators: the documentation of
-np.histogram_bin_edges."""
+"""How many bins a histogram gets when it is given the name of an estimator. Sources of the estimators: the
+documentation of np.histogram_bin_edges."""
 from __future__ import annotations
 
 import numpy as np

@@ -174,7 +174,8 @@ def _view(args, kwargs):
     slots = bound("view", ("a", "dtype", "type"), args, kwargs)
     a, x = slots["a"], slots.get("dtype")
     for y in (x, slots.get("type")):
-        if y is not None and isinstance(y.type, k.Singleton) and isinstance(y.type.value, type) and issubclass(y.type.value, np.ndarray):
+        if (y is not None and isinstance(y.type, k.Singleton) and isinstance(y.type.value, type)
+            and issubclass(y.type.value, np.ndarray)):
             if y.type.value is not np.ndarray:
                 raise Mismatch("views as subclasses of ndarray are not compiled")
             x = None if y is x else x
@@ -192,7 +193,8 @@ def _view(args, kwargs):
 
 def _same_bytes(a: Expr, dtype) -> Expr:
     t, axes = a.type, range(a.type.ndim)
-    return Apply(ARRAY_VIEW, a, views.ZERO, *(Apply(ARRAY_DIM, a, axis=j) for j in axes), *(Apply(ARRAY_STRIDE, a, axis=j) for j in axes),
+    return Apply(ARRAY_VIEW, a, views.ZERO, *(Apply(ARRAY_DIM, a, axis=j) for j in axes),
+                 *(Apply(ARRAY_STRIDE, a, axis=j) for j in axes),
                  type=Array(dtype, t.ndim, t.layout, t.writable, t.aligned))
 
 
@@ -200,7 +202,8 @@ def resized_view(a, dtype, old, new):
     if a.shape[a.ndim - 1] != 1 and a.size > 0 and a.strides[a.ndim - 1] != old:
         raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
     if new > old and a.shape[a.ndim - 1] * old % new != 0:
-        raise ValueError("When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.")
+        raise ValueError("When changing to a larger dtype, its size must be a divisor of the total size in bytes of "
+                         "the last axis of the array.")
     return other_items(a, dtype, a.shape[a.ndim - 1] * old // new)
 
 
@@ -248,7 +251,8 @@ def swap_rows(a, size):
 
 def _bytes_of(args, kwargs):
     (a,) = args
-    return Apply(ARRAY_VIEW, a, views.ZERO, Const(Int, item_bits(a.type.dtype) // 8), views.ONE, type=Array(k.uint8, 1, "C", a.type.writable))
+    return Apply(ARRAY_VIEW, a, views.ZERO, Const(Int, item_bits(a.type.dtype) // 8), views.ONE,
+                 type=Array(k.uint8, 1, "C", a.type.writable))
 
 
 @meaning(_bytes_of)
@@ -347,7 +351,8 @@ def _field(args, kwargs, name="getfield"):
         return Throw(ValueError, "new type plus offset is larger than original type")
     axes = range(t.ndim)
     return Apply(ARRAY_VIEW, a, Const(Int, int(offset.value)), *(Apply(ARRAY_DIM, a, axis=j) for j in axes),
-                 *(Apply(ARRAY_STRIDE, a, axis=j) for j in axes), type=Array(dtype, t.ndim, "A", t.writable, t.aligned and offset.value % new == 0))
+                 *(Apply(ARRAY_STRIDE, a, axis=j) for j in axes),
+                 type=Array(dtype, t.ndim, "A", t.writable, t.aligned and offset.value % new == 0))
 
 
 def _set_field(args, kwargs):
@@ -367,7 +372,8 @@ def _to_device(args, kwargs):
     device = slots.get("device")
     if device is None or not device.known or "stream" in slots:
         raise Mismatch("the array method to_device() is compiled with a constant device and no stream")
-    return slots["a"] if device.value == "cpu" else Throw(ValueError, f"Unsupported device: {device.value}. Only 'cpu' is accepted.")
+    return (slots["a"] if device.value == "cpu"
+            else Throw(ValueError, f"Unsupported device: {device.value}. Only 'cpu' is accepted."))
 
 
 def _refused(name, hint):
@@ -378,15 +384,17 @@ def _refused(name, hint):
 
 
 _REFUSED = {
-    "resize": "write np.resize(a, shape)", "setflags": "flags are part of the type of an array; pass a copy", "dump": "call it outside the compiled function",
-    "tofile": "call it outside the compiled function",
+    "resize": "write np.resize(a, shape)", "setflags": "flags are part of the type of an array; pass a copy",
+    "dump": "call it outside the compiled function", "tofile": "call it outside the compiled function",
 }
 CALLS = {
-    np.packbits: _of_bits("packbits", ("a", "axis", "bitorder"), packbits, lambda t: t is NpBool or isinstance(t, NpInt),
+    np.packbits: _of_bits("packbits", ("a", "axis", "bitorder"), packbits, lambda t: t is NpBool
+                          or isinstance(t, NpInt),
                           "Expected an input array of integer or boolean data type"),
     np.unpackbits: _of_bits("unpackbits", ("a", "axis", "count", "bitorder"), unpackbits, lambda t: t is k.uint8,
                             "Expected an input array of unsigned byte data type"),
-    np.may_share_memory: _shared("may_share_memory", may_share_memory), np.shares_memory: _shared("shares_memory", shares_memory),
+    np.may_share_memory: _shared("may_share_memory", may_share_memory),
+    np.shares_memory: _shared("shares_memory", shares_memory),
 }
 METHODS = {
     "view": _view, "byteswap": _byteswap, "tobytes": _tobytes, "tolist": _tolist, "item": _item,

@@ -192,7 +192,8 @@ def _days(name, place, x: Expr) -> Expr:
     if not isinstance(t, NpTime):
         raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass dates")
     if t.kind != "M" or not np.can_cast(dtype_of(t), dtype_of(DAY), "safe"):
-        raise Mismatch(f"Iterator operand {place} dtype could not be cast from {dtype_of(t)!r} to {dtype_of(DAY)!r} according to the rule 'safe'")
+        raise Mismatch(f"Iterator operand {place} dtype could not be cast from {dtype_of(t)!r} to {dtype_of(DAY)!r} "
+                       f"according to the rule 'safe'")
     if t is DAY:
         return x
     if isinstance(x.type, Array):

@@ -31,7 +31,8 @@ def _is_sequence(t) -> bool:
 
 def _bind(name, names, required, args, kwargs):
     if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were given")
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
     slots = dict(zip(names, args))
     for key, x in kwargs.items():
         if key not in names:
@@ -372,7 +373,8 @@ def _ravel_multi_index(args, kwargs):
     modes = mode.value if isinstance(mode.value, tuple) else (mode.value,) * n
     if len(modes) != n or any(m not in ("raise", "wrap", "clip") for m in modes):
         raise Mismatch("mode= of np.ravel_multi_index must be 'raise', 'wrap' or 'clip', or one for each axis")
-    return Call(raveled, _shape_of(parts), _tuple(parts), _dims(dims), Const(k.Tuple((k.Str,) * n), tuple(modes)), _order(slots))
+    return Call(raveled, _shape_of(parts), _tuple(parts), _dims(dims), Const(k.Tuple((k.Str,) * n), tuple(modes)),
+                _order(slots))
 
 
 CALLS = {np.choose: _choose, np.select: _select, np.ix_: _ix, np.unravel_index: _unravel_index,

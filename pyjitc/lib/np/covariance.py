@@ -85,7 +85,8 @@ def scatter(x, bias, ddof, single, w, aweights):
         turned = x.T
     else:
         total = np.sum(w)
-        free = float(total - lost * (np.sum(w * aweights) / total if aweights is not None else 1.0)) if lost != 0 else float(total)
+        free = (float(total - lost * (np.sum(w * aweights) / total if aweights is not None else 1.0)) if lost != 0
+                else float(total))
         x -= (np.sum(x * w, axis=1) / total)[:, None]
         turned = (x * w).T
     if free <= 0:

@@ -39,7 +39,8 @@ def scalar_of(x: Expr):
             raise Mismatch(str(error), near or "write np.float64, np.int32, ... or a constant string") from None
         found = None
     if found is None:
-        raise Mismatch("the dtype must be known at compile time and numeric", "write np.float64, np.int32, ... or a constant string")
+        raise Mismatch("the dtype must be known at compile time and numeric",
+                       "write np.float64, np.int32, ... or a constant string")
     return found
 
 
@@ -55,14 +56,16 @@ def whole_shape(shape, k=0):
 
 def _shape(x: Expr) -> list[Expr]:
     if isinstance(x.type, Tuple):
-        parts = [Const(t, x.value[k]) if x.known else Apply(TUPLE_GET, x, index=k) for k, t in enumerate(x.type.elements)]
+        parts = [Const(t, x.value[k]) if x.known else Apply(TUPLE_GET, x, index=k)
+                 for k, t in enumerate(x.type.elements)]
     elif isinstance(x.type, kinds.Struct) and x.type.name == "list":
         parts = [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
     else:
         parts = [x]
     for part in parts:
         if not (part.type is Int or isinstance(part.type, NpInt)):
-            raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {part.type}", whole_number(part.type))
+            raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {part.type}",
+                           whole_number(part.type))
     return [p if p.type is Int else conversions.to_int(p) for p in parts]
 
 
@@ -78,7 +81,8 @@ def _bind(name, names, args, kwargs):
         slots[key] = value
     device = slots.pop("device", None)
     if device is not None and device.type is not kinds.NoneType and device.value != "cpu":
-        raise Mismatch(f'Device not understood. Only "cpu" is allowed, but received: {device.value}', exception=ValueError)
+        raise Mismatch(f'Device not understood. Only "cpu" is allowed, but received: {device.value}',
+                       exception=ValueError)
     like = slots.pop("like", None)
     if like is not None and like.type is not kinds.NoneType:
         raise Mismatch(f"np.{name}() with like= is not compiled")
@@ -93,7 +97,8 @@ def _layout(slots, a=None):
     if a is not None and order.known and order.value in ("K", "A"):
         return "F" if a.type.layout == "F" else "C"
     if not order.known or order.value not in ("C", "F"):
-        raise Mismatch("order must be 'C' or 'F'" if a is None else "order must be 'C', 'F', 'A' or 'K'", exception=ValueError)
+        raise Mismatch("order must be 'C' or 'F'" if a is None else "order must be 'C', 'F', 'A' or 'K'",
+                       exception=ValueError)
     return order.value
 
 
@@ -110,7 +115,8 @@ def _creator(name, zero, value=None):
             raise Mismatch(f"{name}() missing required argument 'shape' (pos 0)")
         dtype = scalar_of(slots["dtype"]) if "dtype" in slots else kinds.float64
         if subscripts.has_power(slots["shape"].type):
-            return Call(function, Call(whole_shape, slots["shape"]), Const(DType(dtype), dtype_of(dtype)), Const(Str, _layout(slots)))
+            return Call(function, Call(whole_shape, slots["shape"]), Const(DType(dtype), dtype_of(dtype)),
+                        Const(Str, _layout(slots)))
         fresh = _new(_shape(slots["shape"]), dtype, _layout(slots), zero)
         if value is None:
             return fresh
@@ -121,7 +127,8 @@ def _creator(name, zero, value=None):
 
 def _ndarray(args, kwargs):
     if len(args) > 2 or not {*kwargs} <= {"shape", "dtype", "order"}:
-        raise Mismatch("np.ndarray() with a buffer, an offset or strides is not compiled", "slice an array, or use np.empty")
+        raise Mismatch("np.ndarray() with a buffer, an offset or strides is not compiled",
+                       "slice an array, or use np.empty")
     return _creator("ndarray", False)(args, kwargs)
 
 
@@ -139,7 +146,8 @@ def _like(name, zero, value=None):
             keywords = {key: x for key, x in slots.items() if key != first}
             return CallValue(Const(Singleton(_AS_ARRAY[name]), _AS_ARRAY[name]), a, keywords=keywords)
         dtype = scalar_of(slots["dtype"]) if "dtype" in slots else a.type.dtype
-        shape = _shape(slots["shape"]) if "shape" in slots else [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
+        shape = (_shape(slots["shape"]) if "shape" in slots
+                 else [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)])
         fresh = _new(shape, dtype, _layout(slots, a if len(shape) == a.type.ndim else None), zero)
         given = slots["fill_value"] if name == "full_like" else value and Const(Int, value)
         return fresh if given is None else _filled(fresh, given, dtype)
@@ -186,7 +194,8 @@ def _full(args, kwargs):
     if isinstance(value.type, Array):
         natural = value.type.dtype
     if isinstance(value.type, (Tuple, kinds.Struct)):
-        return CallValue(Const(Singleton(full_of), full_of), slots["shape"], value, keywords={n: slots[n] for n in ("dtype", "order") if n in slots})
+        return CallValue(Const(Singleton(full_of), full_of), slots["shape"], value,
+                         keywords={n: slots[n] for n in ("dtype", "order") if n in slots})
     if natural is None and conversions.is_wide(value):
         natural = kinds.uint64
     if natural is None:
@@ -213,7 +222,8 @@ def filled(a, value):
 
 
 CALLS = {
-    np.empty: _creator("empty", False), np.ndarray: _ndarray, np.zeros: _creator("zeros", True), np.ones: _creator("ones", False, 1),
-    np.full: _full, np.full_like: _like("full_like", False), np.empty_like: _like("empty_like", False),
-    np.zeros_like: _like("zeros_like", True), np.ones_like: _like("ones_like", False, 1),
+    np.empty: _creator("empty", False), np.ndarray: _ndarray, np.zeros: _creator("zeros", True),
+    np.ones: _creator("ones", False, 1), np.full: _full, np.full_like: _like("full_like", False),
+    np.empty_like: _like("empty_like", False), np.zeros_like: _like("zeros_like", True),
+    np.ones_like: _like("ones_like", False, 1),
 }

@@ -110,7 +110,8 @@ def all_same(d):
 def along(f, d, axis, edge_order):
     """The derivative along one axis."""
     if f.shape[axis] < edge_order + 1:
-        raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
+        raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) "
+                         "elements are required.")
     out = np.empty(f.shape, f.dtype if f.dtype.kind in "fc" else np.float64)
     a, result = np.moveaxis(f, axis, -1), np.moveaxis(out, axis, -1)
     if not isinstance(d, np.ndarray):
@@ -134,14 +135,18 @@ def even(out, a, d, edge_order):
 
 def uneven(out, a, d, edge_order):
     before, after = d[:-1], d[1:]
-    out[..., 1:-1] = -after / (before * (before + after)) * a[..., :-2] + (after - before) / (before * after) * a[..., 1:-1] + \
+    out[..., 1:-1] = -after / (before * (before + after)) * a[...,
+                                                              :-2] + (after - before) / (before
+                                                                                         * after) * a[..., 1:-1] + \
         before / (after * (before + after)) * a[..., 2:]
     if edge_order == 1:
         out[..., :1] = (a[..., 1:2] - a[..., :1]) / d[0]
         out[..., -1:] = (a[..., -1:] - a[..., -2:-1]) / d[-1]
     else:
         x, y = d[0], d[1]
-        out[..., :1] = -(2.0 * x + y) / (x * (x + y)) * a[..., :1] + (x + y) / (x * y) * a[..., 1:2] + -x / (y * (x + y)) * a[..., 2:3]
+        out[..., :1] = -(2.0 * x + y) / (x * (x + y)) * a[...,
+                                                          :1] + (x + y) / (x * y) * a[...,
+                                                                                      1:2] + -x / (y * (x + y)) * a[..., 2:3]
         x, y = d[-2], d[-1]
         out[..., -1:] = y / (x * (x + y)) * a[..., -3:-2] + -(y + x) / (x * y) * a[..., -2:-1] + \
             (2.0 * y + x) / (y * (x + y)) * a[..., -1:]
@@ -195,7 +200,8 @@ def _gradient(args, kwargs):
         return Throw(ValueError, "repeated axis")
     if not steps:
         steps = [Const(k.Float, 1.0)] * len(axes)
-    elif len(steps) == 1 and (k.is_number(steps[0].type) or isinstance(steps[0].type, k.Array) and steps[0].type.ndim == 0):
+    elif (len(steps) == 1
+          and (k.is_number(steps[0].type) or isinstance(steps[0].type, k.Array) and steps[0].type.ndim == 0)):
         steps = steps * len(axes)
     elif len(steps) != len(axes):
         return Throw(TypeError, "invalid number of arguments")
@@ -249,5 +255,6 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
 
 
 CALLS = {
-    np.diff: compiled(diff), np.ediff1d: compiled(ediff1d), np.trapezoid: compiled(trapezoid), np.gradient: _gradient, np.unwrap: compiled(unwrap),
+    np.diff: compiled(diff), np.ediff1d: compiled(ediff1d), np.trapezoid: compiled(trapezoid), np.gradient: _gradient,
+    np.unwrap: compiled(unwrap),
 }

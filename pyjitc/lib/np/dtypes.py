@@ -1,4 +1,5 @@
-"""Questions about dtypes, answered when the function is compiled: np.can_cast, np.result_type, np.issubdtype, np.dtype(...)."""
+"""Questions about dtypes, answered when the function is compiled: np.can_cast, np.result_type, np.issubdtype,
+np.dtype(...)."""
 from __future__ import annotations
 
 import numpy as np
@@ -16,8 +17,8 @@ _WEAK = {k.Bool: False, k.Int: 0, k.Float: 0.0, k.Complex: 0j}
 
 
 def python_value(x: Expr, name: str, of_values: bool = True):
-    """What NumPy is to be asked about: a dtype, a class, a text; of arrays and NumPy scalars their dtype, of Python numbers
-    their value, or one of their type."""
+    """What NumPy is to be asked about: a dtype, a class, a text; of arrays and NumPy scalars their dtype, of Python
+    numbers their value, or one of their type."""
     t = x.type
     if isinstance(t, k.DType):
         return dtype_of(t.scalar)
@@ -33,7 +34,8 @@ def python_value(x: Expr, name: str, of_values: bool = True):
         return x.value
     if t in _WEAK and of_values:
         return _WEAK[t]
-    raise Mismatch(f"np.{name} of a {type_name(t)} is not compiled", "give it a dtype, a class such as np.float32, or a constant text")
+    raise Mismatch(f"np.{name} of a {type_name(t)} is not compiled",
+                   "give it a dtype, a class such as np.float32, or a constant text")
 
 
 def _items(x):
@@ -59,7 +61,8 @@ def _asked(function, of_values=True):
         try:
             return constant(function(*given, **options))
         except (TypeError, ValueError) as error:
-            raise Mismatch(str(error), exception=type(error) if type(error) in (TypeError, ValueError) else TypeError) from None
+            raise Mismatch(str(error), exception=type(error) if type(error) in (TypeError, ValueError)
+                           else TypeError) from None
 
     return rule
 
@@ -79,7 +82,8 @@ def _min_scalar_type(args, kwargs):
     if isinstance(x.type, k.Array) and x.type.ndim:
         return constant(dtype_of(x.type.dtype))
     if not x.known:
-        raise Mismatch("np.min_scalar_type of a number is compiled for constants", "it depends on the value: decide outside")
+        raise Mismatch("np.min_scalar_type of a number is compiled for constants",
+                       "it depends on the value: decide outside")
     return constant(np.min_scalar_type(x.value))
 
 
@@ -104,8 +108,9 @@ def array_of(x, dtype):
 
 
 CALLS = {
-    np.can_cast: _asked(np.can_cast), np.result_type: _asked(np.result_type), np.promote_types: _asked(np.promote_types, False),
-    np.issubdtype: _asked(np.issubdtype, False), np.dtype: _asked(np.dtype, False), np.mintypecode: _asked(np.mintypecode, False),
+    np.can_cast: _asked(np.can_cast), np.result_type: _asked(np.result_type),
+    np.promote_types: _asked(np.promote_types, False), np.issubdtype: _asked(np.issubdtype, False),
+    np.dtype: _asked(np.dtype, False), np.mintypecode: _asked(np.mintypecode, False),
     np.typename: _asked(np.typename, False), np.common_type: _common_type, np.min_scalar_type: _min_scalar_type,
     np.iscomplexobj: _of_type(np.iscomplexobj), np.isrealobj: _of_type(np.isrealobj),
 }

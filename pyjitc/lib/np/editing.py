@@ -1,4 +1,5 @@
-"""Arrays with parts put in or taken out: insert, delete, resize, trim_zeros; arrays put together from nested lists: block."""
+"""Arrays with parts put in or taken out: insert, delete, resize, trim_zeros; arrays put together from nested lists:
+block."""
 from __future__ import annotations
 
 import numpy as np
@@ -87,12 +88,14 @@ def insert_at(a, places, values, axis):
     for i in range(total):
         left += 1 if old[i] else 0
     if left != n:
-        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {n} input values to the {left} output values where the mask is true")
+        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {n} input values to the {left} "
+                         f"output values where the mask is true")
     out = np.empty(with_length(a.shape, axis, total, 0), a.dtype)
     rows, source = np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0)
     new = np.empty(with_length(a.shape, axis, more, 0), a.dtype)
     if not fits(values.shape, new.shape, 1):
-        raise ValueError(f"shape mismatch: value array of shape {shape_text(values.shape)} could not be broadcast to indexing result of shape "
+        raise ValueError(f"shape mismatch: value array of shape {shape_text(values.shape)} could not be broadcast to "
+                         f"indexing result of shape "
                          f"{shape_text(new.shape)}")
     new[...] = values
     new_rows = np.moveaxis(new, axis, 0)
@@ -141,9 +144,11 @@ def delete_along(a, obj, axis):
         return delete_along(a, np.asarray(obj), axis)
     if obj.dtype == np.bool_:
         if obj.ndim != 1:
-            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}")
+            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length "
+                             f"of {n}")
         if len(obj) != n:
-            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}")
+            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length "
+                             f"of {n}")
         return kept(a, ~obj, axis)
     if obj.size == 1:
         return delete_one(a, int(np.ravel(obj)[0]), axis)
@@ -231,7 +236,8 @@ def _trim_zeros(args, kwargs):
     axes = tuple(range(a.type.ndim)) if axes is None else axes
     if not axes:
         return a
-    return Call(trimmed, a, Const(k.Tuple((Int,) * len(axes)), axes), Const(k.Bool, "f" in trim.value.lower()), Const(k.Bool, "b" in trim.value.lower()))
+    return Call(trimmed, a, Const(k.Tuple((Int,) * len(axes)), axes), Const(k.Bool, "f" in trim.value.lower()),
+                Const(k.Bool, "b" in trim.value.lower()))
 
 
 def wrong_axis(axis, ndim):
@@ -279,7 +285,8 @@ def _is_list(x):
 def _depth(x, path="arrays"):
     """(how deep the lists are, the largest number of axes of an array in them), or what NumPy raises."""
     if isinstance(x.type, k.Tuple):
-        return Throw(TypeError, f"{path} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit "
+        return Throw(TypeError, f"{path} is a tuple. Only lists can be used to arrange blocks, and np.block does not "
+                                f"allow implicit "
                      "conversion from tuple to ndarray.")
     if not _is_list(x):
         if not isinstance(x.type, k.Array) and not k.is_number(x.type):
@@ -310,7 +317,8 @@ def _block(args, kwargs):
 def _joined(x, depth, ndim):
     if depth == 0:
         return Call(block_of, x, Const(Int, ndim))
-    return Call(np.concatenate, Apply(TUPLE_MAKE, *(_joined(p, depth - 1, ndim) for p in elements(x)), cls=None), Const(Int, ndim - depth))
+    return Call(np.concatenate, Apply(TUPLE_MAKE, *(_joined(p, depth - 1, ndim) for p in elements(x)), cls=None),
+                Const(Int, ndim - depth))
 
 
 def block_of(x, ndim):
@@ -322,6 +330,7 @@ def block_copy(x, ndim):
 
 
 CALLS = {
-    np.insert: compiled(insert), np.delete: compiled(delete), np.resize: compiled(resize), np.trim_zeros: _trim_zeros, np.block: _block,
+    np.insert: compiled(insert), np.delete: compiled(delete), np.resize: compiled(resize), np.trim_zeros: _trim_zeros,
+    np.block: _block,
 }
 METHODS = {}

@@ -16,7 +16,8 @@ from .stacks import over_matrices
 
 __all__ = ["CALLS"]
 
-ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"  # since NumPy 2.5; before, real eigenvalues make real arrays
+# since NumPy 2.5; before, real eigenvalues make real arrays
+ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
 
 
 # -- symmetric matrices
@@ -33,13 +34,14 @@ def symmetric(work, w, letters):
         BLAS(n, work, n, w, query, -1, reals, -1, integers, -1, name="heevd", letters=letters, result="info")
         space, reals = work_space(query), work_space(reals)
         integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
-        info = BLAS(n, work, n, w, space, len(space), reals, len(reals), integers, len(integers), name="heevd", letters=letters,
-                    result="info")
+        info = BLAS(n, work, n, w, space, len(space), reals, len(reals), integers, len(integers), name="heevd",
+                    letters=letters, result="info")
     else:
         BLAS(n, work, n, w, query, -1, integers, -1, name="syevd", letters=letters, result="info")
         space = work_space(query)
         integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
-        info = BLAS(n, work, n, w, space, len(space), integers, len(integers), name="syevd", letters=letters, result="info")
+        info = BLAS(n, work, n, w, space, len(space), integers, len(integers), name="syevd", letters=letters,
+                    result="info")
     if info != 0:
         raise LinAlgError("Eigenvalues did not converge")
 
@@ -293,6 +295,7 @@ def _general(name, function, stack):
 
 
 CALLS = {
-    np.linalg.eigh: _symmetric("eigh", eigh, eigh_stack), np.linalg.eigvalsh: _symmetric("eigvalsh", eigvalsh, eigvalsh_stack),
+    np.linalg.eigh: _symmetric("eigh", eigh, eigh_stack),
+    np.linalg.eigvalsh: _symmetric("eigvalsh", eigvalsh, eigvalsh_stack),
     np.linalg.eig: _general("eig", eig, eig_stack), np.linalg.eigvals: _general("eigvals", eigvals, eigvals_stack),
 }

@@ -27,7 +27,8 @@ from .ufuncs import loop, typed
 
 times = lazy(f"{__package__}.times")
 
-__all__ = ["CALLS", "METHODS", "OPERATORS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type", "item", "power", "shape_into", "shape_of", "is_array", "whole"]
+__all__ = ["CALLS", "METHODS", "OPERATORS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type",
+           "item", "power", "shape_into", "shape_of", "is_array", "whole"]
 
 OPERATORS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
@@ -108,7 +109,8 @@ def bound(function, args, kwargs) -> Arguments:
     """The arguments of a call of a ufunc, as NumPy binds them."""
     name, kwargs = function.__name__, {key: x for key, x in kwargs.items()}
     if len(args) < function.nin or len(args) > function.nargs:
-        raise Mismatch(f"{name}() takes from {function.nin} to {function.nargs} positional arguments but {len(args)} were given")
+        raise Mismatch(f"{name}() takes from {function.nin} to {function.nargs} positional arguments but {len(args)} "
+                       f"were given")
     args, outs = list(args[:function.nin]), list(args[function.nin:])
     out = kwargs.pop("out", None)
     if outs and out is not None:
@@ -134,14 +136,17 @@ def bound(function, args, kwargs) -> Arguments:
         if not is_array(where) and not is_scalar(where.type):
             raise Mismatch(f"where= of a {type_name(where.type)} is not compiled", "use an array of booleans")
         if kind_of(element_type(where)) != "b":
-            raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to dtype('bool') according to the rule 'safe'")
+            raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to "
+                           f"dtype('bool') according to the rule 'safe'")
     dtype = kwargs.pop("dtype", None)
-    casting, order = (_constant_text(kwargs, key, default) for key, default in (("casting", "same_kind"), ("order", "K")))
+    casting, order = (_constant_text(kwargs, key, default)
+                      for key, default in (("casting", "same_kind"), ("order", "K")))
     if order not in ("C", "F", "A", "K"):
         raise Mismatch(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')", exception=ValueError)
     kwargs.pop("subok", None)
     if "signature" in kwargs:
-        raise Mismatch(f"np.{name} with signature= is not compiled", "write dtype=, or convert the operands with astype")
+        raise Mismatch(f"np.{name} with signature= is not compiled",
+                       "write dtype=, or convert the operands with astype")
     for key in kwargs:
         raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
     return Arguments(args, outs if any(x is not None for x in outs) else (), where,
@@ -168,13 +173,17 @@ def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
         outputs = (k.bool_,)
         _check_out(function, outs, outputs, casting)
     else:
-        found = loop(function, tuple(element_type(x) for x in args), dtype, casting, tuple(x and x.type.dtype for x in outs))
+        found = loop(function, tuple(element_type(x) for x in args), dtype, casting,
+                     tuple(x and x.type.dtype for x in outs))
         outputs = found.outputs
         if not exact:
             for x, t in zip(args, found.inputs):
-                if x.type is k.Int and x.known and isinstance(t, k.NpInt) and not np.iinfo(dtype_of(t)).min <= x.value <= np.iinfo(dtype_of(t)).max:
-                    return Throw(OverflowError, f"Python integer {x.value} out of bounds for {dtype_of(t).name}")  # for no elements too
-            args = [x if is_array(x) or x.known else convert(x, t) if k.is_python_number(x.type) else x for x, t in zip(args, found.inputs)]
+                if (x.type is k.Int and x.known and isinstance(t, k.NpInt)
+                    and not np.iinfo(dtype_of(t)).min <= x.value <= np.iinfo(dtype_of(t)).max):
+                    # for no elements too
+                    return Throw(OverflowError, f"Python integer {x.value} out of bounds for {dtype_of(t).name}")
+            args = [x if is_array(x) or x.known else convert(x, t) if k.is_python_number(x.type) else x
+                    for x, t in zip(args, found.inputs)]
     callee = constant_of(function if dtype is None else typed(function, found))
     if function.nout > 1:
         return _pair(function, callee, args, outs, where, order)
@@ -188,7 +197,8 @@ def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
 def _check_out(function, outs, outputs, casting):
     for x, t in zip(outs, outputs):
         if not np.can_cast(dtype_of(t), dtype_of(x.type.dtype), casting):
-            raise Mismatch(f"Cannot cast ufunc '{function.__name__}' output from {dtype_of(t)!r} to {dtype_of(x.type.dtype)!r} "
+            raise Mismatch(f"Cannot cast ufunc '{function.__name__}' output from {dtype_of(t)!r} to "
+                           f"{dtype_of(x.type.dtype)!r} "
                            f"with casting rule '{casting}'", f"use an array of {dtype_of(t)} for the result")
 
 
@@ -196,9 +206,11 @@ def _of_sequences(function, args, kwargs):
     """Tuples and lists as arrays. What has one of several types is told apart only in a function of the library."""
     kwargs = kwargs or {}
     if kwargs.keys() <= {"out"} and len(args) == function.nin < 3:
-        return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args, kwargs.get("out", NONE))
+        return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args,
+                    kwargs.get("out", NONE))
     array = constant_of(np.asarray)
-    return CallValue(constant_of(function), *(CallValue(array, x) if _is_sequence(x) else x for x in args), keywords=kwargs)
+    return CallValue(constant_of(function), *(CallValue(array, x) if _is_sequence(x) else x for x in args),
+                     keywords=kwargs)
 
 
 def _pair(function, callee, args, outs, where, order):
@@ -240,13 +252,13 @@ def _dtype(t: k.Type) -> Const:
 
 def _stored(target, args, kernel, fixed, listed=None) -> Nest:
     """The nest that writes the elements into `target`, after the check of shapes."""
-    return Nest(loops.stored, [_tuple(shape_into(target, args, listed)), target], kernel, fixed, [item(x) for x in args], into=True,
-                ndim=target.type.ndim, dtype=target.type.dtype)
+    return Nest(loops.stored, [_tuple(shape_into(target, args, listed)), target], kernel, fixed,
+                [item(x) for x in args], into=True, ndim=target.type.ndim, dtype=target.type.dtype)
 
 
 def shape_into(target, args, listed=None) -> list[Expr]:
-    """The shape of `target`, which raises where that of the operands does not fit. listed: the operands of a ufunc in the order in
-    which its messages list them, None for an assignment."""
+    """The shape of `target`, which raises where that of the operands does not fit. listed: the operands of a ufunc in
+    the order in which its messages list them, None for an assignment."""
     others = [x for x in args if is_array(x) and x.type.ndim and not _same(x, target)]
     shape = [Apply(ARRAY_DIM, target, axis=j) for j in range(target.type.ndim)]
     if any(x.type.ndim > target.type.ndim for x in others):
@@ -255,7 +267,8 @@ def shape_into(target, args, listed=None) -> list[Expr]:
         return shape
     ndims = (target.type.ndim, *(x.type.ndim for x in others))
     lengths = [*shape, *(Apply(ARRAY_DIM, x, axis=j) for x in others for j in range(x.type.ndim))]
-    attrs = {"into": "place"} if listed is None else {"into": "output", "listed": tuple(_place_among(x, target, others) for x in listed)}
+    attrs = ({"into": "place"} if listed is None
+             else {"into": "output", "listed": tuple(_place_among(x, target, others) for x in listed)})
     return [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, **attrs) for axis in range(target.type.ndim - 1, -1, -1)]
 
 
@@ -286,7 +299,8 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
         return ufunc(OPERATORS[op], [x, y], {"out": x} if inplace and is_array(x) else None)
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
-            raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and '{type_name(y.type)}'")
+            raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and "
+                           f"'{type_name(y.type)}'")
     function = OPERATORS[op]
     if function is np.power and y.known and not is_array(y):
         function, y = power(x, y)
@@ -370,7 +384,8 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"{op} between an array and a {type_name(z.type)} is not compiled")
-    if any(k.is_time(element_type(z)) for z in (x, y)) and (answer := times.unlike(op, *map(element_type, (x, y)))) is not None:
+    if (any(k.is_time(element_type(z)) for z in (x, y))
+        and (answer := times.unlike(op, *map(element_type, (x, y)))) is not None):
         return lift(loops.different if answer else loops.never_equal, [x, y])
     return ufunc(OPERATORS[op], [x, y])
 
@@ -405,11 +420,14 @@ def _converted(a, slots):
     if k.is_time(t) and k.is_time(a.type.dtype):
         t = times.target(a.type.dtype, t)
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
-        raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting}')", exception=ValueError)
+        raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting}')",
+                       exception=ValueError)
     if not np.can_cast(dtype_of(a.type.dtype), dtype_of(t), casting):
-        raise Mismatch(f"Cannot cast array data from {dtype_of(a.type.dtype)!r} to {dtype_of(t)!r} according to the rule '{casting}'")
+        raise Mismatch(f"Cannot cast array data from {dtype_of(a.type.dtype)!r} to {dtype_of(t)!r} according to the "
+                       f"rule '{casting}'")
     keep = slots.get("copy")
-    if keep is not None and keep.known and not keep.value and t is a.type.dtype and (order in "KA" or a.type.layout == order):
+    if (keep is not None and keep.known and not keep.value and t is a.type.dtype
+        and (order in "KA" or a.type.layout == order)):
         return a
     if a.type.ndim == 0:
         made = Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), Call(loops.cast0, _dtype(t), item(a)))

@@ -1,9 +1,9 @@
 """Floating-point errors: np.errstate, and what an operation of NumPy has met.
 
-That is told by operands and result: a nan of operands that are none is an invalid value, an infinity of finite operands a
-division by zero or an overflow. (The processor keeps flags too, but not for which operation of a fused loop, and own
-elementary functions and comparisons raise them besides.) Looking takes a second loop, so only programs that ask for it have
-it (lib/watched.py): others are silent, and `np.errstate(...)` that only ignores is nothing to them.
+That is told by operands and result: a nan of operands that are none is an invalid value, an infinity of finite operands
+a division by zero or an overflow. (The processor keeps flags too, but not for which operation of a fused loop, and own
+elementary functions and comparisons raise them besides.) Looking takes a second loop, so only programs that ask for it
+have it (lib/watched.py): others are silent, and `np.errstate(...)` that only ignores is nothing to them.
 """
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from .elementwise import constant_of, element_type, is_array, whole
 from .reductions import somewhere
 from .ufuncs import loop, typed
 
-__all__ = ["CALLS", "METHODS", "State", "watched_state", "watched_ufunc", "watched_scalars", "watched_fold", "watched_product", "watched_cast"]
+__all__ = ["CALLS", "METHODS", "State", "watched_state", "watched_ufunc", "watched_scalars", "watched_fold",
+           "watched_product", "watched_cast"]
 
 DIVIDE, OVER, INVALID = map(np.uint8, (floatstate.DIVIDE, floatstate.OVER, floatstate.INVALID))
 
@@ -63,7 +64,8 @@ def _checked(args, kwargs):
         if isinstance(x.value, str) and x.value not in _MODES:
             raise Mismatch(f"invalid error mode '{x.value}'", exception=ValueError)
         if key == "under" and x.value not in (None, "ignore"):
-            raise Mismatch("np.errstate(under=) is compiled with 'ignore' only: compiled code does not look for underflow",
+            raise Mismatch("np.errstate(under=) is compiled with 'ignore' only: compiled code does not look for "
+                           "underflow",
                            "test the result, as in np.abs(x) < np.finfo(x.dtype).tiny")
 
 
@@ -212,13 +214,15 @@ def wrapped(name, how, least, r, x, y):
 def folded(name, r, a):
     """A reduction, looked at as a whole."""
     if somewhere(~np.isfinite(r)):
-        report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(a)), somewhere(np.isinf(a)))
+        report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(a)),
+                    somewhere(np.isinf(a)))
     return r
 
 
 def multiplied(name, r, x, y):
     if somewhere(~np.isfinite(r)):
-        report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(x)) or somewhere(np.isnan(y)),
+        report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(x))
+                    or somewhere(np.isnan(y)),
                     somewhere(np.isinf(x)) or somewhere(np.isinf(y)))
     return r
 
@@ -251,8 +255,8 @@ _SPAN = {8: 32, 16: 32, 32: 32, 64: 64}  # the machine converts to these
 # ---------------------------------------------------------------- which operations meet what
 
 _POLES = (np.log, np.log2, np.log10, np.log1p, np.arctanh, np.reciprocal)
-_SILENT = {np.maximum, np.minimum, np.fmax, np.fmin, np.copysign, np.sign, np.heaviside, np.rint, np.floor, np.ceil, np.trunc, np.spacing,
-           np.negative, np.positive, np.fabs, np.conjugate, np.frexp, np.modf}
+_SILENT = {np.maximum, np.minimum, np.fmax, np.fmin, np.copysign, np.sign, np.heaviside, np.rint, np.floor, np.ceil,
+           np.trunc, np.spacing, np.negative, np.positive, np.fabs, np.conjugate, np.frexp, np.modf}
 _DIVISIONS = (np.floor_divide, np.remainder, np.fmod, np.divmod)
 
 
@@ -306,7 +310,8 @@ def watched_ufunc(function: np.ufunc, args, kwargs, result: Expr, name: str | No
     text = Const(k.Str, name or function.__name__)
     if not given.outs and given.where is None and given.dtype is None and function.nout == 1:
         return Call(made1 if function.nin == 1 else made2, text, *_fixed(*how), result, *operands)
-    kernel, fixed = _AGAIN[function.nin], [*_fixed(*how), constant_of(function if given.dtype is None else typed(function, found))]
+    kernel, fixed = _AGAIN[function.nin], [*_fixed(*how),
+                                           constant_of(function if given.dtype is None else typed(function, found))]
     read = listed = list(operands)
     if given.where is not None:
         kernel, read = _MASKED[function.nin], [given.where, *operands]
@@ -331,19 +336,23 @@ def watched_scalars(function: np.ufunc, operands, result: Expr) -> Expr:
     if isinstance(t, k.NpInt) and function in (np.add, np.subtract, np.multiply):
         return Call(wrapped, name, *_fixed(function.__name__, _least(t)), result, *operands)
     if isinstance(t, k.NpInt) and function in (np.negative, np.absolute):
-        return result if function is np.absolute and not t.signed else Call(made1, name, *_fixed(function.__name__, _least(t)), result, *operands)
+        return (result if function is np.absolute and not t.signed
+                else Call(made1, name, *_fixed(function.__name__, _least(t)), result, *operands))
     how = _how(function, found)
-    return result if how is None else Call(made1 if len(operands) == 1 else made2, name, *_fixed(*how), result, *operands)
+    return (result if how is None
+            else Call(made1 if len(operands) == 1 else made2, name, *_fixed(*how), result, *operands))
 
 
 def watched_fold(name: str, a: Expr, result: Expr) -> Expr:
     """A sum or product of an array, whole or along axes."""
-    return Call(folded, Const(k.Str, name), result, a) if is_array(a) and kind_of(a.type.dtype) in "fc" and type(result) is not Throw else result
+    return (Call(folded, Const(k.Str, name), result, a) if is_array(a) and kind_of(a.type.dtype) in "fc"
+            and type(result) is not Throw else result)
 
 
 def watched_product(name: str, x: Expr, y: Expr, result: Expr) -> Expr:
     """A product of matrices and vectors."""
-    if type(result) is Throw or not (is_array(x) and is_array(y)) or {kind_of(x.type.dtype), kind_of(y.type.dtype)}.isdisjoint("fc"):
+    if (type(result) is Throw or not (is_array(x) and is_array(y))
+        or {kind_of(x.type.dtype), kind_of(y.type.dtype)}.isdisjoint("fc")):
         return result
     return Call(multiplied, Const(k.Str, name), result, x, y)
 
@@ -357,7 +366,8 @@ def watched_cast(x: Expr, t: k.Type, result: Expr) -> Expr:
         met = whole(told_short, [Const(k.DType(t), dtype_of(t))], [x])
     elif isinstance(t, k.NpInt):
         bits = min(_SPAN[t.bits] * (1 if t.signed or t.bits < 32 else 2), 64)
-        met = whole(told_whole, [Const(k.Float, -2.0 ** (bits - 1)), Const(k.Float, 2.0 ** (64 if t is k.uint64 else bits - 1))], [x])
+        met = whole(told_whole, [Const(k.Float, -2.0 ** (bits - 1)),
+                                 Const(k.Float, 2.0 ** (64 if t is k.uint64 else bits - 1))], [x])
     else:
         return result
     return Call(after, Const(k.Str, "cast"), met, result)

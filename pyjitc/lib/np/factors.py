@@ -1,5 +1,5 @@
-"""Factors of matrices by own loops, for an installation without LAPACK. A matrix is stored by its columns: m[j, i] is the
-element in row i and column j."""
+"""Factors of matrices by own loops, for an installation without LAPACK. A matrix is stored by its columns: m[j, i] is
+the element in row i and column j."""
 from __future__ import annotations
 
 import numpy as np

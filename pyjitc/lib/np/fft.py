@@ -1,4 +1,5 @@
-"""np.fft: transforms along axes. A row is copied to split arrays, transformed there (fft_core.py) and copied to its place."""
+"""np.fft: transforms along axes. A row is copied to split arrays, transformed there (fft_core.py) and copied to its
+place."""
 from __future__ import annotations
 
 import numpy as np
@@ -56,8 +57,10 @@ def work_type(a):
 
 
 def _refused(args, kwargs):
-    raise Mismatch("ufunc 'rfft_n_even' not supported for the input types, and the inputs could not be safely coerced to any supported "
-                   "types according to the casting rule ''safe''", "np.fft.rfft transforms real numbers: use np.fft.fft")
+    raise Mismatch("ufunc 'rfft_n_even' not supported for the input types, and the inputs could not be safely coerced "
+                   "to any supported "
+                   "types according to the casting rule ''safe''",
+                   "np.fft.rfft transforms real numbers: use np.fft.fft")
 
 
 @meaning(_refused)
@@ -87,7 +90,8 @@ def is_known(axis):
     raise NotImplementedError
 
 
-COMMA = ", " if ', "ortho"' in provoked(np.fft.fft, np.ones(1), None, -1, "") else ","  # before NumPy 2.5 there is no space
+# before NumPy 2.5 there is no space
+COMMA = ", " if ', "ortho"' in provoked(np.fft.fft, np.ones(1), None, -1, "") else ","
 
 
 def scale_of(norm, forward):
@@ -316,7 +320,8 @@ def transform_rows(out, a, points, scale, inverse, half):
         roots = fft_core.roots_in(1 if n % 2 else n, t)
     else:
         plan, roots = fft_core.plan_of(n, t), None
-    rows(out, a, n, plan, fft_core.work_of(plan, t), roots, t.type(factor(real_type(a), n, int(scale))), bool(inverse), half)
+    rows(out, a, n, plan, fft_core.work_of(plan, t), roots, t.type(factor(real_type(a), n, int(scale))), bool(inverse),
+         half)
 
 
 def along(a, n, axis, norm, out, kind):
@@ -347,8 +352,8 @@ def along_place(a, n, place, scale, out, kind):
             raise ValueError("output array has wrong shape.")
         check_castable(out, result_type(a, kind), kind)
     result = np.empty(replaced(a.shape, place, points), result_type(a, kind))
-    transform_rows(strided(np.moveaxis(result, place, -1)), strided(np.moveaxis(a, place, -1)), np.int64(n), np.int64(scale),
-                   np.bool_(kind == "inverse"), kind == "half")
+    transform_rows(strided(np.moveaxis(result, place, -1)), strided(np.moveaxis(a, place, -1)), np.int64(n),
+                   np.int64(scale), np.bool_(kind == "inverse"), kind == "half")
     if out is None:
         return result
     np.copyto(out, result)
@@ -429,7 +434,8 @@ def backward_over(a, s, axes, norm, out, kind, k):
     """The transforms from axis k of the list to the first."""
     if k < 0:
         return a
-    return backward_over(along(a, length_of(a, s[k], axes[k], False), axes[k], norm, out, kind), s, axes, norm, out, kind, k - 1)
+    return backward_over(along(a, length_of(a, s[k], axes[k], False), axes[k], norm, out, kind), s, axes, norm, out,
+                         kind, k - 1)
 
 
 def over(a, s, axes, norm, out, kind):
@@ -461,7 +467,8 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
         raise IndexError("list index out of range")
     lengths = lengths_of(x, s, places, False, 0)
     last = len(places) - 1
-    return backward_over(rfft(x, lengths[last], places[last], norm, out), lengths, places, norm, out, "forward", last - 1)
+    return backward_over(rfft(x, lengths[last], places[last], norm, out), lengths, places, norm, out, "forward",
+                         last - 1)
 
 
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
@@ -472,7 +479,8 @@ def forward_over(a, s, axes, norm, k):
     """The inverse transforms from axis k of the list to the last but one."""
     if k == len(axes) - 1:
         return a
-    return forward_over(along(a, length_of(a, s[k], axes[k], False), axes[k], norm, None, "inverse"), s, axes, norm, k + 1)
+    return forward_over(along(a, length_of(a, s[k], axes[k], False), axes[k], norm, None, "inverse"), s, axes, norm,
+                        k + 1)
 
 
 def irfftn(a, s=None, axes=None, norm=None, out=None):
@@ -561,9 +569,11 @@ def _tupled(x: Expr) -> Expr:
 def _with_lists(function):
     """Lists of lengths and axes are as good as tuples."""
     rule = compiled(function)
-    return lambda args, kwargs: rule([*args[:1], *map(_tupled, args[1:])], {key: _tupled(x) for key, x in kwargs.items()})
+    return (lambda args,
+            kwargs: rule([*args[:1], *map(_tupled, args[1:])], {key: _tupled(x) for key, x in kwargs.items()}))
 
 
 _ONE_AXIS = (fft, ifft, rfft, irfft, hfft, ihfft, fftfreq, rfftfreq)
 _AXES = (fft2, ifft2, fftn, ifftn, rfft2, rfftn, irfft2, irfftn, fftshift, ifftshift)
-CALLS = {getattr(np.fft, f.__name__): compiled(f) for f in _ONE_AXIS} | {getattr(np.fft, f.__name__): _with_lists(f) for f in _AXES}
+CALLS = ({getattr(np.fft, f.__name__): compiled(f) for f in _ONE_AXIS}
+         | {getattr(np.fft, f.__name__): _with_lists(f) for f in _AXES})

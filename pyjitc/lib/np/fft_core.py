@@ -1,9 +1,9 @@
 """The discrete Fourier transform of one row, on split arrays: real parts in one, imaginary parts in another.
 
-Stockham's mixed radix algorithm (P. N. Swarztrauber, FFT algorithms for vector computers, 1984): each pass takes one factor of the
-length and writes to the other pair of arrays, so that nothing is reordered and the inner loops run over neighbours. Lengths
-with a large prime factor go by a convolution (L. Bluestein, 1970). Only the forward transform is written: with real and
-imaginary parts exchanged on both ways it is the inverse one.
+Stockham's mixed radix algorithm (P. N. Swarztrauber, FFT algorithms for vector computers, 1984): each pass takes one
+factor of the length and writes to the other pair of arrays, so that nothing is reordered and the inner loops run over
+neighbours. Lengths with a large prime factor go by a convolution (L. Bluestein, 1970). Only the forward transform is
+written: with real and imaginary parts exchanged on both ways it is the inverse one.
 """
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def pair(n, t):
 # ---------------------------------------------------------------- the roots of unity
 
 
-# Sine and cosine of angles up to pi / 4: FreeBSD's k_sin.c and k_cos.c, whose errors are below 0.6 ulp; without branches.
+# Sine and cosine of angles up to pi / 4: FreeBSD's k_sin.c and k_cos.c, whose errors are below 0.6 ulp; without
+# branches.
 S1, S2, S3 = -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04
 S4, S5, S6 = 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10
 C1, C2, C3 = 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05
@@ -76,7 +77,8 @@ def cosine(x):
 
 @outlined
 def roots_of(n):
-    """(cos, -sin) of 2 pi k / n for k <= n (the last for the mirror of the first); the angle is counted from the nearest axis."""
+    """(cos, -sin) of 2 pi k / n for k <= n (the last for the mirror of the first); the angle is counted from the
+    nearest axis."""
     re, im = np.empty(n + 1, np.float64), np.empty(n + 1, np.float64)
     unit = math.pi / (2.0 * n)
     first, second = n // 8, 3 * n // 8
@@ -108,8 +110,8 @@ def roots_in(n, t):
 
 @outlined
 def factors_of(n):
-    """Factors of n in the order of the passes: odd primes from the largest, two, fours: the last passes are the shortest, and that of four is
-    written for them."""
+    """Factors of n in the order of the passes: odd primes from the largest, two, fours: the last passes are the
+    shortest, and that of four is written for them."""
     found = np.empty(64, np.int64)
     at = 64
     while n % 4 == 0:
@@ -258,7 +260,8 @@ def pass4(x, y, w, at, wide, many):
     else:
         for k in range(many):
             for i in range(wide):
-                four(x, y, w, IADD(i, IMUL(IMUL(4, k), wide)), wide, IADD(i, IMUL(k, wide)), IMUL(wide, many), IADD(at, i), wide, True)
+                four(x, y, w, IADD(i, IMUL(IMUL(4, k), wide)), wide, IADD(i, IMUL(k, wide)), IMUL(wide, many),
+                     IADD(at, i), wide, True)
 
 
 def four(x, y, w, p, s, q, t, u, v, turned):
@@ -294,7 +297,8 @@ def give(y, w, q, u, re, im, turned):
 def pass2(x, y, w, at, wide, many):
     for k in range(many):
         for i in range(wide):
-            two(x, y, w, IADD(i, IMUL(IMUL(2, k), wide)), wide, IADD(i, IMUL(k, wide)), IMUL(wide, many), IADD(at, i), True)
+            two(x, y, w, IADD(i, IMUL(IMUL(2, k), wide)), wide, IADD(i, IMUL(k, wide)), IMUL(wide, many), IADD(at, i),
+                True)
 
 
 def two(x, y, w, p, s, q, t, u, turned):
@@ -309,7 +313,8 @@ def two(x, y, w, p, s, q, t, u, turned):
 def pass3(x, y, w, at, wide, many):
     for k in range(many):
         for i in range(wide):
-            three(x, y, w, IADD(i, IMUL(IMUL(3, k), wide)), wide, IADD(i, IMUL(k, wide)), IMUL(wide, many), IADD(at, i), wide, True)
+            three(x, y, w, IADD(i, IMUL(IMUL(3, k), wide)), wide, IADD(i, IMUL(k, wide)), IMUL(wide, many), IADD(at, i),
+                  wide, True)
 
 
 def three(x, y, w, p, s, q, t, u, v, turned):
@@ -337,7 +342,8 @@ COS52, SIN52 = (-math.sqrt(5.0) - 1.0) / 4.0, math.sqrt((5.0 - math.sqrt(5.0)) /
 def pass5(x, y, w, at, wide, many):
     for k in range(many):
         for i in range(wide):
-            five(x, y, w, IADD(i, IMUL(IMUL(5, k), wide)), wide, IADD(i, IMUL(k, wide)), IMUL(wide, many), IADD(at, i), wide, True)
+            five(x, y, w, IADD(i, IMUL(IMUL(5, k), wide)), wide, IADD(i, IMUL(k, wide)), IMUL(wide, many), IADD(at, i),
+                 wide, True)
 
 
 def five(x, y, w, p, s, q, t, u, v, turned):
@@ -370,7 +376,8 @@ def pass_odd(x, y, roots, n, p, wide, many):
     half = p // 2
     skip = n // p
     t = x[0].dtype.type
-    sums, others = (np.empty(half + 1, x[0].dtype), np.empty(half + 1, x[0].dtype)), (np.empty(half + 1, x[0].dtype), np.empty(half + 1, x[0].dtype))
+    sums, others = (np.empty(half + 1, x[0].dtype), np.empty(half + 1, x[0].dtype)), (np.empty(half + 1, x[0].dtype),
+                                                                                      np.empty(half + 1, x[0].dtype))
     out = IMUL(wide, many)
     for k in range(many):
         for i in range(wide):
@@ -380,7 +387,8 @@ def pass_odd(x, y, roots, n, p, wide, many):
             tr, ti = ar, ai
             for j in range(1, half + 1):
                 low, high = IADD(first, IMUL(j, wide)), IADD(first, IMUL(ISUB(p, j), wide))
-                br, bi, cr, ci = ARRAY_LOAD(x[0], low), ARRAY_LOAD(x[1], low), ARRAY_LOAD(x[0], high), ARRAY_LOAD(x[1], high)
+                br, bi, cr, ci = ARRAY_LOAD(x[0], low), ARRAY_LOAD(x[1], low), ARRAY_LOAD(x[0],
+                                                                                          high), ARRAY_LOAD(x[1], high)
                 ARRAY_STORE(sums[0], j, br + cr)
                 ARRAY_STORE(sums[1], j, bi + ci)
                 ARRAY_STORE(others[0], j, br - cr)

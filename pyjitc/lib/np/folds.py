@@ -2,7 +2,8 @@
 
 Sums of floats are pairwise with eight running sums over blocks of 128, and rows are added in order, which is NumPy's
 own order (numpy/_core/src/umath/loops_utils.h.src, pairwise sum), so that float32 sums agree.
-`how`: 'sum', 'prod', 'min', 'max', 'fmin', 'fmax' (of floats: without nan), 'any', 'all'; `t`: dtype of an element and of the result.
+`how`: 'sum', 'prod', 'min', 'max', 'fmin', 'fmax' (of floats: without nan), 'any', 'all'; `t`: dtype of an element and
+of the result.
 """
 from __future__ import annotations
 
@@ -147,7 +148,8 @@ def block(a, n, how):
             total = combine(how, total, ARRAY_LOAD(a, j))
         return total
     rest = ISUB(n, n & (3 if a.dtype.kind == "c" else 7))
-    total = SUM_EIGHTS(a, rest) if a.dtype.kind == "f" and a.dtype.itemsize > 2 else fours(a, rest, how) if a.dtype.kind == "c" else eights(a, rest, how)
+    total = (SUM_EIGHTS(a, rest) if a.dtype.kind == "f" and a.dtype.itemsize > 2 else fours(a, rest, how)
+             if a.dtype.kind == "c" else eights(a, rest, how))
     for j in range(rest, n):
         total = combine(how, total, ARRAY_LOAD(a, j))
     return total
@@ -386,7 +388,8 @@ def into(out, shape, reduced, index, place, how, unit, flat, t, room):
     k = len(index)
     last = trailing(reduced, len(shape) - 1)
     if flat and k == len(shape) - last:
-        ARRAY_STORE(out, *place, row(ARRAY_LOAD(out, *place), index + zeros(last - 1), last_size(shape, last), how, unit, t, room))
+        ARRAY_STORE(out, *place,
+                    row(ARRAY_LOAD(out, *place), index + zeros(last - 1), last_size(shape, last), how, unit, t, room))
     elif k < len(shape) - 1:
         for i in range(shape[k]):
             into(out, shape, reduced, index + (i,), place if reduced[k] else place + (i,), how, unit, flat, t, room)

@@ -20,7 +20,8 @@ def getitem(grid: Expr, key: Expr) -> Expr:
     if alone:
         return Call(line, *_parts(key), Const(k.Bool, True))
     if not isinstance(key.type, k.Tuple) or not key.type.elements:
-        raise Mismatch(f"np.{'mgrid' if dense else 'ogrid'}[{type_name(key.type)}] is not compiled", "write slices: np.mgrid[0:n, 0:m]")
+        raise Mismatch(f"np.{'mgrid' if dense else 'ogrid'}[{type_name(key.type)}] is not compiled",
+                       "write slices: np.mgrid[0:n, 0:m]")
     slices = []
     for j, t in enumerate(key.type.elements):
         x = Const(t, key.value[j]) if key.known else Apply(TUPLE_GET, key, index=j)

@@ -74,7 +74,8 @@ def edges_of(a, bins, limits, axis):
 def all_edges(columns, bins, limits, n):
     if n == len(columns):
         return ()
-    return (edges_of(columns[n], bins[n], None if limits is None else limits[n], n),) + all_edges(columns, bins, limits, n + 1)
+    return (edges_of(columns[n], bins[n], None if limits is None else limits[n], n),
+            ) + all_edges(columns, bins, limits, n + 1)
 
 
 # -- counts
@@ -138,7 +139,8 @@ def converted(columns, t, n):
 def check_lengths(columns, n):
     if n < len(columns):
         if len(columns[n]) != len(columns[0]):
-            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions. "
+            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous "
+                             "shape after 1 dimensions. "
                              f"The detected shape was ({len(columns)},) + inhomogeneous part.")
         check_lengths(columns, n + 1)
 
@@ -164,7 +166,8 @@ def histogram2d(columns, bins, limits, density, weights):
         raise ValueError("x and y must have the same length.")
     if isinstance(bins, np.ndarray):
         if len(bins) == 1 or len(bins) == 2:
-            raise NotImplementedError("np.histogram2d with an array of one or two bins is not compiled: write the numbers as a tuple")
+            raise NotImplementedError("np.histogram2d with an array of one or two bins is not compiled: write the "
+                                      "numbers as a tuple")
         both = (bins, bins)
     elif isinstance(bins, tuple):
         both = bins
@@ -181,7 +184,8 @@ _NONE = Const(k.NoneType, None)
 
 def _parts(x):
     if isinstance(x.type, k.Tuple):
-        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i) for i, t in enumerate(x.type.elements)]
+        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i)
+                for i, t in enumerate(x.type.elements)]
     if isinstance(x.type, k.Struct) and x.type.name == "list":
         return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
     return None
@@ -200,7 +204,8 @@ def _pairs(x):
 def _slots(name, names, required, args, kwargs):
     slots = dict(zip(names, args))
     if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were given")
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
     for key, x in kwargs.items():
         if key not in names:
             raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
@@ -232,7 +237,8 @@ def _check(name, columns, slots):
             raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays of one dimension")
     weights = slots.get("weights", _NONE)
     if weights.type is not k.NoneType and not (isinstance(weights.type, k.Array) and weights.type.ndim == 1):
-        raise Mismatch(f"np.{name} with weights of type {type_name(weights.type)} is not compiled", "pass an array of one dimension")
+        raise Mismatch(f"np.{name} with weights of type {type_name(weights.type)} is not compiled",
+                       "pass an array of one dimension")
 
 
 def _bins(name, bins, count):
@@ -244,7 +250,8 @@ def _bins(name, bins, count):
         raise Mismatch("The dimension of bins must be equal to the dimension of the sample x.", exception=ValueError)
     for x in parts:
         if not k.is_integer(x.type) and not isinstance(x.type, k.Array):
-            raise Mismatch(f"np.{name} with bins of type {type_name(x.type)} is not compiled", "pass ints or arrays of edges")
+            raise Mismatch(f"np.{name} with bins of type {type_name(x.type)} is not compiled",
+                           "pass ints or arrays of edges")
     return _tuple(parts)
 
 
@@ -254,7 +261,8 @@ def _histogram2d(args, kwargs):
     _check("histogram2d", columns, slots)
     bins = _bins("histogram2d", slots.get("bins", Const(k.Int, 10)), 2)
     if not k.is_integer(bins.type) and not isinstance(bins.type, (k.Array, k.Tuple)):
-        raise Mismatch(f"np.histogram2d with bins of type {type_name(bins.type)} is not compiled", "pass an int, an array or a pair of them")
+        raise Mismatch(f"np.histogram2d with bins of type {type_name(bins.type)} is not compiled",
+                       "pass an int, an array or a pair of them")
     return _made(slots, histogram2d, columns, bins)
 
 
@@ -273,7 +281,8 @@ def _histogramdd(args, kwargs):
     columns = _parts(slots["sample"])
     t = slots["sample"].type
     if isinstance(t, k.Array):
-        many = _parts(slots.get("bins", _NONE)) or _parts(slots.get("range", _NONE)) if t.ndim == 2 else [_NONE] if t.ndim == 1 else None
+        many = (_parts(slots.get("bins", _NONE)) or _parts(slots.get("range", _NONE)) if t.ndim == 2 else [_NONE]
+                if t.ndim == 1 else None)
         if many is None:
             raise Mismatch(f"np.histogramdd of an array of {t.ndim} dimensions needs to know how many columns it has",
                            "give bins= or range= as a tuple, or the columns as a tuple of arrays")
@@ -291,7 +300,8 @@ def _histogramdd(args, kwargs):
     if k.is_integer(bins.type):
         bins = _tuple([bins] * len(columns))
     elif _parts(bins) is None:
-        raise Mismatch(f"np.histogramdd with bins of type {type_name(bins.type)} is not compiled", "pass an int or a tuple of ints and arrays")
+        raise Mismatch(f"np.histogramdd with bins of type {type_name(bins.type)} is not compiled",
+                       "pass an int or a tuple of ints and arrays")
     return _made(slots, histogramdd, columns, _bins("histogramdd", bins, len(columns)))
 
 
@@ -305,4 +315,5 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     return np.histogram(x, bins, range)[1]
 
 
-CALLS = {np.histogram2d: _histogram2d, np.histogramdd: _histogramdd, np.histogram_bin_edges: compiled(histogram_bin_edges)}
+CALLS = {np.histogram2d: _histogram2d, np.histogramdd: _histogramdd,
+         np.histogram_bin_edges: compiled(histogram_bin_edges)}

@@ -87,8 +87,9 @@ def bin_of(x, first, span, scale, starts, n):
 
 @outlined
 def find_bins(places, a, start, count, first, last, span, scale, starts, n):
-    """The bins of `count` elements from `start` on; n for what is in none. With `scale` the arithmetic is a loop without branches, which says
-    where it is too near an edge to be sure: it and the edges are wrong by some units in the last place of the larger bound."""
+    """The bins of `count` elements from `start` on; n for what is in none. With `scale` the arithmetic is a loop
+    without branches, which says where it is too near an edge to be sure: it and the edges are wrong by some units in
+    the last place of the larger bound."""
     doubt = (abs(first) + abs(last)) * scale * 2.0**-46
     sure = starts.dtype == np.float64 and n < 1000000 and bool(doubt < 0.25)
     least = 0
@@ -221,7 +222,8 @@ def _histogram(args, kwargs):
             raise Mismatch(f"np.histogram of a {type_name(x.type)} is not compiled", "make an array of it")
     kind = kind_of(a.type.dtype)
     if kind in "bc" or weights.type is not NoneType and kind_of(weights.type.dtype) in "bc":
-        raise Mismatch(f"np.histogram with elements of type {a.type.dtype} and such weights is not compiled", "use integers or floats")
+        raise Mismatch(f"np.histogram with elements of type {a.type.dtype} and such weights is not compiled",
+                       "use integers or floats")
     if density.type is not NoneType and not density.known:
         raise Mismatch("density= of np.histogram must be a constant")
     parts = [dtype_of(a.type.dtype)]
@@ -232,24 +234,29 @@ def _histogram(args, kwargs):
     elif is_integer(bins.type) or bins.type is k.Str:
         if bins.type is k.Str:
             if not bins.known or bins.value == "stone":
-                raise Mismatch("np.histogram with this estimator for bins is not compiled", f"write one of {', '.join(ESTIMATORS)}")
+                raise Mismatch("np.histogram with this estimator for bins is not compiled",
+                               f"write one of {', '.join(ESTIMATORS)}")
             if bins.value not in ESTIMATORS:
                 return Throw(ValueError, f"{bins.value!r} is not a valid estimator for `bins`")
             if weights.type is not NoneType:
                 return Throw(TypeError, "Automated estimation of the number of bins is not supported for weighted data")
         if limits.type is not NoneType:
-            if not isinstance(limits.type, Tuple) or len(limits.type.elements) != 2 or not all(map(is_number, limits.type.elements)):
+            if (not isinstance(limits.type, Tuple) or len(limits.type.elements) != 2
+                or not all(map(is_number, limits.type.elements))):
                 raise Mismatch("range= of np.histogram must be a pair of numbers", "write it as a tuple")
             parts += [dtype_of(e) for e in limits.type.elements if k.is_numpy_scalar(e)]
         found = np.result_type(*parts)
-        t = k.float64 if found.kind in "iub" else next(f for f in (k.float16, k.float32, k.float64) if dtype_of(f) == found)
+        t = (k.float64 if found.kind in "iub"
+             else next(f for f in (k.float16, k.float32, k.float64) if dtype_of(f) == found))
     elif is_number(bins.type):
         return Throw(TypeError, "`bins` must be an integer, a string, or an array")
     else:
-        raise Mismatch(f"np.histogram with bins of type {type_name(bins.type)} is not compiled", "make an array of the edges")
+        raise Mismatch(f"np.histogram with bins of type {type_name(bins.type)} is not compiled",
+                       "make an array of the edges")
     result = k.int64 if weights.type is NoneType else weights.type.dtype
-    return CallValue(Const(Singleton(histogram), histogram), a, bins, limits, Const(Bool, density.type is not NoneType and bool(density.value)),
-                     weights, Const(DType(t), dtype_of(t)), Const(DType(result), dtype_of(result)), keywords={})
+    return CallValue(Const(Singleton(histogram), histogram), a, bins, limits,
+                     Const(Bool, density.type is not NoneType and bool(density.value)), weights,
+                     Const(DType(t), dtype_of(t)), Const(DType(result), dtype_of(result)), keywords={})
 
 
 CALLS = {np.histogram: _histogram}

@@ -29,20 +29,29 @@ UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 FUNCTIONS: dict[str, str] = {
     "creation": "empty ndarray zeros ones full full_like empty_like zeros_like ones_like",
-    "scalars": "absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_count bitwise_or bitwise_xor "
-               "cbrt ceil conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs float_power floor "
-               "floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite isinf isnan isnat lcm "
-               "ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or "
-               "logical_xor maximum minimum modf multiply negative nextafter not_equal positive power rad2deg radians reciprocal "
-               "remainder right_shift rint sign signbit sin sinh spacing sqrt square subtract tan tanh trunc where finfo iinfo "
+    "scalars": "absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_count "
+               "bitwise_or bitwise_xor "
+               "cbrt ceil conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs "
+               "float_power floor "
+               "floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite isinf "
+               "isnan isnat lcm "
+               "ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not "
+               "logical_or "
+               "logical_xor maximum minimum modf multiply negative nextafter not_equal positive power rad2deg radians "
+               "reciprocal "
+               "remainder right_shift rint sign signbit sin sinh spacing sqrt square subtract tan tanh trunc where "
+               "finfo iinfo "
                "isscalar",
     "products": "matmul dot",
     "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals",
     "eigen": "linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals",
     "tensors": "einsum tensordot inner vdot outer kron cross trace",
-    "vectors": "vecdot matvec vecmat matrix_transpose linalg.vecdot linalg.matrix_transpose linalg.outer linalg.diagonal linalg.trace "
-               "linalg.cross linalg.matmul linalg.tensordot linalg.matrix_norm linalg.vector_norm linalg.tensorinv linalg.tensorsolve",
-    "matrices": "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power linalg.multi_dot",
+    "vectors": "vecdot matvec vecmat matrix_transpose linalg.vecdot linalg.matrix_transpose linalg.outer "
+               "linalg.diagonal linalg.trace "
+               "linalg.cross linalg.matmul linalg.tensordot linalg.matrix_norm linalg.vector_norm linalg.tensorinv "
+               "linalg.tensorsolve",
+    "matrices": "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power "
+                "linalg.multi_dot",
     "sorting": "sort argsort lexsort partition argpartition",
     "quantiles": "median percentile quantile nanmedian nanpercentile nanquantile",
     "setops": "unique union1d setxor1d setdiff1d intersect1d isin",
@@ -51,33 +60,43 @@ FUNCTIONS: dict[str, str] = {
     "histogram_grids": "histogram2d histogramdd histogram_bin_edges",
     "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
     "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
-              "random.SFC64 random.SeedSequence random.beta random.binomial random.bytes random.chisquare random.choice "
+              "random.SFC64 random.SeedSequence random.beta random.binomial random.bytes random.chisquare "
+              "random.choice "
               "random.default_rng random.dirichlet random.exponential random.f random.gamma random.geometric "
-              "random.gumbel random.hypergeometric random.laplace random.logistic random.lognormal random.logseries random.multinomial random.multivariate_normal random.get_state random.set_state "
+              "random.gumbel random.hypergeometric random.laplace random.logistic random.lognormal random.logseries "
+              "random.multinomial random.multivariate_normal random.get_state random.set_state "
               "random.negative_binomial random.noncentral_chisquare random.noncentral_f random.normal random.pareto "
               "random.permutation random.poisson random.power random.rand random.randint random.randn random.random "
-              "random.random_integers random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
+              "random.random_integers random.random_sample random.ranf random.rayleigh random.sample random.seed "
+              "random.shuffle "
               "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
-              "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+              "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull "
+              "random.zipf",
     "bits": "packbits unpackbits may_share_memory shares_memory",
-    "shortcuts": "unique_all unique_counts unique_inverse unique_values sort_complex rollaxis isfortran iterable frombuffer",
+    "shortcuts": "unique_all unique_counts unique_inverse unique_values sort_complex rollaxis isfortran iterable "
+                 "frombuffer",
     "iterators": "ndindex ndenumerate nditer broadcast",
     "applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
     "padding": "pad",
-    "texts": "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific get_include getbufsize",
+    "texts": "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific "
+             "get_include getbufsize",
     "editing": "insert delete resize trim_zeros block",
     "ranges": "arange linspace logspace geomspace",
     "making": "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require copy copyto",
-    "positions": "meshgrid indices diag_indices diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from mask_indices diagflat",
+    "positions": "meshgrid indices diag_indices diag_indices_from tril_indices triu_indices tril_indices_from "
+                 "triu_indices_from mask_indices diagflat",
     "splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
     "elementwise": "astype",
     "times": "datetime64 timedelta64 datetime_data datetime_as_string",
     "busdays": "busday_count busday_offset is_busday",
     "errors": "errstate",
-    "pointwise": "clip round around fix isclose allclose array_equal array_equiv angle real imag real_if_close iscomplex isreal isposinf isneginf sinc nan_to_num",
-    "dtypes": "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type min_scalar_type iscomplexobj isrealobj",
+    "pointwise": "clip round around fix isclose allclose array_equal array_equiv angle real imag real_if_close "
+                 "iscomplex isreal isposinf isneginf sinc nan_to_num",
+    "dtypes": "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type "
+              "min_scalar_type iscomplexobj isrealobj",
     "polynomials": "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
-    "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn "
+    "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn "
+           "fft.ifftn fft.rfftn fft.irfftn "
            "fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift",
     "scans": "argmax argmin nanargmax nanargmin cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod",
     "differences": "diff ediff1d gradient trapezoid unwrap",
@@ -87,11 +106,13 @@ FUNCTIONS: dict[str, str] = {
     "windows": "hanning hamming blackman bartlett kaiser i0",
     "indexing": "take put place putmask compress take_along_axis put_along_axis",
     "choosing": "choose select ix_ unravel_index ravel_multi_index",
-    "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to "
+    "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 "
+               "broadcast_to "
                "atleast_1d atleast_2d atleast_3d roll repeat tile "
                "tri tril triu eye identity diag diagonal fill_diagonal shape ndim size",
     "joining": "concatenate concat stack vstack hstack dstack column_stack append row_stack",
-    "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar nanstd "
+    "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean "
+                  "nanvar nanstd "
                   "count_nonzero",
 }
 METHODS: dict[str, str] = {
@@ -187,7 +208,8 @@ def rule_of(target):
 def names(module: str) -> list[str]:
     """Names of the callables of a module of NumPy that have a rule."""
     prefix = module.removeprefix("numpy").lstrip(".")
-    return [name for paths in FUNCTIONS.values() for path in paths.split() for parent, _, name in [path.rpartition(".")] if parent == prefix]
+    return [name for paths in FUNCTIONS.values() for path in paths.split()
+            for parent, _, name in [path.rpartition(".")] if parent == prefix]
 
 
 def method_module(name: str):
@@ -198,13 +220,15 @@ def method_module(name: str):
 
 def taken(target, rule):
     """The rule of a NumPy function or array method, which refuses dates where it is not for them."""
-    name, home = (target, "numpy") if type(target) is str else (getattr(target, "__name__", ""), getattr(target, "__module__", None) or "numpy")
+    name, home = (target, "numpy") if type(target) is str else (getattr(target, "__name__", ""),
+                                                                getattr(target, "__module__", None) or "numpy")
     if name in TIMES and home == "numpy":
         return rule
 
     def without_times(args, kwargs):
         if any(_holds_times(x.type) for x in [*args, *kwargs.values()]):
-            raise Mismatch(f"np{home.removeprefix('numpy')}.{name} of dates or durations is not compiled", "compute with the numbers: a.view(np.int64)")
+            raise Mismatch(f"np{home.removeprefix('numpy')}.{name} of dates or durations is not compiled",
+                           "compute with the numbers: a.view(np.int64)")
         return rule(args, kwargs)
 
     return without_times

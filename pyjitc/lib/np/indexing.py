@@ -110,7 +110,8 @@ def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
     if isinstance(v.type, k.Tuple) or isinstance(v.type, k.Struct) and v.type.name == "list":
-        v = Call(listed_as, Apply(TUPLE_MAKE, *elements(v), cls=None), Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
+        v = Call(listed_as, Apply(TUPLE_MAKE, *elements(v), cls=None),
+                 Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
     elif not isinstance(v.type, Array) and not k.is_scalar(v.type):
         raise Mismatch(f"assigning a value of type {v.type} through an index array is not compiled")
     flag = _flag(i)
@@ -161,7 +162,8 @@ def only_mask(a, items):
 def check_mask(shape, mask, axis, j):
     if j < len(mask):
         if shape[axis + j] != mask[j]:
-            raise IndexError(f"boolean index did not match indexed array along axis {axis + j}; size of axis is {shape[axis + j]} but "
+            raise IndexError(f"boolean index did not match indexed array along axis {axis + j}; size of axis is "
+                             f"{shape[axis + j]} but "
                              f"size of corresponding boolean axis is {mask[j]}")
         check_mask(shape, mask, axis, j + 1)
 
@@ -170,10 +172,12 @@ def _check_masks(args, kwargs):
     """Every mask against the axes it stands for."""
     shape, items, _, _ = args
     parts = elements(items)
-    used = sum(x.type.ndim if _is_mask(x.type) else 1 for x in parts if x.type is not NoneType and x.type is not k.Ellipsis_)
+    used = sum(x.type.ndim if _is_mask(x.type) else 1 for x in parts if x.type is not NoneType
+               and x.type is not k.Ellipsis_)
     rank = len(shape.type.elements)
     if used > rank:
-        raise Mismatch(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed", exception=IndexError)
+        raise Mismatch(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed",
+                       exception=IndexError)
     axis, checks = 0, []
     for x in parts:
         if x.type is k.Ellipsis_:
@@ -229,7 +233,8 @@ class _Plan:
         rank = a.type.ndim
         used = sum(x.type is not NoneType and x.type is not k.Ellipsis_ for x in parts)
         if used > rank:
-            raise Mismatch(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed", exception=IndexError)
+            raise Mismatch(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed",
+                           exception=IndexError)
         dots = [j for j, x in enumerate(parts) if x.type is k.Ellipsis_]
         if len(dots) > 1:
             raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)
@@ -245,7 +250,8 @@ class _Plan:
             elif x.type is NoneType or isinstance(x.type, Slice):
                 basic.append(x)
             else:
-                raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
+                raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+                               "boolean arrays "
                                "are valid indices", whole_number(x.type), IndexError)
             axis += x.type is not NoneType
         rest = [j for j in range(len(basic)) if j not in self.axes]
@@ -360,7 +366,8 @@ def merged_same(x, y, indices, j):
     if j == len(x):
         return ()
     if x[j] != y[j] and x[j] != 1 and y[j] != 1:
-        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes_text(indices, 0)}")
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes "
+                         f"{shapes_text(indices, 0)}")
     return (y[j] if x[j] == 1 else x[j],) + merged_same(x, y, indices, j + 1)
 
 
@@ -482,7 +489,8 @@ def result_shape(shape, rest, place):
 
 def check_value(value, result):
     if not fits(value.shape, result, 0, False):
-        raise ValueError(f"shape mismatch: value array of shape {views.shape_text(value.shape)} could not be broadcast to indexing result "
+        raise ValueError(f"shape mismatch: value array of shape {views.shape_text(value.shape)} could not be "
+                         f"broadcast to indexing result "
                          f"of shape {views.shape_text(result)}")
 
 
@@ -671,7 +679,8 @@ def putmask(a, mask, values):
 def _check_safe(args, kwargs):
     values, dtype = args[0], dtype_of(scalar_of(args[1]))
     if isinstance(values.type, Array) and not np.can_cast(dtype_of(values.type.dtype), dtype, "safe"):
-        raise Mismatch(f"Cannot cast array data from {dtype_of(values.type.dtype)!r} to {dtype!r} according to the rule 'safe'")
+        raise Mismatch(f"Cannot cast array data from {dtype_of(values.type.dtype)!r} to {dtype!r} according to the "
+                       f"rule 'safe'")
     return Const(k.NoneType, None)
 
 
@@ -725,7 +734,8 @@ def along_shape(arr, indices, x, y, axis, j):
     if j == len(x) - 1:
         return (y[j],)
     if x[j] != y[j] and x[j] != 1 and y[j] != 1:
-        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {along_text(arr, indices, axis, 0)}")
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes "
+                         f"{along_text(arr, indices, axis, 0)}")
     return (y[j] if x[j] == 1 else x[j],) + along_shape(arr, indices, x, y, axis, j + 1)
 
 
@@ -734,7 +744,8 @@ def along_text(arr, indices, axis, j):
         return ""
     if j == axis:
         return f"{views.shape_text(indices.shape)} {along_text(arr, indices, axis, j + 1)}"
-    return f"{views.shape_text((1,) * j + (arr.shape[j],) + (1,) * (arr.ndim - 1 - j))} {along_text(arr, indices, axis, j + 1)}"
+    return (f"{views.shape_text((1,) * j + (arr.shape[j],) + (1,) * (arr.ndim - 1 - j))} "
+            f"{along_text(arr, indices, axis, j + 1)}")
 
 
 def along(out, source, at, axis):
@@ -795,7 +806,8 @@ def truth(a):
     if a.size == 1:
         return bool(flat_item(a, 0))
     if a.size == 0:
-        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.")
+        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array "
+                         "is not empty.")
     raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
 
 
@@ -806,7 +818,8 @@ def contains(a, x):
 
 CALLS = {
     np.take: _of_arrays(take), np.put: _of_arrays(put), np.place: _of_arrays(place), np.putmask: _of_arrays(putmask),
-    np.compress: _of_arrays(compress), np.take_along_axis: compiled(take_along_axis), np.put_along_axis: _of_arrays(put_along_axis),
+    np.compress: _of_arrays(compress), np.take_along_axis: compiled(take_along_axis),
+    np.put_along_axis: _of_arrays(put_along_axis),
 }
 METHODS = {"take": CALLS[np.take], "put": CALLS[np.put],
            "compress": lambda args, kwargs: CALLS[np.compress]([args[1], args[0], *args[2:]], kwargs)}

@@ -46,7 +46,8 @@ def interp_all(out, x, xp, fp, left, right):
 
 def check_real(a):
     if a.dtype.kind == "c":
-        raise TypeError(f"Cannot cast array data from dtype('{a.dtype.name}') to dtype('float64') according to the rule 'safe'")
+        raise TypeError(f"Cannot cast array data from dtype('{a.dtype.name}') to dtype('float64') according to the "
+                        f"rule 'safe'")
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):

@@ -172,7 +172,8 @@ def _nditer(args, kwargs):
         raise Mismatch("order= of np.nditer must be the constant 'C', 'F', 'A' or 'K'")
     several = is_sequence(x.type)
     parts = [y if isinstance(y.type, Array) else made("nditer", y) for y in (elements(x) if several else [x])]
-    writes = [w if isinstance(w, tuple) else (w,) for w in access] if any(isinstance(w, tuple) for w in access) else [access] * len(parts)
+    writes = ([w if isinstance(w, tuple) else (w,) for w in access] if any(isinstance(w, tuple) for w in access)
+              else [access] * len(parts))
     if len(writes) != len(parts) or any(w[0] not in ("readonly", "readwrite", "writeonly") for w in writes):
         raise Mismatch("op_flags= of np.nditer must be 'readonly', 'readwrite' or 'writeonly' for each operand")
     writable = tuple(w[0] != "readonly" for w in writes)
@@ -182,7 +183,8 @@ def _nditer(args, kwargs):
     order = order.value
     if several and order in ("K", "A") and len(parts) > 1:
         if not all(y.type is None or y.type.layout == "C" or y.type.ndim == 0 for y in parts):  # None: made here
-            raise Mismatch("np.nditer of several arrays in the order of memory is compiled where all are in C order", "write order='C'")
+            raise Mismatch("np.nditer of several arrays in the order of memory is compiled where all are in C order",
+                           "write order='C'")
         order = "C"
     empty = Const(Bool, "zerosize_ok" in flags)
     if not several:
@@ -241,7 +243,8 @@ def sorted_axes(a, done):
 def bubble(a, axis, stop):
     if axis == stop:
         return a
-    return bubble(exchanged(a, axis - 1, abs(a.strides[axis - 1]) < abs(a.strides[axis]) and a.shape[axis] != 1), axis - 1, stop)
+    return bubble(exchanged(a, axis - 1, abs(a.strides[axis - 1]) < abs(a.strides[axis]) and a.shape[axis] != 1),
+                  axis - 1, stop)
 
 
 def _exchanged(args, kwargs):

@@ -32,14 +32,16 @@ def _target(args, kwargs):
     if not casting.known:
         raise Mismatch("casting= must be a constant")
     if casting.value not in _CASTING:
-        raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting.value}')", exception=ValueError)
+        raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting.value}')",
+                       exception=ValueError)
     if out.type is NoneType and dtype.type is NoneType and casting.value in ("same_kind", "unsafe"):
         return common_dtype.rule([parts], {})
     t = out.type.dtype if out.type is not NoneType else scalar_of(dtype) if dtype.type is not NoneType else \
         common_dtype.rule([parts], {}).type.scalar
     for part in elements(parts):
         if part.type.dtype is not t and not np.can_cast(dtype_of(part.type.dtype), dtype_of(t), casting.value):
-            raise Mismatch(f"Cannot cast array data from {dtype_of(part.type.dtype)!r} to {dtype_of(t)!r} according to the rule '{casting.value}'")
+            raise Mismatch(f"Cannot cast array data from {dtype_of(part.type.dtype)!r} to {dtype_of(t)!r} according "
+                           f"to the rule '{casting.value}'")
     return Const(DType(t), dtype_of(t))
 
 
@@ -121,7 +123,8 @@ def check_parts(parts, i):
         if parts[0].ndim == 0:
             raise ValueError("zero-dimensional arrays cannot be concatenated")
         if parts[i].ndim != parts[0].ndim:
-            raise ValueError(f"all the input arrays must have same number of dimensions, but the array at index 0 has {parts[0].ndim} "
+            raise ValueError(f"all the input arrays must have same number of dimensions, but the array at index 0 has "
+                             f"{parts[0].ndim} "
                              f"dimension(s) and the array at index {i} has {parts[i].ndim} dimension(s)")
         check_parts(parts, i + 1)
 
@@ -132,8 +135,10 @@ def check_joined(parts, axis, i, j):
             check_joined(parts, axis, i + 1, 0)
         else:
             if j != axis and parts[i].shape[j] != parts[0].shape[j]:
-                raise ValueError(f"all the input array dimensions except for the concatenation axis must match exactly, but along dimension "
-                                 f"{j}, the array at index 0 has size {parts[0].shape[j]} and the array at index {i} has size "
+                raise ValueError(f"all the input array dimensions except for the concatenation axis must match "
+                                 f"exactly, but along dimension "
+                                 f"{j}, the array at index 0 has size {parts[0].shape[j]} and the array at index {i} "
+                                 f"has size "
                                  f"{parts[i].shape[j]}")
             check_joined(parts, axis, i, j + 1)
 
@@ -292,8 +297,9 @@ def append(arr, values, axis=None):
 
 
 CALLS = {
-    np.concatenate: compiled(concatenate), np.concat: compiled(concatenate), np.stack: compiled(stack), np.vstack: compiled(vstack),
-    np.hstack: compiled(hstack), np.dstack: compiled(dstack), np.column_stack: compiled(column_stack), np.append: compiled(append),
+    np.concatenate: compiled(concatenate), np.concat: compiled(concatenate), np.stack: compiled(stack),
+    np.vstack: compiled(vstack), np.hstack: compiled(hstack), np.dstack: compiled(dstack),
+    np.column_stack: compiled(column_stack), np.append: compiled(append),
 }
 if hasattr(np, "row_stack"):  # until NumPy 2.5 or so
     CALLS[np.row_stack] = CALLS[np.vstack]

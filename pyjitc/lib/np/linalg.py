@@ -72,8 +72,8 @@ def linear_type(*types):
 
 
 def matrices(name: str, *args: Expr):
-    """The operands with the type NumPy computes in, any layout, and whether the result is in single precision; or the Throw
-    of an operand that is no matrix."""
+    """The operands with the type NumPy computes in, any layout, and whether the result is in single precision; or the
+    Throw of an operand that is no matrix."""
     if k.is_number(args[0].type):
         return Throw(LinAlgError, "0-dimensional array given. Array must be at least two-dimensional")
     arrays = [as_array(f"linalg.{name}", x) for x in args]
@@ -153,7 +153,8 @@ def solve_stack(x, a, b):
         solve_matrix(x, a, b)
     else:
         for i in range(len(x)):
-            solve_stack(x[i], a if a.ndim < x.ndim else a[0 if len(a) == 1 else i], b if b.ndim < x.ndim else b[0 if len(b) == 1 else i])
+            solve_stack(x[i], a if a.ndim < x.ndim else a[0 if len(a) == 1 else i], b if b.ndim < x.ndim
+                        else b[0 if len(b) == 1 else i])
 
 
 def solve_vectors(x, a, b):
@@ -192,7 +193,8 @@ def leading(a, b, back):
     m = b[len(b) - 1 - back] if back < len(b) else 1
     if n != m and n != 1 and m != 1:
         raise ValueError("operands could not be broadcast together with remapped shapes [original->remapped]: "
-                         f"{shape_text(a)}->({stack_text(a, 0)}newaxis,newaxis) {shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis) "
+                         f"{shape_text(a)}->({stack_text(a, 0)}newaxis,newaxis) "
+                         f"{shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis) "
                          f" and requested shape ({b[-2]},{b[-1]})")
     return (m if n == 1 else n,) + leading(a, b, back - 1)
 
@@ -438,11 +440,13 @@ def singular(u, s, v, a, job):
         reals = np.empty(max(7 * few, few * max(5 * few + 7, 2 * max(m, n) + 2 * few + 1)), np.float64)
         BLAS(m, n, work, m, s, u, left, v, right, query, -1, reals, integers, name="gesdd", letters=job, result="info")
         space = work_space(query)
-        info = BLAS(m, n, work, m, s, u, left, v, right, space, len(space), reals, integers, name="gesdd", letters=job, result="info")
+        info = BLAS(m, n, work, m, s, u, left, v, right, space, len(space), reals, integers, name="gesdd", letters=job,
+                    result="info")
     else:
         BLAS(m, n, work, m, s, u, left, v, right, query, -1, integers, name="gesdd", letters=job, result="info")
         space = work_space(query)
-        info = BLAS(m, n, work, m, s, u, left, v, right, space, len(space), integers, name="gesdd", letters=job, result="info")
+        info = BLAS(m, n, work, m, s, u, left, v, right, space, len(space), integers, name="gesdd", letters=job,
+                    result="info")
     if info != 0:
         raise LinAlgError("SVD did not converge")
 
@@ -460,7 +464,8 @@ def svd(a, single, full_matrices):
     if full_matrices is None or full_matrices:
         left, right = np.empty((m, m), a.dtype), np.empty((n, n), a.dtype)
         if few == 0:
-            return SVDResult(narrowed(unit_columns(left), single), narrowed(s, single), narrowed(unit_columns(right), single))
+            return SVDResult(narrowed(unit_columns(left), single), narrowed(s, single),
+                             narrowed(unit_columns(right), single))
         singular(left, s, right, a, "A")
     else:
         left, right = np.empty((few, m), a.dtype), np.empty((n, few), a.dtype)
@@ -503,7 +508,8 @@ def svd_stack(a, single, full_matrices):
     lead, m, n = a.shape[:-2], a.shape[-2], a.shape[-1]
     few = min(m, n)
     left, right = (m, n) if full_matrices is None or full_matrices else (few, few)
-    u, s, v = np.empty(lead + (m, left), a.dtype), np.empty(lead + (few,), np.float64), np.empty(lead + (right, n), a.dtype)
+    u, s, v = np.empty(lead + (m, left), a.dtype), np.empty(lead + (few,),
+                                                            np.float64), np.empty(lead + (right, n), a.dtype)
     over_matrices((u, s, v), a, svd_parts, full_matrices)
     return SVDResult(narrowed(u, single), narrowed(s, single), narrowed(v, single))
 
@@ -528,7 +534,8 @@ def _svd(args, kwargs):
         if values_only:
             return Call(hermitian_values, slots["a"])
         if not single:
-            raise Mismatch("svd with hermitian=True of a stack of matrices is not compiled", "write the loop over the matrices")
+            raise Mismatch("svd with hermitian=True of a stack of matrices is not compiled",
+                           "write the loop over the matrices")
         return Call(hermitian_svd, slots["a"])
     if values_only:
         return Call(singular_values if single else values_stack, *found)
@@ -542,7 +549,8 @@ def _svdvals(args, kwargs):
 
 CALLS = {
     np.linalg.solve: _solve, np.linalg.inv: one_matrix("inv", inv), np.linalg.det: one_matrix("det", det),
-    np.linalg.slogdet: one_matrix("slogdet", slogdet), np.linalg.cholesky: one_matrix("cholesky", cholesky, ("a", "upper")),
-    np.linalg.qr: _qr, np.linalg.svd: _svd, np.linalg.svdvals: _svdvals,
+    np.linalg.slogdet: one_matrix("slogdet", slogdet),
+    np.linalg.cholesky: one_matrix("cholesky", cholesky, ("a", "upper")), np.linalg.qr: _qr, np.linalg.svd: _svd,
+    np.linalg.svdvals: _svdvals,
 }
 METHODS: dict = {}

@@ -18,7 +18,8 @@ from ..build import meaning, unhurried
 from ..intrinsics import as_type, chosen, identity, warn
 
 __all__ = ["mapped", "stored", "save", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
-           "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different", "never_equal", "put_pair", "after", "discarding", "store_real", "as_row", "truth", "pick", "select"]
+           "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different",
+           "never_equal", "put_pair", "after", "discarding", "store_real", "as_row", "truth", "pick", "select"]
 
 FEW = 4  # elements of a row that are copied without a loop
 
@@ -191,7 +192,8 @@ def put_units(place, shape, index, t, stretched):
             put_few(place, shape[0], t)
             return
         for j in range(shape[k]):
-            PUT_UNIT(*place, *index, j, ELEMENT_STRETCHED(*index, j, type=t) if stretched else ELEMENT_UNIT(*index, j, type=t))
+            PUT_UNIT(*place, *index, j, ELEMENT_STRETCHED(*index, j, type=t) if stretched
+                     else ELEMENT_UNIT(*index, j, type=t))
     else:
         for i in range(shape[k]):
             put_units(place, shape, index + (i,), t, stretched)

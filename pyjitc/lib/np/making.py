@@ -1,4 +1,5 @@
-"""Arrays from values: np.array, asarray and their kin, with dtype, copy, order and ndmin; arrays from memory and iteration.
+"""Arrays from values: np.array, asarray and their kin, with dtype, copy, order and ndmin; arrays from memory and
+iteration.
 
 Where NumPy looks at the strides to see whether a copy is needed, so does compiled code, when the type does not say it.
 """
@@ -63,7 +64,8 @@ def _maker(name, names, order=None, copy=None, ndmin=0):
         positional = [n for n in names if n not in ("copy", "device", "like", "ndmin", "ndmax", "subok") and not (
             n == "order" and name == "array")]
         if len(args) > len(positional):
-            raise Mismatch(f"{name}() takes from 1 to {len(positional)} positional arguments but {len(args)} were given")
+            raise Mismatch(f"{name}() takes from 1 to {len(positional)} positional arguments but {len(args)} were "
+                           f"given")
         absent = {key for key, x in kwargs.items() if x.type is NoneType}
         slots = bound(name, names, args, kwargs)
         if copy and "copy" not in slots and "copy" not in absent:
@@ -89,25 +91,31 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         number = conversions.discarding(x, t.type.scalar, conversions.assign(x, t.type.scalar))
         return Call(of_number, number, t, Const(Int, ndmin))
     if x.type is k.Range:
-        return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")), _dtype(dtype or k.int64), Const(Int, ndmin))
+        return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")),
+                    _dtype(dtype or k.int64), Const(Int, ndmin))
     if not is_sequence(x.type):
-        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "use numbers, arrays, tuples and lists of them")
+        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled",
+                       "use numbers, arrays, tuples and lists of them")
     shape, leaves = [], [x]
     while leaves and is_sequence(leaves[0].type):
         split = [elements(leaf) if is_sequence(leaf.type) else None for leaf in leaves]
         if any(s is None or len(s) != len(split[0]) for s in split):
-            return Throw(ValueError, "setting an array element with a sequence. The requested array has an inhomogeneous shape after "
+            return Throw(ValueError, "setting an array element with a sequence. The requested array has an "
+                                     "inhomogeneous shape after "
                          f"{len(shape)} dimensions. The detected shape was {tuple(shape)} + inhomogeneous part.")
         shape.append(len(split[0]))
         leaves = [e for s in split for e in s]
     if dtype is k.uint64:
         leaves = [conversions.wide_as(leaf, dtype) if conversions.is_wide(leaf) else leaf for leaf in leaves]
     for leaf in leaves:
-        if not all(k.is_scalar(t) or isinstance(t, Array) for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
-            raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled", "use numbers and arrays")
+        if not all(k.is_scalar(t) or isinstance(t, Array)
+                   for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
+            raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled",
+                           "use numbers and arrays")
     combinations = math.prod(len(leaf.type.members) for leaf in leaves if isinstance(leaf.type, k.Union))
     if dtype is None and combinations > _MOST:
-        raise Mismatch(f"np.{name} of items of which many may have one of several types is not compiled", "give dtype=, or convert them, as in float(x)")
+        raise Mismatch(f"np.{name} of items of which many may have one of several types is not compiled",
+                       "give dtype=, or convert them, as in float(x)")
     return _of_leaves(Const(k.Tuple((Int,) * len(shape)), tuple(shape)), leaves, dtype, order, ndmin)
 
 
@@ -133,7 +141,8 @@ def with_each_type(shape, before, leaf, after, dtype, order, ndmin):
 
 def _with_one_type(args, kwargs):
     where, before, leaf, after, dtype, order, ndmin = args
-    return _of_leaves(where, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType else dtype.type.scalar,
+    return _of_leaves(where, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType
+                      else dtype.type.scalar,
                       order.value, ndmin.value)
 
 
@@ -250,9 +259,11 @@ def check_even(shape, leaves, i):
     if i < len(leaves):
         if shape_of(leaves[i]) != shape_of(leaves[0]):
             n = even_axes(leaves, 0)
-            raise ValueError(f"setting an array element with a sequence. The requested array has an inhomogeneous shape after {len(shape) + n} "
+            raise ValueError(f"setting an array element with a sequence. The requested array has an inhomogeneous "
+                             f"shape after {len(shape) + n} "
                              f"dimensions. The detected shape was ({lengths_text(shape, 0, len(shape), '')}"
-                             f"{lengths_text(shape_of(leaves[0]), 0, n, ', ')}{',' if len(shape) + n == 1 else ''}) + inhomogeneous part.")
+                             f"{lengths_text(shape_of(leaves[0]), 0, n, ', ')}{',' if len(shape) + n == 1 else ''}) + "
+                             f"inhomogeneous part.")
         check_even(shape, leaves, i + 1)
 
 
@@ -288,8 +299,8 @@ def asarray_chkfinite(a, dtype=None, order=None):
     return found
 
 
-_FLAGS = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F", "FORTRAN": "F", "A": "A", "ALIGNED": "A",
-          "W": "W", "WRITEABLE": "W", "O": "O", "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E"}
+_FLAGS = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F", "FORTRAN": "F", "A": "A",
+          "ALIGNED": "A", "W": "W", "WRITEABLE": "W", "O": "O", "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E"}
 
 
 def _require(args, kwargs):
@@ -313,7 +324,8 @@ def _require(args, kwargs):
         return options
     t = slots["a"].type
     order = "C" if "C" in flags else "F" if "F" in flags else "K"
-    copy = True if isinstance(t, Array) and ("W" in flags and not t.writable or "A" in flags and not t.aligned) else None
+    copy = (True if isinstance(t, Array) and ("W" in flags and not t.writable or "A" in flags and not t.aligned)
+            else None)
     return made("require", slots["a"], options[0], order, copy)
 
 
@@ -352,16 +364,22 @@ def _copyto(args, kwargs):
         x = made("copyto", x)
     where = slots.get("where")
     if where is not None and isinstance(where.type, Array) and where.type.dtype is not k.NpBool:
-        raise Mismatch(f"Cannot cast array data from {dtype_of(where.type.dtype)!r} to {dtype_of(k.NpBool)!r} according to the rule 'safe'",
+        raise Mismatch(f"Cannot cast array data from {dtype_of(where.type.dtype)!r} to {dtype_of(k.NpBool)!r} "
+                       f"according to the rule 'safe'",
                        "compare it, as in where != 0")
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if t is not None and k.is_scalar(t):
-        source, wanted = (t if k.is_numpy_scalar(t) else common_dtype.rule([_tuple([x])], {}).type.scalar), target.type.dtype
+        source, wanted = (t if k.is_numpy_scalar(t)
+                          else common_dtype.rule([_tuple([x])], {}).type.scalar), target.type.dtype
         if k.is_numpy_scalar(t) and not np.can_cast(dtype_of(source), dtype_of(wanted), casting):
-            raise Mismatch(f"Cannot cast array data from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to the rule '{casting}'")
-        if not k.is_numpy_scalar(t) and casting in ("no", "equiv", "safe", "same_kind") and dtype_of(source).kind > dtype_of(wanted).kind and (
-                np.result_type(dtype_of(wanted), {"b": True, "i": 1, "f": 1.0, "c": 1j}[dtype_of(source).kind]).kind != dtype_of(wanted).kind):
-            raise Mismatch(f"Cannot cast scalar from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to the rule '{casting}'")
+            raise Mismatch(f"Cannot cast array data from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to "
+                           f"the rule '{casting}'")
+        if not k.is_numpy_scalar(t) and casting in ("no", "equiv", "safe",
+                                                    "same_kind") and dtype_of(source).kind > dtype_of(wanted).kind and (
+                np.result_type(dtype_of(wanted), {"b": True, "i": 1, "f": 1.0,
+                                                  "c": 1j}[dtype_of(source).kind]).kind != dtype_of(wanted).kind):
+            raise Mismatch(f"Cannot cast scalar from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to the "
+                           f"rule '{casting}'")
     if not target.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
     if t is k.Float:  # an int is asked whether it fits
@@ -384,9 +402,10 @@ def as_elements(x, dtype):
 _OBJECT = ("object", "dtype", "copy", "order", "subok", "ndmin", "ndmax", "like")
 _PLAIN = ("a", "dtype", "order", "device", "copy", "like")
 CALLS = {
-    np.array: _maker("array", _OBJECT, copy=True), np.asarray: _maker("asarray", _PLAIN), np.asanyarray: _maker("asanyarray", _PLAIN),
+    np.array: _maker("array", _OBJECT, copy=True), np.asarray: _maker("asarray", _PLAIN),
+    np.asanyarray: _maker("asanyarray", _PLAIN),
     np.ascontiguousarray: _maker("ascontiguousarray", ("a", "dtype", "like"), "C", ndmin=1),
-    np.asfortranarray: _maker("asfortranarray", ("a", "dtype", "like"), "F", ndmin=1), np.asarray_chkfinite: compiled(asarray_chkfinite),
-    np.require: _require, np.copy: _copy, np.copyto: _copyto,
+    np.asfortranarray: _maker("asfortranarray", ("a", "dtype", "like"), "F", ndmin=1),
+    np.asarray_chkfinite: compiled(asarray_chkfinite), np.require: _require, np.copy: _copy, np.copyto: _copyto,
 }
 METHODS = {"copy": _copy_method}

@@ -18,14 +18,16 @@ from ..build import gathering, meaning, outlined, unhurried
 from .loops import as_row, cast0, no_array, room
 from .views import apart, view_as
 
-__all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "put_selected", "find_true", "positions", "truths"]
+__all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "put_selected", "find_true",
+           "positions", "truths"]
 
 
 FEW = 64  # elements for each true one from which a mask has few
 
 
 def _in_order(args, kwargs):
-    return Const(Bool, len({a.type.ndim for a in args}) == 1 and all(a.type.ndim > 1 and a.type.layout == "C" for a in args))
+    return Const(Bool, len({a.type.ndim for a in args}) == 1
+                 and all(a.type.ndim > 1 and a.type.layout == "C" for a in args))
 
 
 @meaning(_in_order)
@@ -78,7 +80,8 @@ def masked(a, mask):
 @outlined
 def copy_true(out, a, mask, n):
     if mask.ndim == 1 and a.dtype.itemsize == 8 and a.dtype.kind in "fiu" and IMUL(n, FEW) < len(mask):
-        # First the places, which `out` has room for: the processor waits for many elements at once, and not for each before it looks for the next.
+        # First the places, which `out` has room for: the processor waits for many elements at once, and not for each
+        # before it looks for the next.
         places = out.view(np.int64)
         find_true((places,), mask, (), 0)
         for i in range(n):
@@ -88,8 +91,10 @@ def copy_true(out, a, mask, n):
 
 
 def any_of_eight(mask, i):
-    return (ARRAY_LOAD(mask, i) | ARRAY_LOAD(mask, IADD(i, 1)) | ARRAY_LOAD(mask, IADD(i, 2)) | ARRAY_LOAD(mask, IADD(i, 3))
-            | ARRAY_LOAD(mask, IADD(i, 4)) | ARRAY_LOAD(mask, IADD(i, 5)) | ARRAY_LOAD(mask, IADD(i, 6)) | ARRAY_LOAD(mask, IADD(i, 7)))
+    return (ARRAY_LOAD(mask, i) | ARRAY_LOAD(mask, IADD(i, 1)) | ARRAY_LOAD(mask, IADD(i, 2))
+            | ARRAY_LOAD(mask, IADD(i, 3))
+            | ARRAY_LOAD(mask, IADD(i, 4)) | ARRAY_LOAD(mask, IADD(i, 5)) | ARRAY_LOAD(mask, IADD(i, 6))
+            | ARRAY_LOAD(mask, IADD(i, 7)))
 
 
 def copy_masked(out, a, mask, at):
@@ -145,19 +150,22 @@ def put_masked(a, mask, value):
                         f"input has {value.ndim} dimensions")
     n = count_true(mask)
     if len(value) != n and len(value) != 1:
-        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} output values "
+        raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} "
+                         f"output values "
                          "where the mask is true")
     write_masked(a, apart(mask, a), apart(value, a), 0, 0 if len(value) == 1 else 1)
 
 
 def stored_where(shape, target, mask, t):
-    """Template: write the elements where the mask is true. A block with some of them is computed as a whole, which is vectors."""
+    """Template: write the elements where the mask is true. A block with some of them is computed as a whole, which is
+    vectors."""
     mask = apart(mask, target)
     separate = OVERLAPS(target)
     fresh = room(shape, t) if separate else no_array(shape, t)
     some = np.empty(64, t)
     if UNIT(*shape):
-        put_rows((target, fresh, separate), mask, as_row(shape) if in_order(target, mask) and FLAT(*shape) else shape, (), some, True)
+        put_rows((target, fresh, separate), mask, as_row(shape) if in_order(target, mask) and FLAT(*shape) else shape,
+                 (), some, True)
     else:
         put_rows((target, fresh, separate), mask, shape, (), some, False)
     if separate:
@@ -203,17 +211,20 @@ def put_back_where(target, fresh, mask):
 
 def _put_selected(args, kwargs):
     a, mask, value = args
-    if value.type.ndim != 1 or mask.type.ndim == 0 or not all(k.is_number(x.type.dtype) or x.type.dtype is NpBool for x in (a, value)) \
+    if value.type.ndim != 1 or mask.type.ndim == 0 or not all(k.is_number(x.type.dtype) or x.type.dtype is NpBool
+                                                              for x in (a, value)) \
             or k.is_complex(value.type.dtype) and not k.is_complex(a.type.dtype):
         return Call(put_masked, a, mask, value)
     shape = [Apply(ARRAY_DIM, a, axis=j) for j in range(a.type.ndim)]
-    return Nest(stored_where, [Apply(TUPLE_MAKE, *shape, cls=None), a, mask], cast0, [Const(k.DType(a.type.dtype), dtype_of(a.type.dtype))], [value],
-                into=True, ndim=a.type.ndim, dtype=a.type.dtype, instead=put_masked)
+    return Nest(stored_where, [Apply(TUPLE_MAKE, *shape, cls=None), a, mask], cast0,
+                [Const(k.DType(a.type.dtype), dtype_of(a.type.dtype))], [value], into=True, ndim=a.type.ndim,
+                dtype=a.type.dtype, instead=put_masked)
 
 
 @meaning(_put_selected)
 def put_selected(a, mask, value):
-    """a[mask] = value. Where the value is computed of what the same mask selects, nothing is gathered (passes/fusion.py)."""
+    """a[mask] = value. Where the value is computed of what the same mask selects, nothing is gathered
+    (passes/fusion.py)."""
     raise NotImplementedError
 
 

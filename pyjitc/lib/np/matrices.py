@@ -13,7 +13,8 @@ from ...types import kinds as k
 from ...types.lattice import kind_of
 from ..build import outlined, type_name, unvectorised
 from ..intrinsics import strided
-from .linalg import FOUND, check_square, columns, hermitian_svd, hermitian_values, inv, matrices, narrowed, put_columns, singular_values, svd, work_space
+from .linalg import (FOUND, check_square, columns, hermitian_svd, hermitian_values, inv, matrices, narrowed,
+                     put_columns, singular_values, svd, work_space)
 from .products import as_array, of_type, taken
 from .reductions import wrong_axis
 from .stacks import over_matrices
@@ -66,7 +67,8 @@ def vector_norm(x, order, axis, keepdims):
     if order == 1:
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     if order == 0:
-        return np.sum(np.abs(x) != 0, axis=axis, keepdims=keepdims, dtype=np.float32 if single_precision(x) else np.float64)
+        return np.sum(np.abs(x) != 0, axis=axis, keepdims=keepdims, dtype=np.float32 if single_precision(x)
+                      else np.float64)
     return rooted(np.sum(np.abs(x) ** order, axis=axis, keepdims=keepdims), order)
 
 
@@ -144,7 +146,8 @@ def _norm(args, kwargs):
     slots = taken("norm", ("x", "ord", "axis", "keepdims"), 1, args, kwargs)
     x = as_array("linalg.norm", slots["x"])
     t = x.type.dtype
-    if x.type.layout in ("C", "F") and x.type.ndim != 1 and "axis" not in slots and "ord" not in slots and "keepdims" not in slots:
+    if (x.type.layout in ("C", "F") and x.type.ndim != 1 and "axis" not in slots and "ord" not in slots
+        and "keepdims" not in slots):
         return Call(whole_norm, of_type(flat(x), k.float64 if kind_of(t) in "biu" else t))
     x = of_type(x, k.float64 if kind_of(t) in "biu" else t)
     ndim = slots["x"].type.ndim
@@ -155,7 +158,8 @@ def _norm(args, kwargs):
     if isinstance(order.type, (k.Array, k.Tuple)) or order.type is k.Complex:
         raise Mismatch(f"norm with an order of type {type_name(order.type)}")
     if axis is None:
-        if order.type is k.NoneType and not keepdims.value or order.known and order.value in ("fro", "f") and ndim == 2 and not keepdims.value:
+        if (order.type is k.NoneType and not keepdims.value or order.known and order.value in ("fro", "f")
+            and ndim == 2 and not keepdims.value):
             return Call(whole_norm, x)
         if ndim == 1:
             places = (0,)
@@ -287,11 +291,12 @@ def _matrix_rank(args, kwargs):
         return Call(vector_rank, a)
     for name in ("tol", "rtol"):
         if name in slots and isinstance(slots[name].type, k.Array):
-            raise Mismatch(f"matrix_rank with an array for {name}= is not compiled yet", "write the loop over the matrices")
+            raise Mismatch(f"matrix_rank with an array for {name}= is not compiled yet",
+                           "write the loop over the matrices")
     if "tol" in slots and "rtol" in slots:
         return Throw(ValueError, "`tol` and `rtol` can't be both set.")
-    return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), slots.get("tol", _NONE), slots.get("rtol", _NONE),
-                hermitian)
+    return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), slots.get("tol", _NONE),
+                slots.get("rtol", _NONE), hermitian)
 
 
 def _hermitian(name, slots):
@@ -370,16 +375,19 @@ def least_squares(work, rhs, s, m, n, rcond):
     query, integers = np.empty(1, work.dtype), np.zeros(1, np.int64)
     if work.dtype.kind == "c":
         reals = np.zeros(1, np.float64)
-        BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, query, -1, reals, integers, name="gelsd", result="info")
+        BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, query, -1, reals, integers, name="gelsd",
+             result="info")
         space, reals = work_space(query), work_space(reals)
         integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
-        info = BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, space, len(space), reals, integers, name="gelsd",
-                    result="info")
+        info = BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, space, len(space), reals, integers,
+                    name="gelsd", result="info")
     else:
-        BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, query, -1, integers, name="gelsd", result="info")
+        BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, query, -1, integers, name="gelsd",
+             result="info")
         space = work_space(query)
         integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
-        info = BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, space, len(space), integers, name="gelsd", result="info")
+        info = BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, space, len(space), integers,
+                    name="gelsd", result="info")
     if info != 0:
         raise LinAlgError("SVD did not converge in Linear Least Squares")
     return int(rank[0] & 0xFFFFFFFF)

@@ -18,9 +18,9 @@ from .splitting import is_sequence
 
 __all__ = ["CALLS", "METHODS"]
 
-_KEYWORDS = {"empty": (), "edge": (), "wrap": (), "constant": ("constant_values",), "linear_ramp": ("end_values",), "maximum": ("stat_length",),
-             "mean": ("stat_length",), "median": ("stat_length",), "minimum": ("stat_length",), "reflect": ("reflect_type",),
-             "symmetric": ("reflect_type",)}
+_KEYWORDS = {"empty": (), "edge": (), "wrap": (), "constant": ("constant_values",), "linear_ramp": ("end_values",),
+             "maximum": ("stat_length",), "mean": ("stat_length",), "median": ("stat_length",),
+             "minimum": ("stat_length",), "reflect": ("reflect_type",), "symmetric": ("reflect_type",)}
 
 
 def _tuple(parts):
@@ -72,7 +72,8 @@ def _pad(args, kwargs):
     widths = Call(checked, _tuple([_tuple(pair) for pair in pairs]), Const(Int, 0))
     if isinstance(mode.type, (k.Function, k.Singleton)):
         if slots:
-            raise Mismatch("np.pad with a function as mode and other keywords is not compiled", "let the function capture them")
+            raise Mismatch("np.pad with a function as mode and other keywords is not compiled",
+                           "let the function capture them")
         return Call(by_function, a, widths, mode)
     if not mode.known:
         raise Mismatch("mode= of np.pad must be a constant or a function")
@@ -97,11 +98,13 @@ def _with_mode(a, widths, mode, slots, ndim):
         return Call(padded, a, widths, Const(k.Str, mode), _tuple([_tuple(pair) for pair in values]))
     if mode in ("maximum", "minimum", "mean", "median"):
         none = Const(NoneType, None)
-        lengths = _pairs(slots["stat_length"], ndim, "stat_length") if "stat_length" in slots and slots["stat_length"].type is not NoneType else [
+        lengths = _pairs(slots["stat_length"], ndim,
+                         "stat_length") if "stat_length" in slots and slots["stat_length"].type is not NoneType else [
             (none, none)] * ndim
         if lengths is None:
             return Throw(ValueError, _no_broadcast(slots["stat_length"], ndim))
-        return Call(padded, a, widths, Const(k.Str, mode), Call(checked, _tuple([_tuple(pair) for pair in lengths]), Const(Int, 0)))
+        return Call(padded, a, widths, Const(k.Str, mode),
+                    Call(checked, _tuple([_tuple(pair) for pair in lengths]), Const(Int, 0)))
     if mode in ("reflect", "symmetric"):
         how = slots.get("reflect_type", Const(k.Str, "even"))
         if not how.known:
@@ -117,7 +120,8 @@ def _no_sequence(a):
 def _no_broadcast(x, ndim):
     rows = elements(x)
     shape = f"({len(rows)},{len(elements(rows[0]))})" if is_sequence(rows[0].type) else f"({len(rows)},)"
-    return (f"operands could not be broadcast together with remapped shapes [original->remapped]: {shape}  and requested shape ({ndim},2)")
+    return (f"operands could not be broadcast together with remapped shapes [original->remapped]: {shape}  and "
+            f"requested shape ({ndim},2)")
 
 
 def pad_sequence(array, pad_width, mode):

@@ -1,5 +1,5 @@
-"""Functions of each element made of ufuncs: clip, round, isclose, nan_to_num, angle, sinc, parts of complex numbers, comparisons of
-whole arrays. Those of numbers alone have rules of their own (scalars.py)."""
+"""Functions of each element made of ufuncs: clip, round, isclose, nan_to_num, angle, sinc, parts of complex numbers,
+comparisons of whole arrays. Those of numbers alone have rules of their own (scalars.py)."""
 from __future__ import annotations
 
 import numpy as np
@@ -38,9 +38,11 @@ def put(result, out):
     return np.add(result, 0, out=out)
 
 
-def clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT, dtype=None, casting="same_kind", where=True):
+def clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT, dtype=None, casting="same_kind",
+         where=True):
     if a_min is _ABSENT and a_max is _ABSENT:
-        return clipped(as_operand(a), None if min is _ABSENT else min, None if max is _ABSENT else max, out, dtype, casting, where)
+        return clipped(as_operand(a), None if min is _ABSENT else min, None if max is _ABSENT else max, out, dtype,
+                       casting, where)
     if a_min is _ABSENT:
         raise TypeError("clip() missing 1 required positional argument: 'a_min'")
     if a_max is _ABSENT:
@@ -71,7 +73,8 @@ def _round(args, kwargs):
         return CallValue(constant_of(round_to), *args, keywords=kwargs)
     if a is not None and (isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct) and a.type.name == "list"):
         given = [CallValue(constant_of(np.asarray), a), *args[1:]] if args else []
-        return CallValue(constant_of(np.round), *given, keywords=kwargs if args else {**kwargs, "a": CallValue(constant_of(np.asarray), a)})
+        return CallValue(constant_of(np.round), *given, keywords=kwargs if args
+                         else {**kwargs, "a": CallValue(constant_of(np.asarray), a)})
     if a is not None and _kind(a) in "bc":
         return CallValue(constant_of(round_parts), *args, keywords=kwargs)
     return _rounded(args[:2], {key: x for key, x in kwargs.items() if key != "out"})
@@ -130,7 +133,8 @@ def inexact(y):
 
 def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
     x = as_operand(a)
-    y = inexact(as_operand(b)) if isinstance(b, (np.ndarray, np.generic, tuple, list)) else float(b) if isinstance(b, int) else b
+    y = (inexact(as_operand(b)) if isinstance(b, (np.ndarray, np.generic, tuple, list)) else float(b)
+         if isinstance(b, int) else b)
     close = np.less_equal(np.abs(x - y), atol + rtol * abs(y)) & np.isfinite(y) | (x == y)
     if equal_nan:
         close = close | (np.isnan(x) & np.isnan(y))
@@ -191,7 +195,8 @@ def real_if_close(a, tol=100):
 def iscomplex(x):
     x = as_operand(x)
     if isinstance(x, np.ndarray):
-        return not_zero(x.imag) if x.dtype.kind == "c" else np.zeros(x.shape, np.bool_)[()] if x.ndim == 0 else np.zeros(x.shape, np.bool_)
+        return (not_zero(x.imag) if x.dtype.kind == "c" else np.zeros(x.shape, np.bool_)[()] if x.ndim == 0
+                else np.zeros(x.shape, np.bool_))
     return np.bool_(x.imag != 0)
 
 
@@ -254,9 +259,10 @@ def without_special(x, nan, posinf, neginf):
 
 CALLS = {
     np.clip: _of_numbers(scalars.clip, clip), np.round: _round, np.around: _round, np.fix: compiled(fix),
-    np.isclose: compiled(isclose), np.allclose: compiled(allclose), np.array_equal: compiled(array_equal), np.array_equiv: compiled(array_equiv),
-    np.angle: _of_numbers(scalars.angle, angle), np.real: compiled(real), np.imag: compiled(imag), np.real_if_close: compiled(real_if_close),
-    np.iscomplex: compiled(iscomplex), np.isreal: compiled(isreal), np.isposinf: compiled(isposinf), np.isneginf: compiled(isneginf),
+    np.isclose: compiled(isclose), np.allclose: compiled(allclose), np.array_equal: compiled(array_equal),
+    np.array_equiv: compiled(array_equiv), np.angle: _of_numbers(scalars.angle, angle), np.real: compiled(real),
+    np.imag: compiled(imag), np.real_if_close: compiled(real_if_close), np.iscomplex: compiled(iscomplex),
+    np.isreal: compiled(isreal), np.isposinf: compiled(isposinf), np.isneginf: compiled(isneginf),
     np.sinc: compiled(sinc), np.nan_to_num: compiled(nan_to_num),
 }
 METHODS = {"clip": compiled(clip_method), "round": compiled(round_method)}

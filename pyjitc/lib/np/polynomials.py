@@ -1,4 +1,5 @@
-"""Polynomials as arrays of coefficients, the highest power first: np.polyval, polyadd, polymul, polydiv, polyfit, roots and others."""
+"""Polynomials as arrays of coefficients, the highest power first: np.polyval, polyadd, polymul, polydiv, polyfit, roots
+and others."""
 from __future__ import annotations
 
 import numpy as np
@@ -53,7 +54,8 @@ def linear_type(a):
 
 def _known(args, kwargs):
     if not args[0].known:
-        raise Mismatch("the order of the derivative or integral must be known at compile time", "write it as a constant")
+        raise Mismatch("the order of the derivative or integral must be known at compile time",
+                       "write it as a constant")
     return args[0]
 
 
@@ -178,7 +180,8 @@ def polyint(p, m=1, k=None):
 def integrated(p, m, constants, at):
     if m == 0:
         return p
-    return integrated(np.concatenate((np.true_divide(p, np.arange(len(p), 0, -1)), constants[at:at + 1])), m - 1, constants, at + 1)
+    return integrated(np.concatenate((np.true_divide(p, np.arange(len(p), 0, -1)), constants[at:at + 1])), m - 1,
+                      constants, at + 1)
 
 
 # -- roots
@@ -330,7 +333,8 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
         fail(TypeError, "expected a 1-d array for weights")
     if weights.shape[0] != values.shape[0]:
         raise TypeError("expected w and y to have the same length")
-    return fitted(left * weights[:, None], values * weights[:, None] if values.ndim == 2 else values * weights, order, limit, full, cov)
+    return fitted(left * weights[:, None], values * weights[:, None] if values.ndim == 2 else values * weights, order,
+                  limit, full, cov)
 
 
 def _epsilon(args, kwargs):
@@ -366,11 +370,13 @@ def fitted(left, right, order, limit, full, cov):
 
 
 def _poly1d(args, kwargs):
-    raise Mismatch("np.poly1d is not compiled", "keep the coefficients in an array, and use np.polyval, np.polyadd, np.polymul and others")
+    raise Mismatch("np.poly1d is not compiled",
+                   "keep the coefficients in an array, and use np.polyval, np.polyadd, np.polymul and others")
 
 
 CALLS = {
-    np.polyval: compiled(polyval), np.polyadd: compiled(polyadd), np.polysub: compiled(polysub), np.polymul: compiled(polymul),
-    np.polydiv: compiled(polydiv), np.polyder: compiled(polyder), np.polyint: compiled(polyint), np.poly: compiled(poly),
-    np.roots: compiled(roots), np.vander: compiled(vander), np.polyfit: compiled(polyfit), np.poly1d: _poly1d,
+    np.polyval: compiled(polyval), np.polyadd: compiled(polyadd), np.polysub: compiled(polysub),
+    np.polymul: compiled(polymul), np.polydiv: compiled(polydiv), np.polyder: compiled(polyder),
+    np.polyint: compiled(polyint), np.poly: compiled(poly), np.roots: compiled(roots), np.vander: compiled(vander),
+    np.polyfit: compiled(polyfit), np.poly1d: _poly1d,
 }

@@ -27,7 +27,8 @@ def _meshgrid(args, kwargs):
         options[key] = x
     if options["indexing"].value not in ("xy", "ij"):
         return Throw(ValueError, "Valid values for `indexing` are 'xy' and 'ij'.")
-    flags = (bool(options["copy"].value), bool(options["sparse"].value), options["indexing"].value == "xy" and len(args) > 1)
+    flags = (bool(options["copy"].value), bool(options["sparse"].value), options["indexing"].value == "xy"
+             and len(args) > 1)
     return Call(grid, Apply(TUPLE_MAKE, *args, cls=None), *(Const(Bool, x) for x in flags))
 
 
@@ -181,8 +182,9 @@ def diagflat(v, k=0):
 
 CALLS = {
     np.meshgrid: _meshgrid, np.indices: compiled(indices), np.diag_indices: compiled(diag_indices),
-    np.diag_indices_from: compiled(diag_indices_from), np.tril_indices: compiled(tril_indices), np.triu_indices: compiled(triu_indices),
-    np.tril_indices_from: compiled(tril_indices_from), np.triu_indices_from: compiled(triu_indices_from),
-    np.mask_indices: compiled(mask_indices), np.diagflat: compiled(diagflat),
+    np.diag_indices_from: compiled(diag_indices_from), np.tril_indices: compiled(tril_indices),
+    np.triu_indices: compiled(triu_indices), np.tril_indices_from: compiled(tril_indices_from),
+    np.triu_indices_from: compiled(triu_indices_from), np.mask_indices: compiled(mask_indices),
+    np.diagflat: compiled(diagflat),
 }
 METHODS = {}

@@ -155,7 +155,8 @@ def accumulate(total, x, y):
 
 
 def plain_small(c, a, b, most):
-    """most: what no row of `a` is longer than where there is something to multiply. A loop known to be short needs no poll."""
+    """most: what no row of `a` is longer than where there is something to multiply. A loop known to be short needs no
+    poll."""
     m, n = c.shape
     inner = a.shape[1]
     for i in range(m):
@@ -218,13 +219,15 @@ def matmat(c, a, b):
         if IMUL(IMUL(m, n), inner) <= SMALL:
             plain_small(c, a, b, SMALL)
         else:
-            same = ARRAY_DATA(a) == ARRAY_DATA(b) and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0] and m == n
+            same = (ARRAY_DATA(a) == ARRAY_DATA(b) and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0]
+                    and m == n)
             rows_a = blas_rows(a)
             if not rows_a and not blas_rows(a.T):
                 a = packed(a)
                 rows_a = True
             if same:  # by its transpose: as in NumPy, the result is symmetric to the last bit
-                BLAS(rows_a, m, inner, 1.0, a, lead(a.strides[0], a.itemsize, inner) if rows_a else lead(a.strides[1], a.itemsize, m),
+                BLAS(rows_a, m, inner, 1.0, a, lead(a.strides[0], a.itemsize, inner) if rows_a
+                     else lead(a.strides[1], a.itemsize, m),
                      0.0, c, n, name="syrk", letters="U")
                 mirror(c)
                 return
@@ -263,7 +266,8 @@ _SIGNATURE = "with signature (n?,k),(k,m?)->(n?,m?)"
 def check_inner(a, b):
     if a.shape[-1] != b.shape[0 if b.ndim == 1 else -2]:
         raise ValueError("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
-                         f"(n?,k),(k,m?)->(n?,m?) (size {b.shape[0 if b.ndim == 1 else -2]} is different from {a.shape[-1]})")
+                         f"(n?,k),(k,m?)->(n?,m?) (size {b.shape[0 if b.ndim == 1 else -2]} is different from "
+                         f"{a.shape[-1]})")
 
 
 def matvec_shape(a, x):
@@ -289,8 +293,9 @@ def vector_by_rows(column, a):
 
 
 def both_products(a, right, column, mode, sure, ready):
-    """mode 0: (a @ right, left @ a). 1: (a @ right, (a @ right) @ a); `column` is anything. The matrix is read once: the second product of some
-    rows follows the first, which has left them in the cache. 2: as 0, but the second product only if `sure`; 3: this one, later: `ready` if `sure`."""
+    """mode 0: (a @ right, left @ a). 1: (a @ right, (a @ right) @ a); `column` is anything. The matrix is read once:
+    the second product of some rows follows the first, which has left them in the cache. 2: as 0, but the second product
+    only if `sure`; 3: this one, later: `ready` if `sure`."""
     a, x = strided(a), strided(right)
     m, n = a.shape
     if mode == 3:
@@ -314,7 +319,8 @@ def both_products(a, right, column, mode, sure, ready):
 def matvec_pair(y, z, a, x, left, chained):
     m, n = a.shape
     at_once = AT_ONCE // (n * a.itemsize + 1)
-    if at_once == 0 or IMUL(m, n) < 4096 or not blas_rows(a) or x.strides[0] <= 0 or not chained and left.strides[0] <= 0:
+    if (at_once == 0 or IMUL(m, n) < 4096 or not blas_rows(a) or x.strides[0] <= 0 or not chained
+        and left.strides[0] <= 0):
         matvec(y, a, x)
         if chained:
             matvec(z, a.T, strided(y))
@@ -414,7 +420,8 @@ def stack_shape(a, b, back):
     n, m = axis_length(a, back), axis_length(b, back)
     if n != m and n != 1 and m != 1:
         raise ValueError("operands could not be broadcast together with remapped shapes [original->remapped]: "
-                         f"{shape_text(a)}->({stack_text(a, 0)}newaxis,newaxis) {shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis) "
+                         f"{shape_text(a)}->({stack_text(a, 0)}newaxis,newaxis) "
+                         f"{shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis) "
                          f" and requested shape ({a[-2]},{b[-1]})")
     return (m if n == 1 else n,) + stack_shape(a, b, back - 1)
 
@@ -479,7 +486,8 @@ def retyped(*args: Expr):
 def taken(name, names, required, args, kwargs):
     """Argument name -> expression; None counts as not given."""
     if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were given")
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
     slots = dict(zip(names, args))
     for key, x in kwargs.items():
         if key not in names:
@@ -500,24 +508,30 @@ def _matmul(args, kwargs, inplace=False):
     a, b = slots["x1"], slots["x2"]
     for n, x in enumerate((a, b)):
         if is_number(x.type) or as_array("matmul", x).type.ndim == 0:
-            return Throw(ValueError, f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core {_SIGNATURE} "
+            return Throw(ValueError,
+                         f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core {_SIGNATURE} "
                          "requires 1)")
     out = slots.get("out")
     if out is None and a.type.ndim > 2 and b.type.ndim == 2 and a.type.layout == "C":
         return Call(all_rows, a, b)
     operands = retyped(a, b)
-    if out is None and a.type.ndim == 2 and b.type.ndim == 1 and a.type.dtype is b.type.dtype and a.type.dtype in (k.float32, k.float64):
-        return Nest(folds.dotted_rows, [Call(matvec_shape, a, b)], times, [], [a, b], ndim=2, dtype=a.type.dtype, kept=0, instead=rows_by_vector)
-    if out is None and a.type.ndim == 1 and b.type.ndim == 2 and a.type.dtype is b.type.dtype and a.type.dtype in (k.float32, k.float64):
-        column = views.view(a, [Const(k.Slice(NoneType, NoneType, NoneType), slice(None)), Const(NoneType, None)], False)
-        return Nest(folds.dotted_columns, [Call(vecmat_shape, a, b)], times, [], [column, b], ndim=2, dtype=a.type.dtype, kept=1,
-                    instead=vector_by_rows, beside=both_products)
+    if (out is None and a.type.ndim == 2 and b.type.ndim == 1 and a.type.dtype is b.type.dtype
+        and a.type.dtype in (k.float32, k.float64)):
+        return Nest(folds.dotted_rows, [Call(matvec_shape, a, b)], times, [], [a, b], ndim=2, dtype=a.type.dtype,
+                    kept=0, instead=rows_by_vector)
+    if (out is None and a.type.ndim == 1 and b.type.ndim == 2 and a.type.dtype is b.type.dtype
+        and a.type.dtype in (k.float32, k.float64)):
+        column = views.view(a, [Const(k.Slice(NoneType, NoneType, NoneType), slice(None)), Const(NoneType, None)],
+                            False)
+        return Nest(folds.dotted_columns, [Call(vecmat_shape, a, b)], times, [], [column, b], ndim=2,
+                    dtype=a.type.dtype, kept=1, instead=vector_by_rows, beside=both_products)
     if out is None:
         return Call(matmul, *operands)
     if not isinstance(out.type, Array):
         raise Mismatch("return arrays must be of ArrayType")
     if inplace and (a.type.ndim == 0 or b.type.ndim < 2):
-        return Throw(ValueError, "inplace matrix multiplication requires the first operand to have at least one and the second at "
+        return Throw(ValueError,
+                     "inplace matrix multiplication requires the first operand to have at least one and the second at "
                      "least two dimensions.")
     t, into = dtype_of(promote(a.type.dtype, b.type.dtype)), dtype_of(out.type.dtype)
     if not np.can_cast(t, into, "same_kind"):
@@ -574,7 +588,8 @@ def dot_rows(c, a, b):
 def dot_into(out, a, b):
     result = dot(a, b)
     if not (out.size == 0 or has_rows(out, out.ndim - 1, out.itemsize)):
-        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
+        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be "
+                         "a C-Array)")
     if out.shape != result.shape:
         raise ValueError("output array has wrong dimensions")
     store_all(out, result)
@@ -603,7 +618,8 @@ def _dot(args, kwargs):
             raise Mismatch("np.dot of a number with out= is not compiled", "multiply")
         # NumPy makes arrays of numbers first, so Python numbers count with their own dtype
         a, b = (elementwise.item(convert(x, numpy_counterpart(x.type)) if is_number(x.type) else x) for x in (a, b))
-        return elementwise.ufunc(np.multiply, [a, b]) if any(isinstance(x.type, Array) for x in (a, b)) else Call(product_of, a, b)
+        return (elementwise.ufunc(np.multiply, [a, b]) if any(isinstance(x.type, Array) for x in (a, b))
+                else Call(product_of, a, b))
     operands = retyped(a, b)
     if out is None:
         return Call(dot, *operands)
@@ -612,7 +628,8 @@ def _dot(args, kwargs):
     if not isinstance(out.type, Array):
         raise Mismatch("'out' must be an array")
     if out.type.dtype is not t or out.type.ndim != ndim or ndim == 0:
-        return Throw(ValueError, "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
+        return Throw(ValueError, "output array is not acceptable (must have the right datatype, number of dimensions, "
+                                 "and be a C-Array)")
     if not out.type.writable:
         return Throw(ValueError, "output array is read-only")
     return Call(dot_into, out, *operands)

@@ -1,4 +1,5 @@
-"""Order statistics: median, percentile, quantile, and those that skip nan; by quickselect, or a sort where many are asked for.
+"""Order statistics: median, percentile, quantile, and those that skip nan; by quickselect, or a sort where many are
+asked for.
 
 Source of the methods: R. J. Hyndman, Y. Fan, Sample quantiles in statistical packages (1996), as NumPy numbers them.
 """
@@ -19,8 +20,8 @@ from .sorting import copy_row, flat_copy, less, normal_axis, select_key, sort_ke
 
 __all__ = ["CALLS"]
 
-METHODS_OF = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "linear",
-              "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest")
+METHODS_OF = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen",
+              "weibull", "linear", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest")
 _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 MANY = 8  # so many quantiles are cheaper from a sorted row
 
@@ -318,7 +319,8 @@ def fractions(q, percent):
     if isinstance(q, np.ndarray):
         if not percent:
             return q
-        out = np.empty(len(q), np.float32 if q.dtype == np.float32 else np.float16 if q.dtype == np.float16 else np.float64)
+        out = np.empty(len(q), np.float32 if q.dtype == np.float32 else np.float16 if q.dtype == np.float16
+                       else np.float64)
         for j in range(len(q)):
             out[j] = q[j] / 100
         return out
@@ -357,7 +359,8 @@ def quantile_of(a, q, axis, method, keepdims, weak, percent, t, skip):
             warn("Mean of empty slice")
         out[...] = as_type(np.nan, t)
     else:
-        quantile_rows(out, a, axis, np.empty(n, a.dtype), np.empty(n if len(p) >= MANY else 0, a.dtype), p, method, weak, t, skip)
+        quantile_rows(out, a, axis, np.empty(n, a.dtype), np.empty(n if len(p) >= MANY else 0, a.dtype), p, method,
+                      weak, t, skip)
     if isinstance(q, np.ndarray):
         return insert_axes(out, (axis + 1,)) if keepdims else out
     return kept(out[0], (axis,)) if keepdims else out[0]
@@ -372,7 +375,8 @@ def after_first(axes):
 
 def _bind(name, names, required, args, kwargs):
     if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were given")
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
     slots = dict(zip(names, args))
     for key, x in kwargs.items():
         if key in slots:
@@ -425,7 +429,8 @@ def _median(name, skip):
             return found
         a, axis, keepdims, slots = found
         t = a.type.dtype
-        return _call(median, a, axis, keepdims, _dtype(k.float64 if kind_of(t) in "biu" else t), Const(k.Bool, skip), slots.get("out", _NONE))
+        return _call(median, a, axis, keepdims, _dtype(k.float64 if kind_of(t) in "biu" else t), Const(k.Bool, skip),
+                     slots.get("out", _NONE))
 
     return rule
 
@@ -450,7 +455,8 @@ def _quantile(name, percent, skip=False):
             return Throw(ValueError, f"{method.value!r} is not a valid method. Use one of: {names.keys()}")
         if isinstance(q.type, Array):
             if q.type.ndim != 1:
-                raise Mismatch(f"np.{name} with q of {q.type.ndim} dimensions is not compiled", "q must be a number or 1-d")
+                raise Mismatch(f"np.{name} with q of {q.type.ndim} dimensions is not compiled",
+                               "q must be a number or 1-d")
             parts = [q.type.dtype]
         else:
             parts = [q.type]
@@ -464,7 +470,8 @@ def _quantile(name, percent, skip=False):
         if method.value in _DISCRETE or whole:
             t = source
         elif kind_of(source) == "b":
-            return Throw(TypeError, "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, "
+            return Throw(TypeError, "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
+                                    "the `^` operator, "
                          "or the logical_xor function instead.")
         elif weak:
             t = source if kind_of(source) == "f" else k.float64
@@ -472,14 +479,16 @@ def _quantile(name, percent, skip=False):
             t = promote(source, strong)
         out = slots.get("out", _NONE)
         if out is not _NONE and not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "same_kind"):
-            raise Mismatch(f"Cannot cast ufunc 'add' output from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r} with casting rule 'same_kind'")
-        return _call(quantile, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t), Const(k.Bool, skip), out)
+            raise Mismatch(f"Cannot cast ufunc 'add' output from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r} with "
+                           f"casting rule 'same_kind'")
+        return _call(quantile, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t),
+                     Const(k.Bool, skip), out)
 
     return rule
 
 
 CALLS = {
-    np.median: _median("median", False), np.percentile: _quantile("percentile", True), np.quantile: _quantile("quantile", False),
-    np.nanmedian: _median("nanmedian", True), np.nanpercentile: _quantile("nanpercentile", True, True),
-    np.nanquantile: _quantile("nanquantile", False, True),
+    np.median: _median("median", False), np.percentile: _quantile("percentile", True),
+    np.quantile: _quantile("quantile", False), np.nanmedian: _median("nanmedian", True),
+    np.nanpercentile: _quantile("nanpercentile", True, True), np.nanquantile: _quantile("nanquantile", False, True),
 }

@@ -1,8 +1,9 @@
-"""Sorting of numbers and dates by the digits of their keys, as a stable sort: no comparison that a processor could guess wrong.
+"""Sorting of numbers and dates by the digits of their keys, as a stable sort: no comparison that a processor could
+guess wrong.
 
 An element's rank is the integer that is ordered as the elements are; its key, how far the rank is above the lowest. The
-leading digits of keys nearly always tell them apart: three passes over those (LSD radix sort), then insertion, which gives
-up where it has much to do; then all digits are sorted by.
+leading digits of keys nearly always tell them apart: three passes over those (LSD radix sort), then insertion, which
+gives up where it has much to do; then all digits are sorted by.
 Source of the passes: D. E. Knuth, The Art of Computer Programming, volume 3, section 5.2.5, algorithm R.
 """
 from __future__ import annotations
@@ -35,7 +36,8 @@ def with_bits(a):
 
 
 def rank(x, kind):
-    """Negative floats have their magnitude below the sign: minus it, so that -0.0 is as 0.0 is. NaNs and NaT are last."""
+    """Negative floats have their magnitude below the sign: minus it, so that -0.0 is as 0.0 is. NaNs and NaT are
+    last."""
     n = CAST(x, type=Int)
     if kind == "f":
         most = LARGEST[x.dtype.itemsize >> 2]
@@ -89,8 +91,8 @@ def copied(target, source, n):
 
 @unvectorised
 def inserted(a, places, n, kind):
-    """Insertion, of two elements or more that are few or nearly in order; False where they are not. Each step finds x its
-    place, or moves one element up."""
+    """Insertion, of two elements or more that are few or nearly in order; False where they are not. Each step finds x
+    its place, or moves one element up."""
     i = 1
     x = ARRAY_LOAD(a, 1)
     p = None if places is None else ARRAY_LOAD(places, 1)

@@ -1,7 +1,7 @@
 """np.random: methods of Generator and RandomState objects, and NumPy's functions on its global RandomState.
 
-An object is a reference to the Python object (kinds.Instance); draws go through the bit generator inside it, so that the
-stream, and the object afterwards, are NumPy's. See ops/random.py about threads.
+An object is a reference to the Python object (kinds.Instance); draws go through the bit generator inside it, so that
+the stream, and the object afterwards, are NumPy's. See ops/random.py about threads.
 """
 from __future__ import annotations
 
@@ -53,9 +53,10 @@ def _bind(name, text, args, kwargs) -> list[Expr]:
     return [slots.get(key, defaults.get(key)) for key in names]
 
 
-_DEFAULTS = {"None": _NONE, "0.0": Const(Float, 0.0), "1.0": Const(Float, 1.0), "False": Const(k.Bool, False), "True": Const(k.Bool, True),
-             "0": Const(Int, 0), "f8": Const(DType(k.float64), np.dtype(np.float64)), "i8": Const(DType(k.int64), np.dtype(np.int64)),
-             "int": Const(Singleton(int), int), "zig": Const(k.Str, "zig")}
+_DEFAULTS = {"None": _NONE, "0.0": Const(Float, 0.0), "1.0": Const(Float, 1.0), "False": Const(k.Bool, False),
+             "True": Const(k.Bool, True), "0": Const(Int, 0), "f8": Const(DType(k.float64), np.dtype(np.float64)),
+             "i8": Const(DType(k.int64), np.dtype(np.int64)), "int": Const(Singleton(int), int),
+             "zig": Const(k.Str, "zig")}
 
 
 def _function(value) -> Const:
@@ -86,7 +87,8 @@ def _size(name, size: Expr) -> Expr:
         t = size.type
     parts = t.elements if isinstance(t, k.Tuple) else (t,)
     if t is not NoneType and not all(x is Int or isinstance(x, k.NpInt) for x in parts):
-        raise Mismatch(f"{name}() with a size of type {type_name(t)} is not compiled", "pass an int, a tuple of ints, or None")
+        raise Mismatch(f"{name}() with a size of type {type_name(t)} is not compiled",
+                       "pass an int, a tuple of ints, or None")
     return size
 
 
@@ -94,10 +96,12 @@ def _real(name, x: Expr) -> Expr:
     """A parameter of a distribution as a double; an array as it is."""
     if isinstance(x.type, Array):
         if isinstance(x.type.dtype, k.NpComplex):
-            raise Mismatch(f"Cannot cast array data from dtype('{x.type.dtype}') to dtype('float64') according to the rule 'safe'")
+            raise Mismatch(f"Cannot cast array data from dtype('{x.type.dtype}') to dtype('float64') according to the "
+                           f"rule 'safe'")
         return x if x.type.ndim else cast(Apply(ARRAY_LOAD, x), Float)
     if not is_number(x.type) or x.type is k.Complex or isinstance(x.type, k.NpComplex):
-        raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled", "pass a number or an array of numbers")
+        raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
+                       "pass a number or an array of numbers")
     return x if x.type is Float else cast(x, Float)
 
 
@@ -106,14 +110,16 @@ def _whole(name, x: Expr) -> Expr:
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if not (t is Int or t is k.Bool or t is k.NpBool or isinstance(t, k.NpInt)) or t is k.uint64:
         if not is_number(t):
-            raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled", "pass an int or an array of ints")
+            raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
+                           "pass an int or an array of ints")
         shown = {Float: "float64", k.Complex: "complex128"}.get(t, t)
         raise Mismatch(f"Cannot cast array data from dtype('{shown}') to dtype('int64') according to the rule 'safe'")
     if isinstance(x.type, Array):
         if x.type.ndim == 0:
             return cast(Apply(ARRAY_LOAD, x), Int)
         if t is not k.int64:
-            raise Mismatch(f"{name}() with an array of {t} for a whole number is not compiled", "convert it with .astype(np.int64)")
+            raise Mismatch(f"{name}() with an array of {t} for a whole number is not compiled",
+                           "convert it with .astype(np.int64)")
         return x
     return cast(x, Int)
 
@@ -169,8 +175,10 @@ def _distribution(name, draw, text):
         if extra is not None:
             whole_args = _plain(tuple(ints))
             if arrays:
-                return Call(after_checks, _function(extra), _plain(name == "negative_binomial"), gen, *checked, whole_args)
-            return Call(after_check, _function(extra), _plain(name == "negative_binomial"), gen, *checked, _type(distributions.FLAT[dtype]))
+                return Call(after_checks, _function(extra), _plain(name == "negative_binomial"), gen, *checked,
+                            whole_args)
+            return Call(after_check, _function(extra), _plain(name == "negative_binomial"), gen, *checked,
+                        _type(distributions.FLAT[dtype]))
         if arrays:
             return Call(distributions.broadcast_sample, gen, *checked, _plain(tuple(ints)))
         return Call(distributions.sample, gen, *checked, _type(distributions.FLAT[dtype]))
@@ -207,7 +215,8 @@ def _standard_gamma(args, kwargs):
         return _distribution("standard_gamma", *distributions.DRAWS["standard_gamma"])([gen, shape, size], {})
     shape = _real("standard_gamma", shape)
     if isinstance(shape.type, Array):
-        raise Mismatch("standard_gamma() of float32, or into an array, with shapes that are an array is not compiled", "pass a number")
+        raise Mismatch("standard_gamma() of float32, or into an array, with shapes that are an array is not compiled",
+                       "pass a number")
     draw = distributions.c_function("standard_gamma", t, "" if t is k.float64 else "_f")
     if out.type is not NoneType:
         wrong = _wrong_output(out, t)
@@ -267,14 +276,16 @@ def uniform(gen, low, high, size, legacy):
         span = distributions.uniform_range(low, high, "Range exceeds valid bounds")
         return distributions.sample(gen, UNIFORM, (low, span), ((), ()), size, np.float64, ROW)
     span = distributions.uniform_range(low, high, "high - low range exceeds valid bounds")
-    return distributions.sample(gen, UNIFORM, (low, span), ((), (("negative", "high - low < 0"),)), size, np.float64, ROW)
+    return distributions.sample(gen, UNIFORM, (low, span), ((), (("negative", "high - low < 0"),)), size, np.float64,
+                                ROW)
 
 
 def uniform_array(gen, low, high, size, legacy):
     distributions.check_ranges((low, high), distributions.common_shape((low, high)), False)
     if not legacy:
         distributions.check_ranges((low, high), distributions.common_shape((low, high)), True)
-    return distributions.broadcast_sample(gen, bits.bounded_range, (low, high), ((), ()), size, np.float64, (False, False))
+    return distributions.broadcast_sample(gen, bits.bounded_range, (low, high), ((), ()), size, np.float64,
+                                          (False, False))
 
 
 UNIFORM = distributions.c_function("uniform")
@@ -286,7 +297,8 @@ ROW = distributions.FLAT[k.float64]
 def _filled(name, symbol):
     def rule(args, kwargs):
         gen, *args = args
-        text = "size=None dtype=f8 method=zig out=None" if name == "standard_exponential" else "size=None dtype=f8 out=None"
+        text = ("size=None dtype=f8 method=zig out=None" if name == "standard_exponential"
+                else "size=None dtype=f8 out=None")
         size, dtype, *method, out = _bind(name, text, args, kwargs)
         t = scalar_of(dtype) if dtype.type is not NoneType else k.float64
         if t is not k.float64 and t is not k.float32:
@@ -310,7 +322,8 @@ def _filled(name, symbol):
         if size.type is NoneType:
             if full.endswith("_inv"):
                 return Call(one_filled, gen, _dtype(t), _plain(one))
-            return cast(CallValue(_function(draw), gen), Float) if t is k.float64 else Call(as_double, _function(draw), gen)
+            return (cast(CallValue(_function(draw), gen), Float) if t is k.float64
+                    else Call(as_double, _function(draw), gen))
         return Call(fill_new, gen, size, _dtype(t), _plain(one))
 
     return rule
@@ -320,9 +333,11 @@ def _wrong_output(out, t):
     if not isinstance(out.type, Array):
         raise Mismatch(f"out of type {type_name(out.type)} is not compiled", "pass an array")
     if out.type.layout == "A" or not out.type.writable or not out.type.aligned:
-        return Throw(ValueError, "Supplied output array must be contiguous, writable, aligned, and in machine byte-order.")
+        return Throw(ValueError,
+                     "Supplied output array must be contiguous, writable, aligned, and in machine byte-order.")
     if out.type.dtype is not t:
-        return Throw(TypeError, f"Supplied output array has the wrong type. Expected {dtype_of(t)}, got {dtype_of(out.type.dtype)}")
+        return Throw(TypeError, f"Supplied output array has the wrong type. Expected {dtype_of(t)}, got "
+                                f"{dtype_of(out.type.dtype)}")
     return None
 
 
@@ -386,7 +401,8 @@ def _integers(name, legacy):
             low, high, size, dtype = _bind(name, "low high=None size=None dtype=int", args, kwargs)
             closed = Const(k.Bool, False)
         else:
-            low, high, size, dtype, closed = _bind(name, "low high=None size=None dtype=i8 endpoint=False", args, kwargs)
+            low, high, size, dtype, closed = _bind(name, "low high=None size=None dtype=i8 endpoint=False", args,
+                                                   kwargs)
         if not closed.known:
             raise Mismatch("endpoint must be known at compile time", "write True or False")
         closed = Const(k.Bool, bool(closed.value))
@@ -397,7 +413,8 @@ def _integers(name, legacy):
             return Throw(TypeError, f"Unsupported dtype dtype('{dtype_of(t)}') for {name}")
         made = _drawn_integers(name, gen, low, high, _size(name, size), closed, Const(k.Bool, legacy), t)
         cls = dtype.type.value if isinstance(dtype.type, Singleton) else None
-        if size.type is NoneType and cls in (int, bool) and not isinstance(low.type, Array) and not isinstance(high.type, Array):
+        if (size.type is NoneType and cls in (int, bool) and not isinstance(low.type, Array)
+            and not isinstance(high.type, Array)):
             return Call(as_python, made, _function(cls))
         return made
 
@@ -414,8 +431,10 @@ def _drawn_integers(name, gen, low, high, size, closed, masked, t):
     unsigned = k.NpBool if t is k.NpBool else k.NpInt(t.bits, False)
     for x in (low, high):
         s = x.type.dtype if isinstance(x.type, Array) else x.type
-        if not is_number(s) or k.is_complex(s) or arrays and not (s is Int or s is k.Bool or isinstance(s, k.NpInt) and s is not k.uint64):
-            raise Mismatch(f"{name}() with a bound of type {type_name(x.type)} is not compiled", "pass ints or arrays of them")
+        if (not is_number(s) or k.is_complex(s) or arrays
+            and not (s is Int or s is k.Bool or isinstance(s, k.NpInt) and s is not k.uint64)):
+            raise Mismatch(f"{name}() with a bound of type {type_name(x.type)} is not compiled",
+                           "pass ints or arrays of them")
     if arrays and t is k.uint64:
         raise Mismatch(f"{name}() of dtype uint64 with bounds that are arrays is not compiled")
     if t is k.uint64:
@@ -428,9 +447,10 @@ def _drawn_integers(name, gen, low, high, size, closed, masked, t):
     facts = (Const(Int, least), Const(Int, most), _plain(word))
     if arrays:
         symbol = "random_bounded_uint64" if c == "uint64" else f"random_buffered_bounded_{c}"
-        return Call(bits.integers_array, gen, low, high, size, closed, masked, *facts, _plain(symbol), _dtype(t), _type(t), _type(unsigned),
-                    _plain(c != "uint64"))
-    return Call(bits.integers, gen, low, high, size, closed, masked, *facts, _plain(f"random_bounded_{c}_fill"), _dtype(t), _type(t), _type(unsigned))
+        return Call(bits.integers_array, gen, low, high, size, closed, masked, *facts, _plain(symbol), _dtype(t),
+                    _type(t), _type(unsigned), _plain(c != "uint64"))
+    return Call(bits.integers, gen, low, high, size, closed, masked, *facts, _plain(f"random_bounded_{c}_fill"),
+                _dtype(t), _type(t), _type(unsigned))
 
 
 # -- shuffles
@@ -476,27 +496,31 @@ def _permutation(legacy):
             axis = _axis("permutation", axis[0], x.type.ndim) if axis else Const(Int, 0)
             return axis if isinstance(axis, Call) else Call(bits.permutation, gen, x, axis)
         if x.type is k.Bool or x.type is not Int and not isinstance(x.type, k.NpInt) or x.type is k.uint64:
-            raise Mismatch(f"permutation() of a value of type {type_name(x.type)} is not compiled", "pass an int or an array")
+            raise Mismatch(f"permutation() of a value of type {type_name(x.type)} is not compiled",
+                           "pass an int or an array")
         return Call(bits.permutation, gen, conversions.to_int(x), Const(Int, 0))
 
     return _of_sequences("permutation", "x", ("x",), rule)
 
 
 _TEXTS = {
-    False: ("a must be a positive integer unless no samples are taken", "a and p must have same size", "Probabilities contain NaN",
-            "Probabilities are not non-negative", "Probabilities do not sum to 1. See Notes section of docstring for more information.",
+    False: ("a must be a positive integer unless no samples are taken", "a and p must have same size",
+            "Probabilities contain NaN", "Probabilities are not non-negative",
+            "Probabilities do not sum to 1. See Notes section of docstring for more information.",
             "Cannot take a larger sample than population when replace is False", "negative dimensions are not allowed"),
-    True: ("a must be greater than 0 unless no samples are taken", "'a' and 'p' must have same size", "probabilities contain NaN",
-           "probabilities are not non-negative", "probabilities do not sum to 1",
+    True: ("a must be greater than 0 unless no samples are taken", "'a' and 'p' must have same size",
+           "probabilities contain NaN", "probabilities are not non-negative", "probabilities do not sum to 1",
            "Cannot take a larger sample than population when 'replace=False'", "Negative dimensions are not allowed"),
 }
-_EMPTY = {False: "a cannot be empty unless no samples are taken", True: "'a' cannot be empty unless no samples are taken"}
+_EMPTY = {False: "a cannot be empty unless no samples are taken",
+          True: "'a' cannot be empty unless no samples are taken"}
 
 
 def _choice(legacy):
     def rule(args, kwargs):
         gen, *args = args
-        a, size, replace, p, *rest = _bind("choice", "a size=None replace=True p=None" + ("" if legacy else " axis=0 shuffle=True"), args, kwargs)
+        a, size, replace, p, *rest = _bind("choice", "a size=None replace=True p=None"
+                                           + ("" if legacy else " axis=0 shuffle=True"), args, kwargs)
         axis, shuffled = rest or (Const(Int, 0), Const(k.Bool, True))
         if isinstance(a.type, Array) and a.type.ndim == 0:
             a = Apply(ARRAY_LOAD, a)
@@ -516,7 +540,8 @@ def _choice(legacy):
             return Throw(ValueError, "a must be 1-dimensional or an integer" if legacy else
                          f"a must be a sequence or an integer, not <class '{type_name(a.type)}'>")
         else:
-            raise Mismatch(f"choice() from a value of type {type_name(a.type)} is not compiled", "pass an int or an array")
+            raise Mismatch(f"choice() from a value of type {type_name(a.type)} is not compiled",
+                           "pass an int or an array")
         tolerance = float(np.sqrt(np.finfo(np.float64).eps))
         if p.type is not NoneType:
             wrong = _row("choice", "p", p)
@@ -526,9 +551,10 @@ def _choice(legacy):
                 tolerance = max(tolerance, float(np.sqrt(np.finfo(dtype_of(p.type.dtype)).eps)))
         for x, word in ((replace, "replace"), (shuffled, "shuffle")):
             if x.type not in (k.Bool, k.NpBool, Int):
-                raise Mismatch(f"choice() with {word} of type {type_name(x.type)} is not compiled", "write True or False")
-        return Call(bits.choice, gen, a, _size("choice", size), replace, p, axis, shuffled, Const(k.Bool, legacy), Const(Float, tolerance),
-                    _plain(texts))
+                raise Mismatch(f"choice() with {word} of type {type_name(x.type)} is not compiled",
+                               "write True or False")
+        return Call(bits.choice, gen, a, _size("choice", size), replace, p, axis, shuffled, Const(k.Bool, legacy),
+                    Const(Float, tolerance), _plain(texts))
 
     return _of_sequences("choice", "a size replace p", ("a", "p"), rule)
 
@@ -581,8 +607,10 @@ def _random_integers(args, kwargs):
     if high.type is NoneType:
         low, high = Const(Int, 1), low
     if high.type is not Int and not isinstance(high.type, k.NpInt):
-        raise Mismatch(f"random_integers() with a bound of type {type_name(high.type)} is not compiled", "pass ints, or use randint")
-    return _integers("randint", True)([gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1))], {"size": size, "dtype": _dtype(k.int64)})
+        raise Mismatch(f"random_integers() with a bound of type {type_name(high.type)} is not compiled",
+                       "pass ints, or use randint")
+    return _integers("randint", True)([gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1))],
+                                      {"size": size, "dtype": _dtype(k.int64)})
 
 
 def _multinomial(legacy):
@@ -593,7 +621,8 @@ def _multinomial(legacy):
         if isinstance(n.type, Array) or _row("multinomial", "pvals", pvals):
             raise Mismatch("multinomial() of several n or rows of pvals is not compiled", "loop over them")
         if pvals.type.dtype is not k.float64:
-            raise Mismatch(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled", "convert them with .astype(np.float64)")
+            raise Mismatch(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled",
+                           "convert them with .astype(np.float64)")
         return Call(bits.multinomial, gen, n, pvals, _size("multinomial", size), Const(k.Bool, legacy))
 
     return _of_sequences("multinomial", "n pvals", ("n", "pvals"), rule)
@@ -614,15 +643,16 @@ def _dirichlet(legacy):
 def _tomaxint(args, kwargs):
     gen, *args = args
     (size,) = _bind("tomaxint", "size=None", args, kwargs)
-    return Call(distributions.sample, gen, _function(distributions.c_function("positive_int", Int)), Const(k.Tuple(()), ()), _plain(()),
-                _size("tomaxint", size), _dtype(k.int64), _type(distributions.FLAT[k.int64]))
+    return Call(distributions.sample, gen, _function(distributions.c_function("positive_int", Int)),
+                Const(k.Tuple(()), ()), _plain(()), _size("tomaxint", size), _dtype(k.int64),
+                _type(distributions.FLAT[k.int64]))
 
 
 # -- what has a rule
 
 def _in_python(name, signature, dtype):
-    """A method that spends its time in linear algebra or on the state anyway: called in Python; `dtype` of the array that it
-    gives, with an axis more than its size has."""
+    """A method that spends its time in linear algebra or on the state anyway: called in Python; `dtype` of the array
+    that it gives, with an axis more than its size has."""
     def rule(args, kwargs):
         gen, *args = args
         size = _bind(name, signature, args, kwargs)[2]
@@ -659,9 +689,11 @@ def _seed(args, kwargs):
 
 def _python(gen, name, args, kwargs):
     """A call in Python: of a method, or of the function np.random.<name>, which object code can name in any process."""
-    owner = Apply(pyobject.PY_GETATTR, Const(k.Object, np), name="random") if gen is None else Apply(pyobject.PY_BOX, gen)
+    owner = (Apply(pyobject.PY_GETATTR, Const(k.Object, np), name="random") if gen is None
+             else Apply(pyobject.PY_BOX, gen))
     callee = Apply(pyobject.PY_GETATTR, owner, name=name)
-    return Apply(pyobject.PY_CALL, callee, *(x if x.type is k.Object else Apply(pyobject.PY_BOX, x) for x in [*args, *kwargs.values()]),
+    return Apply(pyobject.PY_CALL, callee,
+                 *(x if x.type is k.Object else Apply(pyobject.PY_BOX, x) for x in [*args, *kwargs.values()]),
                  kwnames=tuple(kwargs))
 
 
@@ -676,20 +708,23 @@ def _object(cls, name):
 
 GENERATOR = {name: _distribution(name, *pair) for name, pair in distributions.DRAWS.items()}
 GENERATOR |= {
-    "random": _filled("random", "random_standard_uniform"), "standard_normal": _filled("standard_normal", "random_standard_normal"),
+    "random": _filled("random", "random_standard_uniform"),
+    "standard_normal": _filled("standard_normal", "random_standard_normal"),
     "standard_exponential": _filled("standard_exponential", "random_standard_exponential"), "uniform": _uniform(False),
     "integers": _integers("integers", False), "shuffle": _shuffle(False), "permutation": _permutation(False),
-    "standard_gamma": _standard_gamma, "choice": _choice(False), "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False), "dirichlet": _dirichlet(False),
-    "bytes": _bytes,
-    "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None", k.float64),
-    "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None", k.int64),
+    "standard_gamma": _standard_gamma, "choice": _choice(False),
+    "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False),
+    "dirichlet": _dirichlet(False), "bytes": _bytes,
+    "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None",
+                                      k.float64), "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None", k.int64),
 }
 LEGACY = {name: _distribution(name, *pair) for name, pair in legacy_draws.LEGACY.items()}
 LEGACY |= {
-    "random_sample": _random_sample("random_sample"), "random": _random_sample("random"), "rand": _rand, "randn": _randn,
-    "uniform": _uniform(True), "randint": _integers("randint", True), "shuffle": _shuffle(True), "permutation": _permutation(True),
-    "choice": _choice(True), "multinomial": _multinomial(True), "dirichlet": _dirichlet(True), "tomaxint": _tomaxint, "seed": _seed,
-    "bytes": _bytes, "random_integers": _random_integers, "get_state": _state("get_state"), "set_state": _state("set_state"),
+    "random_sample": _random_sample("random_sample"), "random": _random_sample("random"), "rand": _rand,
+    "randn": _randn, "uniform": _uniform(True), "randint": _integers("randint", True), "shuffle": _shuffle(True),
+    "permutation": _permutation(True), "choice": _choice(True), "multinomial": _multinomial(True),
+    "dirichlet": _dirichlet(True), "tomaxint": _tomaxint, "seed": _seed, "bytes": _bytes,
+    "random_integers": _random_integers, "get_state": _state("get_state"), "set_state": _state("set_state"),
     "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0", k.float64),
 }
 
@@ -703,12 +738,14 @@ def attribute(x: Expr, name: str) -> Expr:
     known = _methods(cls)
     if name in known:
         if runtime.bitgen_offset(cls) is None or cls is np.random.RandomState and runtime.gauss_offset() is None:
-            raise Mismatch("this version of NumPy keeps its generators where compiled code does not find them", "draw outside the function")
+            raise Mismatch("this version of NumPy keeps its generators where compiled code does not find them",
+                           "draw outside the function")
         return Apply(METHOD_MAKE, x, name=name)
     if name == "bit_generator" and cls is np.random.Generator:
         return Apply(pyobject.PY_GETATTR, Apply(pyobject.PY_BOX, x), name=name)
     if hasattr(cls, name):
-        raise Mismatch(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function", AttributeError)
+        raise Mismatch(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function",
+                       AttributeError)
     raise Mismatch(f"'{cls.__module__}.{cls.__name__}' object has no attribute '{name}'",
                    did_you_mean(name, known), AttributeError)
 
@@ -733,5 +770,6 @@ CALLS |= {
     np.random.default_rng: _object(np.random.Generator, "default_rng"),
     np.random.RandomState: _object(np.random.RandomState, "RandomState"),
     np.random.Generator: _object(np.random.Generator, "Generator"),
-    **{getattr(np.random, name): _object(None, name) for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "SeedSequence")},
+    **{getattr(np.random, name): _object(None, name)
+       for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "SeedSequence")},
 }

@@ -16,7 +16,8 @@ from . import views
 from .random_distributions import FLAT, common_shape, double, elements, fits_output, real, rows
 from .random_legacy import binomial
 
-__all__ = ["integers", "integers_u64", "integers_array", "shuffle", "permutation", "permuted", "choice", "bounded_range"]
+__all__ = ["integers", "integers_u64", "integers_array", "shuffle", "permutation", "permuted", "choice",
+           "bounded_range"]
 
 ROW, FRACTIONS = FLAT[int64], FLAT[float64]
 
@@ -74,7 +75,8 @@ def integers(gen, low, high, size, closed, masked, least, most, name, symbol, dt
     out = np.empty(size, dtype)
     if out.size > 0:
         low, span = bounds(low, high, closed, least, most, name)
-        RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), out.size, masked, ARRAY_DATA(out), symbol=symbol, result=None)
+        RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), out.size, masked, ARRAY_DATA(out),
+                    symbol=symbol, result=None)
     return out
 
 
@@ -190,14 +192,16 @@ def fill_integers(gen, out, pair, rest, closed, masked, symbol, t, unsigned, buf
         span = ISUB(high if closed else ISUB(high, 1), low)
         mask = CAST(mask_of(CAST(CAST(span, type=unsigned), type=uint64)), type=unsigned)
         if buffered:
-            drawn = RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), mask, masked, ARRAY_DATA(rest),
-                                IADD(ARRAY_DATA(rest), 4), symbol=symbol, result=unsigned)
+            drawn = RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), mask, masked,
+                                ARRAY_DATA(rest), IADD(ARRAY_DATA(rest), 4), symbol=symbol, result=unsigned)
         else:
-            drawn = RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), mask, masked, symbol=symbol, result=unsigned)
+            drawn = RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), mask, masked, symbol=symbol,
+                                result=unsigned)
         out[()] = CAST(drawn, type=t)
     else:
         for i in range(len(out)):
-            fill_integers(gen, out[i, ...], rows(pair, i, out.ndim), rest, closed, masked, symbol, t, unsigned, buffered)
+            fill_integers(gen, out[i, ...], rows(pair, i, out.ndim), rest, closed, masked, symbol, t, unsigned,
+                          buffered)
 
 
 def interval(gen, last):
@@ -426,7 +430,8 @@ def indices(gen, n, shape, replace, p, shuffled, legacy, tolerance, texts):
             weighted(gen, as_doubles(p), count, row)
     elif replace:
         if count > 0:
-            RANDOM_CALL(gen, 0, ISUB(n, 1), count, legacy, ARRAY_DATA(out), symbol="random_bounded_uint64_fill", result=None)
+            RANDOM_CALL(gen, 0, ISUB(n, 1), count, legacy, ARRAY_DATA(out), symbol="random_bounded_uint64_fill",
+                        result=None)
     elif legacy:
         all_ = permutation(gen, n, 0)
         for i in range(count):
@@ -481,7 +486,8 @@ def permuted(gen, x, axis):
 
 
 def permuted_all(gen, x, row):
-    """A copy of x (in C or Fortran order) with all elements shuffled, in the order of memory; row: their type as a row."""
+    """A copy of x (in C or Fortran order) with all elements shuffled, in the order of memory; row: their type as a
+    row."""
     out = np.empty_like(x)
     out[...] = x
     shuffle(gen, ARRAY_VIEW(out, 0, out.size, out.itemsize, type=row), 0)
@@ -530,7 +536,8 @@ def multinomial(gen, n, pvals, size, legacy):
             if legacy:
                 multinomial_into(gen, n, p, row, start)
             else:
-                RANDOM_CALL(gen, n, IADD(ARRAY_DATA(row), start * 8), ARRAY_DATA(p), d, symbol="random_multinomial", result=None, binomial=True)
+                RANDOM_CALL(gen, n, IADD(ARRAY_DATA(row), start * 8), ARRAY_DATA(p), d, symbol="random_multinomial",
+                            result=None, binomial=True)
     return out
 
 

@@ -1,5 +1,6 @@
-"""Distributions: how numbers are drawn one at a time, into arrays and with parameters that broadcast; which values of the
-parameters are refused. A Generator's are NumPy's own C functions; random_legacy.py has what RandomState draws otherwise.
+"""Distributions: how numbers are drawn one at a time, into arrays and with parameters that broadcast; which values of
+the parameters are refused. A Generator's are NumPy's own C functions; random_legacy.py has what RandomState draws
+otherwise.
 
 Source of the constraints and their messages: numpy/random/_common.pyx.
 """
@@ -18,9 +19,10 @@ from ...types.kinds import Array, Float, Int, float64, int64
 from ..build import outlined
 
 __all__ = [
-    "DRAWS", "COUNTS", "FLAT", "TESTS", "ARRAY_TESTS", "c_function", "fill", "double", "real", "sample", "broadcast_sample", "common_shape",
-    "elements", "fits_output", "rows", "check_all", "check_together", "check_everywhere", "check_ranges", "check_triangle",
-    "check_hypergeometric", "check_samples", "check_negative_binomial", "uniform_range",
+    "DRAWS", "COUNTS", "FLAT", "TESTS", "ARRAY_TESTS", "c_function", "fill", "double", "real", "sample",
+    "broadcast_sample", "common_shape", "elements", "fits_output", "rows", "check_all", "check_together",
+    "check_everywhere", "check_ranges", "check_triangle", "check_hypergeometric", "check_samples",
+    "check_negative_binomial", "uniform_range",
 ]
 
 POISSON_MAX = float(np.iinfo(np.int64).max - np.sqrt(np.iinfo(np.int64).max) * 10)
@@ -346,8 +348,8 @@ def binomial_c(gen, p, n):
 
 # name: parameters as "name:constraint" with "=default"; int ones end with "!"
 _PARAMETERS = {
-    "beta": "a:positive b:positive", "exponential": "scale:non_negative=1.0", "standard_exponential": "", "standard_normal": "",
-    "normal": "loc=0.0 scale:non_negative=1.0", "standard_gamma": "shape:non_negative",
+    "beta": "a:positive b:positive", "exponential": "scale:non_negative=1.0", "standard_exponential": "",
+    "standard_normal": "", "normal": "loc=0.0 scale:non_negative=1.0", "standard_gamma": "shape:non_negative",
     "gamma": "shape:non_negative scale:non_negative=1.0", "f": "dfnum:positive dfden:positive",
     "noncentral_f": "dfnum:positive dfden:positive nonc:non_negative", "chisquare": "df:positive",
     "noncentral_chisquare": "df:positive nonc:non_negative", "standard_cauchy": "", "standard_t": "df:positive",

@@ -403,7 +403,8 @@ def hypergeometric(gen, good, bad, count):
     d4 = FDIV(CAST(less, type=Float), CAST(total, type=Float))
     d5 = 1.0 - d4
     d6 = mf * d4 + 0.5
-    d7 = SQRT(FDIV(CAST(ISUB(total, m), type=Float) * CAST(count, type=Float) * d4 * d5, CAST(ISUB(total, 1), type=Float)) + 0.5)
+    d7 = SQRT(FDIV(CAST(ISUB(total, m), type=Float) * CAST(count, type=Float) * d4 * d5,
+                   CAST(ISUB(total, 1), type=Float)) + 0.5)
     d8 = 1.7155277699214135 * d7 + 0.8989161620588988
     mode = CAST(FLOOR(FDIV((mf + 1.0) * CAST(IADD(less, 1), type=Float), CAST(IADD(total, 2), type=Float))), type=Int)
     d10 = log_ways(gen, mode, less, m, more)
@@ -437,10 +438,11 @@ def log_ways(gen, z, less, m, more):
         log_factorial(gen, IADD(ISUB(more, m), z))
 
 
-_OWN = (gauss, standard_exponential, standard_gamma, exponential, gamma, normal, lognormal, pareto, weibull, power, chisquare, rayleigh,
-        noncentral_chisquare, noncentral_f, f, wald, standard_t, standard_cauchy, beta, vonmises, negative_binomial, zipf, geometric,
-        logseries, binomial, hypergeometric)
+_OWN = (gauss, standard_exponential, standard_gamma, exponential, gamma, normal, lognormal, pareto, weibull, power,
+        chisquare, rayleigh, noncentral_chisquare, noncentral_f, f, wald, standard_t, standard_cauchy, beta, vonmises,
+        negative_binomial, zipf, geometric, logseries, binomial, hypergeometric)
 LEGACY = dict(DRAWS)
-LEGACY |= {("standard_normal" if g is gauss else g.__name__): (g, LEGACY["standard_normal" if g is gauss else g.__name__][1]) for g in _OWN}
+LEGACY |= {("standard_normal" if g is gauss
+            else g.__name__): (g, LEGACY["standard_normal" if g is gauss else g.__name__][1]) for g in _OWN}
 LEGACY["negative_binomial"] = (negative_binomial, "n:positive p:bounded_0_1")
 LEGACY["hypergeometric"] = (hypergeometric, "ngood:non_negative! nbad:non_negative! nsample:gte_1!")

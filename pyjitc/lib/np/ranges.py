@@ -148,7 +148,8 @@ def _sample(x: Expr | None, value: int):
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if k.is_time(t):
         return np.int64(NAT if t is k.NpTime("M") else value).view(dtype_of(t))
-    return x.value if x.known and type(x.value) is str else dtype_of(t).type(value) if k.is_numpy_scalar(t) else value if t is not k.Float else 0.5
+    return (x.value if x.known and type(x.value) is str else dtype_of(t).type(value) if k.is_numpy_scalar(t) else value
+            if t is not k.Float else 0.5)
 
 
 def _of_dates(start, stop=None, step=None, dtype=None):
@@ -169,7 +170,8 @@ def _of_dates(start, stop=None, step=None, dtype=None):
     t = type_of_dtype(found)
     span = k.NpTime("m", t.unit, t.count)
     relative = t.kind == "M" and not isinstance(_sample(stop, 0), (np.datetime64, str))
-    return Call(of_dates, start, stop, step, Const(DType(t), found), Const(DType(span), dtype_of(span)), Const(k.Bool, relative))
+    return Call(of_dates, start, stop, step, Const(DType(t), found), Const(DType(span), dtype_of(span)),
+                Const(k.Bool, relative))
 
 
 def _arange(args, kwargs):
@@ -238,7 +240,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     step = delta / div if div > 0 else np.full((), np.nan, t)[()]
     by_step = step != 0
     for i in range(len(out)):
-        out[i] = (out.dtype.type(i) * step if by_step else out.dtype.type(i) / div * delta) + low if div > 0 else out.dtype.type(i) * delta + low
+        out[i] = (out.dtype.type(i) * step if by_step
+                  else out.dtype.type(i) / div * delta) + low if div > 0 else out.dtype.type(i) * delta + low
     if endpoint and num > 1:
         out[len(out) - 1] = high
     found = points(out, dtype, axis)

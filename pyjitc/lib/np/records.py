@@ -42,8 +42,9 @@ def field(a: Expr, name) -> Expr:
         step *= length
     aligned = t.aligned and dtype.alignment % base.alignment == 0
     made = Array(element_type(base) or record_type(base), n + len(part.shape), "A" if n else "C", t.writable, aligned)
-    return Apply(ARRAY_VIEW, a, Const(Int, offset), *(Apply(ARRAY_DIM, a, axis=j) for j in range(n)), *(Const(Int, m) for m in part.shape),
-                 *(Apply(ARRAY_STRIDE, a, axis=j) for j in range(n)), *(Const(Int, m) for m in steps), type=made)
+    return Apply(ARRAY_VIEW, a, Const(Int, offset), *(Apply(ARRAY_DIM, a, axis=j) for j in range(n)),
+                 *(Const(Int, m) for m in part.shape), *(Apply(ARRAY_STRIDE, a, axis=j) for j in range(n)),
+                 *(Const(Int, m) for m in steps), type=made)
 
 
 def _name_of(i: Expr, names):
@@ -82,7 +83,8 @@ def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
     if i.type is Str:
         return _assign(field(a, _name_of(i, ())), v, asks)
     if not _is_basic(i.type):
-        raise Mismatch("index arrays and masks of structured arrays are not compiled", "assign to the fields: a['x'][i] = v")
+        raise Mismatch("index arrays and masks of structured arrays are not compiled",
+                       "assign to the fields: a['x'][i] = v")
     return _assign(views.view(a, *subscripts.index_items(a.type, i)), v, asks)
 
 
@@ -102,7 +104,8 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
     names = _names(target.type.dtype.dtype)
     if isinstance(v.type, Tuple):
         if len(v.type.elements) != len(names.value):
-            return Throw(ValueError, f"could not assign tuple of length {len(v.type.elements)} to structure with {len(names.value)} fields.")
+            return Throw(ValueError, f"could not assign tuple of length {len(v.type.elements)} to structure with "
+                                     f"{len(names.value)} fields.")
         return Call(put_tuple, target, v, names, Const(Int, 0))
     if is_record(v.type):
         v = Apply(STRUCT_GET, v, field="0")
@@ -113,7 +116,8 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
         return Call(put_records, target, v, names, others, Const(Int, 0))
     if k.is_number(v.type):
         return Call(put_number, target, v, names, Const(Int, 0))
-    raise Mismatch(f"assigning a {type_name(v.type)} to records is not compiled", "assign a tuple, or to the fields one by one")
+    raise Mismatch(f"assigning a {type_name(v.type)} to records is not compiled",
+                   "assign a tuple, or to the fields one by one")
 
 
 def put_tuple(target, values, names, j):

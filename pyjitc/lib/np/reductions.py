@@ -1,5 +1,5 @@
-"""Reductions of arrays: sum, prod, min, max, any, all, mean, var, std and what is made of them, with axis, keepdims, dtype,
-initial, where and out. The loops are templates (folds.py), so producers of the operand fuse into them."""
+"""Reductions of arrays: sum, prod, min, max, any, all, mean, var, std and what is made of them, with axis, keepdims,
+dtype, initial, where and out. The loops are templates (folds.py), so producers of the operand fuse into them."""
 from __future__ import annotations
 
 import numpy as np
@@ -60,11 +60,13 @@ def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
         parts = (int(axis.value),)
     if parts is None:
         refuse_axis(axis.type)
-        raise Mismatch("the axis must be known at compile time", "write a tuple of constants" if isinstance(axis.type, k.Struct) else "write it as a constant")
+        raise Mismatch("the axis must be known at compile time", "write a tuple of constants"
+                       if isinstance(axis.type, k.Struct) else "write it as a constant")
     found = []
     for n in parts:
         if not -ndim <= n < ndim:
-            return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim), Const(k.Str, name) if name else Const(NoneType, None))
+            return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim), Const(k.Str, name) if name
+                        else Const(NoneType, None))
         found.append(n % ndim)
     if len(set(found)) != len(found):
         return Throw(ValueError, "duplicate value in 'axis'")
@@ -100,9 +102,11 @@ def _sum_type(t):
 _TYPES = {"sum": _sum_type, "prod": _sum_type, "any": lambda t: k.bool_, "all": lambda t: k.bool_}
 _NAMES = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
 _NAMES_OF = {"sum": _NAMES, "prod": _NAMES, "min": ("a", "axis", "out", "keepdims", "initial", "where"),
-             "max": ("a", "axis", "out", "keepdims", "initial", "where"), "any": ("a", "axis", "out", "keepdims", "where"),
-             "all": ("a", "axis", "out", "keepdims", "where"), "fmin": ("a", "axis", "keepdims"), "fmax": ("a", "axis", "keepdims")}
-_UFUNC_NAMES = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "any": "logical_or", "all": "logical_and"}
+             "max": ("a", "axis", "out", "keepdims", "initial", "where"),
+             "any": ("a", "axis", "out", "keepdims", "where"), "all": ("a", "axis", "out", "keepdims", "where"),
+             "fmin": ("a", "axis", "keepdims"), "fmax": ("a", "axis", "keepdims")}
+_UFUNC_NAMES = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "any": "logical_or",
+                "all": "logical_and"}
 _UFUNCS = {"min": "minimum", "max": "maximum"}
 
 
@@ -126,7 +130,8 @@ def of_sequences(function, rule):
 
     def of_any(args, kwargs):
         a = args[0] if args else kwargs.get("a")
-        if a is not None and (k.is_scalar(a.type) or isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct) and a.type.name == "list"):
+        if (a is not None and (k.is_scalar(a.type) or isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct)
+                               and a.type.name == "list")):
             whole = CallValue(elementwise.constant_of(np.asarray), a)
             if args:
                 return CallValue(elementwise.constant_of(function), whole, *args[1:], keywords=kwargs)
@@ -142,7 +147,8 @@ def check_out(out, how, ndim, keepdims):
     if not elementwise.is_array(out):
         raise Mismatch("output must be an array")
     if out.type.ndim != ndim:
-        return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {out.type.ndim} "
+        return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of "
+                                 f"dimensions: Found {out.type.ndim} "
                      f"but expected {ndim}" + (" (must match the operand's when keepdims=True)" if keepdims else ""))
     return None if out.type.writable else Throw(ValueError, "output array is read-only")
 
@@ -158,8 +164,10 @@ def reduced(how, a, slots):
         raise Mismatch(f"np.{how} of {source} as {t} is not compiled", "convert with a.astype(...) first")
     if "out" in slots:
         if how in ("sum", "prod") and elementwise.is_array(slots["out"]):
-            t = fold_loop(np.add if how == "sum" else np.multiply, source, t if "dtype" in slots else None, slots["out"].type.dtype).outputs[0]
-        wrong = check_out(slots["out"], how, a.type.ndim if keep else 0 if axes is None else a.type.ndim - len(axes), keep)
+            t = fold_loop(np.add if how == "sum" else np.multiply, source, t if "dtype" in slots else None,
+                          slots["out"].type.dtype).outputs[0]
+        wrong = check_out(slots["out"], how, a.type.ndim if keep else 0 if axes is None else a.type.ndim - len(axes),
+                          keep)
         if wrong is not None:
             return wrong
     wide = k.float32 if t is k.float16 and how == "sum" else t
@@ -167,7 +175,8 @@ def reduced(how, a, slots):
     if where is not None and where.known and where.value is True:
         where = None
     if where is not None and how in ("min", "max") and "initial" not in slots:
-        return Throw(ValueError, f"reduction operation '{_UFUNCS[how]}' does not have an identity, so to use a where mask "
+        return Throw(ValueError,
+                     f"reduction operation '{_UFUNCS[how]}' does not have an identity, so to use a where mask "
                      "one has to specify 'initial'")
     parts = [_text(how), a, Const(k.Tuple(()), ()) if axes is None else Const(k.Tuple((k.Int,) * len(axes)), axes),
              Const(k.Bool, axes is None), Const(DType(wide), dtype_of(wide)), Const(DType(t), dtype_of(t)),
@@ -210,9 +219,11 @@ def fold_along(how, a, axes, where, wide, t):
 def check_not_empty(a, axes, every, how):
     if every:
         if a.size == 0:
-            raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} which has no identity")
+            raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} "
+                             f"which has no identity")
     elif reduced_size(a.shape, axes, 0) == 0 and kept_size(a.shape, axes, 0) != 0:
-        raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} which has no identity")
+        raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} which "
+                         f"has no identity")
 
 
 def reduced_size(shape, axes, k):
@@ -248,7 +259,8 @@ def _fold(args, kwargs):
         if how.value in ("any", "all"):
             return Call(loops.truth, elementwise.item(a))
         alone = Call(loops.cast0, dtype, elementwise.item(a))
-        return Call(folds.combine, how, Call(identity, how, dtype), alone) if how.value == "sum" else alone  # -0.0 as 0.0
+        # -0.0 as 0.0
+        return Call(folds.combine, how, Call(identity, how, dtype), alone) if how.value == "sum" else alone
     template, more = folds.folded, []
     turned = where.type is NoneType and a.type.layout == "F" and a.type.ndim > 1  # in the order of memory, as NumPy
     if turned:
@@ -258,7 +270,8 @@ def _fold(args, kwargs):
         mask = tuple(j in axes[0].value for j in range(a.type.ndim))
         mask = mask[::-1] if turned else mask
         template, more = folds.folded_axes, [Const(k.Tuple((k.Bool,) * len(mask)), mask)]
-    nest = Nest(template, [Apply(TUPLE_MAKE, *shape, cls=None), *more, how], kernel, fixed, operands, ndim=len(shape), dtype=t)
+    nest = Nest(template, [Apply(TUPLE_MAKE, *shape, cls=None), *more, how], kernel, fixed, operands, ndim=len(shape),
+                dtype=t)
     return Call(elementwise.views.transposed, nest) if turned and axes else nest
 
 
@@ -374,7 +387,8 @@ def put_out(result, out, name="add"):
     if out.ndim != len(shape):
         raise ValueError(wrong_dimensions(name, out.ndim, len(shape)))
     if out.shape != shape:
-        raise ValueError(f"the output has shape {views.shape_text(out.shape)} where the result has {views.shape_text(shape)}")
+        raise ValueError(f"the output has shape {views.shape_text(out.shape)} where the result has "
+                         f"{views.shape_text(shape)}")
     out[...] = result
     return out
 
@@ -522,11 +536,13 @@ def check_dimensions(out, a, axis, keepdims, name):
     """NumPy looks at those of `out` before it looks for elements."""
     ndim = a.ndim if keepdims else 0 if axis is None else a.ndim - (len(axis) if isinstance(axis, tuple) else 1)
     if out is not None and out.ndim != ndim:
-        raise ValueError(wrong_dimensions(name, out.ndim, ndim) + (" (must match the operand's when keepdims=True)" if keepdims else ""))
+        raise ValueError(wrong_dimensions(name, out.ndim, ndim)
+                         + (" (must match the operand's when keepdims=True)" if keepdims else ""))
 
 
 def wrong_dimensions(name, found, expected):
-    return f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {found} but expected {expected}"
+    return (f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {found} but "
+            f"expected {expected}")
 
 
 @meaning(reduction("fmin"))
@@ -555,7 +571,8 @@ def nan_extreme(how, a, axis, keepdims, initial, where):
     if np.isnan(first):
         first = nan_identity(a, "nan")
         hidden = np.isnan(a) if where is True else np.logical_or(np.isnan(a), np.logical_not(where))
-        return item_of(np.where(np.all(hidden, axis, None, keepdims), first, extreme(how, without_nan(a, how), axis, keepdims, nan_identity(a, how), where)))
+        return item_of(np.where(np.all(hidden, axis, None, keepdims), first,
+                                extreme(how, without_nan(a, how), axis, keepdims, nan_identity(a, how), where)))
     return extreme(how, without_nan(a, how), axis, keepdims, first, where)
 
 
@@ -648,18 +665,22 @@ def _nan_identity(args, kwargs):
 def _insert_axes(args, kwargs):
     a, axes = args
     ndim = a.type.ndim + len(axes.value)
-    items = [Const(NoneType, None) if j in axes.value else Const(k.Slice(NoneType, NoneType, NoneType), slice(None)) for j in range(ndim)]
+    items = [Const(NoneType, None) if j in axes.value else Const(k.Slice(NoneType, NoneType, NoneType), slice(None))
+             for j in range(ndim)]
     return elementwise.views.view(a, items, False)
 
 
-RULES = {fold: _fold, identity: _identity, combine_with: _combine_with, mean_type: _mean_type, insert_axes: _insert_axes, nan_identity: _nan_identity}
+RULES = {fold: _fold, identity: _identity, combine_with: _combine_with, mean_type: _mean_type,
+         insert_axes: _insert_axes, nan_identity: _nan_identity}
 CALLS = {
-    np.amin: reduction("min"), np.amax: reduction("max"), np.sum: reduction("sum"), np.prod: reduction("prod"), np.min: reduction("min"), np.max: reduction("max"),
-    np.any: reduction("any"), np.all: reduction("all"), np.mean: compiled(mean), np.var: compiled(var), np.std: compiled(std),
-    np.ptp: compiled(ptp), np.average: compiled(average), np.nansum: compiled(nansum), np.nanprod: compiled(nanprod),
-    np.nanmin: compiled(nanmin), np.nanmax: compiled(nanmax), np.nanmean: compiled(nanmean), np.nanvar: compiled(nanvar),
-    np.nanstd: compiled(nanstd), np.count_nonzero: compiled(count_nonzero),
+    np.amin: reduction("min"), np.amax: reduction("max"), np.sum: reduction("sum"), np.prod: reduction("prod"),
+    np.min: reduction("min"), np.max: reduction("max"), np.any: reduction("any"), np.all: reduction("all"),
+    np.mean: compiled(mean), np.var: compiled(var), np.std: compiled(std), np.ptp: compiled(ptp),
+    np.average: compiled(average), np.nansum: compiled(nansum), np.nanprod: compiled(nanprod),
+    np.nanmin: compiled(nanmin), np.nanmax: compiled(nanmax), np.nanmean: compiled(nanmean),
+    np.nanvar: compiled(nanvar), np.nanstd: compiled(nanstd), np.count_nonzero: compiled(count_nonzero),
 }
 CALLS = {function: of_sequences(function, rule) for function, rule in CALLS.items()}
-METHODS = {"sum": CALLS[np.sum], "prod": CALLS[np.prod], "min": CALLS[np.min], "max": CALLS[np.max], "any": CALLS[np.any],
-           "all": CALLS[np.all], "mean": CALLS[np.mean], "var": CALLS[np.var], "std": CALLS[np.std]}
+METHODS = {"sum": CALLS[np.sum], "prod": CALLS[np.prod], "min": CALLS[np.min], "max": CALLS[np.max],
+           "any": CALLS[np.any], "all": CALLS[np.all], "mean": CALLS[np.mean], "var": CALLS[np.var],
+           "std": CALLS[np.std]}

@@ -128,9 +128,11 @@ def _limits(cls):
         what = dtype_of(t) if k.is_scalar(t) else dtype_of(t.scalar) if isinstance(t, k.DType) else \
             t.value if isinstance(t, k.Singleton) else object if isinstance(t, k.Array) else None
         try:
-            found = _made.setdefault((cls, np.dtype(what)), cls(what))  # one object, so that the type does not change in loops
+            # one object, so that the type does not change in loops
+            found = _made.setdefault((cls, np.dtype(what)), cls(what))
         except (ValueError, TypeError) as error:
-            raise Mismatch(str(error), f"np.{cls.__name__}(a.dtype) is of its elements" if what is object else "", type(error)) from None
+            raise Mismatch(str(error), f"np.{cls.__name__}(a.dtype) is of its elements" if what is object else "",
+                           type(error)) from None
         return Const(k.Singleton(found), found)
 
     return rule
@@ -154,7 +156,8 @@ def lifted(names, functions):
             if not any(isinstance(x.type, k.Array) for x in given.values()):
                 return rule(args, kwargs)
             if set(kwargs) - set(names) or len(args) > len(names) or list(given) != list(names[:len(given)]):
-                raise Mismatch(f"np.{function.__name__} of arrays is compiled with the arguments {', '.join(names)} only")
+                raise Mismatch(f"np.{function.__name__} of arrays is compiled with the arguments {', '.join(names)} "
+                               f"only")
             return elementwise.lift(function, list(given.values()))
 
         return rule_
@@ -179,7 +182,8 @@ def dtype_attribute(t: k.DType, name: str) -> Expr | None:
         return number(getattr(dtype, name))
     if name in ("kind", "char", "name", "str", "byteorder"):
         return Const(k.Str, getattr(dtype, name))
-    if name in ("isbuiltin", "isnative", "hasobject", "flags", "names", "fields", "subdtype", "shape", "base", "isalignedstruct", "metadata"):
+    if name in ("isbuiltin", "isnative", "hasobject", "flags", "names", "fields", "subdtype", "shape", "base",
+                "isalignedstruct", "metadata"):
         return constant_of(getattr(dtype, name))
     return None
 

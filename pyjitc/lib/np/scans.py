@@ -34,7 +34,8 @@ def better(x, y, largest):
         if y.real != y.real or y.imag != y.imag:
             return False
         behind = x.real < y.real if largest else x.real > y.real
-        return not (behind and x.imag == x.imag or x.real == y.real and (x.imag <= y.imag if largest else x.imag >= y.imag))
+        return not (behind and x.imag == x.imag or x.real == y.real
+                    and (x.imag <= y.imag if largest else x.imag >= y.imag))
     if x.dtype.kind in "mM":
         return (x > y if largest else x < y) or x != x and y == y
     return x > y if largest else x < y
@@ -123,7 +124,8 @@ def best_along(out, a, largest):
 def check_places(out):
     if out is not None:
         if not np.can_cast(out.dtype, np.int64, "safe"):
-            raise TypeError(f"Cannot cast array data from dtype('{out.dtype.name}') to dtype('int64') according to the rule 'safe'")
+            raise TypeError(f"Cannot cast array data from dtype('{out.dtype.name}') to dtype('int64') according to "
+                            f"the rule 'safe'")
 
 
 def find_best(a, axis, out, keepdims, largest):
@@ -183,12 +185,14 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
 
 def _scan_type(args, kwargs):
     t, given, out, product = args[0].type.dtype, *args[1:]
-    if given.type is k.NoneType and isinstance(out.type, k.Array) and not k.is_time(t):  # the running numbers have its dtype
+    # the running numbers have its dtype
+    if given.type is k.NoneType and isinstance(out.type, k.Array) and not k.is_time(t):
         found = fold_loop(np.multiply if product.value else np.add, t, None, out.type.dtype).outputs[0]
         return Const(k.DType(found), dtype_of(found))
     if given.type is not k.NoneType:
         if k.is_time(t) or k.is_time(scalar_of(given)):
-            raise Mismatch("running sums of dates and durations with dtype= are not compiled", "convert with a.astype(...) first")
+            raise Mismatch("running sums of dates and durations with dtype= are not compiled",
+                           "convert with a.astype(...) first")
         return given
     if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
         t = k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64
@@ -286,9 +290,10 @@ def conj(a):
 
 
 CALLS = {
-    np.argmax: compiled(argmax), np.argmin: compiled(argmin), np.cumsum: compiled(cumsum), np.cumprod: compiled(cumprod),
-    np.nancumsum: compiled(nancumsum), np.nancumprod: compiled(nancumprod), np.cumulative_sum: compiled(cumulative_sum),
-    np.cumulative_prod: compiled(cumulative_prod), np.nanargmax: compiled(nanargmax), np.nanargmin: compiled(nanargmin),
+    np.argmax: compiled(argmax), np.argmin: compiled(argmin), np.cumsum: compiled(cumsum),
+    np.cumprod: compiled(cumprod), np.nancumsum: compiled(nancumsum), np.nancumprod: compiled(nancumprod),
+    np.cumulative_sum: compiled(cumulative_sum), np.cumulative_prod: compiled(cumulative_prod),
+    np.nanargmax: compiled(nanargmax), np.nanargmin: compiled(nanargmin),
 }
 METHODS = {
     "argmax": CALLS[np.argmax], "argmin": CALLS[np.argmin], "cumsum": CALLS[np.cumsum], "cumprod": CALLS[np.cumprod],

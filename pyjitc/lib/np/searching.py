@@ -70,7 +70,8 @@ def search(a, v, side, sorter, t):
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
     if a.ndim != 1:
-        raise ValueError("object too deep for desired array" if a.ndim > 1 else "object of too small depth for desired array")
+        raise ValueError("object too deep for desired array" if a.ndim > 1
+                         else "object of too small depth for desired array")
     if sorter is not None and len(sorter) != len(a):
         raise ValueError("sorter.size must equal a.size")
     if not isinstance(v, np.ndarray):
@@ -84,7 +85,8 @@ def search(a, v, side, sorter, t):
 
 def digit(x, bins, right, t):
     if bins.ndim != 1:
-        raise ValueError("object too deep for desired array" if bins.ndim > 1 else "object of too small depth for desired array")
+        raise ValueError("object too deep for desired array" if bins.ndim > 1
+                         else "object of too small depth for desired array")
     up = True
     down = True
     for i in range(1, len(bins)):
@@ -128,7 +130,8 @@ def argwhere(a):
         return np.empty((1 if a[()] else 0, 0), np.int64)
     mask = truths(a)
     n = count_true(mask)
-    out = np.transpose(np.empty((a.ndim, IADD(n, 1)), np.int64)) if a.ndim > 1 else np.empty((IADD(n, 1), 1), np.int64)  # as NumPy's
+    # as NumPy's
+    out = np.transpose(np.empty((a.ndim, IADD(n, 1)), np.int64)) if a.ndim > 1 else np.empty((IADD(n, 1), 1), np.int64)
     find_true(columns_of(out, 0, a.ndim), mask, (), 0)
     return out[:n]
 
@@ -164,7 +167,8 @@ def largest(x):
 
 def bincount(x, weights=None, minlength=0):
     if x.ndim != 1:
-        raise ValueError("object too deep for desired array" if x.ndim > 1 else "object of too small depth for desired array")
+        raise ValueError("object too deep for desired array" if x.ndim > 1
+                         else "object of too small depth for desired array")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if weights is None:
@@ -192,7 +196,8 @@ def _array(name, x):
 def _bind(name, names, required, args, kwargs):
     slots = dict(zip(names, args))
     if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were given")
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
     for key, x in kwargs.items():
         if key not in names:
             raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
@@ -250,10 +255,12 @@ def _digitize(args, kwargs):
     x, bins, right = slots["x"], slots["bins"], slots.get("right", Const(Bool, False))
     _array("digitize", bins)
     t = _common("digitize", bins, x)
-    if isinstance(x.type, Array) and kind_of(x.type.dtype) == "c" or not isinstance(x.type, Array) and kind_of(x.type) == "c":
+    if (isinstance(x.type, Array) and kind_of(x.type.dtype) == "c" or not isinstance(x.type, Array)
+        and kind_of(x.type) == "c"):
         return Throw(TypeError, "x may not be complex")
     if kind_of(bins.type.dtype) == "c":
-        return Throw(TypeError, "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
+        return Throw(TypeError,
+                     "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
     if not right.known:
         raise Mismatch("right= of np.digitize must be a constant")
     return _call(digit, x, bins, right, t)
@@ -272,15 +279,18 @@ def _bincount(args, kwargs):
             continue
         _array("bincount", z)
         source = dtype_of(z.type.dtype)
-        if not np.can_cast(source, t, "safe") and not (z is x and source.kind == "u"):  # uint64: those above int64 count as negative
-            return Throw(TypeError, f"Cannot cast array data from dtype('{source}') to dtype('{t}') according to the rule 'safe'")
+        # uint64: those above int64 count as negative
+        if not np.can_cast(source, t, "safe") and not (z is x and source.kind == "u"):
+            return Throw(TypeError,
+                         f"Cannot cast array data from dtype('{source}') to dtype('{t}') according to the rule 'safe'")
     if weights.type is not NoneType and weights.type.ndim != 1:
         raise Mismatch("weights= of np.bincount must be a 1-d array")
     return _call(bincount, x, weights, slots.get("minlength", Const(Int, 0)))
 
 
 CALLS = {
-    np.searchsorted: _searchsorted, np.digitize: _digitize, np.nonzero: checked(nonzero), np.flatnonzero: checked(flatnonzero),
-    np.argwhere: checked(argwhere), np.extract: checked(extract, 2), np.bincount: _bincount,
+    np.searchsorted: _searchsorted, np.digitize: _digitize, np.nonzero: checked(nonzero),
+    np.flatnonzero: checked(flatnonzero), np.argwhere: checked(argwhere), np.extract: checked(extract, 2),
+    np.bincount: _bincount,
 }
 METHODS = {"searchsorted": _searchsorted, "nonzero": CALLS[np.nonzero]}

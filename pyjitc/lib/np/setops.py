@@ -332,7 +332,8 @@ def unique_rows(a, index, inverse, counts, axis):
 
 @outlined
 def sort_rows(rows, order, first):
-    """The order of the rows, by a stable sort of each column from the last; which rows are unlike the one before. Their number."""
+    """The order of the rows, by a stable sort of each column from the last; which rows are unlike the one before. Their
+    number."""
     for j in range(rows.shape[1] - 1, -1, -1):
         order[:] = order[np.argsort(rows[order, j], kind="stable")]
     count = 0
@@ -385,11 +386,13 @@ def _unique(args, kwargs):
     again = with_arrays(np.unique, ("ar",), args, kwargs)
     if again is not None:
         return again
-    slots = _bind("unique", ("ar", "return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"), 1, args, kwargs)
+    slots = _bind("unique", ("ar", "return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"), 1,
+                  args, kwargs)
     if slots.get("axis", _NONE).type is not NoneType:
-        return _call(unique_rows, slots["ar"], *(_flag(slots, name) for name in ("return_index", "return_inverse", "return_counts")), slots["axis"])
-    return _call(unique, slots["ar"], _flag(slots, "return_index"), _flag(slots, "return_inverse"), _flag(slots, "return_counts"),
-                 _flag(slots, "equal_nan", True))
+        return _call(unique_rows, slots["ar"], *(_flag(slots, name) for name in ("return_index", "return_inverse",
+                                                                                 "return_counts")), slots["axis"])
+    return _call(unique, slots["ar"], _flag(slots, "return_index"), _flag(slots, "return_inverse"),
+                 _flag(slots, "return_counts"), _flag(slots, "equal_nan", True))
 
 
 def _two(function, more=()):
@@ -401,7 +404,8 @@ def _two(function, more=()):
             return again
         slots = _bind(name, ("ar1", "ar2", *more), 2, args, kwargs)
         t = promoted(slots["ar1"].type.dtype, slots["ar2"].type.dtype)
-        return _call(function, slots["ar1"], slots["ar2"], *(_flag(slots, m) for m in more), Const(DType(t), dtype_of(t)))
+        return _call(function, slots["ar1"], slots["ar2"], *(_flag(slots, m) for m in more),
+                     Const(DType(t), dtype_of(t)))
 
     return rule
 
@@ -417,7 +421,8 @@ def _isin(names):
         if kind not in (None, "sort", "table"):
             return Throw(ValueError, f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
         if kind == "table" and not all(kind_of(x.type.dtype) in "biu" for x in (a, b)):
-            return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
+            return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please "
+                                     "select 'sort' or None for kind.")
         t = promoted(a.type.dtype, b.type.dtype)
         return _call(isin, a, b, _flag(slots, "invert"), Const(DType(t), dtype_of(t)))
 
@@ -426,6 +431,7 @@ def _isin(names):
 
 CALLS = {
     np.unique: _unique, np.union1d: _two(union1d), np.setxor1d: _two(setxor1d, ("assume_unique",)),
-    np.setdiff1d: _two(setdiff1d, ("assume_unique",)), np.intersect1d: _two(intersect1d, ("assume_unique", "return_indices")),
+    np.setdiff1d: _two(setdiff1d, ("assume_unique",)),
+    np.intersect1d: _two(intersect1d, ("assume_unique", "return_indices")),
     np.isin: _isin(("element", "test_elements")),
 }

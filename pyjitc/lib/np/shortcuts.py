@@ -18,14 +18,16 @@ from .views import read_only
 __all__ = ["CALLS", "METHODS"]
 
 _RESULTS = np.lib._arraysetops_impl if hasattr(np.lib, "_arraysetops_impl") else np.lib.arraysetops
-UniqueAllResult, UniqueCountsResult, UniqueInverseResult = _RESULTS.UniqueAllResult, _RESULTS.UniqueCountsResult, _RESULTS.UniqueInverseResult
+UniqueAllResult, UniqueCountsResult, UniqueInverseResult = (_RESULTS.UniqueAllResult, _RESULTS.UniqueCountsResult,
+                                                            _RESULTS.UniqueInverseResult)
 
 
 # ---------------------------------------------------------------- the array API's forms of unique
 
 
 def unique_all(x):
-    values, places, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    values, places, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True,
+                                                equal_nan=False)
     return UniqueAllResult(values, places, inverse, counts)
 
 
@@ -84,7 +86,8 @@ def _rollaxis(args, kwargs):
     axis %= n
     given, start = start, start + n if start < 0 else start
     if not 0 <= start < n + 1:
-        return Throw(AxisError, f"'start' arg requires {-n} <= start < {n + 1}, but {start if given < 0 else given} was passed in")
+        return Throw(AxisError,
+                     f"'start' arg requires {-n} <= start < {n + 1}, but {start if given < 0 else given} was passed in")
     if axis < start:
         start -= 1
     order = [j for j in range(n) if j != axis]
@@ -122,7 +125,8 @@ def _frombuffer(args, kwargs):
     if not isinstance(x.type, Array) and x.type is not k.Bytes:
         raise Mismatch(f"np.frombuffer of a {type_name(x.type)} is not compiled", "pass an array or bytes")
     t = slots.get("dtype", Const(k.Singleton(float), float))
-    return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, slots.get("count", Const(Int, -1)), slots.get("offset", Const(Int, 0)))
+    return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, slots.get("count", Const(Int, -1)),
+                slots.get("offset", Const(Int, 0)))
 
 
 def from_bytes(b, dtype, count, offset):
@@ -166,7 +170,8 @@ def whole(a):
 
 CALLS = {
     np.unique_all: _of_array("unique_all", unique_all), np.unique_counts: _of_array("unique_counts", unique_counts),
-    np.unique_inverse: _of_array("unique_inverse", unique_inverse), np.unique_values: _of_array("unique_values", unique_values),
-    np.sort_complex: _sort_complex, np.rollaxis: _rollaxis, np.isfortran: _isfortran, np.iterable: _iterable, np.frombuffer: _frombuffer,
+    np.unique_inverse: _of_array("unique_inverse", unique_inverse),
+    np.unique_values: _of_array("unique_values", unique_values), np.sort_complex: _sort_complex, np.rollaxis: _rollaxis,
+    np.isfortran: _isfortran, np.iterable: _iterable, np.frombuffer: _frombuffer,
 }
 METHODS = {}

@@ -25,17 +25,20 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
         return sliding_window_view(x, (window_shape,), axis, writeable=writeable)
     check_not_negative(window_shape, 0)
     if axis is None and len(window_shape) != x.ndim:
-        raise ValueError(f"Since axis is `None`, must provide window_shape for all dimensions of `x`; got {len(window_shape)} window_shape "
+        raise ValueError(f"Since axis is `None`, must provide window_shape for all dimensions of `x`; got "
+                         f"{len(window_shape)} window_shape "
                          f"elements and `x.ndim` is {x.ndim}.")
     axes = places(axis, x)
     if len(window_shape) != len(axes):
-        raise ValueError(f"Must provide matching length window_shape and axis; got {len(window_shape)} window_shape elements and "
+        raise ValueError(f"Must provide matching length window_shape and axis; got {len(window_shape)} window_shape "
+                         f"elements and "
                          f"{len(axes)} axes elements.")
     return slid(x, trimmed(x.shape, window_shape, axes, 0), window_shape, axes, writeable)
 
 
 def _pass_a_tuple(args, kwargs):
-    raise Mismatch("window_shape= of np.lib.stride_tricks.sliding_window_view cannot be an array: how many axes the result has must be known",
+    raise Mismatch("window_shape= of np.lib.stride_tricks.sliding_window_view cannot be an array: how many axes the "
+                   "result has must be known",
                    "pass a tuple")
 
 
@@ -65,7 +68,8 @@ def _places(args, kwargs):
     axis, n = args[0], args[1].type.ndim
     if axis.type is k.NoneType:
         found = tuple(range(n))
-    elif axis.known and all(type(x) is int or isinstance(x, np.integer) for x in (axis.value if isinstance(axis.value, tuple) else (axis.value,))):
+    elif (axis.known and all(type(x) is int or isinstance(x, np.integer)
+                             for x in (axis.value if isinstance(axis.value, tuple) else (axis.value,)))):
         found = axis.value if isinstance(axis.value, tuple) else (axis.value,)
     else:
         refuse_axis(axis.type)
@@ -89,8 +93,10 @@ def _slid(args, kwargs):
         raise Mismatch("writeable= of np.lib.stride_tricks.sliding_window_view must be a constant")
     strides = [Apply(ARRAY_STRIDE, a, axis=j) for j in range(a.type.ndim)]
     lengths = [Call(as_length, n) for n in elements(window)]
-    t = k.Array(a.type.dtype, a.type.ndim + len(lengths), "A", bool(writeable.value) and a.type.writable, a.type.aligned)
-    return Apply(ARRAY_VIEW, a, views.ZERO, *elements(shape), *lengths, *strides, *(strides[j] for j in axes.value), type=t)
+    t = k.Array(a.type.dtype, a.type.ndim + len(lengths), "A", bool(writeable.value) and a.type.writable,
+                a.type.aligned)
+    return Apply(ARRAY_VIEW, a, views.ZERO, *elements(shape), *lengths, *strides, *(strides[j] for j in axes.value),
+                 type=t)
 
 
 @meaning(_slid)

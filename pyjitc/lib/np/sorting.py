@@ -1,9 +1,9 @@
 """Sorting: np.sort, argsort, lexsort, partition, argpartition and the ndarray methods.
 
-Every kind is stable: few elements by insertion, numbers and dates by their digits (radix.py), complex numbers by merges of
-neighbouring chunks in the order of a binary counter, from both ends and without branches on the data (the bidirectional
-merge of quadsort and driftsort). Partitions are quickselect, also without branches (Lomuto's scheme). NaNs, and NaT of
-dates, are put last beforehand.
+Every kind is stable: few elements by insertion, numbers and dates by their digits (radix.py), complex numbers by merges
+of neighbouring chunks in the order of a binary counter, from both ends and without branches on the data (the
+bidirectional merge of quadsort and driftsort). Partitions are quickselect, also without branches (Lomuto's scheme).
+NaNs, and NaT of dates, are put last beforehand.
 """
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from ..intrinsics import as_type
 from .radix import radix_sort, with_bits
 from .views import is_contiguous
 
-__all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key", "copy_row", "with_arrays"]
+__all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key",
+           "copy_row", "with_arrays"]
 
 AxisError = np.exceptions.AxisError
 CHUNK = 12
@@ -138,7 +139,8 @@ def sort_keys(a, spare, places, spare_places, n):
     if n < 2:
         return
     if a.dtype.kind in "biufmM":
-        radix_sort(with_bits(a), with_bits(spare), places, spare_places, n, "m" if a.dtype.kind == "M" else a.dtype.kind)
+        radix_sort(with_bits(a), with_bits(spare), places, spare_places, n, "m" if a.dtype.kind == "M"
+                   else a.dtype.kind)
         return
     depth = 0  # even, so that the last merges go into a
     while ISHR(n, depth) > CHUNK:
@@ -173,8 +175,8 @@ def triple(a, i, step):
 
 @unvectorised
 def select_key(a, places, k, n):
-    """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place; places, if
-    any, move along."""
+    """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place; places,
+    if any, move along."""
     low, high = 0, n
     random = 1
     pivot = ARRAY_LOAD(a, k)
@@ -186,7 +188,8 @@ def select_key(a, places, k, n):
             step = ISUB(high, low) // 9  # the median of medians of three, at places that no pattern foresees
             random = IADD(IMUL(random, 6364136223846793005), 1442695040888963407)
             at = IADD(low, ISHR(IAND(random, 9223372036854775807), 32) % step)
-            pivot = middle_of(triple(a, at, step), triple(a, IADD(at, IMUL(step, 3)), step), triple(a, IADD(at, IMUL(step, 6)), step))
+            pivot = middle_of(triple(a, at, step), triple(a, IADD(at, IMUL(step, 3)), step),
+                              triple(a, IADD(at, IMUL(step, 6)), step))
         split = low
         for i in range(low, high):
             x = ARRAY_LOAD(a, i)
@@ -348,8 +351,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
         count_up(out)
         sort_keys(flat_copy(a), np.empty(n, a.dtype), out, np.empty(n, np.int64), n)
     else:
-        argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype), np.empty(n, np.int64),
-                      np.empty(n, np.int64), None)
+        argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype),
+                      np.empty(n, np.int64), np.empty(n, np.int64), None)
     return out
 
 
@@ -441,7 +444,8 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
         check_kths(kth, 0, n)
         return argsort(a, axis)
     out = np.empty(a.shape, np.int64)
-    argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), None, np.empty(n, np.int64), np.empty(n, np.int64), kth_of(kth, n))
+    argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), None, np.empty(n, np.int64),
+                  np.empty(n, np.int64), kth_of(kth, n))
     return out
 
 
@@ -451,7 +455,8 @@ def with_arrays(function, names, args, kwargs):
     """The call of a NumPy function again, with sequences and numbers among the operands of these names as arrays; None
     where there are none."""
     def is_plain(name, x):
-        return name in names and (isinstance(x.type, Tuple) or isinstance(x.type, Struct) and x.type.name == "list" or is_scalar(x.type))
+        return (name in names and (isinstance(x.type, Tuple) or isinstance(x.type, Struct) and x.type.name == "list"
+                                   or is_scalar(x.type)))
 
     def converted(name, x):
         return CallValue(Const(Singleton(np.asarray), np.asarray), x, keywords={}) if is_plain(name, x) else x
@@ -481,7 +486,8 @@ def checked(function, arrays=1, constant=("axis", "kind", "order", "stable"), wr
                 _no_records(name, x.type)
             if where in constant and x.type is not NoneType and not x.known:
                 raise Mismatch(f"{where}= of np.{name} must be a constant")
-            if where == "kth" and not (is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))):
+            if (where == "kth"
+                and not (is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements)))):
                 raise Mismatch(f"kth= of np.{name} must be an integer or a tuple of integers here")
             if where == "axis" and x.known and not isinstance(x.value, int) and x.value is not None:
                 raise Mismatch(f"{where}= of np.{name} must be an integer or None")

@@ -104,7 +104,8 @@ def _split(name, axis_of=None, rank=1):
         if not k.is_integer(where.type):
             raise Mismatch(f"np.{name} into {where.type} sections is not compiled", "use an int or a list of ints")
         if not where.known:
-            raise Mismatch(f"np.{name} into a number of sections that is not known at compile time", "write it as a constant, or slice the "
+            raise Mismatch(f"np.{name} into a number of sections that is not known at compile time",
+                           "write it as a constant, or slice the "
                            "array in a loop")
         n = int(where.value)
         if n == 0 and name != "array_split":
@@ -213,7 +214,8 @@ def joint_length(shapes, back, k, n, of):
         return joint_length(shapes, back, k + 1, n, of)
     m = int(shapes[k][len(shapes[k]) - back])
     if m != 1 and n != 1 and m != n:
-        raise ValueError(f"shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg {of} with shape "
+        raise ValueError(f"shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg "
+                         f"{of} with shape "
                          f"{text_of(shapes, of, 0)} and arg {k} with shape {shape_text(shapes[k], 0)}.")
     return joint_length(shapes, back, k + 1, n if m == 1 else m, of if m == 1 or n != 1 else k)
 
@@ -233,9 +235,10 @@ def shape_text(shape, k):
 
 
 CALLS = {
-    np.split: _split("split"), np.array_split: _split("array_split"), np.hsplit: _split("hsplit", lambda n: 0 if n == 1 else 1),
-    np.vsplit: _split("vsplit", lambda n: 0, 2), np.dsplit: _split("dsplit", lambda n: 2, 3),
-    np.broadcast_arrays: _broadcast_arrays, np.broadcast_shapes: _broadcast_shapes,
+    np.split: _split("split"), np.array_split: _split("array_split"),
+    np.hsplit: _split("hsplit", lambda n: 0 if n == 1 else 1), np.vsplit: _split("vsplit", lambda n: 0, 2),
+    np.dsplit: _split("dsplit", lambda n: 2, 3), np.broadcast_arrays: _broadcast_arrays,
+    np.broadcast_shapes: _broadcast_shapes,
 }
 if hasattr(np, "unstack"):  # NumPy 2.1
     CALLS[np.unstack] = _unstack

@@ -26,7 +26,8 @@ def is_power(t) -> bool:
 
 def has_power(t) -> bool:
     """A tuple with such an item, or one that is of one integer type or another."""
-    return isinstance(t, Tuple) and any(is_power(e) or isinstance(e, Union) and all(map(is_integer, e.members)) for e in t.elements)
+    return (isinstance(t, Tuple)
+            and any(is_power(e) or isinstance(e, Union) and all(map(is_integer, e.members)) for e in t.elements))
 
 
 def integral(x, bound):
@@ -34,7 +35,8 @@ def integral(x, bound):
     if isinstance(x, float):
         if bound:
             raise TypeError("slice indices must be integers or None or have an __index__ method")
-        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
+        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+                         "boolean arrays "
                          "are valid indices")
     return int(x) if isinstance(x, (int, np.integer)) else x
 
@@ -54,7 +56,8 @@ def set_item_of(a, i, v):
 def index_items(a: Array, i: Expr):
     """The index as one expression per item, `...` written out and short ones filled up with full slices."""
     if isinstance(i.type, Tuple):
-        items = [Const(t, i.value[k]) if i.known else Apply(TUPLE_GET, i, index=k) for k, t in enumerate(i.type.elements)]
+        items = [Const(t, i.value[k]) if i.known else Apply(TUPLE_GET, i, index=k)
+                 for k, t in enumerate(i.type.elements)]
     else:
         items = [i]
     used = 0
@@ -65,13 +68,15 @@ def index_items(a: Array, i: Expr):
         elif t is not NoneType and t is not Ellipsis_:
             if t is Bool or t is NpBool or isinstance(t, Array):
                 raise Mismatch("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
-            raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
+            raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+                           "boolean arrays "
                            "are valid indices", whole_number(t), IndexError)
     dots = [k for k, x in enumerate(items) if x.type is Ellipsis_]
     if len(dots) > 1:
         raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)
     if used > a.ndim:
-        raise Mismatch(f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed", exception=IndexError)
+        raise Mismatch(f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed",
+                       exception=IndexError)
     whole = Const(Slice(NoneType, NoneType, NoneType), slice(None))
     fill = [whole] * (a.ndim - used)
     if dots:

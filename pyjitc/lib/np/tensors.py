@@ -1,7 +1,8 @@
 """Contractions: einsum, tensordot, inner, outer, vdot, kron, cross, trace.
 
 A contraction of two arrays is brought to a stack of matrix products: axes are sorted into those of the stack, of the
-rows, of the columns and those that are summed, by views; the copies that make them contiguous cost less than the product.
+rows, of the columns and those that are summed, by views; the copies that make them contiguous cost less than the
+product.
 """
 from __future__ import annotations
 
@@ -90,7 +91,8 @@ def _stacked(part: Part, groups) -> Expr:
     if all(len(g) <= 1 for g in groups):
         view = part.view("".join(groups))
         return Apply(ARRAY_VIEW, view.x, ZERO, *(view.dims[g] if g else ONE for g in groups),
-                     *(view.step(g) if g else ZERO for g in groups), type=Array(t, len(groups), "A", False, part.type.aligned))
+                     *(view.step(g) if g else ZERO for g in groups),
+                     type=Array(t, len(groups), "A", False, part.type.aligned))
     view = part.view("".join(groups))
     return _contiguous(Call(copied, view.x), t, [_size(view.dims[c] for c in g) for g in groups])
 
@@ -150,12 +152,15 @@ def _parse(text: str, ndims):
     text = text.replace(" ", "")
     if any(not (c.isalpha() and c.isascii()) and c not in ",->" for c in text.replace("...", "")):
         bad = next(c for c in text.replace("...", "") if not c.isalpha() and c not in ",->")
-        raise Mismatch(f"invalid subscript '{bad}' in einstein sum subscripts string, subscripts must be letters", exception=ValueError)
+        raise Mismatch(f"invalid subscript '{bad}' in einstein sum subscripts string, subscripts must be letters",
+                       exception=ValueError)
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(ndims):
-        raise Mismatch("more operands provided to einstein sum function than specified in the subscripts string" if len(ndims) < len(inputs)
-                       else "fewer operands provided to einstein sum function than specified in the subscripts string", exception=ValueError)
+        raise Mismatch("more operands provided to einstein sum function than specified in the subscripts string"
+                       if len(ndims) < len(inputs)
+                       else "fewer operands provided to einstein sum function than specified in the subscripts string",
+                       exception=ValueError)
     inputs, more = zip(*(_named(n, labels, ndim) for n, (labels, ndim) in enumerate(zip(inputs, ndims))))
     more = max(more, key=len)  # labels of the axes that '...' stands for
     if not arrow:
@@ -164,14 +169,17 @@ def _parse(text: str, ndims):
     elif "..." in output:
         output = output.replace("...", more)
     elif more:
-        raise Mismatch("output has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to broadcast the "
+        raise Mismatch("output has more dimensions than subscripts given in einstein sum, but no '...' ellipsis "
+                       "provided to broadcast the "
                        "extra dimensions.", exception=ValueError)
     for c in output:
         if not any(c in labels for labels in inputs):
-            raise Mismatch(f"einstein sum subscripts string included output subscript '{c}' which never appeared in an input",
+            raise Mismatch(f"einstein sum subscripts string included output subscript '{c}' which never appeared in "
+                           f"an input",
                            exception=ValueError)
         if output.count(c) > 1:
-            raise Mismatch(f"einstein sum subscripts string includes output subscript '{c}' multiple times", exception=ValueError)
+            raise Mismatch(f"einstein sum subscripts string includes output subscript '{c}' multiple times",
+                           exception=ValueError)
     return inputs, output
 
 
@@ -183,9 +191,11 @@ def _named(n, labels, ndim):
     first, dots, last = labels.partition("...")
     count = ndim - len(first) - len(last)
     if count < 0:
-        raise Mismatch(f"einstein sum subscripts string contains too many subscripts for operand {n}", exception=ValueError)
+        raise Mismatch(f"einstein sum subscripts string contains too many subscripts for operand {n}",
+                       exception=ValueError)
     if count and not dots:
-        raise Mismatch("operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to "
+        raise Mismatch("operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis "
+                       "provided to "
                        "broadcast the extra dimensions.", exception=ValueError)
     more = _UNNAMED[:count][::-1]
     return first + more + last, more
@@ -204,7 +214,8 @@ def common_length(lengths, shapes, places):
 
 @outlined
 def cannot_broadcast(shapes, places):
-    raise ValueError(f"operands could not be broadcast together with remapped shapes [original->remapped]: {remapped(shapes, places, 0)}")
+    raise ValueError(f"operands could not be broadcast together with remapped shapes [original->remapped]: "
+                     f"{remapped(shapes, places, 0)}")
 
 
 def remapped(shapes, places, i):
@@ -218,7 +229,8 @@ def lengths_text(shape, places, j, before):
     if j == len(places):
         return ""
     if places[j] < 0:
-        return lengths_text(shape, places, j + 1, before) if before == "" else f"{before}newaxis{lengths_text(shape, places, j + 1, ',')}"
+        return (lengths_text(shape, places, j + 1, before) if before == ""
+                else f"{before}newaxis{lengths_text(shape, places, j + 1, ',')}")
     return f"{before}{shape[places[j]]}{lengths_text(shape, places, j + 1, ',')}"
 
 
@@ -229,7 +241,8 @@ def stretched(n, stride):
 def diagonal_lengths(x, lengths, operand, c):
     for i in range(1, len(lengths)):
         if lengths[i] != lengths[0]:
-            raise ValueError(f"dimensions in operand {operand} for collapsing index '{c}' don't match ({lengths[0]} != {lengths[i]})")
+            raise ValueError(f"dimensions in operand {operand} for collapsing index '{c}' don't match ({lengths[0]} "
+                             f"!= {lengths[i]})")
     return x
 
 
@@ -246,7 +259,8 @@ def _checked(operands, inputs, output):
     for c in order:
         lengths = [Apply(ARRAY_DIM, x, axis=labels.index(c)) for x, labels in zip(operands, inputs) if c in labels]
         if len(lengths) > 1:
-            common[c] = Call(common_length, _tuple(lengths), shapes, Const(k.Tuple(tuple(k.Tuple((k.Int,) * len(order)) for _ in places)), places))
+            common[c] = Call(common_length, _tuple(lengths), shapes,
+                             Const(k.Tuple(tuple(k.Tuple((k.Int,) * len(order)) for _ in places)), places))
     for n, (x, labels) in enumerate(zip(operands, inputs)):
         t = x.type
         for c in dict.fromkeys(labels):
@@ -258,7 +272,8 @@ def _checked(operands, inputs, output):
             steps = [Apply(ARRAY_STRIDE, x, axis=i) for i in range(len(labels))]
             t = Array(t.dtype, t.ndim, "A", False, t.aligned)
             x = Apply(ARRAY_VIEW, x, ZERO, *(common.get(c, size) for c, size in zip(labels, own)),
-                      *(Call(stretched, size, step) if c in common else step for c, size, step in zip(labels, own, steps)), type=t)
+                      *(Call(stretched, size, step) if c in common else step
+                        for c, size, step in zip(labels, own, steps)), type=t)
         found.append(Part(x, t, labels))
     return found
 
@@ -285,7 +300,8 @@ def _einsum(args, kwargs):
             elementwise.constant_of(np.asarray), x) for x in args[1:]), keywords=kwargs)
     operands = args[1:]
     if not operands:
-        return Throw(ValueError, "must specify the einstein sum subscripts string and at least one operand, or at least one operand and its "
+        return Throw(ValueError, "must specify the einstein sum subscripts string and at least one operand, or at "
+                                 "least one operand and its "
                      "corresponding subscripts list")
     inputs, output = _parse(args[0].value, [x.type.ndim for x in operands])
     t = operands[0].type.dtype
@@ -296,9 +312,11 @@ def _einsum(args, kwargs):
         return _sum_of_products(operands, inputs, output, t)
     out = as_array("einsum", out)
     if out.type.ndim != len(output):
-        return Throw(ValueError, f"out parameter does not have the correct number of dimensions, has {out.type.ndim} but should have {len(output)}")
+        return Throw(ValueError, f"out parameter does not have the correct number of dimensions, has {out.type.ndim} "
+                                 f"but should have {len(output)}")
     if not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "safe"):
-        raise Mismatch(f"Iterator requested dtype could not be cast from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r}, the operand "
+        raise Mismatch(f"Iterator requested dtype could not be cast from {dtype_of(t)!r} to "
+                       f"{dtype_of(out.type.dtype)!r}, the operand "
                        f"{len(operands)} dtype, according to the rule 'safe'")
     return Call(put_out, _sum_of_products(operands, inputs, output, t), out)
 
@@ -333,7 +351,8 @@ def check_tensordot(x, first, second):
 
 def _constant_axes(axes: Expr, a: Expr, b: Expr):
     if not axes.known:
-        raise Mismatch("the axes of tensordot must be known at compile time", "write tuples of constants, as in axes=((1,), (0,))")
+        raise Mismatch("the axes of tensordot must be known at compile time",
+                       "write tuples of constants, as in axes=((1,), (0,))")
     value = axes.value
     if isinstance(value, (int, np.integer)):
         return list(range(a.type.ndim - value, a.type.ndim)), list(range(value))
@@ -345,7 +364,8 @@ def _tensordot(args, kwargs):
     slots = taken("tensordot", ("a", "b", "axes"), 2, args, kwargs)
     a, b = as_array("tensordot", slots["a"]), as_array("tensordot", slots["b"])
     first, second = _constant_axes(slots.get("axes", Const(k.Int, 2)), a, b)
-    if len(first) != len(second) or any(not -x.type.ndim <= n < x.type.ndim for x, part in ((a, first), (b, second)) for n in part):
+    if (len(first) != len(second)
+        or any(not -x.type.ndim <= n < x.type.ndim for x, part in ((a, first), (b, second)) for n in part)):
         if len(first) == len(second):
             return Throw(IndexError, "tuple index out of range")
         return Throw(ValueError, "shape-mismatch for sum")
@@ -354,7 +374,8 @@ def _tensordot(args, kwargs):
     right = list(_LABELS[26:26 + b.type.ndim])
     for n, m in zip(first, second):
         right[m] = left[n]
-    output = "".join([c for n, c in enumerate(left) if n not in first] + [c for n, c in enumerate(right) if n not in second])
+    output = "".join([c for n, c in enumerate(left) if n not in first]
+                     + [c for n, c in enumerate(right) if n not in second])
     t = promote(a.type.dtype, b.type.dtype)
     parts = [_same_type(Part(x, x.type, "".join(labels)), t) for x, labels in ((a, left), (b, right))]
     parts[0].x = Call(check_tensordot, parts[0].x, _tuple([Apply(ARRAY_DIM, a, axis=n) for n in first]),
@@ -464,12 +485,14 @@ def _kron(args, kwargs):
         missing = ndim - x.type.ndim
         shape, strides = [], []
         for n in range(ndim):
-            own = (ONE, ZERO) if n < missing else (Apply(ARRAY_DIM, x, axis=n - missing), Apply(ARRAY_STRIDE, x, axis=n - missing))
+            own = (ONE, ZERO) if n < missing else (Apply(ARRAY_DIM, x, axis=n - missing),
+                                                   Apply(ARRAY_STRIDE, x, axis=n - missing))
             for size, stride in ((ONE, ZERO), own) if second else (own, (ONE, ZERO)):
                 shape.append(size)
                 strides.append(stride)
             dims.append(own[0])
-        spread.append(Apply(ARRAY_VIEW, x, ZERO, *shape, *strides, type=Array(x.type.dtype, 2 * ndim, "A", False, x.type.aligned)))
+        spread.append(Apply(ARRAY_VIEW, x, ZERO, *shape, *strides,
+                            type=Array(x.type.dtype, 2 * ndim, "A", False, x.type.aligned)))
     t = promote(a.type.dtype, b.type.dtype)
     if ndim == 0:
         return elementwise.ufunc(np.multiply, [a, b])
@@ -496,7 +519,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 def cross_of_last(a, b):
     if THREE_ONLY and (a.shape[-1] != 3 or b.shape[-1] != 3):
-        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {a.shape[-1]} and {b.shape[-1]} "
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {a.shape[-1]} "
+                         f"and {b.shape[-1]} "
                          "dimensional instead.")
     if (a.shape[-1] != 2 and a.shape[-1] != 3) or (b.shape[-1] != 2 and b.shape[-1] != 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
@@ -534,7 +558,8 @@ def _trace(args, kwargs):
     places = []
     for name, x in zip(("axis1", "axis2"), axes):
         if not -ndim <= x.value < ndim:
-            return Throw(np.exceptions.AxisError, f"{name}: axis {x.value} is out of bounds for array of dimension {ndim}")
+            return Throw(np.exceptions.AxisError,
+                         f"{name}: axis {x.value} is out of bounds for array of dimension {ndim}")
         places.append(x.value % ndim)
     if places[0] == places[1]:
         return Throw(ValueError, "axis1 and axis2 cannot be the same")

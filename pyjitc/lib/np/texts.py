@@ -18,5 +18,6 @@ def _called(function, t):
     return rule
 
 
-_TEXTS = (np.array2string, np.array_repr, np.array_str, np.base_repr, np.binary_repr, np.format_float_positional, np.format_float_scientific, np.get_include)
+_TEXTS = (np.array2string, np.array_repr, np.array_str, np.base_repr, np.binary_repr, np.format_float_positional,
+          np.format_float_scientific, np.get_include)
 CALLS = {**{function: _called(function, Str) for function in _TEXTS}, np.getbufsize: _called(np.getbufsize, Int)}

@@ -1,8 +1,8 @@
 """NumPy's dates and durations (datetime64, timedelta64): what ufuncs do with them, their units, how they are made.
 
-A value is a 64-bit number of units, the least of which is NaT. A rule takes the numbers out (a cast that costs nothing),
-computes with integers, and puts NaT where an operand is NaT. The operands come in the units of NumPy's loop: NumPy itself
-says which those are (ufuncs.py), and `converted` changes units.
+A value is a 64-bit number of units, the least of which is NaT. A rule takes the numbers out (a cast that costs
+nothing), computes with integers, and puts NaT where an operand is NaT. The operands come in the units of NumPy's loop:
+NumPy itself says which those are (ufuncs.py), and `converted` changes units.
 """
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import numpy as np
 
 from ...infer.meaning import Apply, Const, Expr, Mismatch, Throw
 from ...ops.arith import (
-    BAND, BOR, FDIV, FMUL, IABS, IADD, IADD_CK, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMOD, IMUL, IMUL_CK, INE, INEG, ISUB, ISUB_CK, ITRUNCDIV,
+    BAND, BOR, FDIV, FMUL, IABS, IADD, IADD_CK, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMOD, IMUL, IMUL_CK, INE, INEG,
+    ISUB, ISUB_CK, ITRUNCDIV,
 )
 from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
@@ -24,8 +25,8 @@ from ..build import apply, cast, convert, type_name
 from . import ufuncs
 from .creation import scalar_of
 
-__all__ = ["RULES", "CALLS", "METHODS", "converted", "element", "assigned", "find_binary", "find_unary", "find_compare", "unlike", "nat",
-           "target", "attribute", "method", "SCALAR_METHODS"]
+__all__ = ["RULES", "CALLS", "METHODS", "converted", "element", "assigned", "find_binary", "find_unary", "find_compare",
+           "unlike", "nat", "target", "attribute", "method", "SCALAR_METHODS"]
 
 NAT = Const(int64, np.int64(-(1 << 63)))
 ZERO, ONE = Const(int64, np.int64(0)), Const(int64, np.int64(1))
@@ -42,12 +43,13 @@ _CHECKED = {IADD: (IADD_CK, np.add, 1), ISUB: (ISUB_CK, np.subtract, -1), IMUL: 
 
 @functools.cache
 def overflow_text(op, kinds: str) -> str | None:
-    """What NumPy says where the operation leaves 64 bits; None where it wraps, as before NumPy 2.5. kinds: of the operands, "" of a
-    change of units."""
+    """What NumPy says where the operation leaves 64 bits; None where it wraps, as before NumPy 2.5. kinds: of the
+    operands, "" of a change of units."""
     top = np.int64((1 << 63) - 1)
     try:
         if kinds:
-            x, y = (n.view(f"{kind}8[s]") if kind in "mM" else n for n, kind in zip((top, np.int64(_CHECKED[op][2])), kinds))
+            x, y = (n.view(f"{kind}8[s]") if kind in "mM" else n
+                    for n, kind in zip((top, np.int64(_CHECKED[op][2])), kinds))
             _CHECKED[op][1](x, y)
         else:
             top.view("m8[D]").astype("m8[s]")
@@ -111,7 +113,8 @@ def _ratio(s: str, t: str) -> tuple[int, int]:
 
 
 def _scaled(a: Expr, up: int, down: int) -> Expr:
-    """a * up / down, rounding down, as NumPy's casts compute it: the product may wrap, the sign of a decides what rounds it down."""
+    """a * up / down, rounding down, as NumPy's casts compute it: the product may wrap, the sign of a decides what
+    rounds it down."""
     negative = apply(ILT, a, ZERO)
     common = math.gcd(up, down)
     if up != common:
@@ -123,8 +126,8 @@ def _scaled(a: Expr, up: int, down: int) -> Expr:
 
 
 def converted(x: Expr, t: NpTime) -> Expr:
-    """A date or duration in another unit, as astype converts it: rounding down. Between dates and durations, and from or to
-    the generic unit, the number stays."""
+    """A date or duration in another unit, as astype converts it: rounding down. Between dates and durations, and from
+    or to the generic unit, the number stays."""
     s = x.type
     if (s.unit, s.count) == (t.unit, t.count) or s.kind != t.kind or "generic" in (s.unit, t.unit):
         return cast(_number(x), t)
@@ -148,7 +151,8 @@ def converted(x: Expr, t: NpTime) -> Expr:
     return cast(apply(SELECT, _is_nat(number), NAT, found), t)
 
 
-# The civil calendar by cycles of 400 years that begin on the first of March (H. Hinnant, chrono-compatible date algorithms).
+# The civil calendar by cycles of 400 years that begin on the first of March (H. Hinnant, chrono-compatible date
+# algorithms).
 # Written as expressions: a call has no type before inference has looked at it, and rules ask for the types of dates.
 
 def _days(months: Expr) -> Expr:
@@ -227,7 +231,8 @@ def _differs(x, y):
 
 
 def _extreme(op, nat_is_greatest):
-    """nat_is_greatest: NaT is above all numbers, not below: those less one are compared, and kept, which LLVM knows as a maximum."""
+    """nat_is_greatest: NaT is above all numbers, not below: those less one are compared, and kept, which LLVM knows as
+    a maximum."""
 
     def rule(x, y):
         a, b = _number(x), _number(y)
@@ -283,7 +288,8 @@ def _sign(x):
     a = _number(x)
     if _SIGN_IS_FLOAT:
         above, below = (apply(relation, a, ZERO) for relation in (IGT, ILT))
-        found = apply(SELECT, above, Const(float64, np.float64(1)), apply(SELECT, below, Const(float64, np.float64(-1)), Const(float64, np.float64(0))))
+        found = apply(SELECT, above, Const(float64, np.float64(1)),
+                      apply(SELECT, below, Const(float64, np.float64(-1)), Const(float64, np.float64(0))))
         return apply(SELECT, _is_nat(a), NAN, found)
     below = apply(SELECT, apply(ILT, a, ZERO), Const(int64, np.int64(-1)), ZERO)
     return cast(apply(SELECT, apply(IGT, a, ZERO), ONE, below), x.type)
@@ -313,26 +319,30 @@ def _either(rule):
 # ufunc -> kinds of the operands of its loop -> rule
 RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.add: {"Mm": _with_nat(IADD, _first), "mM": _with_nat(IADD, _second), "mm": _with_nat(IADD, _first)},
-    np.subtract: {"Mm": _with_nat(ISUB, _first), "mm": _with_nat(ISUB, _first), "MM": _with_nat(ISUB, lambda s, t: duration(s))},
-    np.multiply: {"mi": _times_int, "im": _mirrored(_times_int), "mf": _with_float(FMUL), "fm": _mirrored(_with_float(FMUL))},
+    np.subtract: {"Mm": _with_nat(ISUB, _first), "mm": _with_nat(ISUB, _first),
+                  "MM": _with_nat(ISUB, lambda s, t: duration(s))},
+    np.multiply: {"mi": _times_int, "im": _mirrored(_times_int), "mf": _with_float(FMUL),
+                  "fm": _mirrored(_with_float(FMUL))},
     np.divide: {"mi": _by_int, "mf": _with_float(FDIV), "mm": _ratio_of},
     np.floor_divide: {"mi": _by_int, "mf": _with_float(FDIV), "mm": _quotient},
     np.remainder: {"mm": _remainder},
     np.divmod: {"mm": lambda x, y: Apply(TUPLE_MAKE, _quotient(x, y), _remainder(x, y), cls=None)},
-    np.negative: {"m": _plain(INEG)}, np.positive: {"m": lambda x: x}, np.absolute: {"m": _plain(IABS)}, np.sign: {"m": _sign},
-    np.isnat: _either(lambda x: cast(_is_nat(_number(x)), k.bool_)), np.isnan: _either(lambda x: cast(_is_nat(_number(x)), k.bool_)),
+    np.negative: {"m": _plain(INEG)}, np.positive: {"m": lambda x: x}, np.absolute: {"m": _plain(IABS)},
+    np.sign: {"m": _sign}, np.isnat: _either(lambda x: cast(_is_nat(_number(x)), k.bool_)),
+    np.isnan: _either(lambda x: cast(_is_nat(_number(x)), k.bool_)),
     np.isfinite: _either(lambda x: cast(apply(INE, _number(x), NAT), k.bool_)),
-    np.isinf: _either(lambda x: Const(k.bool_, np.bool_(False))),
-    np.less: _alike(_relation(ILT)), np.less_equal: _alike(_relation(ILE)), np.greater: _alike(_relation(IGT)),
-    np.greater_equal: _alike(_relation(IGE)), np.equal: _alike(_relation(IEQ)), np.not_equal: _alike(_differs),
-    np.maximum: _alike(_extreme(IGE, True)), np.minimum: _alike(_extreme(ILE, False)),
-    np.fmax: _alike(_extreme(IGE, False)), np.fmin: _alike(_extreme(ILE, True)),
+    np.isinf: _either(lambda x: Const(k.bool_, np.bool_(False))), np.less: _alike(_relation(ILT)),
+    np.less_equal: _alike(_relation(ILE)), np.greater: _alike(_relation(IGT)), np.greater_equal: _alike(_relation(IGE)),
+    np.equal: _alike(_relation(IEQ)), np.not_equal: _alike(_differs), np.maximum: _alike(_extreme(IGE, True)),
+    np.minimum: _alike(_extreme(ILE, False)), np.fmax: _alike(_extreme(IGE, False)),
+    np.fmin: _alike(_extreme(ILE, True)),
 }
 
 _UFUNCS = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder, "**": np.power,
-    "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,
-    "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater, ">=": np.greater_equal,
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
+    "**": np.power, "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or,
+    "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
+    ">=": np.greater_equal,
 }
 _UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
 
@@ -358,7 +368,8 @@ _SAMPLES = {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}
 
 
 def unlike(op: str, s: k.Type, t: k.Type):
-    """What == or != says of values of two types that are never equal, as dates and numbers are; None where values decide."""
+    """What == or != says of values of two types that are never equal, as dates and numbers are; None where values
+    decide."""
     if op not in ("==", "!="):
         return None
     function = _UFUNCS[op]
@@ -408,12 +419,14 @@ def assigned(x: Expr, t: k.Type) -> Expr:
 
 def _no_cast(s: NpTime, t: NpTime) -> str:
     units = [str(dtype_of(u)).partition("64")[2] for u in (s, t)]
-    return f"Cannot cast NumPy {dtype_of(s).type.__name__} scalar from metadata {units[0]} to {units[1]} according to the rule 'same_kind'"
+    return (f"Cannot cast NumPy {dtype_of(s).type.__name__} scalar from metadata {units[0]} to {units[1]} according "
+            f"to the rule 'same_kind'")
 
 
 def _parsed(x: Expr, t: NpTime) -> Expr:
     if not x.known:
-        raise Mismatch("text as a date is compiled where it is constant", "make the date outside, or write the text into the call")
+        raise Mismatch("text as a date is compiled where it is constant",
+                       "make the date outside, or write the text into the call")
     return _made(dtype_of(t).type, x.value, np.datetime_data(dtype_of(t)))
 
 
@@ -434,7 +447,8 @@ def _unit(args, kwargs, kind):
     if not given.known or not isinstance(given.value, (str, tuple)):
         raise Mismatch("the unit of a date must be known at compile time", "write it as a text: 'D', 's', 'ns', ...")
     try:
-        return NpTime(kind, *np.datetime_data(np.dtype((f"{kind}8[{given.value}]") if type(given.value) is str else _pair(kind, given.value))))
+        return NpTime(kind, *np.datetime_data(np.dtype((f"{kind}8[{given.value}]") if type(given.value) is str
+                                                       else _pair(kind, given.value))))
     except TypeError as error:
         raise Mismatch(str(error)) from None
 
@@ -468,7 +482,8 @@ def _constructor(cls, kind):
                 return Throw(ValueError, "Converting an integer to a NumPy datetime requires a specified unit")
             return cast(x, unit or NpTime(kind))
         if s is k.Str:
-            raise Mismatch(f"np.{cls.__name__} of a text is compiled where it is constant", "pass the date as an argument")
+            raise Mismatch(f"np.{cls.__name__} of a text is compiled where it is constant",
+                           "pass the date as an argument")
         if k.is_scalar(s):
             return Throw(ValueError, f"Could not convert object to NumPy {name}")
         raise Mismatch(f"np.{cls.__name__} of a {type_name(s)} is not compiled", "use a.astype(...) for arrays")
@@ -494,8 +509,8 @@ def _outside(name):
 
 
 CALLS = {
-    np.datetime64: _constructor(np.datetime64, "M"), np.timedelta64: _constructor(np.timedelta64, "m"), np.datetime_data: _datetime_data,
-    np.datetime_as_string: _outside("datetime_as_string"),
+    np.datetime64: _constructor(np.datetime64, "M"), np.timedelta64: _constructor(np.timedelta64, "m"),
+    np.datetime_data: _datetime_data, np.datetime_as_string: _outside("datetime_as_string"),
 }
 METHODS: dict = {}
 

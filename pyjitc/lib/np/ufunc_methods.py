@@ -1,7 +1,7 @@
 """Methods of ufuncs: outer, reduce, accumulate, reduceat, at.
 
-NumPy says which loop a reduction takes, what it starts with and whether its axes may be taken in any order. Sums, products
-and the like go to reductions.py; the loops here are for all other ufuncs, one axis after the other.
+NumPy says which loop a reduction takes, what it starts with and whether its axes may be taken in any order. Sums,
+products and the like go to reductions.py; the loops here are for all other ufuncs, one axis after the other.
 """
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .ufuncs import fold_loop, loop, typed
 
 __all__ = ["method"]
 
-_REDUCTIONS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "max", np.logical_or: "any", np.logical_and: "all"}
+_REDUCTIONS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "max", np.logical_or: "any",
+               np.logical_and: "all"}
 _REDUCE = ("array", "axis", "dtype", "out", "keepdims", "initial", "where")
 _ALONG = {"accumulate": ("array", "axis", "dtype", "out"), "reduceat": ("array", "indices", "axis", "dtype", "out")}
 
@@ -46,7 +47,8 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr:
     a = slots["array"]
     if not is_array(a):
         if len(slots) > 1:
-            raise Mismatch(f"np.{function.__name__}.{name} of a {type_name(a.type)} with more arguments is not compiled", "make an array of it")
+            raise Mismatch(f"np.{function.__name__}.{name} of a {type_name(a.type)} with more arguments is not "
+                           f"compiled", "make an array of it")
         return Call(of_sequence, receiver, Const(k.Bool, name == "reduce"), a)
     if name == "reduce":
         return _reduce(function, a, slots)
@@ -98,8 +100,8 @@ def outer(f, x, y, out=None, where=True, casting="same_kind", order="K", dtype=N
 
 @outlined
 def apart(x):
-    """A copy: cheap beside the product, which may then be written over what x is part of (`a[:] = np.add.outer(a[0], a[1])`) without
-    being kept first."""
+    """A copy: cheap beside the product, which may then be written over what x is part of (`a[:] = np.add.outer(a[0],
+    a[1])`) without being kept first."""
     fresh = np.empty(len(x), x.dtype)
     for i in range(len(x)):
         ARRAY_STORE(fresh, i, ARRAY_LOAD(x, i))
@@ -116,7 +118,8 @@ def extended(x, n):
 
 def _given(slots, key):
     x = slots.get(key)
-    return None if x is None or x.type is k.NoneType or isinstance(x.type, k.Singleton) and x.type.value is np._NoValue else x
+    return (None if x is None or x.type is k.NoneType or isinstance(x.type, k.Singleton)
+            and x.type.value is np._NoValue else x)
 
 
 def _out(slots):
@@ -136,7 +139,8 @@ def _resolved(function, name, a, slots):
     found = fold_loop(function, a.type.dtype, None if dtype is None else scalar_of(dtype), out and out.type.dtype)
     types = (*found.inputs, *found.outputs)
     if types[0] is not types[2] or name != "reduce" and types[0] is not types[1]:
-        raise Mismatch(f"the resolved dtypes are not compatible with {function.__name__}.{name}. Resolved {tuple(map(dtype_of, types))}")
+        raise Mismatch(f"the resolved dtypes are not compatible with {function.__name__}.{name}. Resolved "
+                       f"{tuple(map(dtype_of, types))}")
     if out is not None and not out.type.writable:
         return found, Throw(ValueError, "output array is read-only")
     return found, out
@@ -144,10 +148,13 @@ def _resolved(function, name, a, slots):
 
 def _reduce(function, a, slots):
     slots.setdefault("axis", Const(k.Int, 0))
-    slots = {key: x for key, x in slots.items() if key != "initial" or not (isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
-    if function in _REDUCTIONS and _out(slots) is None and not (function in (np.logical_or, np.logical_and) and "initial" in slots) and ("dtype" not in slots or _REDUCTIONS[function] in ("sum", "prod")) and not (
+    slots = {key: x for key, x in slots.items() if key != "initial"
+             or not (isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
+    if function in _REDUCTIONS and _out(slots) is None and not (function in (np.logical_or, np.logical_and)
+                                                                and "initial" in slots) and ("dtype" not in slots or _REDUCTIONS[function] in ("sum", "prod")) and not (
             "initial" in slots and slots["initial"].type is k.NoneType) and a.type.ndim:
-        return reductions.CALLS[getattr(np, _REDUCTIONS[function])]([a], {key: x for key, x in slots.items() if key not in ("array", "out")})
+        return reductions.CALLS[getattr(np, _REDUCTIONS[function])]([a], {key: x for key, x in slots.items()
+                                                                          if key not in ("array", "out")})
     found, out = _resolved(function, "reduce", a, slots)
     if isinstance(out, Throw):
         return out
@@ -157,20 +164,25 @@ def _reduce(function, a, slots):
     axes = tuple(range(a.type.ndim)) if axes is None else axes
     t, name = found.outputs[0], function.__name__
     if len(axes) > 1 and not _any_order(function, t):
-        return Throw(ValueError, f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
+        return Throw(ValueError,
+                     f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
     keep = reductions.flag(slots, "keepdims")
     if out is not None and out.type.ndim != a.type.ndim - (0 if keep else len(axes)):
         more = " (must match the operand's when keepdims=True)" if keep else ""
-        return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {out.type.ndim} "
+        return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of "
+                                 f"dimensions: Found {out.type.ndim} "
                      f"but expected {a.type.ndim - (0 if keep else len(axes))}{more}")
     where, initial = _given(slots, "where"), _given(slots, "initial")
     if where is not None and where.known and where.value is True:
         where = None
-    start = NONE if function.identity is None or "initial" in slots and initial is None else _dtype_constant(t, function.identity)
+    start = (NONE if function.identity is None or "initial" in slots and initial is None
+             else _dtype_constant(t, function.identity))
     if where is not None and start is NONE and initial is None:
-        return Throw(ValueError, f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify 'initial'")
-    return Call(reduce, constant_of(typed(function, found)), Const(k.Str, name), a, Const(k.Tuple((k.Int,) * len(axes)), axes),
-                Const(k.DType(t), dtype_of(t)), Const(k.Bool, keep), start, initial or NONE, where or NONE, out or NONE)
+        return Throw(ValueError, f"reduction operation '{name}' does not have an identity, so to use a where mask one "
+                                 f"has to specify 'initial'")
+    return Call(reduce, constant_of(typed(function, found)), Const(k.Str, name), a,
+                Const(k.Tuple((k.Int,) * len(axes)), axes), Const(k.DType(t), dtype_of(t)), Const(k.Bool, keep), start,
+                initial or NONE, where or NONE, out or NONE)
 
 
 def _dtype_constant(t, value):
@@ -187,11 +199,13 @@ def _any_order(function, t):
 
 def reduce(f, name, a, axes, t, keepdims, identity, initial, where, out):
     if where is not None:
-        result = reduce_axes(f, name, a, axes, t, initial if identity is None else identity, initial, np.broadcast_to(where, a.shape))
+        result = reduce_axes(f, name, a, axes, t, initial if identity is None else identity, initial,
+                             np.broadcast_to(where, a.shape))
     else:
         result = reduce_axes(f, name, a, axes, t, identity, initial, None)
     if keepdims:
-        result = insert_axes(result, axes) if isinstance(result, np.ndarray) else np.full((1,) * a.ndim, result) if a.ndim else result
+        result = (insert_axes(result, axes) if isinstance(result, np.ndarray) else np.full((1,) * a.ndim, result)
+                  if a.ndim else result)
     if out is None:
         return result
     out[...] = result
@@ -208,7 +222,8 @@ def reduce_axes(f, name, a, axes, t, identity, initial, where):
         return out if a.ndim else out[()]
     if len(axes) == 1:
         return reduce_axis(f, name, a, axes[0], t, identity if initial is None else as_type(initial, t), where)
-    return reduce_axes(f, name, reduce_axis(f, name, a, axes[-1], t, identity, where), axes[:-1], t, identity, initial, None)
+    return reduce_axes(f, name, reduce_axis(f, name, a, axes[-1], t, identity, where), axes[:-1], t, identity, initial,
+                       None)
 
 
 def reduce_axis(f, name, a, axis, t, start, where):

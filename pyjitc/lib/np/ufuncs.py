@@ -47,7 +47,8 @@ _loops: dict[tuple, Loop] = {}
 _WEAK = {k.Int: int, k.Float: float, k.Complex: complex}
 
 
-def loop(ufunc: np.ufunc, types: tuple[k.Type, ...], dtype: k.Type | None = None, casting: str = "same_kind", outs=()) -> Loop:
+def loop(ufunc: np.ufunc, types: tuple[k.Type, ...], dtype: k.Type | None = None, casting: str = "same_kind",
+         outs=()) -> Loop:
     """The loop for operands of these scalar types, Python's (weak beside NumPy's) or NumPy's. Raises Mismatch.
 
     dtype: what the loop has to give; outs: types of the places for the results, None where there is no place."""
@@ -74,7 +75,8 @@ def _find(ufunc, types, dtype, casting, outs):
         resolved = ufunc.resolve_dtypes(tuple(asked), **asks)
     except (TypeError, ValueError) as error:
         hint = "a duration is np.timedelta64(n, 'D'), with its unit" if any(map(k.is_time, types)) else (
-            "write x = x + y for x += y, or use an array of the type of the result" if any(outs) and "output" in str(error) else "")
+            "write x = x + y for x += y, or use an array of the type of the result" if any(outs)
+            and "output" in str(error) else "")
         message = str(error).replace("rule 'no'", "rule 'equiv'") if by_no else str(error)
         given = None
         if type(error) not in (TypeError, ValueError):  # a UFuncTypeError, which is made of the ufunc and dtypes
@@ -165,7 +167,8 @@ def _operator(symbol):
 
 
 def _power(x, y):
-    """Of arrays, whose float32 NumPy computes in float32 too; one number alone is rounded from double (operators.py)."""
+    """Of arrays, whose float32 NumPy computes in float32 too; one number alone is rounded from double
+    (operators.py)."""
     if x.type is k.float32 and not y.known:
         return Call(vector_single.power, x, y)
     return scalar_operators.BINARY["f"]["**"](x, y)
@@ -367,8 +370,8 @@ def _complex_exp(z):
 
 
 def _vector(module, name, complex_op=None):
-    """A function of vector_*.py: float64 as it is; float32 computed in double, or in float32 where vector_single has it; float16
-    by way of float32, as NumPy's."""
+    """A function of vector_*.py: float64 as it is; float32 computed in double, or in float32 where vector_single has
+    it; float16 by way of float32, as NumPy's."""
 
     def rule(*operands):
         t = operands[0].type
@@ -384,11 +387,11 @@ def _vector(module, name, complex_op=None):
 RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.add: _operator("+"), np.subtract: _operator("-"), np.multiply: _operator("*"), np.floor_divide: _operator("//"),
     np.divide: {"f": _of(FDIV), "c": _called(numbers.complex_div)}, np.remainder: _operator("%"),
-    np.power: {**_operator("**"), "f": _power}, np.float_power: {**_vector(vector_power, "power"), "c": _called(numbers.complex_pow)},
-    np.fmod: {"i": _fmod, "f": _of(FREM)}, np.divmod: {"i": _divmod, "f": _divmod},
-    np.bitwise_and: _operator("&"), np.bitwise_or: _operator("|"), np.bitwise_xor: _operator("^"),
-    np.left_shift: _operator("<<"), np.right_shift: _operator(">>"),
-    np.invert: {"b": _of(BNOT), "i": _of(INOT)},
+    np.power: {**_operator("**"), "f": _power},
+    np.float_power: {**_vector(vector_power, "power"), "c": _called(numbers.complex_pow)},
+    np.fmod: {"i": _fmod, "f": _of(FREM)}, np.divmod: {"i": _divmod, "f": _divmod}, np.bitwise_and: _operator("&"),
+    np.bitwise_or: _operator("|"), np.bitwise_xor: _operator("^"), np.left_shift: _operator("<<"),
+    np.right_shift: _operator(">>"), np.invert: {"b": _of(BNOT), "i": _of(INOT)},
     np.negative: {"i": _of(INEG), "f": _of(FNEG), "c": scalar_operators.UNARY["c"]["-"]},
     np.positive: {"i": _same, "f": _same, "c": _same},
     np.absolute: {"b": _same, "i": _of(IABS), "f": _of(m.FABS),
@@ -398,7 +401,8 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
                 "c": lambda x: Call(numbers.complex_mul, x, x)},
     np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
-    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _vector(vector_power, "cbrt"), np.exp: {**_vector(vector_exp, "exp"), "c": _complex_exp},
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _vector(vector_power, "cbrt"),
+    np.exp: {**_vector(vector_exp, "exp"), "c": _complex_exp},
     np.exp2: {**_vector(vector_exp, "exp2"), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
     np.expm1: {**_vector(vector_exp, "expm1"), "c": _complex_expm1}, np.log: _vector(vector_log, "log", m.CLOG),
     np.log2: {**_vector(vector_log, "log2"), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
@@ -406,12 +410,11 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.log1p: {**_vector(vector_log, "log1p"), "c": _complex_log1p}, np.sin: _vector(vector_trig, "sin", m.CSIN),
     np.cos: _vector(vector_trig, "cos", m.CCOS), np.tan: _vector(vector_trig, "tan", m.CTAN),
     np.arcsin: _vector(vector_trig, "asin", m.CASIN), np.arccos: _vector(vector_trig, "acos", m.CACOS),
-    np.arctan: _vector(vector_trig, "atan", m.CATAN),
-    np.sinh: _vector(vector_exp, "sinh", m.CSINH), np.cosh: _vector(vector_exp, "cosh", m.CCOSH),
-    np.tanh: _vector(vector_exp, "tanh", m.CTANH), np.arcsinh: _vector(vector_log, "asinh", m.CASINH),
-    np.arccosh: _vector(vector_log, "acosh", m.CACOSH), np.arctanh: _vector(vector_log, "atanh", m.CATANH),
-    np.arctan2: _vector(vector_trig, "atan2"), np.hypot: _vector(vector_power, "hypot"), np.copysign: _floats(m.COPYSIGN),
-    np.nextafter: _floats(m.NEXTAFTER),
+    np.arctan: _vector(vector_trig, "atan", m.CATAN), np.sinh: _vector(vector_exp, "sinh", m.CSINH),
+    np.cosh: _vector(vector_exp, "cosh", m.CCOSH), np.tanh: _vector(vector_exp, "tanh", m.CTANH),
+    np.arcsinh: _vector(vector_log, "asinh", m.CASINH), np.arccosh: _vector(vector_log, "acosh", m.CACOSH),
+    np.arctanh: _vector(vector_log, "atanh", m.CATANH), np.arctan2: _vector(vector_trig, "atan2"),
+    np.hypot: _vector(vector_power, "hypot"), np.copysign: _floats(m.COPYSIGN), np.nextafter: _floats(m.NEXTAFTER),
     np.logaddexp: {"f": _in_single(numbers.logaddexp)}, np.logaddexp2: {"f": _in_single(numbers.logaddexp2)},
     np.degrees: {"f": _scaled(lambda t: t(180.0) / t(np.pi))},
     np.radians: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},

@@ -9,8 +9,8 @@ from ...ops.math import BITS, COPYSIGN, FABS, FROM_BITS, POLYNOMIAL
 from ...ops.structure import SELECT
 from .vector import LN2, LN2_HIGH, LN2_LOW, MAGIC, MAGIC_BITS, add, div, fma, mul, neg, sqrt, sub
 
-__all__ = ["log", "log_single", "log2", "log2_single", "log10", "log10_single", "log1p", "log1p_single", "asinh", "asinh_single",
-           "acosh", "acosh_single", "atanh", "atanh_single", "split"]
+__all__ = ["log", "log_single", "log2", "log2_single", "log10", "log10_single", "log1p", "log1p_single", "asinh",
+           "asinh_single", "acosh", "acosh_single", "atanh", "atanh_single", "split"]
 
 # R(z) / z, coefficients of FreeBSD's e_log.c
 SERIES = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,

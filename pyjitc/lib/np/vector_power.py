@@ -10,36 +10,40 @@ from .vector_log import INV_LN2, series_single, split, split_any, to_float
 
 __all__ = ["power", "power_single", "cbrt", "cbrt_single", "hypot", "hypot_single"]
 
-# log(x) and e**p by tables: x * INVERSES[i] is 1 + f, f small and exact, as the inverses have few bits, and -log(INVERSES[i]) is
-# LOGS[i] + LOGS_LOW[i], the first a multiple of 2**-42, as LN2_TOP is. i counts from LOWEST in steps of 2**49 in the bits of x, so that
-# 1.0 lies inside of an interval. 2**(j / 8) is POWERS[j] * (1 + POWERS_LOW[j]), less j in the exponent's last bits.
+# log(x) and e**p by tables: x * INVERSES[i] is 1 + f, f small and exact, as the inverses have few bits, and
+# -log(INVERSES[i]) is LOGS[i] + LOGS_LOW[i], the first a multiple of 2**-42, as LN2_TOP is. i counts from LOWEST in
+# steps of 2**49 in the bits of x, so that 1.0 lies inside of an interval. 2**(j / 8) is POWERS[j] * (1 +
+# POWERS_LOW[j]), less j in the exponent's last bits.
 LOWEST = 0x3FE6C22222222223
 EXPONENT = -(1 << 52)
 INVERSES = (1.375, 1.25, 1.125, 1.0625, 1.0, 0.90625, 0.8125, 0.75)
 LOGS = (-0.31845373111855224, -0.22314355131425145, -0.11778303565643, -0.06062462181648698, 0.0, 0.09844007281321865,
         0.20763936477828793, 0.28768207245184385)
-LOGS_LOW = (1.7625431312172662e-14, 4.169796584527195e-14, 4.654729747598445e-14, 5.213620639136504e-14, 0.0, 3.3871241029241416e-14,
-            -4.3425422595242564e-14, -6.292357389008195e-14)
-POWERS = (1.0, 0.9827538663326288, 0.9696035575013605, 0.9609197773255048, 0.9571067811865476, 0.9586054127039704, 0.9658964152537145,
-          0.9795040432046712)
+LOGS_LOW = (1.7625431312172662e-14, 4.169796584527195e-14, 4.654729747598445e-14, 5.213620639136504e-14, 0.0,
+            3.3871241029241416e-14, -4.3425422595242564e-14, -6.292357389008195e-14)
+POWERS = (1.0, 0.9827538663326288, 0.9696035575013605, 0.9609197773255048, 0.9571067811865476, 0.9586054127039704,
+          0.9658964152537145, 0.9795040432046712)
 POWERS_LOW = (0.0, -2.7939114859515733e-17, 3.3484623336251524e-17, 1.9572585293112036e-17, -6.835808657661922e-17,
               5.1548301170786783e-17, 4.875160526227062e-17, 1.790126907604513e-17)
 THIRD = 0.3333333333333333
 LN2_TOP, LN2_REST = 0.6931471805598903, 5.497923018708371e-14
-EIGHTHS, MINUS_EIGHTH, MINUS_EIGHTH_LOW = 11.541560327111707, -0.08664339756978734, -2.0582436978621353e-13  # 8 / ln(2), -ln(2) / 8 in two
-LOG_REST = (0.3333333333333333, -0.2500000000000014, 0.2000000000000013, -0.16666666666051785, 0.14285714285140344, -0.12500000771274686,
-            0.11111111831028336, -0.09999605325655264, 0.09090540700173871, -0.08421586790405214,
+# 8 / ln(2), -ln(2) / 8 in two
+EIGHTHS, MINUS_EIGHTH, MINUS_EIGHTH_LOW = 11.541560327111707, -0.08664339756978734, -2.0582436978621353e-13
+LOG_REST = (0.3333333333333333, -0.2500000000000014, 0.2000000000000013, -0.16666666666051785, 0.14285714285140344,
+            -0.12500000771274686, 0.11111111831028336, -0.09999605325655264, 0.09090540700173871, -0.08421586790405214,
             0.0777468233081675)  # (log(1 + f) - f + f**2 / 2) / f**3, |f| < 0.0669
 EXP_REST = (0.5000000000000051, 0.16666666666666724, 0.0416666666173296, 0.008333333327851467, 0.0013889588505409305,
             0.00019842047189636849)  # (e**r - 1 - r) / r**2, |r| <= ln(2) / 16
-INVERSE_CBRT = (1.53776026627287, -0.8012745696637373, 0.3118472681731596, -0.04863305334283885)  # m**(-1/3), 1 <= m <= 2
+# m**(-1/3), 1 <= m <= 2
+INVERSE_CBRT = (1.53776026627287, -0.8012745696637373, 0.3118472681731596, -0.04863305334283885)
 CBRT_2, CBRT_HALF = 1.2599210498948732, 0.7937005259840998
 INF = float("inf")
 
 
 def power(x, y):
-    """exp(y * log(x)), the logarithm and the product in twice the precision, so that exact results are exact, both by tables of
-    eight; after glibc's e_pow.c. What is very small, very large or not finite, and numbers that are not positive are left.
+    """exp(y * log(x)), the logarithm and the product in twice the precision, so that exact results are exact, both by
+    tables of eight; after glibc's e_pow.c. What is very small, very large or not finite, and numbers that are not
+    positive are left.
     (The limits are none that LLVM would take for tests of the class of a number: it has no vectors of those.)"""
     a = FABS(x)
     u = ISUB(BITS(a), LOWEST)

@@ -17,25 +17,27 @@ HALF_PI_3 = -1.4973849048591698e-33
 LIMIT = 2.0**43  # above, the reduction by three parts is not enough
 
 # (sin(r) / r - 1) / r**2 and (cos(r) - 1) / r**2 in r**2, |r| <= pi / 4
-SINE = (-0.16666666666666666, 0.008333333333330925, -0.00019841269836722437, 2.755731608382574e-06, -2.505112794596564e-08,
-        1.591784866512194e-10)
+SINE = (-0.16666666666666666, 0.008333333333330925, -0.00019841269836722437, 2.755731608382574e-06,
+        -2.505112794596564e-08, 1.591784866512194e-10)
 COSINE = (-0.5, 0.041666666666666664, -0.0013888888888887382, 2.480158729874308e-05, -2.755731726001471e-07,
           2.0876143829213935e-09, -1.1382456865840483e-11)
-SINE_TAN = (1.0, -0.16666666663832777, 0.008333331865963797, -0.00019840082015127998, 2.72493143604168e-06)  # to float32's accuracy
+# to float32's accuracy
+SINE_TAN = (1.0, -0.16666666663832777, 0.008333331865963797, -0.00019840082015127998, 2.72493143604168e-06)
 COSINE_TAN = (1.0, -0.5, 0.04166666666430242, -0.0013888887664717277, 2.4800596437593728e-05, -2.73004488746506e-07)
-SINE_SINGLE = (0.999999999982817, -0.16666666616567571, 0.008333330964838084, -0.0001984085996542722, 2.752520661631257e-06,
-               -2.3888080388298648e-08)  # sin(r) / r, |r| <= pi / 2
-# asin(s) / s - 1 and atan(t) / t - 1 over the square, in the square, s and t <= 1/2; the quotients themselves to float32's accuracy
+SINE_SINGLE = (0.999999999982817, -0.16666666616567571, 0.008333330964838084, -0.0001984085996542722,
+               2.752520661631257e-06, -2.3888080388298648e-08)  # sin(r) / r, |r| <= pi / 2
+# asin(s) / s - 1 and atan(t) / t - 1 over the square, in the square, s and t <= 1/2; the quotients themselves to
+# float32's accuracy
 ARC_SINE = (0.16666666666666669, 0.07499999999998425, 0.04464285714637338, 0.030381944137085216, 0.022372173002005596,
             0.017352391265909227, 0.013971235301124539, 0.011478952690257387, 0.010324318288744113, 0.00545087818772055,
             0.017419357964884856, -0.014881409392818066, 0.02877844261259304)
-ARC_TANGENT = (-0.33333333333333326, 0.19999999999991433, -0.14285714284077702, 0.11111110988233033, -0.09090904305375164,
-               0.07692197165867068, -0.06665037048227497, 0.05866372266802917, -0.051568882636820045, 0.04281616534792999,
-               -0.02891895079990045, 0.01112665995931184)
-ARC_SINE_SINGLE = (0.9999999999861052, 0.1666666737546815, 0.07499941088043721, 0.04466135996271218, 0.030099714623009526,
-                   0.02466882957826492, 0.007344132727956895, 0.03481868237992498)
-ARC_TANGENT_SINGLE = (0.9999999999878052, -0.3333333270912428, 0.19999947208385455, -0.14283999194555463, 0.11083426618220973,
-                      -0.08843533383690869, 0.06421514856078504, -0.029550183919889804)
+ARC_TANGENT = (-0.33333333333333326, 0.19999999999991433, -0.14285714284077702, 0.11111110988233033,
+               -0.09090904305375164, 0.07692197165867068, -0.06665037048227497, 0.05866372266802917,
+               -0.051568882636820045, 0.04281616534792999, -0.02891895079990045, 0.01112665995931184)
+ARC_SINE_SINGLE = (0.9999999999861052, 0.1666666737546815, 0.07499941088043721, 0.04466135996271218,
+                   0.030099714623009526, 0.02466882957826492, 0.007344132727956895, 0.03481868237992498)
+ARC_TANGENT_SINGLE = (0.9999999999878052, -0.3333333270912428, 0.19999947208385455, -0.14283999194555463,
+                      0.11083426618220973, -0.08843533383690869, 0.06421514856078504, -0.029550183919889804)
 EXP_700 = 1.0142320547350045e304
 PI, PI_LOW = 3.141592653589793, 1.2246467991473532e-16
 QUARTER_PI, QUARTER_PI_LOW = 0.7853981633974483, 3.061616997868383e-17
@@ -43,8 +45,8 @@ INF = float("inf")
 
 
 def quarter(x):
-    """(r, k): x = r + k * pi / 2, |r| <= pi / 4, k in the low bits. The first product and its difference are exact (Cody and
-    Waite's reduction, which the fma makes good for |x| up to LIMIT)."""
+    """(r, k): x = r + k * pi / 2, |r| <= pi / 4, k in the low bits. The first product and its difference are exact
+    (Cody and Waite's reduction, which the fma makes good for |x| up to LIMIT)."""
     shifted = fma(x, TWO_OVER_PI, MAGIC)
     n = sub(shifted, MAGIC)
     return fma(n, -HALF_PI_3, fma(n, -HALF_PI_2, fma(n, -HALF_PI, x))), BITS(shifted)
@@ -132,7 +134,8 @@ def tan(x):
     r = add(first, step)
     low = fma(n, -HALF_PI_3, sub(add(sub(first, r), step), fma(n, HALF_PI_2, step)))
     z = mul(r, r)
-    s = add(r, fma(mul(z, POLYNOMIAL(z, coefficients=SINE)), r, fma(low, mul(z, 0.66), low)))  # the effect of low on both
+    # the effect of low on both
+    s = add(r, fma(mul(z, POLYNOMIAL(z, coefficients=SINE)), r, fma(low, mul(z, 0.66), low)))
     c = fma(z, POLYNOMIAL(z, coefficients=COSINE), 1.0)
     y = SELECT(FEQ(x, 0.0), x, ratio(BITS(shifted), s, c))
     if FGT(FABS(x), LIMIT):
@@ -209,7 +212,8 @@ def atan_single(x):
 
 
 def angle(b, a):
-    """atan(b / a) for a and b >= 0: of the quotient itself, or pi / 4 + atan((b - a) / (b + a)), or pi / 2 - atan(a / b)."""
+    """atan(b / a) for a and b >= 0: of the quotient itself, or pi / 4 + atan((b - a) / (b + a)), or pi / 2 - atan(a /
+    b)."""
     t, middle, steep = reduced_quotient(b, a)
     z = mul(t, t)
     high = SELECT(steep, HALF_PI, SELECT(middle, QUARTER_PI, 0.0))

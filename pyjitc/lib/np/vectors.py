@@ -1,5 +1,5 @@
-"""Products of stacks of vectors (vecdot, matvec, vecmat), what np.linalg has under the names of the array API, and equations of
-tensors."""
+"""Products of stacks of vectors (vecdot, matvec, vecmat), what np.linalg has under the names of the array API, and
+equations of tensors."""
 from __future__ import annotations
 
 import numpy as np
@@ -32,7 +32,8 @@ def stacked_shape(a, b, back, whole, core):
     n, m = axis_length(a, back), axis_length(b, back)
     if n != m and n != 1 and m != 1:
         raise ValueError("operands could not be broadcast together with remapped shapes [original->remapped]: "
-                         f"{shape_text(whole[0])}->{remapped(a, core)} {shape_text(whole[1])}->{remapped(b, core)}  and requested shape "
+                         f"{shape_text(whole[0])}->{remapped(a, core)} {shape_text(whole[1])}->{remapped(b, core)}  "
+                         f"and requested shape "
                          f"{'()' if core is None else '(' + str(core) + ')'}")
     return (m if n == 1 else n,) + stacked_shape(a, b, back - 1, whole, core)
 
@@ -53,7 +54,8 @@ def turned(a):
 
 
 def mismatched(name, signature, first, second):
-    raise ValueError(f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {signature} "
+    raise ValueError(f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+                     f"{signature} "
                      f"(size {second} is different from {first})")
 
 
@@ -99,7 +101,8 @@ def vector_matrix(x, a):
 
 def matvec_of(a, x, whole):
     lead, other = without(a.shape, 2), x.shape[:-1]
-    c = np.empty(stacked_shape(lead, other, max(len(lead), len(other)) - 1, whole, a.shape[-2]) + (a.shape[-2],), a.dtype)
+    c = np.empty(stacked_shape(lead, other, max(len(lead), len(other)) - 1, whole, a.shape[-2]) + (a.shape[-2],),
+                 a.dtype)
     matvec_stack(c, a, x)
     return c
 
@@ -107,7 +110,8 @@ def matvec_of(a, x, whole):
 def vecmat_of(x, a, whole):
     """The same, its vectors first in messages."""
     lead, other = x.shape[:-1], without(a.shape, 2)
-    c = np.empty(stacked_shape(lead, other, max(len(lead), len(other)) - 1, whole, a.shape[-2]) + (a.shape[-2],), a.dtype)
+    c = np.empty(stacked_shape(lead, other, max(len(lead), len(other)) - 1, whole, a.shape[-2]) + (a.shape[-2],),
+                 a.dtype)
     matvec_stack(c, a, x)
     return c
 
@@ -121,7 +125,8 @@ def _stacks(name, function, signature, least):
         for n, (x, ndim) in enumerate(zip(operands, least)):
             has = 0 if k.is_number(x.type) else as_array(name, x).type.ndim
             if has < ndim:
-                return Throw(ValueError, f"{name}: Input operand {n} does not have enough dimensions (has {has}, gufunc core with signature "
+                return Throw(ValueError, f"{name}: Input operand {n} does not have enough dimensions (has {has}, "
+                                         f"gufunc core with signature "
                              f"{signature} requires {ndim})")
         return Call(function, *retyped(*operands))
 
@@ -190,7 +195,8 @@ def trace(x, *, offset=0, dtype=None):
 
 def cross(x1, x2, *, axis=-1):
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
-        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {x1.shape[axis]} and {x2.shape[axis]} "
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {x1.shape[axis]} "
+                         f"and {x2.shape[axis]} "
                          "dimensional instead.")
     return np.cross(x1, x2, axis=axis)
 
@@ -266,7 +272,8 @@ def tensorsolve(a, b, axes=None):
     rest = a.shape[b.ndim:] if b.ndim < a.ndim else a.shape
     n = size_of(rest, 0)
     if a.size != n * n:
-        raise LinAlgError("Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
+        raise LinAlgError("Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == "
+                          "prod(a.shape[:b.ndim])")
     return np.reshape(np.linalg.solve(np.reshape(a, (n, n)), np.ravel(b)), rest)
 
 
@@ -292,11 +299,14 @@ def _matmul(args, kwargs):
 
 CALLS = {
     np.vecdot: _vecdot, np.matvec: _stacks("matvec", matrix_vector, "(m,n),(n)->(m)", (2, 1)),
-    np.vecmat: _stacks("vecmat", vector_matrix, "(n),(n,m)->(m)", (1, 2)), np.matrix_transpose: _arrays("matrix_transpose", matrix_transpose, 1),
-    np.linalg.vecdot: _vecdot, np.linalg.matrix_transpose: _arrays("linalg.matrix_transpose", matrix_transpose, 1),
+    np.vecmat: _stacks("vecmat", vector_matrix, "(n),(n,m)->(m)", (1, 2)),
+    np.matrix_transpose: _arrays("matrix_transpose", matrix_transpose, 1), np.linalg.vecdot: _vecdot,
+    np.linalg.matrix_transpose: _arrays("linalg.matrix_transpose", matrix_transpose, 1),
     np.linalg.outer: _arrays("linalg.outer", outer, 2), np.linalg.diagonal: _arrays("linalg.diagonal", diagonal, 1),
-    np.linalg.trace: _arrays("linalg.trace", trace, 1), np.linalg.cross: _arrays("linalg.cross", cross, 2), np.linalg.matmul: _matmul,
-    np.linalg.tensordot: _tensordot, np.linalg.matrix_norm: _arrays("linalg.matrix_norm", matrix_norm, 1),
-    np.linalg.vector_norm: _arrays("linalg.vector_norm", vector_norm, 1), np.linalg.tensorinv: _arrays("linalg.tensorinv", tensorinv, 1),
+    np.linalg.trace: _arrays("linalg.trace", trace, 1), np.linalg.cross: _arrays("linalg.cross", cross, 2),
+    np.linalg.matmul: _matmul, np.linalg.tensordot: _tensordot,
+    np.linalg.matrix_norm: _arrays("linalg.matrix_norm", matrix_norm, 1),
+    np.linalg.vector_norm: _arrays("linalg.vector_norm", vector_norm, 1),
+    np.linalg.tensorinv: _arrays("linalg.tensorinv", tensorinv, 1),
     np.linalg.tensorsolve: _arrays("linalg.tensorsolve", tensorsolve, 2),
 }

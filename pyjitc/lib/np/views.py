@@ -102,7 +102,8 @@ def _unit_bounds(start, stop, n):
         if low - high > 2**62:
             return _clamped_bound(start, n, ZERO), ZERO
         count = n if low == high else Apply(IADD, n, Const(Int, high - low))
-        return _clamped_bound(start, n, ZERO), count if low == high else Apply(SELECT, Apply(ILT, count, ZERO), ZERO, count)
+        return (_clamped_bound(start, n, ZERO), count if low == high
+                else Apply(SELECT, Apply(ILT, count, ZERO), ZERO, count))
     first = _clamped_bound(start, n, ZERO)
     count = Apply(ISUB, _clamped_bound(stop, n, n), first)
     return first, Apply(SELECT, Apply(ILT, count, ZERO), ZERO, count)
@@ -283,7 +284,8 @@ def duplicate(a):
 def elements(x: Expr) -> list[Expr]:
     """The items of a tuple or of a list written out."""
     if isinstance(x.type, Tuple):
-        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i) for i, t in enumerate(x.type.elements)]
+        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i)
+                for i, t in enumerate(x.type.elements)]
     if isinstance(x.type, Struct) and x.type.name == "list":
         return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
     return [x]
@@ -413,7 +415,8 @@ def _turned(a: Expr) -> Expr:
     if n == 2:
         return transpose(a)
     axes = [*range(n - 2), n - 1, n - 2]
-    return Apply(ARRAY_VIEW, a, ZERO, *(Apply(ARRAY_DIM, a, axis=k) for k in axes), *(Apply(ARRAY_STRIDE, a, axis=k) for k in axes),
+    return Apply(ARRAY_VIEW, a, ZERO, *(Apply(ARRAY_DIM, a, axis=k) for k in axes),
+                 *(Apply(ARRAY_STRIDE, a, axis=k) for k in axes),
                  type=Array(a.type.dtype, n, "A", a.type.writable, a.type.aligned))
 
 

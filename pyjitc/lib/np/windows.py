@@ -117,6 +117,6 @@ def i0(x):
 
 
 CALLS = {
-    np.hanning: compiled(hanning), np.hamming: compiled(hamming), np.blackman: compiled(blackman), np.bartlett: compiled(bartlett),
-    np.kaiser: compiled(kaiser), np.i0: compiled(i0),
+    np.hanning: compiled(hanning), np.hamming: compiled(hamming), np.blackman: compiled(blackman),
+    np.bartlett: compiled(bartlett), np.kaiser: compiled(kaiser), np.i0: compiled(i0),
 }

@@ -1,4 +1,5 @@
-"""Named tuples, and what named tuples and enum members have from classes of the program: methods, properties, operators."""
+"""Named tuples, and what named tuples and enum members have from classes of the program: methods, properties,
+operators."""
 from __future__ import annotations
 
 import enum
@@ -25,13 +26,15 @@ _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 def _class_of(x: Expr) -> type | None:
     """The class that says what `x` can do: of a named tuple, or of an enum member."""
     t = x.type
-    return t.cls if isinstance(t, Tuple) else type(t.value) if isinstance(t, Singleton) and hasattr(type(t.value), "_member_map_") else None
+    return (t.cls if isinstance(t, Tuple) else type(t.value) if isinstance(t, Singleton)
+            and hasattr(type(t.value), "_member_map_") else None)
 
 
 def named_tuple(cls: type, args, kwargs) -> Expr:
     name = refused_method(cls)
     if name:
-        raise Mismatch(f"'{cls.__qualname__}' has its own {name}, which compiled code does not ask", "use a tuple, or a function for it")
+        raise Mismatch(f"'{cls.__qualname__}' has its own {name}, which compiled code does not ask",
+                       "use a tuple, or a function for it")
     slots = dict(zip(cls._fields, args))
     for field, value in kwargs.items():
         if field in slots or field not in cls._fields:
@@ -50,7 +53,8 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
 def enum_members(cls: enum.EnumMeta) -> tuple:
     """In the order of their definition."""
     if type(cls) is not enum.EnumMeta or issubclass(cls, enum.Flag):
-        raise Mismatch(f"the members of '{cls.__qualname__}' are not compiled", "only those of a plain enum are: make a tuple of them outside")
+        raise Mismatch(f"the members of '{cls.__qualname__}' are not compiled",
+                       "only those of a plain enum are: make a tuple of them outside")
     return tuple(cls)
 
 
@@ -60,7 +64,8 @@ def enum_member(cls: enum.EnumMeta, args, kwargs) -> Expr:
     if kwargs or len(args) != 1:
         raise Mismatch(f"{cls.__qualname__}(value) is compiled with one value")
     if own(cls, "_missing_") is not UNWRITTEN or own(cls, "__eq__") is not UNWRITTEN:
-        raise Mismatch(f"'{cls.__qualname__}' says itself which member belongs to a value, which compiled code does not ask", "pass the member")
+        raise Mismatch(f"'{cls.__qualname__}' says itself which member belongs to a value, which compiled code does "
+                       f"not ask", "pass the member")
     (x,) = args
     if not x.known:
         return Call(tuples.enum_member, constant(members), x, constant(cls.__qualname__))
@@ -88,7 +93,8 @@ def _replace(x: Expr, args, kwargs) -> Expr:
     unknown = [name for name in kwargs if name not in names]
     if unknown:
         raise Mismatch(f"Got unexpected field names: {unknown!r}", "", ValueError)
-    return Apply(structure.TUPLE_MAKE, *(kwargs.get(n) or Apply(structure.TUPLE_GET, x, index=i) for i, n in enumerate(names)), cls=x.type.cls)
+    return Apply(structure.TUPLE_MAKE, *(kwargs.get(n) or Apply(structure.TUPLE_GET, x, index=i)
+                                         for i, n in enumerate(names)), cls=x.type.cls)
 
 
 def attribute(x: Expr, name: str) -> Expr | None:
@@ -100,7 +106,8 @@ def attribute(x: Expr, name: str) -> Expr | None:
     if isinstance(x.type, Tuple):
         if value is UNWRITTEN and name in fields(cls):
             return Apply(structure.TUPLE_GET, x, index=fields(cls).index(name))
-        if is_built_in_record(cls) and x.known and name in vars(cls) and not callable(vars(cls)[name]):  # an item beside those of the tuple
+        # an item beside those of the tuple
+        if is_built_in_record(cls) and x.known and name in vars(cls) and not callable(vars(cls)[name]):
             return constant(getattr(x.value, name))
         if value is UNWRITTEN and name == "_replace" and hasattr(cls, name):
             return Apply(structure.METHOD_MAKE, x, name=name)
@@ -141,7 +148,8 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
     if first is not None and second is not None and x.type.cls is y.type.cls:
         other = (None,)  # Python asks a class once
     text = mismatch(op, x, y, inplace=inplace).message
-    return Call(asked_twice, *map(constant, (one[0], other[0])), one[1], one[2], constant(text)) if other[0] is not None else Call(
+    return Call(asked_twice, *map(constant, (one[0], other[0])), one[1], one[2],
+                constant(text)) if other[0] is not None else Call(
         asked, constant(one[0]), one[1], one[2], constant(text))
 
 

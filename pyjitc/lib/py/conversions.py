@@ -251,7 +251,8 @@ def _constructor(t):
         args = take(cls.__name__, args, kwargs, 0, 1)
         if not args:
             return Const(t, cls())
-        if isinstance(args[0].type, (k.Array, k.Tuple)) or isinstance(args[0].type, k.Struct) and args[0].type.name == "list":
+        if (isinstance(args[0].type, (k.Array, k.Tuple)) or isinstance(args[0].type, k.Struct)
+            and args[0].type.name == "list"):
             return Call(dtypes.array_of, args[0], Const(k.DType(t), dtype_of(t)))
         return discarding(args[0], t, to_scalar(args[0], t))
 

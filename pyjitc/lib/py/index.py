@@ -1,6 +1,7 @@
 """Where the meaning of each builtin is: a module of this folder, loaded by the first compile that uses it.
 
-A module listed here has `CALLS` (callable -> rule (args, kwargs) -> Expr); tests/lib/test_index.py holds this list against them.
+A module listed here has `CALLS` (callable -> rule (args, kwargs) -> Expr); tests/lib/test_index.py holds this list
+against them.
 """
 from __future__ import annotations
 
@@ -17,8 +18,10 @@ FUNCTIONS: dict[str, str] = {
     "ranges": "range",
     "sequences": "enumerate zip reversed sum tuple slice max min any all map filter",
     "conversions": "int float complex bool operator.index operator.truth",
-    "builtins": "abs divmod pow round hash isinstance issubclass type callable id operator.abs operator.add operator.sub operator.mul "
-                "operator.matmul operator.truediv operator.floordiv operator.mod operator.pow operator.lshift operator.rshift operator.and_ operator.or_ "
+    "builtins": "abs divmod pow round hash isinstance issubclass type callable id operator.abs operator.add "
+                "operator.sub operator.mul "
+                "operator.matmul operator.truediv operator.floordiv operator.mod operator.pow operator.lshift "
+                "operator.rshift operator.and_ operator.or_ "
                 "operator.xor operator.eq operator.ne operator.lt operator.le operator.gt operator.ge "
                 "operator.neg operator.pos operator.invert operator.not_",
 }
@@ -28,7 +31,8 @@ _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.
 
 
 def module_of(target):
-    """The module with the rule for a builtin, a function of `operator`, `math` or `cmath`, or NumPy's type of a scalar; or None."""
+    """The module with the rule for a builtin, a function of `operator`, `math` or `cmath`, or NumPy's type of a scalar;
+    or None."""
     home = getattr(target, "__module__", None)
     if home == "math" or home == "cmath":
         return _modules[f"{home}mod"]
@@ -47,4 +51,5 @@ def names(family: str) -> list[str]:
     if family in ("math", "cmath"):
         return [f.__name__ for f in _modules[f"{family}mod"].CALLS]
     prefix = next((prefix for home, (prefix, _) in _ROOTS.items() if family == home), None)
-    return [path.removeprefix(prefix) for path in _homes if prefix is not None and path.startswith(prefix) and (prefix or "." not in path)]
+    return [path.removeprefix(prefix) for path in _homes if prefix is not None and path.startswith(prefix)
+            and (prefix or "." not in path)]

@@ -121,7 +121,8 @@ def array_step(s):
     step = STRUCT_GET(s, field="2")
     left = STRUCT_GET(s, field="3")
     if left > 0:
-        return True, a[i], PACK(a, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="array_iterator")
+        return (True, a[i],
+                PACK(a, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="array_iterator"))
     return False, NOTHING, s
 
 
@@ -325,7 +326,8 @@ PARTS = 64  # more than the range of doubles has room for, 53 bits each
 
 
 def fsum(iterable):
-    """The correctly rounded sum: as parts that do not overlap, the smallest first (Shewchuk, Discrete & Computational Geometry 18, 1997)."""
+    """The correctly rounded sum: as parts that do not overlap, the smallest first (Shewchuk, Discrete & Computational
+    Geometry 18, 1997)."""
     parts = np.empty(PARTS)
     n = 0
     special = infinite = 0.0

@@ -1,4 +1,5 @@
-"""Ranges: their length and the loops over them, as expressions; most programs have some, and no call need be compiled for one.
+"""Ranges: their length and the loops over them, as expressions; most programs have some, and no call need be compiled
+for one.
 
 A loop keeps three ints: the value, the step and how many are left, so that later passes see a counted loop.
 """
@@ -40,14 +41,16 @@ def _range(args, kwargs):
     start, stop, step = _ends(args, kwargs)
     if step.known and -2 ** 63 < step.value != 0:
         low = start if step.value > 0 else stop
-        return Apply(RANGE_MAKE, start, stop, step) if low.known and low.value >= 0 else Call(iteration.make_range, start, stop, step)
+        return (Apply(RANGE_MAKE, start, stop, step) if low.known and low.value >= 0
+                else Call(iteration.make_range, start, stop, step))
     return Call(iteration.make_any_range, start, stop, step)
 
 
 def in_kernel(args, kwargs):
     """`range` for threads: their places are far from where 64 bits end, and an exception takes registers."""
     start, stop, step = _ends(args, kwargs)
-    return Apply(RANGE_MAKE, start, stop, step) if step.known and step.value != 0 else Call(iteration.make_kernel_range, start, stop, step)
+    return (Apply(RANGE_MAKE, start, stop, step) if step.known and step.value != 0
+            else Call(iteration.make_kernel_range, start, stop, step))
 
 
 def length(r: Expr) -> Expr:
@@ -75,7 +78,8 @@ def iterate(r: Expr) -> Expr:
 
 def step(state: Expr) -> Expr:
     """(has, item, next state)"""
-    value, by, left = Apply(STRUCT_GET, state, field="0"), Apply(STRUCT_GET, state, field="1"), Apply(STRUCT_GET, state, field="2")
+    value, by, left = Apply(STRUCT_GET, state, field="0"), Apply(STRUCT_GET, state,
+                                                                 field="1"), Apply(STRUCT_GET, state, field="2")
     rest = Apply(PACK, Apply(IADD, value, by, flags="nsw"), by, Apply(ISUB, left, _ONE, flags="nuw nsw"), name=STATE)
     return Apply(TUPLE_MAKE, Apply(IGT, left, _ZERO), value, rest, cls=None)
 

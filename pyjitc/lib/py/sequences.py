@@ -70,9 +70,11 @@ def tuple_of(args, kwargs):
     (x,) = args
     if isinstance(x.type, Tuple):
         return x if x.type.cls is None else Apply(
-            structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))), cls=None)
+            structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))),
+            cls=None)
     if isinstance(x.type, Struct) and x.type.name == "list":
-        return Apply(structure.TUPLE_MAKE, *(Apply(structure.STRUCT_GET, x, field=n) for n, _ in x.type.members), cls=None)
+        return Apply(structure.TUPLE_MAKE, *(Apply(structure.STRUCT_GET, x, field=n) for n, _ in x.type.members),
+                     cls=None)
     raise Mismatch("tuple() of a value whose length is only known at run time", "use an array (np.empty) for it")
 
 

@@ -1,4 +1,5 @@
-"""Shape, joining, repeating and ranges against NumPy: values, dtypes, shapes, errors, and whether a result is a view."""
+"""Shape, joining, repeating and ranges against NumPy: values, dtypes, shapes, errors, and whether a result is a
+view."""
 import numpy as np
 import pytest
 from tests.oracle import agree, difference, outcome
@@ -8,49 +9,61 @@ from pyjitc import TypingError, njit
 A1, A2, A3 = np.arange(6.0), np.arange(12).reshape(3, 4), np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
 CASES = {
-    "reshape": (lambda a: (a.reshape(2, 3), a.reshape((3, -1)), np.reshape(a, (6, 1)), np.reshape(a, -1)), (A1,), (A1[::-1],)),
+    "reshape": (lambda a: (a.reshape(2, 3), a.reshape((3, -1)), np.reshape(a, (6, 1)), np.reshape(a, -1)), (A1,),
+                (A1[::-1],)),
     "reshape 2": (lambda a: (a.reshape(4, 3), a.reshape(-1), a.reshape((2, 1, -1))), (A2,), (A2[:, ::-1],), (A2.T,)),
     "reshape wrong": (lambda a: a.reshape(4, 2), (A1,)),
     "reshape wrong -1": (lambda a: a.reshape(4, -1), (A1,)),
     "reshape two -1": (lambda a: a.reshape(-1, -1), (A1,)),
     "ravel": (lambda a: (np.ravel(a), a.ravel(), a.flatten()), (A2,), (A3,), (A2.T,), (A1,)),
     "transpose": (lambda a: (a.T, np.transpose(a), a.transpose(), a.transpose(1, 0), np.transpose(a, (1, 0))), (A2,)),
-    "transpose 3": (lambda a: (a.transpose(2, 0, 1), np.transpose(a, (1, 0, 2)), np.swapaxes(a, 0, 2), a.swapaxes(1, -1),
+    "transpose "
+    "3": (lambda a: (a.transpose(2, 0, 1), np.transpose(a, (1, 0, 2)), np.swapaxes(a, 0, 2), a.swapaxes(1, -1),
                                np.moveaxis(a, 0, -1), np.moveaxis(a, (0, 1), (-1, -2))), (A3,)),
-    "axes": (lambda a: (np.expand_dims(a, 0), np.expand_dims(a, -1), np.expand_dims(a, (0, 2)), np.atleast_2d(a)), (A1,), (A2,)),
+    "axes": (lambda a: (np.expand_dims(a, 0), np.expand_dims(a, -1), np.expand_dims(a, (0, 2)), np.atleast_2d(a)),
+             (A1,), (A2,)),
     "squeeze": (lambda a: (np.squeeze(a, 0), a.squeeze(axis=0), np.squeeze(a[:, :, None], axis=(0, 2))), (A1[None],)),
     "squeeze wrong": (lambda a: np.squeeze(a, 0), (A2,)),
     "flip": (lambda a: (np.flip(a), np.flip(a, 0), np.flip(a, axis=-1)), (A1,), (A2,)),
     "flip 2": (lambda a: (np.fliplr(a), np.flipud(a), np.rot90(a), np.rot90(a, 2), np.rot90(a, -1)), (A2,)),
     "broadcast_to": (lambda a: (np.broadcast_to(a, (2, 6)), np.broadcast_to(a[:1], (6,))), (A1,)),
     "broadcast_to wrong": (lambda a: np.broadcast_to(a, (2, 5)), (A1,)),
-    "concatenate": (lambda a, b: (np.concatenate((a, b)), np.concatenate([a, b, a]), np.hstack((a, b)), np.append(a, b), np.append(a, 3.0)),
+    "concatenate": (lambda a, b: (np.concatenate((a, b)), np.concatenate([a, b, a]), np.hstack((a, b)), np.append(a, b),
+                                  np.append(a, 3.0)),
                     (A1, A1[::2]), (A1, np.arange(3)), (np.arange(3, dtype=np.int8), A3[0, 0])),
-    "concatenate 2": (lambda a, b: (np.concatenate((a, b), axis=0), np.vstack((a, b)), np.concatenate((a, b), axis=None)), (A2, A2[:1])),
-    "concatenate axis": (lambda a, b: (np.concatenate((a, b), axis=1), np.concatenate((a, b), axis=-1), np.hstack((a, b))), (A2, A2[:, :2])),
+    "concatenate 2": (lambda a, b: (np.concatenate((a, b), axis=0), np.vstack((a, b)),
+                                    np.concatenate((a, b), axis=None)), (A2, A2[:1])),
+    "concatenate axis": (lambda a, b: (np.concatenate((a, b), axis=1), np.concatenate((a, b), axis=-1),
+                                       np.hstack((a, b))), (A2, A2[:, :2])),
     "concatenate wrong": (lambda a, b: np.concatenate((a, b), axis=0), (A2, A2[:, :2])),
-    "stack": (lambda a, b: (np.stack((a, b)), np.stack((a, b), axis=-1), np.column_stack((a, b)), np.vstack((a, b)), np.dstack((a, b))),
+    "stack": (lambda a, b: (np.stack((a, b)), np.stack((a, b), axis=-1), np.column_stack((a, b)), np.vstack((a, b)),
+                            np.dstack((a, b))),
               (A1, A1 * 2)),
     "stack wrong": (lambda a, b: np.stack((a, b)), (A1, A1[:2])),
     "roll": (lambda a: (np.roll(a, 2), np.roll(a, -1), np.roll(a, 100)), (A1,), (A2,), (A1[:0],)),
     "roll axis": (lambda a: (np.roll(a, 1, axis=0), np.roll(a, -1, 1)), (A2,)),
     "repeat": (lambda a: (np.repeat(a, 2), a.repeat(3), np.repeat(a, 0)), (A1,), (A2,)),
     "repeat axis": (lambda a: (np.repeat(a, 2, axis=0), np.repeat(a, 2, axis=1)), (A2,)),
-    "repeat counts": (lambda a, n: np.repeat(a, n), (A1[:3], np.array([1, 0, 2])), (A1[:3], np.array([2])), (A1, np.array([1, 2]))),
+    "repeat counts": (lambda a, n: np.repeat(a, n), (A1[:3], np.array([1, 0, 2])), (A1[:3], np.array([2])),
+                      (A1, np.array([1, 2]))),
     "tile": (lambda a: (np.tile(a, 2), np.tile(a, (2, 3)), np.tile(a, (2, 1, 2))), (A1,), (A2,)),
     "triangles": (lambda a: (np.tril(a), np.triu(a), np.tril(a, -1), np.triu(a, k=2)), (A2,), (A3,)),
-    "eye": (lambda n: (np.eye(n), np.eye(n, 5, 1), np.eye(n, k=-1, dtype=np.int32), np.identity(n), np.tri(n, 4, 1)), (3,), (0,)),
+    "eye": (lambda n: (np.eye(n), np.eye(n, 5, 1), np.eye(n, k=-1, dtype=np.int32), np.identity(n), np.tri(n, 4, 1)),
+            (3,), (0,)),
     "diag": (lambda a: (np.diag(a), np.diag(a, 1), np.diag(a, -2)), (A1,), (A2,)),
     "diagonal": (lambda a: (np.diagonal(a), a.diagonal(1), np.diagonal(a, -1)), (A2,)),
     "linspace": (lambda a, b, n: (np.linspace(a, b, n), np.linspace(a, b, n, endpoint=False), np.linspace(a, b)),
                  (0.0, 1.0, 7), (1, 5, 3), (2.0, 2.0, 4), (0.0, 1.0, 1), (0.0, 1.0, 0), (3.0, -1.5, 11)),
-    "linspace dtype": (lambda a, b: (np.linspace(a, b, 5, dtype=np.float32), np.linspace(a, b, 5, retstep=True)), (0.0, 1.0)),
+    "linspace dtype": (lambda a, b: (np.linspace(a, b, 5, dtype=np.float32), np.linspace(a, b, 5, retstep=True)),
+                       (0.0, 1.0)),
     "arange": (lambda n: (np.arange(n), np.arange(1, n), np.arange(0, n, 3), np.arange(n, 0, -2)), (7,), (0,), (-3,)),
-    "arange float": (lambda a, b: (np.arange(a, b, 0.5), np.arange(b), np.arange(a, b)), (0.0, 3.0), (1.0, 1.0), (2.5, 7.25)),
+    "arange float": (lambda a, b: (np.arange(a, b, 0.5), np.arange(b), np.arange(a, b)), (0.0, 3.0), (1.0, 1.0),
+                     (2.5, 7.25)),
     "arange dtype": (lambda n: (np.arange(n, dtype=np.float64), np.arange(n, dtype=np.int8)), (5,)),
     "array": (lambda x, y: (np.array([x, y]), np.array([[1, 2], [3, 4]]), np.array((1.5, x)), np.array([True, False]),
                             np.array([1, 2], dtype=np.float32), np.array([])), (1.0, 2.0), (3, 4)),
-    "array of an array": (lambda a: (np.array(a), np.asarray(a, dtype=np.float32), np.copy(a), np.ascontiguousarray(a.T)), (A2,)),
+    "array of an "
+    "array": (lambda a: (np.array(a), np.asarray(a, dtype=np.float32), np.copy(a), np.ascontiguousarray(a.T)), (A2,)),
     "sizes": (lambda a: (np.shape(a), np.ndim(a), np.size(a), np.size(a, 0)), (A2,)),
     "astype": (lambda a: (a.astype(np.float32), a.astype(np.int64), a.astype("int8"), a.astype(bool)), (A1,), (A2,)),
 }
@@ -107,13 +120,16 @@ def test_reshape_of_a_read_only_view_copies():
 
 def test_reshape_of_all_layouts():
     x = np.arange(48).reshape(4, 12)
-    arrays = [x, x.T, x[:, ::2], x[:, 1:], x[::-1], x[::-1, ::-1], x[:1], np.asfortranarray(x)[::2], x.reshape(4, 3, 4), x.reshape(4, 3, 4)[:, 1:],
-              x.reshape(4, 3, 4).transpose(1, 0, 2), x.reshape(2, 2, 12)[..., ::-3], x[:, :0]]
-    f = njit(lambda a: (a.reshape(-1), a.reshape(4, -1), a.reshape((-1, 2)), a.reshape(-1, order="F"), a.reshape((2, -1), order="F"), a.reshape((-1, 2), order="A")))
+    arrays = [x, x.T, x[:, ::2], x[:, 1:], x[::-1], x[::-1, ::-1], x[:1], np.asfortranarray(x)[::2], x.reshape(4, 3, 4),
+              x.reshape(4, 3, 4)[:, 1:], x.reshape(4, 3, 4).transpose(1, 0, 2), x.reshape(2, 2, 12)[..., ::-3],
+              x[:, :0]]
+    f = njit(lambda a: (a.reshape(-1), a.reshape(4, -1), a.reshape((-1, 2)), a.reshape(-1, order="F"),
+                        a.reshape((2, -1), order="F"), a.reshape((-1, 2), order="A")))
     for a in arrays:
         expected, actual = outcome(f.py_func, (a,)), outcome(f, (a,))
         assert not difference(expected, actual), (a.shape, a.strides)
-        assert [np.shares_memory(y, a) for y in f(a)] == [np.shares_memory(y, a) for y in f.py_func(a)], (a.shape, a.strides)
+        assert [np.shares_memory(y, a) for y in f(a)] == [np.shares_memory(y, a)
+                                                          for y in f.py_func(a)], (a.shape, a.strides)
 
 
 def test_orders_and_edges():
@@ -121,19 +137,22 @@ def test_orders_and_edges():
         b, c = a.copy(), np.zeros((5, 2))
         np.fill_diagonal(b, v)
         np.fill_diagonal(c, [1.0, 2.0, 3.0], wrap=True)
-        return (np.ravel(a, "F"), np.ravel(a, order="A"), np.ravel(a, "K"), a.flatten("F"), a.flatten(order="K"), a.ravel("F"), np.roll(a, (1, 2), axis=(0, 1)),
-                np.roll(a, 1, axis=(0, 1)), np.tril(v), np.triu(v, 1), b, c)
+        return (np.ravel(a, "F"), np.ravel(a, order="A"), np.ravel(a, "K"), a.flatten("F"), a.flatten(order="K"),
+                a.ravel("F"), np.roll(a, (1, 2), axis=(0, 1)), np.roll(a, 1, axis=(0, 1)), np.tril(v), np.triu(v, 1), b,
+                c)
 
     a = np.arange(6.0).reshape(2, 3)
     agree(f, a, np.array([7.0, 8.0]))
     agree(f, np.asfortranarray(a), np.array([7.0]))
-    for function in (lambda a: np.rot90(a[0]), lambda a: np.fill_diagonal(a[0], 1), lambda a: np.ravel(a, "X"), lambda a: np.put(a[:0], [0], 1)):
+    for function in (lambda a: np.rot90(a[0]), lambda a: np.fill_diagonal(a[0], 1), lambda a: np.ravel(a, "X"),
+                     lambda a: np.put(a[:0], [0], 1)):
         agree(function, a)
 
 
 @pytest.mark.parametrize("f", [
-    lambda a: np.transpose(a, [1, 0, 2]), lambda a: a.transpose([2, 0, 1]), lambda a: np.tensordot(a[0], a[0], axes=([1], [1])),
-    lambda a: np.tensordot(a, a, axes=[[0, 1], [0, 1]]), lambda a: np.flip(a, [0, 1]), lambda a: np.moveaxis(a, [0, 1, 2], [2, 1, 0]),
+    lambda a: np.transpose(a, [1, 0, 2]), lambda a: a.transpose([2, 0, 1]),
+    lambda a: np.tensordot(a[0], a[0], axes=([1], [1])), lambda a: np.tensordot(a, a, axes=[[0, 1], [0, 1]]),
+    lambda a: np.flip(a, [0, 1]), lambda a: np.moveaxis(a, [0, 1, 2], [2, 1, 0]),
     lambda a: np.roll(a, [1, 2], axis=[0, 1]), lambda a: np.expand_dims(a, [0, 2]), lambda a: np.rot90(a, axes=[0, 2]),
 ])
 def test_axes_in_lists(f):

@@ -9,12 +9,14 @@ A = np.arange(6.0).reshape(2, 3)
 C = A + 1j * A[::-1]
 READ_ONLY = A.copy()
 READ_ONLY.flags.writeable = False
-ARRAYS = [(A,), (np.asfortranarray(A),), (A[:, ::-1],), (A[0],), (A[::2, 1],), (A[:0],), (np.array(2.5),), (A.astype(np.int8),), (READ_ONLY,), (A > 2,), (np.arange(24).reshape(2, 3, 4)[:, ::2],)]
+ARRAYS = [(A,), (np.asfortranarray(A),), (A[:, ::-1],), (A[0],), (A[::2, 1],), (A[:0],), (np.array(2.5),),
+          (A.astype(np.int8),), (READ_ONLY,), (A > 2,), (np.arange(24).reshape(2, 3, 4)[:, ::2],)]
 
 
 def flags(a):
     f = a.flags
-    return (f.c_contiguous, f.f_contiguous, f.writeable, f.aligned, f.forc, f.fnc, f.contiguous, f.fortran, f.behaved, f["C"], f["F_CONTIGUOUS"], f["W"], a.flags["WRITEABLE"])
+    return (f.c_contiguous, f.f_contiguous, f.writeable, f.aligned, f.forc, f.fnc, f.contiguous, f.fortran, f.behaved,
+            f["C"], f["F_CONTIGUOUS"], f["W"], a.flags["WRITEABLE"])
 
 
 def parts(a):
@@ -34,7 +36,8 @@ def set_real(a, x):
 
 
 def sizes(a):
-    return a.itemsize, a.nbytes, a.size, a.ndim, a.shape, a.dtype.kind, a.dtype.name, a.dtype.itemsize, a.dtype.char, a.shape == (2, 3), a.T.shape
+    return (a.itemsize, a.nbytes, a.size, a.ndim, a.shape, a.dtype.kind, a.dtype.name, a.dtype.itemsize, a.dtype.char,
+            a.shape == (2, 3), a.T.shape)
 
 
 def flat(a):
@@ -74,11 +77,13 @@ def set_all(a, x):
 
 
 CASES = {
-    flags: ARRAYS, sizes: ARRAYS, flat: [x for x in ARRAYS if x[0].size], parts: [*ARRAYS, (C,), (C.astype(np.complex64)[:, ::-1],), (np.array(1 + 2j),), (np.asfortranarray(C),)],
-    set_parts: [(C, A, 1.5), (C[:, ::-1], A[0], A), (C.astype(np.complex64), 1, A), (C, A[0, :2], 1), (C[0], [1.0, 2.0, 3.0], 2)][:4],
-    set_real: [(A, 2), (A, A[::-1]), (READ_ONLY, 1)],
-    flat_items: [(a, i) for a in (A, A.T, A[:, ::-1], A[0]) for i in (1, -2, 99, -99)], flat_parts: [(A,), (A.T,), (A[:, ::2],)],
-    set_flat: [(A, 1, 2), (A.T, -2, 2.5), (A[:, ::-1], 2, 7), (A, 9, 1), (A.astype(np.int8), 2, 1.5), (READ_ONLY, 0, 1)],
+    flags: ARRAYS, sizes: ARRAYS, flat: [x for x in ARRAYS if x[0].size],
+    parts: [*ARRAYS, (C,), (C.astype(np.complex64)[:, ::-1],), (np.array(1 + 2j),), (np.asfortranarray(C),)],
+    set_parts: [(C, A, 1.5), (C[:, ::-1], A[0], A), (C.astype(np.complex64), 1, A), (C, A[0, :2], 1),
+                (C[0], [1.0, 2.0, 3.0], 2)][:4], set_real: [(A, 2), (A, A[::-1]), (READ_ONLY, 1)],
+    flat_items: [(a, i) for a in (A, A.T, A[:, ::-1], A[0]) for i in (1, -2, 99, -99)],
+    flat_parts: [(A,), (A.T,), (A[:, ::2],)], set_flat: [(A, 1, 2), (A.T, -2, 2.5), (A[:, ::-1], 2, 7), (A, 9, 1),
+                                                         (A.astype(np.int8), 2, 1.5), (READ_ONLY, 0, 1)],
     set_flat_parts: [(A, A[0]), (A.T, A[0, :2]), (A[:, ::-1], 5.0), (A.astype(np.int16), A)],
     set_all: [(A, 5), (A, A[0]), (A.T, A[0, :2]), (A[:, ::-1], A[1]), (A, A[:0]), (READ_ONLY, 1), (np.array(1.0), 3)],
 }
@@ -111,8 +116,10 @@ def set_flag(a):
 
 
 @pytest.mark.parametrize("function, text", [
-    (set_imag, "imaginary part"), (set_shape, "reshape"), (set_flag, "part of its type"), (lambda a: a.base, "may_share_memory"), (lambda a: a.flags.owndata, "owns its memory"),
-    (lambda a: a.flat.coords, "flat iterator"), (lambda a: a.flags.nosuch, "no attribute"), (lambda a: a.flat[0.5], "unsupported iterator index"),
+    (set_imag, "imaginary part"), (set_shape, "reshape"), (set_flag, "part of its type"),
+    (lambda a: a.base, "may_share_memory"), (lambda a: a.flags.owndata, "owns its memory"),
+    (lambda a: a.flat.coords, "flat iterator"), (lambda a: a.flags.nosuch, "no attribute"),
+    (lambda a: a.flat[0.5], "unsupported iterator index"),
 ], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(function, text):
     with pytest.raises(TypingError, match=text):

@@ -27,7 +27,8 @@ def open_days(d, h):
 
 
 def test_is_busday():
-    agrees(open_days, (DAYS, HOLIDAYS), (DAYS[::-2].reshape(5, 6), HOLIDAYS), (DAYS[:0], HOLIDAYS[:0]), (DAYS[0], HOLIDAYS), (NAT, HOLIDAYS))
+    agrees(open_days, (DAYS, HOLIDAYS), (DAYS[::-2].reshape(5, 6), HOLIDAYS), (DAYS[:0], HOLIDAYS[:0]),
+           (DAYS[0], HOLIDAYS), (NAT, HOLIDAYS))
     agrees(lambda d: np.is_busday(d), (DAYS.astype("M8[M]"),))
     agrees(lambda d: np.is_busday(d, "11"), (DAYS,))
     agrees(lambda d: np.is_busday(d, "0000000"), (DAYS,))
@@ -40,8 +41,8 @@ def counts(d, e, h):
 
 
 def test_busday_count():
-    agrees(counts, (DAYS, ENDS, HOLIDAYS), (DAYS.reshape(6, 10), ENDS[:10], HOLIDAYS), (DAYS[0], ENDS[0], HOLIDAYS), (DAYS[0], DAYS[0], HOLIDAYS),
-           (ENDS[1], DAYS, HOLIDAYS), (NAT, DAYS, HOLIDAYS))
+    agrees(counts, (DAYS, ENDS, HOLIDAYS), (DAYS.reshape(6, 10), ENDS[:10], HOLIDAYS), (DAYS[0], ENDS[0], HOLIDAYS),
+           (DAYS[0], DAYS[0], HOLIDAYS), (ENDS[1], DAYS, HOLIDAYS), (NAT, DAYS, HOLIDAYS))
 
 
 @pytest.mark.parametrize("roll", ["forward", "modifiedfollowing", "modifiedpreceding", "bad"])
@@ -53,7 +54,8 @@ def test_shapes_of_offsets():
     def moved(d, n, h):
         return np.busday_offset(d, n, roll="nat"), np.busday_offset(d, n, "backward", "0100011", h)
 
-    agrees(moved, (DAYS, OFFSETS, HOLIDAYS), (DAYS[0], 3, HOLIDAYS), (NAT, 3, HOLIDAYS), (DAYS[:5], np.arange(10).reshape(2, 5), HOLIDAYS))
+    agrees(moved, (DAYS, OFFSETS, HOLIDAYS), (DAYS[0], 3, HOLIDAYS), (NAT, 3, HOLIDAYS),
+           (DAYS[:5], np.arange(10).reshape(2, 5), HOLIDAYS))
     agrees(lambda d: np.busday_offset(d, -2), (DAYS,), (NAT,))
 
 
@@ -65,8 +67,9 @@ def test_out():
 
 
 @pytest.mark.parametrize("function", [
-    lambda d, h: np.is_busday(d, None), lambda d, h: np.is_busday(d, holidays=None), lambda d, h: np.busday_count(d, d, busdaycal=None),
-    lambda d, h: np.busday_offset(d, 1, roll=None), lambda d, h: np.busday_offset(d, 1, out=None), lambda d, h: np.is_busday(d, holidays=h),
+    lambda d, h: np.is_busday(d, None), lambda d, h: np.is_busday(d, holidays=None), lambda d,
+    h: np.busday_count(d, d, busdaycal=None), lambda d, h: np.busday_offset(d, 1, roll=None), lambda d,
+    h: np.busday_offset(d, 1, out=None), lambda d, h: np.is_busday(d, holidays=h),
 ])
 def test_none_is_not_nothing(function):
     agrees(function, (START, HOLIDAYS[:6].reshape(2, 3)))

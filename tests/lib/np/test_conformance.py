@@ -1,6 +1,6 @@
-"""A fixed sample of the calls that `python docs/conformance.py` makes: one call of each name, of fewer where other files here
-call all of them (ufuncs, their methods, np.fft, np.random); none may differ. Where the table docs/conformance.md says that a name is
-supported, the call has to do the same as in the interpreter."""
+"""A fixed sample of the calls that `python docs/conformance.py` makes: one call of each name, of fewer where other
+files here call all of them (ufuncs, their methods, np.fft, np.random); none may differ. Where the table
+docs/conformance.md says that a name is supported, the call has to do the same as in the interpreter."""
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +23,8 @@ def supported():
 
 
 SUPPORTED = supported()
-TITLES = {"numpy": "numpy", "linalg": "numpy.linalg", "fft": "numpy.fft", "random": "numpy.random", "Generator": "numpy.random.Generator",
-          "ndarray": "numpy.ndarray", "ufunc methods": "methods of ufuncs"}
+TITLES = {"numpy": "numpy", "linalg": "numpy.linalg", "fft": "numpy.fft", "random": "numpy.random",
+          "Generator": "numpy.random.Generator", "ndarray": "numpy.ndarray", "ufunc methods": "methods of ufuncs"}
 
 
 STEPS = {"ufunc methods": 8, "fft": 6, "random": 3, "Generator": 3}

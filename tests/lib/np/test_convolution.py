@@ -12,15 +12,26 @@ LONG = R.normal(size=3000)
 NEW = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 
 CASES = {
-    "convolve": (lambda a, b: (np.convolve(a, b), np.convolve(a, b, "same"), np.convolve(a, b, mode="valid"), np.convolve(a, b, 1)), (A1, A1[:4]), (A1[:4], A1), (A1[:4], A1[:5]), (A1, W), (S, S), (B, B[:3]), (F, F[:3]), (H, H[:3]), (LONG, LONG[:700]), (A1[::-2], S), (A1[:0], A1), (A1, A1[:0]), (A1, 2.0), (A2, A1)),
-    "correlate": (lambda a, b: (np.correlate(a, b), np.correlate(a, b, "same"), np.correlate(a, b, mode="full"), np.correlate(a, b, 0)), (A1, A1[:4]), (A1[:4], A1), (A1[:3], A1), (A1[:4], A1[:5]), (A1, W), (W, A1), (S, S), (B, B[:3]), (F, F[:3]), (H, H[:3]), (LONG, LONG[:700]), (A1[:0], A1), (A1, A1[:0]), (A1, 2.0), (A2, A1)),
+    "convolve": (lambda a,
+                 b: (np.convolve(a, b), np.convolve(a, b, "same"), np.convolve(a, b, mode="valid"),
+                     np.convolve(a, b, 1)), (A1, A1[:4]), (A1[:4], A1), (A1[:4], A1[:5]), (A1, W), (S, S), (B, B[:3]),
+                 (F, F[:3]), (H, H[:3]), (LONG, LONG[:700]), (A1[::-2], S), (A1[:0], A1), (A1, A1[:0]), (A1, 2.0),
+                 (A2, A1)),
+    "correlate": (lambda a,
+                  b: (np.correlate(a, b), np.correlate(a, b, "same"), np.correlate(a, b, mode="full"),
+                      np.correlate(a, b, 0)), (A1, A1[:4]), (A1[:4], A1), (A1[:3], A1), (A1[:4], A1[:5]), (A1, W),
+                  (W, A1), (S, S), (B, B[:3]), (F, F[:3]), (H, H[:3]), (LONG, LONG[:700]), (A1[:0], A1), (A1, A1[:0]),
+                  (A1, 2.0), (A2, A1)),
     "conv lists": (lambda a: (np.convolve([1, 2, 3], a), np.correlate(a, (1, 2))), (A1,)),
     "conv bad": (lambda a: np.convolve(a, a, "x"), (A1,)),
     "corr bad": (lambda a: np.correlate(a, a, "nosuch"), (A1,), (A1[:0],)),
     "conv deep": (lambda a: np.convolve(a, a), (A2,), (A2[:0],)),
-    "conv bad2": (lambda a: np.convolve(a, a, "s" if NEW else "x"), (A1,)),  # older ones take it for 'same', with a warning
-    "windows": (lambda n: (np.hanning(n), np.hamming(n), np.blackman(n), np.bartlett(n), np.kaiser(n, 5.5), np.kaiser(n, 14)), (7,), (8,), (1,), (0,), (-2,)),
-    "i0": (lambda x: np.i0(x), (A1*20,), (3.0,), (3,), (np.float32(9),), (H,), (F,), (A2,), (A3[:0],), (S,), (W,), (np.array(2.5),)),
+    # older ones take it for 'same', with a warning
+    "conv bad2": (lambda a: np.convolve(a, a, "s" if NEW else "x"), (A1,)),
+    "windows": (lambda n: (np.hanning(n), np.hamming(n), np.blackman(n), np.bartlett(n), np.kaiser(n, 5.5),
+                           np.kaiser(n, 14)), (7,), (8,), (1,), (0,), (-2,)),
+    "i0": (lambda x: np.i0(x), (A1*20,), (3.0,), (3,), (np.float32(9),), (H,), (F,), (A2,), (A3[:0],), (S,), (W,),
+           (np.array(2.5),)),
     "i0 list": (lambda: np.i0([1, 9]), ()),
 }
 
@@ -32,7 +43,8 @@ def compare(expected, actual):
             compare(x, y)
         return
     assert type(expected) is type(actual) and expected.dtype == actual.dtype and expected.shape == actual.shape
-    # Products are added in another order, functions of windows are another library's; half floats are rounded from single ones.
+    # Products are added in another order, functions of windows are another library's; half floats are rounded from
+    # single ones.
     eps = {np.float16: 5e-3, np.float32: 1e-5, np.complex64: 1e-5}.get(expected.dtype.type, 1e-13)
     np.testing.assert_allclose(actual, expected, rtol=eps, atol=10 * eps)
 

@@ -1,5 +1,5 @@
-"""Corners of NumPy's functions that a generator of random calls and programs found to differ: each row is an expression and
-what it is called with, and does the same compiled, down to which results share memory with which arguments."""
+"""Corners of NumPy's functions that a generator of random calls and programs found to differ: each row is an expression
+and what it is called with, and does the same compiled, down to which results share memory with which arguments."""
 import math
 
 import numpy as np
@@ -23,12 +23,14 @@ def function_of(text):
 
 def shared(result, args):
     parts = result if isinstance(result, tuple) else (result,)
-    return [[np.shares_memory(part, x) for x in args if isinstance(x, np.ndarray)] for part in parts if isinstance(part, np.ndarray)]
+    return [[np.shares_memory(part, x) for x in args if isinstance(x, np.ndarray)] for part in parts
+            if isinstance(part, np.ndarray)]
 
 
 def refused(expected, actual):
     """Whether the error of types came when the function was compiled."""
-    return expected[0] == actual[0] == "raises" and isinstance(actual[1], TypingError) and isinstance(expected[1], TypeError)
+    return (expected[0] == actual[0] == "raises" and isinstance(actual[1], TypingError)
+            and isinstance(expected[1], TypeError))
 
 
 def agrees(text, *calls):
@@ -43,13 +45,15 @@ def agrees(text, *calls):
             assert shared(expected[1], expected[2]) == shared(actual[1], actual[2]), f"{text} {args}: views"
 
 
-# NumPy's own pow for AVX-512 (2.2 to 2.5 at least) gives the power of the first and the last element when it reduces floats.
+# NumPy's own pow for AVX-512 (2.2 to 2.5 at least) gives the power of the first and the last element when it reduces
+# floats.
 POWER_REDUCE_IS_WRONG = np.power.reduce(np.array([4.0, 5.0, 6.0])) != 4.0**30
 
 
 def test_powers_in_turn():
     x = np.array([[2.0, 3.0, 2.0], [4.0, 5.0, 6.0]])
-    assert njit(lambda x: np.power.reduce(x, axis=1))(x).tolist() == [64.0, 4.0**30] == np.power.accumulate(x, axis=1)[:, -1].tolist()
+    assert (njit(lambda x: np.power.reduce(x, axis=1))(x).tolist() == [64.0, 4.0**30]
+            == np.power.accumulate(x, axis=1)[:, -1].tolist())
 
 
 @pytest.mark.parametrize("text", ["x += y; x", "x **= y; x", "x |= 5; x"])
@@ -59,9 +63,11 @@ def test_in_place_operators_on_arrays_of_no_axes(text):
 
 @pytest.mark.parametrize("text", [
     "np.cumprod(x, axis=-1)", "np.cumprod(x, axis=1)", "np.argmax(x, keepdims=True)", "np.power.reduce(x, axis=(0, 1))",
-    "np.power.reduce(x, axis=-1, keepdims=True)", "np.add.reduce(x, axis=0, keepdims=True)", "np.sum(x, where=False)", "np.var(x, where=False)", "np.take(x, 0, axis=0)", "np.repeat(x, 2, axis=0)",
-    "np.take(x, np.array([0, 0]), axis=-1)", "np.take(x, np.array([0]), axis=1)", "np.compress(np.array([True]), x, axis=0)",
-    "np.average(x, axis=1)", "np.nanvar(x, axis=(0, 1))", "np.roll(x, (1, 2), axis=(0, 1))",
+    "np.power.reduce(x, axis=-1, keepdims=True)", "np.add.reduce(x, axis=0, keepdims=True)", "np.sum(x, where=False)",
+    "np.var(x, where=False)", "np.take(x, 0, axis=0)", "np.repeat(x, 2, axis=0)",
+    "np.take(x, np.array([0, 0]), axis=-1)", "np.take(x, np.array([0]), axis=1)",
+    "np.compress(np.array([True]), x, axis=0)", "np.average(x, axis=1)", "np.nanvar(x, axis=(0, 1))",
+    "np.roll(x, (1, 2), axis=(0, 1))",
 ])
 def test_axes_of_few_axes(text):
     agrees(text, (A0,), (A1,), (A2.astype(int) if "power.reduce" in text and POWER_REDUCE_IS_WRONG else A2,))
@@ -79,9 +85,11 @@ def test_negative_zero():
     agrees("np.sum(x), np.cumsum(np.atleast_1d(x))", (np.array(-0.0),), (np.array([-0.0]),), (np.zeros(0),))
 
 
-@pytest.mark.parametrize("text", ["np.ravel(x)", "x.ravel('K')", "np.ravel(x, 'F')", "np.take(x, 0, axis=0)", "r = np.ravel(x); r[0] = 9; x"])
+@pytest.mark.parametrize("text", ["np.ravel(x)", "x.ravel('K')", "np.ravel(x, 'F')", "np.take(x, 0, axis=0)",
+                                  "r = np.ravel(x); r[0] = 9; x"])
 def test_copies_and_views(text):
-    agrees(text, (np.arange(6),), (np.arange(6)[::2],), (np.arange(6)[::-1],), (np.arange(12).reshape(3, 4),), (np.arange(12).reshape(3, 4)[::-1, ::-1],))
+    agrees(text, (np.arange(6),), (np.arange(6)[::2],), (np.arange(6)[::-1],), (np.arange(12).reshape(3, 4),),
+           (np.arange(12).reshape(3, 4)[::-1, ::-1],))
 
 
 @pytest.mark.parametrize("value", [200, 1.5, np.array([1.5]), np.array([2]), np.int16(3), True, 2 ** 40])
@@ -95,8 +103,9 @@ def test_at_keeps_its_operands():
     agrees("np.add.at(x, np.array([9]), 1); x", (np.array([2, 0, 1, 1]),))
 
 
-@pytest.mark.parametrize("text", ["np.putmask(x, np.array([True, False, True]), y); x", "np.place(x, np.array([True, False, True]), y); x",
-                                  "np.ediff1d(x, y, y)", "np.insert(x, 1, y)", "np.insert(x, [0, 2], y)"])
+@pytest.mark.parametrize("text", ["np.putmask(x, np.array([True, False, True]), y); x",
+                                  "np.place(x, np.array([True, False, True]), y); x", "np.ediff1d(x, y, y)",
+                                  "np.insert(x, 1, y)", "np.insert(x, [0, 2], y)"])
 @pytest.mark.parametrize("value", [300, 1.5, 1j, np.array([2])])
 def test_values_are_converted_or_refused(text, value):
     compiled = njit(function_of(text))
@@ -106,13 +115,15 @@ def test_values_are_converted_or_refused(text, value):
             assert not difference(expected, actual), (text, x, value)
 
 
-@pytest.mark.parametrize("text", ["np.concatenate(x, y)", "np.concatenate((x, x), y)", "np.stack((x, x), y)", "np.append(x, x, y)", "np.sum(x, y)", "np.max(x, y)"])
+@pytest.mark.parametrize("text", ["np.concatenate(x, y)", "np.concatenate((x, x), y)", "np.stack((x, x), y)",
+                                  "np.append(x, x, y)", "np.sum(x, y)", "np.max(x, y)"])
 @pytest.mark.parametrize("axis", [A1, 0.0, np.float32(1), (0,)], ids=str)
 def test_what_is_no_axis(text, axis):
     compiled = njit(function_of(text))
     expected, actual = outcome(plain(compiled), (A1, axis)), outcome(compiled, (A1, axis))
     if expected[0] == "raises" or actual[0] == "raises":  # (0,) are axes of a reduction, where they are constants
-        assert actual[0] == "raises" and isinstance(actual[1], TypingError) and (expected[0] == "returns" or isinstance(expected[1], TypeError))
+        assert (actual[0] == "raises" and isinstance(actual[1], TypingError)
+                and (expected[0] == "returns" or isinstance(expected[1], TypeError)))
     if isinstance(axis, np.ndarray):
         assert expected[1].args == actual[1].args and "np.concatenate((a, b))" in str(actual[1])
 
@@ -120,7 +131,8 @@ def test_what_is_no_axis(text, axis):
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "==", "!="])
 def test_sequences_are_compared_by_the_array(op):
     for text in (f"y {op} x", f"x {op} y", f"[y[0], 2] {op} x"):
-        agrees(text, (np.array([1, 5]), (3, 2)), (A2, (3, 2)), (np.array([1.5, np.nan]), (1, 2.5)), (np.array([200, 3], np.uint8), (-1, 3)))
+        agrees(text, (np.array([1, 5]), (3, 2)), (A2, (3, 2)), (np.array([1.5, np.nan]), (1, 2.5)),
+               (np.array([200, 3], np.uint8), (-1, 3)))
 
 
 @pytest.mark.parametrize("text", ["np.nonzero(x)", "np.where(x)", "x.nonzero()", "np.flatnonzero(x)", "np.argwhere(x)"])
@@ -165,7 +177,8 @@ def test_sums_of_complex_numbers_add_in_the_order_of_numpy():
 
 def test_extremes_of_complex_numbers_with_nan():
     nan, inf = np.nan, np.inf
-    for values in ([1, 2, complex(nan, 1), 5], [complex(1, nan), 2, 0], [complex(inf, 1), complex(inf, -1), 3], [1 + 1j, 1 - 1j, 1 + 2j], [complex(inf, nan), 2]):
+    for values in ([1, 2, complex(nan, 1), 5], [complex(1, nan), 2, 0], [complex(inf, 1), complex(inf, -1), 3],
+                   [1 + 1j, 1 - 1j, 1 + 2j], [complex(inf, nan), 2]):
         agrees("np.argmin(x), np.argmax(x)", (np.array(values, np.complex128),))
 
 
@@ -184,7 +197,8 @@ def test_reductions_cast_to_any_out(name):
         assert refused(expected, actual) or not difference(expected, actual), (name, out.dtype)
 
 
-@pytest.mark.parametrize("text", ["np.where(x > 1, x, -1)", "np.where(x > 1, 300, x)", "np.where(x > 1, y, x)", "np.where(x > 1, x, 2)"])
+@pytest.mark.parametrize("text", ["np.where(x > 1, x, -1)", "np.where(x > 1, 300, x)", "np.where(x > 1, y, x)",
+                                  "np.where(x > 1, x, 2)"])
 def test_where_and_ints_that_do_not_fit(text):
     """NumPy 2.5 refuses them, also where nothing is chosen; before, they wrapped."""
     for x in (np.arange(3, dtype=np.uint64), np.arange(3, dtype=np.int8), np.array(5, np.uint8), np.zeros(0, np.int8)):
@@ -192,7 +206,8 @@ def test_where_and_ints_that_do_not_fit(text):
 
 
 def test_messages_of_shapes_that_do_not_fit():
-    pairs = [(np.ones(3), np.ones(4)), (np.ones(1), np.ones(3)), (np.ones((3, 1)), np.ones(4)), (np.ones((3, 4)), np.ones((3, 5)))]
+    pairs = [(np.ones(3), np.ones(4)), (np.ones(1), np.ones(3)), (np.ones((3, 1)), np.ones(4)),
+             (np.ones((3, 4)), np.ones((3, 5)))]
     agrees("x += y; x", *pairs)
     agrees("np.add(y, 2.0, out=x)", *pairs)
     agrees("np.sin(2.5, out=x, where=y > 0)", *pairs)
@@ -205,13 +220,15 @@ def test_ints_out_of_bounds_beside_no_elements(text):
 
 
 def test_squeezed_to_no_axes():
-    agrees("np.squeeze(x, axis=0), np.squeeze(x, axis=-1), np.ravel(x), np.roll(x, 1)", (np.array(3),), (np.float32(2),), (5,), (np.ones(1),))
+    agrees("np.squeeze(x, axis=0), np.squeeze(x, axis=-1), np.ravel(x), np.roll(x, 1)", (np.array(3),),
+           (np.float32(2),), (5,), (np.ones(1),))
     agrees("np.squeeze(x, axis=(0, 1))", (np.ones((1, 1)),), (np.ones((1, 1, 2)),))
     agrees("np.squeeze(x)", (np.array(3),), (np.float32(2),), (5,))
 
 
 def test_places_are_columns():
-    agrees("r = np.argwhere(x); r.ravel()[:1] = 9; r", (np.arange(12).reshape(3, 4) % 3,), (np.arange(3),), (np.zeros((2, 2)),))
+    agrees("r = np.argwhere(x); r.ravel()[:1] = 9; r", (np.arange(12).reshape(3, 4) % 3,), (np.arange(3),),
+           (np.zeros((2, 2)),))
 
 
 def test_place_reads_what_it_has_written_where_elements_follow_each_other():
@@ -282,7 +299,8 @@ def test_nothing_is_stored_whatever_its_shape():
     def two(a, i, v):
         a[i, i] = v
 
-    shapes = [(0,), (1,), (3,), (0, 2), (2, 0), (5, 0), (0, 0), (0, 1), (1, 1), (0, 0, 1), (0, 1, 0), (0, 1, 1), (2, 0, 1), (3, 2, 0)]
+    shapes = [(0,), (1,), (3,), (0, 2), (2, 0), (5, 0), (0, 0), (0, 1), (1, 1), (0, 0, 1), (0, 1, 0), (0, 1, 1),
+              (2, 0, 1), (3, 2, 0)]
     for i in (np.zeros(0, int), np.zeros((0, 2), int), np.zeros((2, 0), int), np.array([0, 0])):
         for shape in shapes:
             agree(one, np.zeros(3), i, np.zeros(shape))

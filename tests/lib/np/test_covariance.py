@@ -20,7 +20,8 @@ A = np.random.default_rng(1).random((4, 9))
 
 
 def test_cov():
-    check(lambda a: (np.cov(a), np.cov(a.T, rowvar=False), np.cov(a, bias=True), np.cov(a, ddof=0), np.cov(a[0]), np.cov(a, ddof=9)), A)
+    check(lambda a: (np.cov(a), np.cov(a.T, rowvar=False), np.cov(a, bias=True), np.cov(a, ddof=0), np.cov(a[0]),
+                     np.cov(a, ddof=9)), A)
 
 
 def test_cov_of_two():
@@ -31,7 +32,8 @@ def test_corrcoef():
     check(lambda a, b: (np.corrcoef(a, b), np.corrcoef(b), np.corrcoef(b, b)), A, A[1, ::-1])
 
 
-@pytest.mark.parametrize("a", [A.astype(np.float32), (9 * A).astype(np.int32), A + 1j * A[:, ::-1]], ids=["float32", "int32", "complex"])
+@pytest.mark.parametrize("a", [A.astype(np.float32), (9 * A).astype(np.int32), A + 1j * A[:, ::-1]],
+                         ids=["float32", "int32", "complex"])
 def test_dtypes(a):
     check(lambda a: (np.cov(a), np.corrcoef(a)), a)
 
@@ -59,8 +61,8 @@ def test_reshape_to_powers():
 
 def test_weights_and_sequences():
     def f(a, f, w):
-        return (np.cov(a, fweights=f), np.cov(a, aweights=w), np.cov(a, fweights=f, aweights=w, ddof=0), np.cov(a[0], aweights=w, bias=True), np.cov([1.0, 2.0, 4.0]),
-                np.corrcoef([[1, 2, 4], [1, 0, 3]]))
+        return (np.cov(a, fweights=f), np.cov(a, aweights=w), np.cov(a, fweights=f, aweights=w, ddof=0),
+                np.cov(a[0], aweights=w, bias=True), np.cov([1.0, 2.0, 4.0]), np.corrcoef([[1, 2, 4], [1, 0, 3]]))
 
     a = np.random.default_rng(1).normal(size=(3, 5))
     args = a, np.array([1, 2, 0, 1, 3]), np.array([0.5, 1.0, 2.0, 0.25, 1.0])

@@ -89,13 +89,14 @@ def test_units_are_types():
 
 @njit
 def of_durations(x, y):
-    return (x + y, x - y, x / y, x // y, x % y, divmod(x, y), np.maximum(x, y), np.minimum(x, y), np.fmax(x, y), np.fmin(x, y), x < y, x <= y,
-            x > y, x >= y, x == y, x != y)
+    return (x + y, x - y, x / y, x // y, x % y, divmod(x, y), np.maximum(x, y), np.minimum(x, y), np.fmax(x, y),
+            np.fmin(x, y), x < y, x <= y, x > y, x >= y, x == y, x != y)
 
 
 @njit
 def of_dates(x, y):
-    return x - y, np.maximum(x, y), np.minimum(x, y), np.fmax(x, y), np.fmin(x, y), x < y, x <= y, x > y, x >= y, x == y, x != y
+    return (x - y, np.maximum(x, y), np.minimum(x, y), np.fmax(x, y), np.fmin(x, y), x < y, x <= y, x > y, x >= y,
+            x == y, x != y)
 
 
 @njit
@@ -110,7 +111,8 @@ def by_number(d, n):
 
 @njit
 def by_itself(d):
-    return -d, +d, abs(d), np.sign(d), np.isnat(d), np.isnan(d), np.isfinite(d), np.isinf(d), np.negative(d), np.logical_not(np.isnat(d))
+    return (-d, +d, abs(d), np.sign(d), np.isnat(d), np.isnan(d), np.isfinite(d), np.isinf(d), np.negative(d),
+            np.logical_not(np.isnat(d)))
 
 
 @njit
@@ -253,8 +255,8 @@ def test_units_are_converted_as_numpy_does(kind):
 
 @njit
 def conversions(a):
-    return (a.astype(np.int64), a.astype(np.int32), a.astype(np.float64), a.astype(np.bool_), a.view(np.int64), a.astype("m8[D]"), a.astype("M8[h]"),
-            a.astype(np.timedelta64), a.astype(np.datetime64), a.astype("M8[D]"))
+    return (a.astype(np.int64), a.astype(np.int32), a.astype(np.float64), a.astype(np.bool_), a.view(np.int64),
+            a.astype("m8[D]"), a.astype("M8[h]"), a.astype(np.timedelta64), a.astype(np.datetime64), a.astype("M8[D]"))
 
 
 @njit
@@ -264,13 +266,15 @@ def from_numbers(a):
 
 @njit
 def scalar_conversions(x):
-    return x.astype(np.int64), x.view(np.int64), x.astype("m8[h]"), x.view("M8[s]"), bool(x), x.dtype, x.itemsize, x.real, str(x), f"{x}!"
+    return (x.astype(np.int64), x.view(np.int64), x.astype("m8[h]"), x.view("M8[s]"), bool(x), x.dtype, x.itemsize,
+            x.real, str(x), f"{x}!")
 
 
 def test_conversions_of_other_kinds():
     for a in (dates("D"), durations("h"), durations("h")[::-2], durations("h")[:0]):
         alike(conversions, a)
-    for a in (numbers(), np.array([2.5, -2.5, np.nan, 1e300]), np.array([True, False]), np.array([3, -3], np.int8), np.array([2**63], np.uint64)):
+    for a in (numbers(), np.array([2.5, -2.5, np.nan, 1e300]), np.array([True, False]), np.array([3, -3], np.int8),
+              np.array([2**63], np.uint64)):
         alike(from_numbers, a)
     for x in (*dates("D")[[1, 4, 10]], *durations("h")[[0, 1, 4]]):
         alike(scalar_conversions, x)
@@ -278,13 +282,15 @@ def test_conversions_of_other_kinds():
 
 @njit
 def constants():
-    return (np.datetime64("2020-01-01"), np.datetime64("2020-01-01T05:06", "s"), np.datetime64("2020-02-03", "M"), np.timedelta64(5, "D"),
-            np.timedelta64(-7), np.datetime64("NaT"), np.timedelta64("NaT", "25s"), np.datetime64(5, "W"), np.timedelta64(5, ("s", 25)), np.timedelta64())
+    return (np.datetime64("2020-01-01"), np.datetime64("2020-01-01T05:06", "s"), np.datetime64("2020-02-03", "M"),
+            np.timedelta64(5, "D"), np.timedelta64(-7), np.datetime64("NaT"), np.timedelta64("NaT", "25s"),
+            np.datetime64(5, "W"), np.timedelta64(5, ("s", 25)), np.timedelta64())
 
 
 @njit
 def made(n, x, d):
-    return np.timedelta64(n, "D"), np.datetime64(n, "25s"), np.timedelta64(n), np.datetime64(x, "s"), np.datetime64(x), np.timedelta64(d, "m"), np.timedelta64(d)
+    return (np.timedelta64(n, "D"), np.datetime64(n, "25s"), np.timedelta64(n), np.datetime64(x, "s"), np.datetime64(x),
+            np.timedelta64(d, "m"), np.timedelta64(d))
 
 
 def test_constructors():
@@ -296,9 +302,10 @@ def test_constructors():
 
 
 @pytest.mark.parametrize("function, args", [
-    (lambda n: np.datetime64(n), (5,)), (lambda x: np.timedelta64(x, "D"), (2.5,)), (lambda x: np.datetime64("x"), (5,)),
-    (lambda x: np.timedelta64(x), (np.datetime64("2020"),)), (lambda x: np.datetime64(x, "D"), (np.int64(5),)),
-    (lambda a: put_one(a, 1j), (np.zeros(2, "M8[D]"),)), (lambda a: put_one(a, 2.5), (np.zeros(2, "m8[D]"),))])
+    (lambda n: np.datetime64(n), (5,)), (lambda x: np.timedelta64(x, "D"), (2.5,)),
+    (lambda x: np.datetime64("x"), (5,)), (lambda x: np.timedelta64(x), (np.datetime64("2020"),)),
+    (lambda x: np.datetime64(x, "D"), (np.int64(5),)), (lambda a: put_one(a, 1j), (np.zeros(2, "M8[D]"),)),
+    (lambda a: put_one(a, 2.5), (np.zeros(2, "m8[D]"),))])
 def test_what_no_date_can_be_made_of(function, args):
     agree(function, *args)
 
@@ -325,7 +332,8 @@ def put_text(a):
 
 def test_assignment():
     d = durations("D")
-    for x, y in ((np.timedelta64(7, "D"), d[3:5]), (np.timedelta64(49, "h"), durations("h")[3:5]), (5, np.int8(7)), (np.timedelta64(2), numbers()[:2])):
+    for x, y in ((np.timedelta64(7, "D"), d[3:5]), (np.timedelta64(49, "h"), durations("h")[3:5]), (5, np.int8(7)),
+                 (np.timedelta64(2), numbers()[:2])):
         alike(put, d, x, y)
     for x, y in ((np.datetime64("2020-01-01"), dates("D")[3:5]), (np.datetime64("1969-12-31T05"), dates("Y")[3:5])):
         alike(put, dates("D"), x, y)
@@ -333,7 +341,8 @@ def test_assignment():
 
 
 @pytest.mark.parametrize("function, args, text", [
-    (lambda a, x: put_one(a, x), (np.zeros(2, "m8[D]"), np.timedelta64(1, "Y")), "Cannot cast NumPy timedelta64 scalar from metadata .Y. to .D."),
+    (lambda a, x: put_one(a, x), (np.zeros(2, "m8[D]"), np.timedelta64(1, "Y")),
+     "Cannot cast NumPy timedelta64 scalar from metadata .Y. to .D."),
     (lambda a, x: put_one(a, x), (np.zeros(2, int), np.timedelta64(1, "D")), "is not compiled"),
     (lambda a, x: a + x, (np.zeros(2, "M8[D]"), np.zeros(2, "M8[D]")), "cannot use operands"),
     (lambda a, x: a * x, (np.zeros(2, "M8[D]"), 2), "cannot use operands"),
@@ -345,8 +354,10 @@ def test_assignment():
     (lambda a, x: np.sin(a), (np.zeros(2, "m8[D]"), 5), "not supported for the input types"),
     (lambda a, x: np.sum(a), (np.zeros(2, "M8[D]"), 5), "cannot use operands"),
     (lambda a, x: np.std(a), (np.zeros(2, "m8[D]"), 5), "np.std of dates or durations is not compiled"),
-    (lambda a, x: np.linalg.norm(x=a), (np.zeros(2, "m8[D]"), 5), "np.linalg.norm of dates or durations is not compiled"),
-    (lambda a, x: np.interp(x, xp=a, fp=a), (np.zeros(2, "m8[D]"), 5), "np.interp of dates or durations is not compiled"),
+    (lambda a, x: np.linalg.norm(x=a), (np.zeros(2, "m8[D]"), 5),
+     "np.linalg.norm of dates or durations is not compiled"),
+    (lambda a, x: np.interp(x, xp=a, fp=a), (np.zeros(2, "m8[D]"), 5),
+     "np.interp of dates or durations is not compiled"),
     (lambda a, x: np.datetime_as_string(a), (np.zeros(2, "M8[D]"), 5), "np.datetime_as_string is not compiled"),
     (lambda a, x: a[0].item(), (np.zeros(2, "M8[D]"), 5), "item' is not compiled"),
     (lambda a, x: int(a[0]), (np.zeros(2, "M8[D]"), 5), "not 'numpy.datetime64'(?s:.*)help: x.astype"),
@@ -368,13 +379,14 @@ def put_one(a, x):
 
 @njit
 def folded(a, d):
-    return (a.min(), a.max(), np.min(d), np.ptp(a), d.sum(), np.mean(d), np.any(d), np.all(a), np.argmax(a), a.argmin(), np.count_nonzero(d),
-            np.array_equal(a, a), np.array_equal(a, a, equal_nan=True))
+    return (a.min(), a.max(), np.min(d), np.ptp(a), d.sum(), np.mean(d), np.any(d), np.all(a), np.argmax(a), a.argmin(),
+            np.count_nonzero(d), np.array_equal(a, a), np.array_equal(a, a, equal_nan=True))
 
 
 @njit
 def folded_rows(a, d):
-    return a.min(axis=0), np.max(a, axis=1), d.sum(0), d.mean(axis=1), np.argmin(d, axis=1), np.cumsum(d, axis=1), d.sum(1, keepdims=True)
+    return (a.min(axis=0), np.max(a, axis=1), d.sum(0), d.mean(axis=1), np.argmin(d, axis=1), np.cumsum(d, axis=1),
+            d.sum(1, keepdims=True))
 
 
 @njit
@@ -385,33 +397,37 @@ def scanned(a, d):
 @njit
 def ordered(a, x):
     b = np.sort(a)
-    return b, np.argsort(a, kind="stable"), np.sort(a.reshape(1, -1), axis=0), np.searchsorted(b, a), np.searchsorted(b, x, "right"), np.isin(a, a[:2])
+    return (b, np.argsort(a, kind="stable"), np.sort(a.reshape(1, -1), axis=0), np.searchsorted(b, a),
+            np.searchsorted(b, x, "right"), np.isin(a, a[:2]))
 
 
 @njit
 def sets(a):
-    return np.unique(a), np.unique(a, return_counts=True, return_inverse=True), np.union1d(a, a[:3]), np.intersect1d(a[:5], a[3:]), np.setdiff1d(a, a[:3])
+    return (np.unique(a), np.unique(a, return_counts=True, return_inverse=True), np.union1d(a, a[:3]),
+            np.intersect1d(a[:5], a[3:]), np.setdiff1d(a, a[:3]))
 
 
 @njit
 def chosen(a, x, i):
     late = a > x
-    return (np.where(late, a, x), np.where(np.isnat(a), x, a), a[late], a[i], np.take(a, i), np.compress(late, a), np.select([late], [a], x),
-            np.clip(a, x, None), np.nonzero(a), np.extract(late, a))
+    return (np.where(late, a, x), np.where(np.isnat(a), x, a), a[late], a[i], np.take(a, i), np.compress(late, a),
+            np.select([late], [a], x), np.clip(a, x, None), np.nonzero(a), np.extract(late, a))
 
 
 @njit
 def arranged(a, x):
-    return (np.concatenate((a, a[:1])), np.append(a, x), np.repeat(a, 2), np.roll(a, 1), a[::-1].copy(), np.flip(a), a.reshape(-1, 1).T, np.stack((a, a)),
-            np.full(3, x), np.full(2, x, a.dtype), np.zeros_like(a), np.empty(0, a.dtype), np.array([x, a[0]]), np.asarray(x), np.ones(2, "m8[D]"),
-            np.zeros((2, 2), "M8[25s]"), np.insert(a, 1, x), np.delete(a, 1), np.tile(a, 2), np.broadcast_to(a[:1], (3,)))
+    return (np.concatenate((a, a[:1])), np.append(a, x), np.repeat(a, 2), np.roll(a, 1), a[::-1].copy(), np.flip(a),
+            a.reshape(-1, 1).T, np.stack((a, a)), np.full(3, x), np.full(2, x, a.dtype), np.zeros_like(a),
+            np.empty(0, a.dtype), np.array([x, a[0]]), np.asarray(x), np.ones(2, "m8[D]"), np.zeros((2, 2), "M8[25s]"),
+            np.insert(a, 1, x), np.delete(a, 1), np.tile(a, 2), np.broadcast_to(a[:1], (3,)))
 
 
 @njit
 def moved_about(a, m, i):
-    return (np.swapaxes(m, 0, 1), np.expand_dims(a, 0), np.fliplr(m), np.vstack((a, a)), np.array_split(a, 3)[1], np.diagonal(m), np.triu(m),
-            np.take_along_axis(a, i, 0), np.partition(a, 3)[3], np.argwhere(m), np.ravel(m), np.apply_along_axis(np.max, 1, m), a.tobytes(),
-            np.may_share_memory(a, m), np.trace(m), m.flat[2], np.array_equal(a, m))
+    return (np.swapaxes(m, 0, 1), np.expand_dims(a, 0), np.fliplr(m), np.vstack((a, a)), np.array_split(a, 3)[1],
+            np.diagonal(m), np.triu(m), np.take_along_axis(a, i, 0), np.partition(a, 3)[3], np.argwhere(m), np.ravel(m),
+            np.apply_along_axis(np.max, 1, m), a.tobytes(), np.may_share_memory(a, m), np.trace(m), m.flat[2],
+            np.array_equal(a, m))
 
 
 SHUFFLED = np.array([5, 1, LEAST, 7, 5, -3, LEAST, 2, 0, 5])
@@ -437,7 +453,8 @@ def test_shapes():
 def test_rows_and_nothing():
     a = SHUFFLED.view("M8[D]").reshape(2, 5)
     for given in (a, np.asfortranarray(a), a[:, ::-1], SOUND.reshape(5, 2).view("M8[D]")):
-        alike(folded_rows, given, given.view("m8[D]") if given.flags.c_contiguous else given.astype(np.int64).view("m8[D]"))
+        alike(folded_rows, given, given.view("m8[D]") if given.flags.c_contiguous
+              else given.astype(np.int64).view("m8[D]"))
     none = SOUND[:0]
     alike(folded, none.view("M8[D]"), none.view("m8[h]"))  # the minimum of nothing raises
     alike(ordered, none.view("M8[D]"), np.datetime64("1970-01-03T05"))
@@ -447,7 +464,8 @@ def test_rows_and_nothing():
 
 @njit
 def without_nat(a, d):
-    return np.nanmin(a), np.nanmax(d), np.nanmax(d.reshape(1, -1), axis=0), np.nansum(d), np.nanmean(d), np.nanargmax(d), np.median(d)
+    return (np.nanmin(a), np.nanmax(d), np.nanmax(d.reshape(1, -1), axis=0), np.nansum(d), np.nanmean(d),
+            np.nanargmax(d), np.median(d))
 
 
 def test_nan_functions():
@@ -462,12 +480,14 @@ def total(d):
 
 @njit
 def ranges(a, b, d, n):
-    return np.arange(a, b), np.arange(a, b, d), np.arange(a, n), np.arange(d), np.arange(a, b, n), np.arange(b, a, -n), np.arange(3, dtype="m8[D]"), np.arange(2, n, dtype="M8[s]")
+    return (np.arange(a, b), np.arange(a, b, d), np.arange(a, n), np.arange(d), np.arange(a, b, n), np.arange(b, a, -n),
+            np.arange(3, dtype="m8[D]"), np.arange(2, n, dtype="M8[s]"))
 
 
 @njit
 def written_range():
-    return np.arange("2020-01", "2020-03", dtype="M8[D]"), np.arange(np.datetime64("2020-01-01"), np.datetime64("2020-02-01"), np.timedelta64(1, "W"))
+    return (np.arange("2020-01", "2020-03", dtype="M8[D]"),
+            np.arange(np.datetime64("2020-01-01"), np.datetime64("2020-02-01"), np.timedelta64(1, "W")))
 
 
 def test_ranges():
@@ -482,7 +502,8 @@ def test_ranges():
 
 @njit
 def fused(a, b, d):
-    return np.sum(((a - b) + d)[a > b]) / np.timedelta64(1, "h"), ((a - b) / np.timedelta64(1, "D")).mean(), (a + d).max(), np.isnat(a + d).sum()
+    return (np.sum(((a - b) + d)[a > b]) / np.timedelta64(1, "h"), ((a - b) / np.timedelta64(1, "D")).mean(),
+            (a + d).max(), np.isnat(a + d).sum())
 
 
 def test_expressions_fuse():

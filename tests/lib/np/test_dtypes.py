@@ -9,16 +9,19 @@ from pyjitc.base.errors import TypingError
 
 def test_questions():
     def f(x, s):
-        return (np.can_cast(np.int8, x.dtype), np.can_cast("f8", "f4"), np.can_cast(np.float64, np.int32, "unsafe"), np.can_cast(x.dtype, np.int8, casting="same_kind"),
-                np.result_type(x, np.float32), np.result_type(s, 2.0), np.result_type(x, 1j), np.promote_types(x.dtype, np.int16), np.promote_types("f4", "i8"),
-                np.issubdtype(x.dtype, np.floating), np.issubdtype(np.int8, np.number), np.dtype("f4"), np.dtype(np.int8), np.dtype(float), np.dtype(x.dtype),
-                np.common_type(x, x), np.min_scalar_type(300), np.min_scalar_type(x), np.iscomplexobj(x), np.isrealobj(s))
+        return (np.can_cast(np.int8, x.dtype), np.can_cast("f8", "f4"), np.can_cast(np.float64, np.int32, "unsafe"),
+                np.can_cast(x.dtype, np.int8, casting="same_kind"), np.result_type(x, np.float32),
+                np.result_type(s, 2.0), np.result_type(x, 1j), np.promote_types(x.dtype, np.int16),
+                np.promote_types("f4", "i8"), np.issubdtype(x.dtype, np.floating), np.issubdtype(np.int8, np.number),
+                np.dtype("f4"), np.dtype(np.int8), np.dtype(float), np.dtype(x.dtype), np.common_type(x, x),
+                np.min_scalar_type(300), np.min_scalar_type(x), np.iscomplexobj(x), np.isrealobj(s))
 
     for dtype in ("float64", "float32", "complex64"):
         agree(f, np.ones(3, dtype), np.float32(1))
 
     def g(x):
-        return np.isdtype(x.dtype, "real floating"), np.isdtype(x.dtype, (np.float64, "integral")), np.isdtype(np.dtype("i8"), np.int64)
+        return (np.isdtype(x.dtype, "real floating"), np.isdtype(x.dtype, (np.float64, "integral")),
+                np.isdtype(np.dtype("i8"), np.int64))
 
     if hasattr(np, "isdtype"):
         agree(g, np.ones(2, np.float32))
@@ -44,7 +47,8 @@ def test_finfo_and_iinfo():
         total = 0
         for k in range(3):
             total += np.iinfo(np.int8).max
-        return f.eps, f.max, f.min, f.tiny, f.bits, f.dtype, f.resolution, f.smallest_normal, i.min, i.max, i.bits, np.finfo(np.float32).eps, total
+        return (f.eps, f.max, f.min, f.tiny, f.bits, f.dtype, f.resolution, f.smallest_normal, i.min, i.max, i.bits,
+                np.finfo(np.float32).eps, total)
 
     agree(f, np.ones(2), np.int16(3))
     agree(f, np.ones(2, np.float32), np.uint8(3))
@@ -55,8 +59,9 @@ def test_finfo_and_iinfo():
 def test_attributes():
     def f(x):
         t = x.dtype
-        return (t.itemsize, t.alignment, t.kind, t.char, t.name, t.str, t.byteorder, t.num, t.isnative, t.isbuiltin, t.hasobject, t.names, t.fields, t.shape, t.base,
-                t.ndim, np.add.nin, np.divmod.nout, np.add.identity, np.maximum.identity, np.matmul.signature, t == "f8", t != np.int8)
+        return (t.itemsize, t.alignment, t.kind, t.char, t.name, t.str, t.byteorder, t.num, t.isnative, t.isbuiltin,
+                t.hasobject, t.names, t.fields, t.shape, t.base, t.ndim, np.add.nin, np.divmod.nout, np.add.identity,
+                np.maximum.identity, np.matmul.signature, t == "f8", t != np.int8)
 
     agree(f, np.ones(2))
     agree(f, np.ones(2, np.int8))
@@ -64,14 +69,17 @@ def test_attributes():
 
 def test_astype():
     def f(x):
-        return (x.astype(np.int8, casting="unsafe"), x.astype(np.complex128, casting="safe"), x.astype(np.float32, "F").strides, x.astype(np.float32, order="C").strides,
-                x.astype(np.float64, subok=False), np.float32(x), np.int64(x[0, 1:]), np.float64(x[0, 0]), np.float32([1, 2]), np.float64(((1, 2), (3, 4))))
+        return (x.astype(np.int8, casting="unsafe"), x.astype(np.complex128, casting="safe"),
+                x.astype(np.float32, "F").strides, x.astype(np.float32, order="C").strides,
+                x.astype(np.float64, subok=False), np.float32(x), np.int64(x[0, 1:]), np.float64(x[0, 0]),
+                np.float32([1, 2]), np.float64(((1, 2), (3, 4))))
 
     x = np.arange(6.0).reshape(2, 3)
     agree(f, x)
     agree(f, np.asfortranarray(x))
     agree(lambda x: (np.float32(x), np.bool_(x)), np.array(2.5))
-    with pytest.raises(TypingError, match="Cannot cast array data from dtype..float64.. to dtype..int8.. according to the rule 'safe'"):
+    with pytest.raises(TypingError, match="Cannot cast array data from dtype..float64.. to dtype..int8.. according to "
+                                          "the rule 'safe'"):
         njit(lambda x: x.astype(np.int8, casting="safe"))(x)
 
 

@@ -1,5 +1,5 @@
-"""A number that is stored alone: NumPy's numbers go to signed integers by way of a Python int, which must fit; elements of
-arrays are cast."""
+"""A number that is stored alone: NumPy's numbers go to signed integers by way of a Python int, which must fit; elements
+of arrays are cast."""
 
 import itertools
 import re

@@ -70,8 +70,8 @@ def same(function, *args):
     assert not found, found
 
 
-SHAPES = [((3,), (3,)), ((3,), (1,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((4, 1, 3), (2, 1)), ((0,), (1,)), ((2, 0), (2, 1)),
-          ((3,), (4,)), ((2, 3), (2,)), ((), (3,)), ((2, 2), ())]
+SHAPES = [((3,), (3,)), ((3,), (1,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((4, 1, 3), (2, 1)),
+          ((0,), (1,)), ((2, 0), (2, 1)), ((3,), (4,)), ((2, 3), (2,)), ((), (3,)), ((2, 2), ())]
 
 
 @pytest.mark.parametrize("one, other", SHAPES, ids=str)
@@ -93,7 +93,8 @@ def test_layouts():
 
     compiled = njit(f)
     base = array("float64", (6, 8))
-    views = [base[:3, :4], base[::2, ::2], base[3:, 4:], base[::-2, ::-2], base.T[4:7, :3].T[:3, :3][:, :3], base[:3, :1], base[:1, :4]]
+    views = [base[:3, :4], base[::2, ::2], base[3:, 4:], base[::-2, ::-2], base.T[4:7, :3].T[:3, :3][:, :3],
+             base[:3, :1], base[:1, :4]]
     for x in views:
         for y in views:
             assert not difference(outcome(f, (x, y)), outcome(compiled, (x, y)))
@@ -164,7 +165,8 @@ def test_in_place_shape():
     def f(a, b):
         a += b
 
-    for function, x, y in ((f, np.ones(3), np.ones(4)), (f, np.ones((1, 3)), np.ones((2, 3))), (f, np.ones(3), np.ones((2, 3)))):
+    for function, x, y in ((f, np.ones(3), np.ones(4)), (f, np.ones((1, 3)), np.ones((2, 3))),
+                           (f, np.ones(3), np.ones((2, 3)))):
         expected = outcome(function, (x, y))
         assert expected[0] == "raises"
         assert outcome(njit(function), (x, y))[0] == "raises"
@@ -212,7 +214,8 @@ def test_a_write_between_is_seen():
 
 def test_where_clip_round():
     def f(a, b):
-        return np.where(a > b, a, -b), np.clip(a, 1.0, 4.0), np.round(a, 1), np.where(a > 2, 1, 0), np.real(a), np.nan_to_num(a)
+        return (np.where(a > b, a, -b), np.clip(a, 1.0, 4.0), np.round(a, 1), np.where(a > 2, 1, 0), np.real(a),
+                np.nan_to_num(a))
 
     for dtype in ("float64", "float32"):
         same(f, array(dtype, 7), array(dtype, 7, 1))
@@ -308,9 +311,11 @@ def test_sequences_as_operands_in_place():
 
 
 def test_shapes_that_do_not_fit_are_named_with_those_of_numbers():
-    for function in (lambda a, b, x: np.where(a > 0, b, x), lambda a, b, x: np.where(a > 0, x, b) * 2, lambda a, b, x: np.where(a > x, b, 1).sum()):
+    for function in (lambda a, b, x: np.where(a > 0, b, x), lambda a, b, x: np.where(a > 0, x, b) * 2, lambda a, b,
+                     x: np.where(a > x, b, 1).sum()):
         compiled = njit(function)
-        for a, b in ((np.arange(3.0), np.arange(2.0)), (np.ones((2, 3)), np.arange(2.0)), (np.zeros(0), np.arange(2.0)), (np.ones((2, 1)), np.ones(3))):
+        for a, b in ((np.arange(3.0), np.arange(2.0)), (np.ones((2, 3)), np.arange(2.0)), (np.zeros(0), np.arange(2.0)),
+                     (np.ones((2, 1)), np.ones(3))):
             agree(function, a, b, 2.0, compiled=compiled)
             agree(function, a, b, np.array(2.0), compiled=compiled)
 

@@ -20,7 +20,8 @@ def met(f, *args):
     """(result or exception, what np.errstate's function was told)"""
     told = []
     args = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
-    with warnings.catch_warnings(), np.errstate(all="call", under="ignore", call=lambda text, flags: told.append((text, flags & ~UNDERFLOW))):
+    with warnings.catch_warnings(), np.errstate(all="call", under="ignore", call=lambda text,
+                                                flags: told.append((text, flags & ~UNDERFLOW))):
         warnings.simplefilter("ignore")  # np.mean has some of its own
         try:
             result = f(*args)
@@ -38,7 +39,8 @@ def same(f, *args, compiled=None):
         if isinstance(y, tuple) and y and isinstance(y[0], type):
             assert x == y
         else:
-            np.testing.assert_allclose(np.array(x, complex), np.array(y, complex), 4e-3 if np.asarray(y).dtype == np.float16 else 1e-6)
+            np.testing.assert_allclose(np.array(x, complex), np.array(y, complex), 4e-3
+                                       if np.asarray(y).dtype == np.float16 else 1e-6)
     return compiled
 
 
@@ -55,7 +57,8 @@ def warned(f, *args):
 
 def values(dtype):
     info = np.finfo(dtype)
-    return np.array([0.0, -0.0, 1, -1, 0.5, 2, -3, 7.25, -0.75, info.max, -info.max, info.tiny, np.inf, -np.inf, np.nan, 1000], dtype)
+    return np.array([0.0, -0.0, 1, -1, 0.5, 2, -3, 7.25, -0.75, info.max, -info.max, info.tiny, np.inf, -np.inf, np.nan,
+                     1000], dtype)
 
 
 def short(a):
@@ -63,9 +66,11 @@ def short(a):
         return a.astype(np.float32)
 
 
-UNARY = ("sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh square "
+UNARY = ("sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh "
+         "arccosh arctanh square "
          "reciprocal negative absolute fabs sign rint floor degrees radians signbit isnan frexp modf").split()
-BINARY = ("add subtract multiply divide remainder fmod power float_power arctan2 hypot copysign maximum fmin heaviside equal less").split()
+BINARY = ("add subtract multiply divide remainder fmod power float_power arctan2 hypot copysign maximum fmin "
+          "heaviside equal less").split()
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -97,9 +102,9 @@ def test_functions_of_two_operands(name):
 
 
 OPERATORS = {
-    "add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y, "divide": lambda x, y: x / y,
-    "floor_divide": lambda x, y: x // y, "remainder": lambda x, y: x % y, "power": lambda x, y: x ** y, "divmod": lambda x, y: np.divmod(x, y),
-    "fmod": lambda x, y: np.fmod(x, y),
+    "add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y, "divide": lambda x,
+    y: x / y, "floor_divide": lambda x, y: x // y, "remainder": lambda x, y: x % y, "power": lambda x, y: x ** y,
+    "divmod": lambda x, y: np.divmod(x, y), "fmod": lambda x, y: np.fmod(x, y),
 }
 
 
@@ -108,7 +113,8 @@ OPERATORS = {
 def test_integers(name, dtype):
     info = np.iinfo(dtype)
     compiled = njit(errstate=True)(OPERATORS[name])
-    for x, y in itertools.product(np.array([0, 1, 3, info.max, info.min, info.max // 2 + 1, info.max - 1], dtype), repeat=2):
+    for x, y in itertools.product(np.array([0, 1, 3, info.max, info.min, info.max // 2 + 1, info.max - 1], dtype),
+                                  repeat=2):
         if name == "power" and y > 3:
             continue
         same(compiled.py_func, x, y, compiled=compiled)
@@ -122,7 +128,8 @@ def test_integers(name, dtype):
 def test_operators_of_floats(name):
     compiled = njit(errstate=True)(OPERATORS[name])
     for dtype in FLOATS:
-        for x, y in itertools.product(np.array([0, -0.0, 1, -2.5, np.finfo(dtype).max, np.inf, np.nan], dtype), repeat=2):
+        for x, y in itertools.product(np.array([0, -0.0, 1, -2.5, np.finfo(dtype).max, np.inf, np.nan], dtype),
+                                      repeat=2):
             if name in ("power", "fmod") and np.isinf(y):
                 continue
             if dtype is not np.float16 or name not in ("floor_divide", "remainder"):  # NumPy computes both for one
@@ -144,16 +151,19 @@ def test_complex_numbers(name):
 
 def test_signs_of_numbers():
     compiled = njit(errstate=True)(lambda x: -x)
-    for x in (np.int8(-128), np.int8(5), np.int64(-2 ** 63), np.uint8(0), np.uint8(3), np.float32(3), np.array([-128], np.int8)):
+    for x in (np.int8(-128), np.int8(5), np.int64(-2 ** 63), np.uint8(0), np.uint8(3), np.float32(3),
+              np.array([-128], np.int8)):
         same(compiled.py_func, x, compiled=compiled)
 
 
 @pytest.mark.parametrize("f", [
-    lambda a, b: np.divide(a, b, out=a), lambda a, b: np.divide(a, b, a), lambda a, b: np.divide(a, b, where=b != 0, out=a),
-    lambda a, b: np.divide(a, b, where=a != 0, out=np.zeros(a.shape)), lambda a, b: np.divide(a, b, dtype=np.float64),
-    lambda a, b: np.divide(a[0], b), lambda a, b: a / 0, lambda a, b: 1 / b, lambda a, b: a ** -1, lambda a, b: a ** 2.0, lambda a, b: a ** 0.5,
-    lambda a, b: a[:, ::-1] / b.T[:, :a.shape[1]], lambda a, b: np.log(a * b), lambda a, b: (a * b).sum(axis=0)[2:], lambda a, b: np.exp(a * 1000.0) + b,
-    lambda a, b: np.divmod(a, b, out=(a, b)), lambda a, b: np.where(b == 0, 0, a / b), lambda a, b: np.divide(a, np.zeros(3)),
+    lambda a, b: np.divide(a, b, out=a), lambda a, b: np.divide(a, b, a), lambda a,
+    b: np.divide(a, b, where=b != 0, out=a), lambda a, b: np.divide(a, b, where=a != 0, out=np.zeros(a.shape)),
+    lambda a, b: np.divide(a, b, dtype=np.float64), lambda a, b: np.divide(a[0], b), lambda a, b: a / 0, lambda a,
+    b: 1 / b, lambda a, b: a ** -1, lambda a, b: a ** 2.0, lambda a, b: a ** 0.5, lambda a,
+    b: a[:, ::-1] / b.T[:, :a.shape[1]], lambda a, b: np.log(a * b), lambda a, b: (a * b).sum(axis=0)[2:], lambda a,
+    b: np.exp(a * 1000.0) + b, lambda a, b: np.divmod(a, b, out=(a, b)), lambda a, b: np.where(b == 0, 0, a / b),
+    lambda a, b: np.divide(a, np.zeros(3)),
 ])
 def test_forms_of_calls(f):
     compiled = njit(errstate=True)(f)
@@ -175,31 +185,37 @@ def test_in_place():
 
     compiled = [njit(errstate=True)(g) for g in (divided, shifted)]
     a = np.array([[1.0, 0.0, np.inf], [3.0, 1e308, 2.0], [0.0, 5.0, 6.0]])
-    for x, y in ((a, np.zeros((3, 3))), (a, np.array([[np.inf], [1.0], [0.0]]).T), (a, a + 1), (a, np.zeros((2, 3))), (a, np.zeros(2))):
+    for x, y in ((a, np.zeros((3, 3))), (a, np.array([[np.inf], [1.0], [0.0]]).T), (a, a + 1), (a, np.zeros((2, 3))),
+                 (a, np.zeros(2))):
         for one in compiled:
             same(one.py_func, x, y, compiled=one)
 
 
 @pytest.mark.parametrize("f", [
-    lambda a: a.sum(), lambda a: np.sum(a, axis=-1), lambda a: a.prod(), lambda a: np.prod(a, axis=0), lambda a: a.mean(), lambda a: np.cumsum(a),
-    lambda a: a.cumprod(axis=0), lambda a: np.add.reduce(a, axis=-1), lambda a: np.multiply.accumulate(a), lambda a: a.sum(axis=0, keepdims=True),
+    lambda a: a.sum(), lambda a: np.sum(a, axis=-1), lambda a: a.prod(), lambda a: np.prod(a, axis=0),
+    lambda a: a.mean(), lambda a: np.cumsum(a), lambda a: a.cumprod(axis=0), lambda a: np.add.reduce(a, axis=-1),
+    lambda a: np.multiply.accumulate(a), lambda a: a.sum(axis=0, keepdims=True),
 ])
 def test_sums_and_products(f):
     compiled = njit(errstate=True)(f)
-    for a in ([1.0, 2.0, 3.0], [1e308, 1e308, 1e308], [np.inf, -np.inf, 1.0], [np.inf, 1.0, 1.0], [np.nan, 1.0, 2.0], [0.0, 5.0, np.inf]):
+    for a in ([1.0, 2.0, 3.0], [1e308, 1e308, 1e308], [np.inf, -np.inf, 1.0], [np.inf, 1.0, 1.0], [np.nan, 1.0, 2.0],
+              [0.0, 5.0, np.inf]):
         same(f, np.array(a), compiled=compiled)
         same(f, np.array([a, [1.0, 2.0, 3.0]]), compiled=compiled)
 
 
-@pytest.mark.parametrize("f", [lambda a, b: a @ b, lambda a, b: np.dot(a, b), lambda a, b: np.matmul(a, b), lambda a, b: a.dot(b)])
+@pytest.mark.parametrize("f", [lambda a, b: a @ b, lambda a, b: np.dot(a, b), lambda a, b: np.matmul(a, b), lambda a,
+                               b: a.dot(b)])
 def test_products_of_matrices(f):
     compiled = njit(errstate=True)(f)
-    for a, b in (([1e200, 1.0], [1e200, 1.0]), ([1.0, 2.0], [3.0, 4.0]), ([np.inf, 1.0], [1.0, 2.0]), ([np.nan, 1.0], [1.0, 2.0]), ([np.inf, 1.0], [0.0, 2.0])):
+    for a, b in (([1e200, 1.0], [1e200, 1.0]), ([1.0, 2.0], [3.0, 4.0]), ([np.inf, 1.0], [1.0, 2.0]),
+                 ([np.nan, 1.0], [1.0, 2.0]), ([np.inf, 1.0], [0.0, 2.0])):
         same(f, np.array(a), np.array(b), compiled=compiled)
 
 
-@pytest.mark.parametrize("source, target", [(np.float64, np.float32), (np.float64, np.float16), (np.float32, np.float16), (np.float64, np.int32),
-                                            (np.float64, np.int64), (np.float32, np.int64), (np.float64, np.float64), (np.float32, np.float64)])
+@pytest.mark.parametrize("source, target", [(np.float64, np.float32), (np.float64, np.float16),
+                                            (np.float32, np.float16), (np.float64, np.int32), (np.float64, np.int64),
+                                            (np.float32, np.int64), (np.float64, np.float64), (np.float32, np.float64)])
 def test_conversions(source, target):
     def cast(a):
         return a.astype(target)
@@ -210,7 +226,8 @@ def test_conversions(source, target):
         return out
 
     compiled = [njit(errstate=True)(f) for f in (cast, stored)]
-    for x in (1.5, -1.0, 0.0, np.nan, np.inf, 3e4, 7e4, 2.0 ** 31 - 1, 2.0 ** 31, -2.0 ** 31, -2.0 ** 31 - 0.5, -2.0 ** 31 - 1, 2.0 ** 63, -2.0 ** 63, 1e38, 1e39):
+    for x in (1.5, -1.0, 0.0, np.nan, np.inf, 3e4, 7e4, 2.0 ** 31 - 1, 2.0 ** 31, -2.0 ** 31, -2.0 ** 31 - 0.5,
+              -2.0 ** 31 - 1, 2.0 ** 63, -2.0 ** 63, 1e38, 1e39):
         with np.errstate(over="ignore"):
             a = np.full(5, x, source)
         for one in compiled:
@@ -372,7 +389,8 @@ def test_to_only_ignore_costs_nothing():
 @pytest.mark.parametrize("state, text", [
     (lambda: np.errstate(over="nosuch"), "invalid error mode 'nosuch'"),
     (lambda: np.errstate(nosuch="ignore"), "unexpected keyword argument 'nosuch'"),
-    (lambda: np.errstate(under="raise"), r"np.errstate\(under=\) is compiled with 'ignore' only: compiled code does not look for underflow"),
+    (lambda: np.errstate(under="raise"),
+     r"np.errstate\(under=\) is compiled with 'ignore' only: compiled code does not look for underflow"),
     (lambda: np.errstate(over=3), r"np.errstate\(over=\) must be a text"),
 ])
 def test_what_errstate_cannot_do_is_said(state, text):
@@ -389,7 +407,8 @@ def test_other_context_managers_are_named():
         with x:
             return x
 
-    with pytest.raises(TypingError, match="a `with` statement of 'int' is not supported in compiled functions: only np.errstate is"):
+    with pytest.raises(TypingError,
+                       match="a `with` statement of 'int' is not supported in compiled functions: only np.errstate is"):
         njit(f)(1)
 
 
@@ -426,5 +445,6 @@ def test_a_second_process_finds_the_code(tmp_path):
     script = tmp_path / "program.py"
     script.write_text(CACHED)
     environment = {**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
-    printed = [subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True).stdout for _ in range(2)]
+    printed = [subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True).stdout
+               for _ in range(2)]
     assert printed == ["divide by zero encountered in divide 1 0\n", "divide by zero encountered in divide 0 1\n"]

@@ -6,8 +6,8 @@ from tests.oracle import difference, outcome
 from pyjitc import njit
 
 R = np.random.default_rng(7)
-LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 16, 21, 25, 27, 30, 32, 49, 53, 60, 64, 97, 100, 106, 121, 127, 128, 131, 210, 243, 256, 257, 487,
-           500, 625, 1009, 1024, 2018, 2187, 4096, 5003]
+LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 16, 21, 25, 27, 30, 32, 49, 53, 60, 64, 97, 100, 106, 121, 127,
+           128, 131, 210, 243, 256, 257, 487, 500, 625, 1009, 1024, 2018, 2187, 4096, 5003]
 C1, C2, C3 = (R.normal(size=s) + 1j * R.normal(size=s) for s in (12, (5, 6), (2, 3, 4)))
 
 
@@ -22,11 +22,12 @@ def compare(expected, actual, scale=None):
     if expected.size == 0 or expected.dtype.kind in "biu":
         assert np.array_equal(expected, actual)
         return
-    # Errors of both transforms grow with the logarithm of the length, measured against the largest point, not each one: the
-    # passes of another order round elsewhere. For float16 the result itself is rounded.
+    # Errors of both transforms grow with the logarithm of the length, measured against the largest point, not each one:
+    # the passes of another order round elsewhere. For float16 the result itself is rounded.
     eps = np.finfo(expected.dtype).eps
     size = scale if scale is not None else max(1.0, np.abs(expected.astype(np.complex128)).max())
-    assert np.abs(expected.astype(np.complex128) - actual).max() <= 6 * eps * (1 + np.log2(max(2, expected.size))) * size
+    assert (np.abs(expected.astype(np.complex128) - actual).max() <= 6 * eps * (1 + np.log2(max(2, expected.size)))
+            * size)
 
 
 def one_axis(a):
@@ -66,7 +67,8 @@ def test_exact_points():
 
 
 def of_types(a, b, c):
-    return np.fft.fft(a), np.fft.rfft(b), np.fft.irfft(c), np.fft.rfft(c, norm="forward"), np.fft.fft([1.0, 2.0, 4.0]), np.fft.rfft((1, 2, 3, 7))
+    return (np.fft.fft(a), np.fft.rfft(b), np.fft.irfft(c), np.fft.rfft(c, norm="forward"), np.fft.fft([1.0, 2.0, 4.0]),
+            np.fft.rfft((1, 2, 3, 7)))
 
 
 def test_types():
@@ -75,8 +77,8 @@ def test_types():
 
 
 def layouts(a, b, r):
-    return (np.fft.fft(a.T), np.fft.ifft(a[::-1]), np.fft.fft(a[:, ::2]), np.fft.irfft(a[::2, ::-1]), np.fft.rfft(r.T), np.fft.fft(b[..., 1]),
-            np.fft.fft(b), np.fft.irfft(b, axis=0))
+    return (np.fft.fft(a.T), np.fft.ifft(a[::-1]), np.fft.fft(a[:, ::2]), np.fft.irfft(a[::2, ::-1]), np.fft.rfft(r.T),
+            np.fft.fft(b[..., 1]), np.fft.fft(b), np.fft.irfft(b, axis=0))
 
 
 LAYOUTS = njit(layouts)
@@ -97,21 +99,24 @@ def complex_arguments(a):
     """What takes complex numbers, in one function: the transform itself is compiled once."""
     return (np.fft.fft(a, 4), np.fft.ifft(a, n=9), np.fft.fft(a, 20), np.fft.irfft(a, 7), np.fft.hfft(a, 20),
             np.fft.fft(a, axis=0), np.fft.ifft(a, axis=-2), np.fft.irfft(a, axis=0), np.fft.hfft(a, None, 0),
-            np.fft.fft(a, norm="ortho"), np.fft.ifft(a, norm="ortho"), np.fft.irfft(a, norm="ortho"), np.fft.hfft(a, norm="ortho"),
-            np.fft.fft(a, norm="forward"), np.fft.ifft(a, norm="forward"), np.fft.irfft(a, norm="forward"), np.fft.hfft(a, norm="forward"),
-            np.fft.fft(a, norm="backward"), np.fft.ifft(a, norm="backward"), np.fft.irfft(a, norm="backward"))
+            np.fft.fft(a, norm="ortho"), np.fft.ifft(a, norm="ortho"), np.fft.irfft(a, norm="ortho"),
+            np.fft.hfft(a, norm="ortho"), np.fft.fft(a, norm="forward"), np.fft.ifft(a, norm="forward"),
+            np.fft.irfft(a, norm="forward"), np.fft.hfft(a, norm="forward"), np.fft.fft(a, norm="backward"),
+            np.fft.ifft(a, norm="backward"), np.fft.irfft(a, norm="backward"))
 
 
 def real_arguments(a):
-    return (np.fft.rfft(a, 4), np.fft.rfft(a, 9), np.fft.rfft(a, 20), np.fft.rfft(a, 3), np.fft.ihfft(a, n=5), np.fft.fft(a, 5),
-            np.fft.rfft(a, axis=0), np.fft.rfft(a, axis=-2), np.fft.ihfft(a, axis=0), np.fft.fft(a, 5, 0),
-            np.fft.rfft(a, norm="ortho"), np.fft.rfft(a, norm="forward"), np.fft.ihfft(a, norm="ortho"), np.fft.ihfft(a, norm="forward"))
+    return (np.fft.rfft(a, 4), np.fft.rfft(a, 9), np.fft.rfft(a, 20), np.fft.rfft(a, 3), np.fft.ihfft(a, n=5),
+            np.fft.fft(a, 5), np.fft.rfft(a, axis=0), np.fft.rfft(a, axis=-2), np.fft.ihfft(a, axis=0),
+            np.fft.fft(a, 5, 0), np.fft.rfft(a, norm="ortho"), np.fft.rfft(a, norm="forward"),
+            np.fft.ihfft(a, norm="ortho"), np.fft.ihfft(a, norm="forward"))
 
 
 def complex_axes(a):
     return (np.fft.fft2(a), np.fft.ifft2(a), np.fft.irfft2(a), np.fft.fft2(a, (3, 8)), np.fft.fft2(a, axes=(0, 1)),
-            np.fft.fftn(a), np.fft.ifftn(a), np.fft.irfftn(a), np.fft.fftn(a, axes=(0,)), np.fft.fftn(a, axes=(1, 0), norm="ortho"),
-            np.fft.fftn(a, s=[4, -1], axes=(0, 1)), np.fft.ifftn(a, (2, 7), (1, 0)), np.fft.irfftn(a, (3, 9), axes=(0, 1)), np.fft.fftn(a, axes=()))
+            np.fft.fftn(a), np.fft.ifftn(a), np.fft.irfftn(a), np.fft.fftn(a, axes=(0,)),
+            np.fft.fftn(a, axes=(1, 0), norm="ortho"), np.fft.fftn(a, s=[4, -1], axes=(0, 1)),
+            np.fft.ifftn(a, (2, 7), (1, 0)), np.fft.irfftn(a, (3, 9), axes=(0, 1)), np.fft.fftn(a, axes=()))
 
 
 def real_axes(a):
@@ -127,7 +132,8 @@ def all_real(a):
     return real_arguments(a), real_axes(a)
 
 
-@pytest.mark.parametrize("function, a", [(all_complex, C3), (all_real, C3.real)], ids=lambda x: getattr(x, "__name__", "a"))
+@pytest.mark.parametrize("function, a", [(all_complex, C3), (all_real, C3.real)],
+                         ids=lambda x: getattr(x, "__name__", "a"))
 def test_arguments(function, a):
     compare(function(a), njit(function)(a))
 
@@ -149,7 +155,8 @@ def test_shifts():
 
 
 def into(a, b, x, y, z):
-    return np.fft.fft(a, out=x), np.fft.irfft(a, 6, out=y), np.fft.ifftn(a, out=x), np.fft.ifft(b, out=z), np.fft.fft(a, out=a)
+    return (np.fft.fft(a, out=x), np.fft.irfft(a, 6, out=y), np.fft.ifftn(a, out=x), np.fft.ifft(b, out=z),
+            np.fft.fft(a, out=a))
 
 
 def test_inverse_of_nothing_is_zero():
@@ -159,7 +166,8 @@ def test_inverse_of_nothing_is_zero():
 
 def test_out():
     compiled = njit(into)
-    args = C2.copy(), C2.astype(np.complex64), np.empty(C2.shape, complex), np.empty(C2.shape), np.empty(C2.shape, np.complex64)
+    args = C2.copy(), C2.astype(np.complex64), np.empty(C2.shape,
+                                                        complex), np.empty(C2.shape), np.empty(C2.shape, np.complex64)
     expected = into(*map(np.copy, args))
     found = compiled(*args)
     for n, m in enumerate((2, 3, 2, 4, 0)):
@@ -199,7 +207,8 @@ ERRORS = {
     "axes": (lambda a: np.fft.fftn(a, axes=(3,)), C2), "axes with s": (lambda a: np.fft.fftn(a, (4,), axes=(3,)), C2),
     "lengths": (lambda a: np.fft.fftn(a, (4, 4, 4), axes=(0, 1)), C2),
     "empty": (lambda a: np.fft.fft(a), C2[:, :0]), "norm": (lambda a: np.fft.fft(a, norm="wrong"), C2),
-    "norm back": (lambda a: np.fft.irfft(a, norm="wrong"), C2), "norm hermitian": (lambda a: np.fft.hfft(a, norm="wrong"), C2),
+    "norm back": (lambda a: np.fft.irfft(a, norm="wrong"), C2),
+    "norm hermitian": (lambda a: np.fft.hfft(a, norm="wrong"), C2),
     "out": (with_out, C2, np.empty((5, 3), np.complex128)), "out ndim": (with_out, C2, np.empty(3, np.complex128)),
     "shift of a number": (lambda a: np.fft.fftshift(a), np.array(2.0)),
     "no axes": (lambda a: np.fft.rfftn(a, axes=()), C2.real),
@@ -215,7 +224,8 @@ def test_errors(name):
 
 def test_axes_known_at_run_time():
     def f(a, i, j):
-        return np.fft.fft(a, axis=i), np.fft.fftn(a, axes=[i, j]), np.fft.fftshift(a, axes=[i, j]), np.fft.ifftshift(a, axes=j)
+        return (np.fft.fft(a, axis=i), np.fft.fftn(a, axes=[i, j]), np.fft.fftshift(a, axes=[i, j]),
+                np.fft.ifftshift(a, axes=j))
 
     compiled, a = njit(f), np.stack((C2, C2 * 2))
     for i, j in ((0, 2), (-1, 1), (2, -3)):

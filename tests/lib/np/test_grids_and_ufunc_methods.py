@@ -10,7 +10,8 @@ from pyjitc.base.errors import TypingError
 def test_dense_grids():
     def f(n, m):
         a, b = np.mgrid[0:n, 0:m]
-        return a, b, np.mgrid[0:n, 1:2 * m:2, 3:0:-1], np.mgrid[0:n], np.mgrid[0:1:0.1], np.mgrid[:n, 0:1:5j], np.mgrid[0:1:4j]
+        return (a, b, np.mgrid[0:n, 1:2 * m:2, 3:0:-1], np.mgrid[0:n], np.mgrid[0:1:0.1], np.mgrid[:n, 0:1:5j],
+                np.mgrid[0:1:4j])
 
     compiled = agree(f, 3, 4)
     agree(f, 0, 1, compiled=compiled)
@@ -26,7 +27,8 @@ def test_open_grids():
 
 def test_outer():
     def f(a, b):
-        return np.add.outer(a, b), np.minimum.outer(a[0], b), np.multiply.outer(a, 2), np.less.outer(b, a.T), np.add.outer(1, 2.5)
+        return (np.add.outer(a, b), np.minimum.outer(a[0], b), np.multiply.outer(a, 2), np.less.outer(b, a.T),
+                np.add.outer(1, 2.5))
 
     compiled = agree(f, np.arange(6.0).reshape(2, 3), np.arange(4))
     agree(f, np.empty((0, 3)), np.arange(4)[::-2], compiled=compiled)
@@ -34,8 +36,8 @@ def test_outer():
 
 def test_reduce():
     def f(a):
-        return (np.add.reduce(a), np.multiply.reduce(a, 1), np.maximum.reduce(a, axis=None), np.minimum.reduce(a, keepdims=True),
-                np.logical_or.reduce(a), np.logical_and.reduce(a, axis=-1))
+        return (np.add.reduce(a), np.multiply.reduce(a, 1), np.maximum.reduce(a, axis=None),
+                np.minimum.reduce(a, keepdims=True), np.logical_or.reduce(a), np.logical_and.reduce(a, axis=-1))
 
     for dtype in ("float64", "float32", "int8"):
         agree(f, np.arange(6, dtype=dtype).reshape(2, 3))
@@ -54,23 +56,27 @@ def test_what_is_not_compiled_is_named():
 
 def test_reduce_of_any_ufunc():
     def f(a, mask):
-        return (np.subtract.reduce(a), np.subtract.reduce(a, 1, keepdims=True), np.fmax.reduce(a, axis=None), np.subtract.reduce(a, -1, initial=3),
-                np.logical_xor.reduce(a, (0, 1)), np.hypot.reduce(a, 1), np.subtract.reduce(a, where=mask, initial=1.0), np.fmin.reduce(a, axis=(1, 0), where=mask, initial=9.0),
-                np.add.reduce(a, dtype=np.float32), np.maximum.reduce(a, dtype=np.complex128), np.subtract.reduce(a[0]), np.multiply.reduce([1, 2, 3]))
+        return (np.subtract.reduce(a), np.subtract.reduce(a, 1, keepdims=True), np.fmax.reduce(a, axis=None),
+                np.subtract.reduce(a, -1, initial=3), np.logical_xor.reduce(a, (0, 1)), np.hypot.reduce(a, 1),
+                np.subtract.reduce(a, where=mask, initial=1.0), np.fmin.reduce(a, axis=(1, 0), where=mask, initial=9.0),
+                np.add.reduce(a, dtype=np.float32), np.maximum.reduce(a, dtype=np.complex128), np.subtract.reduce(a[0]),
+                np.multiply.reduce([1, 2, 3]))
 
     compiled = agree(f, np.arange(6.0).reshape(2, 3), np.array([[True, False, True], [True, True, False]]))
     agree(f, np.arange(12.0).reshape(2, 6)[:, ::-2], np.ones((2, 3), bool), compiled=compiled)
 
     def g(a, out):
-        return np.bitwise_xor.reduce(a), np.gcd.reduce(a, axis=None), np.left_shift.reduce(a), np.bitwise_and.reduce(a[:0]), np.add.reduce(a, 0, None, out) is out
+        return (np.bitwise_xor.reduce(a), np.gcd.reduce(a, axis=None), np.left_shift.reduce(a),
+                np.bitwise_and.reduce(a[:0]), np.add.reduce(a, 0, None, out) is out)
 
     for dtype in ("int8", "uint16", "int64"):
         agree(g, np.array([[3, 1, 2], [1, 2, 3]], dtype), np.zeros(3, np.float32))
 
 
 @pytest.mark.parametrize("function", [
-    lambda a: np.subtract.reduce(a, (0, 1)), lambda a: np.subtract.reduce(a[:0]), lambda a: np.fmax.reduce(a, where=a > 1),
-    lambda a: np.add.reduceat(a[0], [0, 5]), lambda a: np.add.accumulate(a, 3), lambda a: np.add.at(a, ([0, 5], 0), 1),
+    lambda a: np.subtract.reduce(a, (0, 1)), lambda a: np.subtract.reduce(a[:0]),
+    lambda a: np.fmax.reduce(a, where=a > 1), lambda a: np.add.reduceat(a[0], [0, 5]),
+    lambda a: np.add.accumulate(a, 3), lambda a: np.add.at(a, ([0, 5], 0), 1),
     lambda a: np.add.at(a[0], [0, 1], np.ones(3)), lambda a: np.subtract.reduce(a, 0, None, np.zeros((2, 3))),
 ])
 def test_errors_of_methods(function):
@@ -79,8 +85,9 @@ def test_errors_of_methods(function):
 
 def test_accumulate_and_reduceat():
     def f(a, i):
-        return (np.multiply.accumulate(a), np.subtract.accumulate(a, 1), np.maximum.accumulate(a, axis=-1), np.add.accumulate(a, dtype=np.float32),
-                np.add.reduceat(a, i), np.subtract.reduceat(a, i, axis=1), np.add.reduceat(a[0], [2, 0, 1, 1]), np.multiply.reduceat(a[0], (0, 2)),
+        return (np.multiply.accumulate(a), np.subtract.accumulate(a, 1), np.maximum.accumulate(a, axis=-1),
+                np.add.accumulate(a, dtype=np.float32), np.add.reduceat(a, i), np.subtract.reduceat(a, i, axis=1),
+                np.add.reduceat(a[0], [2, 0, 1, 1]), np.multiply.reduceat(a[0], (0, 2)),
                 np.add.accumulate(a, 0, None, np.zeros_like(a)))
 
     compiled = agree(f, np.arange(1.0, 10.0).reshape(3, 3), np.array([0, 2, 1]))
@@ -101,7 +108,8 @@ def test_at_counts_what_comes_twice():
         np.add.at(v, [0, 1], [3, 4])
 
     i = np.array([0, 3, 0, -1])
-    agree(f, np.arange(8, dtype=np.int32)[::2], np.arange(16, dtype=np.int32).reshape(4, 4).T, i[::-1], np.arange(4, dtype=np.int32)[::-1], np.eye(4) > 0)
+    agree(f, np.arange(8, dtype=np.int32)[::2], np.arange(16, dtype=np.int32).reshape(4, 4).T, i[::-1],
+          np.arange(4, dtype=np.int32)[::-1], np.eye(4) > 0)
 
     def g(v, i, w):
         np.add.at(v, i, w)
@@ -113,7 +121,8 @@ def test_at_counts_what_comes_twice():
 
 def test_outer_with_keywords():
     def f(a, b, out):
-        return np.add.outer(a, b, dtype=np.float32), np.multiply.outer(a, b, out=out) is out, np.add.outer([1, 2], (3.0, 4.0)), out
+        return (np.add.outer(a, b, dtype=np.float32), np.multiply.outer(a, b, out=out) is out,
+                np.add.outer([1, 2], (3.0, 4.0)), out)
 
     agree(f, np.arange(3), np.arange(4), np.zeros((3, 4)))
 

@@ -39,7 +39,8 @@ def finite(dtype, n, seed=0):
     return np.where(np.isfinite(a), a, a.dtype.type(3))
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float16, np.float32, np.float64], ids=lambda t: np.dtype(t).name)
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float16, np.float32, np.float64],
+                         ids=lambda t: np.dtype(t).name)
 def test_equal_bins(dtype):
     compiled = [(f, njit(f)) for f in (some, ranged, dense)]
     for n in (0, 1, 30, 400):
@@ -87,16 +88,18 @@ def test_given_edges():
 
 
 def test_elements_on_and_beside_the_edges():
-    """Where the arithmetic alone is not sure the edges decide; many elements, so that there are several blocks of them."""
+    """Where the arithmetic alone is not sure the edges decide; many elements, so that there are several blocks of
+    them."""
     def plain(a, n, limits, w):
         return np.histogram(a, n, limits), np.histogram(a, n, limits, weights=w)
 
     both = njit(plain)
     random = np.random.default_rng(3)
-    for first, last, n in ((0.0, 1.0, 10), (-3.7, 11.1, 97), (1e9, 1e9 + 1e-3, 31), (1e15, 1e15 + 64, 50), (-1e-300, 1e-300, 7), (0.1, 0.7, 1)):
+    for first, last, n in ((0.0, 1.0, 10), (-3.7, 11.1, 97), (1e9, 1e9 + 1e-3, 31), (1e15, 1e15 + 64, 50),
+                           (-1e-300, 1e-300, 7), (0.1, 0.7, 1)):
         edges = np.linspace(first, last, n + 1)
-        a = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), random.uniform(first, last, 3000),
-                            [np.nan, np.inf, -np.inf, first - 1, last + 1]])
+        a = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf),
+                            random.uniform(first, last, 3000), [np.nan, np.inf, -np.inf, first - 1, last + 1]])
         random.shuffle(a)
         agrees(plain, both, a, n, (first, last), random.random(len(a)))
     a = random.integers(0, 12, 70000).astype(float)

@@ -10,21 +10,26 @@ I1, I2 = np.array([2, 0, -1]), np.array([[0, 1], [2, -3]])
 M2 = A2 % 3 > 0
 
 READS = {
-    "one array": (lambda a, i: a[i], (A1, I1), (A2, I1), (A1, I2), (A1, I1[:0]), (A1, I1.astype(np.uint8) % 3), (A1[::2], I1)),
+    "one array": (lambda a, i: a[i], (A1, I1), (A2, I1), (A1, I2), (A1, I1[:0]), (A1, I1.astype(np.uint8) % 3),
+                  (A1[::2], I1)),
     "out of bounds": (lambda a, i: a[i], (A1, np.array([1, 7])), (A2, np.array([0, -4]))),
     "list": (lambda a: (a[[0, 2]], a[[1, 0, -1]]), (A1,), (A2,)),
     "mask": (lambda a, m: a[m], (A1, A1 > 3), (A2, M2), (A1, A1 > 100), (A2, M2.T.copy().T), (A2[::2], M2[::2])),
-    "mask of rows": (lambda a, m: a[m], (A2, np.array([True, False, True])), (A3, np.array([False, True])), (A3, A3[:, :, 0] > 5)),
+    "mask of rows": (lambda a, m: a[m], (A2, np.array([True, False, True])), (A3, np.array([False, True])),
+                     (A3, A3[:, :, 0] > 5)),
     "wrong mask": (lambda a, m: a[m], (A1, A1[:5] > 3), (A2, np.array([True, False]))),
     "own mask": (lambda a: (a[a > 3], a[a < 2] * 2.0), (A1,), (A2,)),
-    "two arrays": (lambda a, i, j: a[i, j], (A2, I1, np.array([0, 3, 1])), (A2, I1, np.array([2])), (A2, I1[:, None], np.array([0, 1]))),
+    "two arrays": (lambda a, i, j: a[i, j], (A2, I1, np.array([0, 3, 1])), (A2, I1, np.array([2])),
+                   (A2, I1[:, None], np.array([0, 1]))),
     "mismatch": (lambda a, i, j: a[i, j], (A2, np.array([0, 1]), np.array([0, 1, 2]))),
     "array and int": (lambda a, i: (a[i, 1], a[1, i]), (A2, I1 % 3), (A3, np.array([0, 1]))),
     "array and slice": (lambda a, i: (a[i, 1:3], a[:, i], a[1:, i]), (A2, I1 % 3)),
-    "three axes": (lambda a, i: (a[:, i], a[:, :, i], a[i, :, i], a[:, i, i], a[0, :, i], a[..., i], a[i, ..., 1]), (A3, np.array([0, 1]))),
+    "three axes": (lambda a, i: (a[:, i], a[:, :, i], a[i, :, i], a[:, i, i], a[0, :, i], a[..., i], a[i, ..., 1]),
+                   (A3, np.array([0, 1]))),
     "newaxis": (lambda a, i: (a[i, None], a[None, i], a[:, None, i]), (A2, np.array([0, 2, 1]))),
     "mask and int": (lambda a, m: (a[m, 1], a[1, m[:2]] if False else a[m][0]), (A2, np.array([True, False, True]))),
-    "take": (lambda a, i: (np.take(a, i), a.take(i), np.take(a, i, mode="wrap"), np.take(a, i, mode="clip")), (A1, I1), (A2, I1)),
+    "take": (lambda a, i: (np.take(a, i), a.take(i), np.take(a, i, mode="wrap"), np.take(a, i, mode="clip")), (A1, I1),
+             (A2, I1)),
     "take axis": (lambda a, i: (np.take(a, i, axis=0), np.take(a, i, 1), np.take(a, i, axis=-1)), (A2, I1 % 3)),
     "take wrong": (lambda a, i: np.take(a, i), (A1, np.array([8]))),
     "along": (lambda a: np.take_along_axis(a, np.argsort(a, axis=1), axis=1), (np.sin(A2),)),
@@ -69,12 +74,14 @@ def column(a, i, v):
 
 
 WRITES = [
-    (scalar, (A1, I1)), (scalar, (A2, I1)), (scalar, (A1, A1 > 2)), (scalar, (A2, M2)), (scalar, (A2, np.array([True, False, True]))),
-    (values, (A1, I1, np.array([10.0, 20.0, 30.0]))), (values, (A1, I1, np.array([1.0]))), (values, (A1, I1, np.array([1.0, 2.0]))),
-    (values, (A2, I1, np.arange(4.0))), (values, (A2, I1, np.arange(12.0).reshape(3, 4))), (values, (A1, A1 > 3, np.arange(3.0))),
-    (values, (A1, A1 > 3, np.arange(2.0))), (values, (A2, M2, np.arange(8.0))), (values, (A1, np.array([9]), np.array([1.0]))),
-    (add, (A1, I1, 1.5)), (add, (A1, A1 > 2, 10)), (add, (A2, M2, -1.0)), (add, (A1, np.array([1, 1, 1]), 1.0)),
-    (both, (A2, I1, np.array([0, 1, 2]), 9.0)), (both, (A2, I1, 0, np.arange(3.0))), (column, (A2, np.array([0, 2]), np.arange(2.0))),
+    (scalar, (A1, I1)), (scalar, (A2, I1)), (scalar, (A1, A1 > 2)), (scalar, (A2, M2)),
+    (scalar, (A2, np.array([True, False, True]))), (values, (A1, I1, np.array([10.0, 20.0, 30.0]))),
+    (values, (A1, I1, np.array([1.0]))), (values, (A1, I1, np.array([1.0, 2.0]))), (values, (A2, I1, np.arange(4.0))),
+    (values, (A2, I1, np.arange(12.0).reshape(3, 4))), (values, (A1, A1 > 3, np.arange(3.0))),
+    (values, (A1, A1 > 3, np.arange(2.0))), (values, (A2, M2, np.arange(8.0))),
+    (values, (A1, np.array([9]), np.array([1.0]))), (add, (A1, I1, 1.5)), (add, (A1, A1 > 2, 10)),
+    (add, (A2, M2, -1.0)), (add, (A1, np.array([1, 1, 1]), 1.0)), (both, (A2, I1, np.array([0, 1, 2]), 9.0)),
+    (both, (A2, I1, 0, np.arange(3.0))), (column, (A2, np.array([0, 2]), np.arange(2.0))),
     (column, (A2, np.array([0, 2]), np.arange(3.0)[:, None])), (column, (A2, np.array([0, 2]), 1.0)),
 ]
 
@@ -168,5 +175,6 @@ def test_masks_without_elements():
     take = njit(lambda a, m: a[m])
     a, m = np.arange(3.0), np.zeros(0, bool)
     assert a[m].size == 0 and take(a[:0], m).size == 0
-    with pytest.raises(IndexError, match="boolean index did not match indexed array along axis 0; size of axis is 3 but size of corresponding boolean axis is 0"):
+    with pytest.raises(IndexError, match="boolean index did not match indexed array along axis 0; size of axis is 3 "
+                                         "but size of corresponding boolean axis is 0"):
         take(a, m)

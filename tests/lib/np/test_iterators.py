@@ -6,7 +6,8 @@ from tests.oracle import agree, difference, outcome
 from pyjitc import TypingError, njit
 
 V, A, A3 = np.arange(4.0), np.arange(12.0).reshape(3, 4), np.arange(24.0).reshape(2, 3, 4)
-LAID = [(A,), (A.T,), (A[:, ::-1],), (A[::-1, ::2],), (V,), (V[::-2],), (A3,), (A3.transpose(1, 2, 0),), (A3[:, ::-1].T,), (np.array(2.5),), (A3[:, :1],), (A3.transpose(2, 0, 1)[::-1],)]
+LAID = [(A,), (A.T,), (A[:, ::-1],), (A[::-1, ::2],), (V,), (V[::-2],), (A3,), (A3.transpose(1, 2, 0),),
+        (A3[:, ::-1].T,), (np.array(2.5),), (A3[:, :1],), (A3.transpose(2, 0, 1)[::-1],)]
 
 
 def indices(n, m):
@@ -88,8 +89,10 @@ def together(a, b):
 
 
 CASES = {
-    indices: [(2, 3), (0, 2), (1, 1), (2, -1)], enumerated: LAID, written: [(A,), (A[:, ::-2],), (V,)], visited: [*LAID, (A[:0],)], visited_in: LAID, cells: LAID[:3],
-    changed: LAID, several: [(A, V), (A, A), (V[:1], A), (A, V[:3]), (A, 2.0)], several_changed: [(A, A3[0].T.copy().T), (V, A.T.copy().T)],
+    indices: [(2, 3), (0, 2), (1, 1), (2, -1)], enumerated: LAID, written: [(A,), (A[:, ::-2],), (V,)],
+    visited: [*LAID, (A[:0],)], visited_in: LAID, cells: LAID[:3], changed: LAID,
+    several: [(A, V), (A, A), (V[:1], A), (A, V[:3]), (A, 2.0)],
+    several_changed: [(A, A3[0].T.copy().T), (V, A.T.copy().T)],
     together: [(A, V), (A[:, :1], V), (A, A.T[:, ::-1].T), (V, 2.0), (A, V[:3])],
 }
 
@@ -131,7 +134,9 @@ def in_any_order(a):
         pass
 
 
-@pytest.mark.parametrize("function, text", [(with_index, "ndenumerate"), (with_list, "write a tuple"), (in_any_order, "order='C'"), (lambda a: np.ndindex(0.5), "takes integers")], ids=lambda x: getattr(x, "__name__", None))
+@pytest.mark.parametrize("function, text",
+                         [(with_index, "ndenumerate"), (with_list, "write a tuple"), (in_any_order, "order='C'"),
+                          (lambda a: np.ndindex(0.5), "takes integers")], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(function, text):
     with pytest.raises(TypingError, match=text):
         njit(function)(A)

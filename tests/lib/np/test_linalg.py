@@ -1,5 +1,5 @@
-"""np.linalg against NumPy. The same LAPACK routines run on the same numbers, so vectors agree in sign too; the last places may
-differ where NumPy hands the matrix over in the other order."""
+"""np.linalg against NumPy. The same LAPACK routines run on the same numbers, so vectors agree in sign too; the last
+places may differ where NumPy hands the matrix over in the other order."""
 import os
 import subprocess
 import sys
@@ -249,6 +249,7 @@ def test_an_error_is_caught():
 @LAPACK
 def test_without_lapack():
     """The same tests with own loops in the place of LAPACK."""
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "square and float64 or cholesky and complex128 or errors",
-                           __file__], env={**os.environ, "PYJITC_BLAS": "none"}, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k",
+                           "square and float64 or cholesky and complex128 or errors", __file__],
+                          env={**os.environ, "PYJITC_BLAS": "none"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]

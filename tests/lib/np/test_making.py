@@ -7,35 +7,48 @@ from pyjitc import TypingError, njit
 
 A, V = np.arange(12.0).reshape(3, 4), np.arange(4.0)
 F = np.asfortranarray(A)
-LAID = [(A,), (F,), (A[:, ::-1],), (A[::2],), (V,), (V[::2],), (A[:0],), (A[:1, ::2],), (A.astype(np.int8),), (np.array(2.5),)]
+LAID = [(A,), (F,), (A[:, ::-1],), (A[::2],), (V,), (V[::2],), (A[:0],), (A[:1, ::2],), (A.astype(np.int8),),
+        (np.array(2.5),)]
 
 
 
 CASES = {
-    "array": (lambda a: (np.array(a), np.array(a, copy=None), np.array(a, order="F"), np.array(a, np.float32, order="C"), np.array(a, ndmin=3)), *LAID),
-    "strides": (lambda a: (np.array(a, order="F").strides, np.array(a, order="C").strides, np.array(a, np.int16, order="F").strides,
-                           a.copy().strides, a.copy("F").strides, np.copy(a, "C").strides), *(x for x in LAID if x[0].size)),
-    "asarray": (lambda a: (np.asarray(a), np.asarray(a, order="C"), np.asarray(a, order="F"), np.asarray(a, np.complex64), np.asanyarray(a)), *LAID),
-    "contiguous": (lambda a: (np.ascontiguousarray(a), np.asfortranarray(a), np.ascontiguousarray(a, np.int32), np.require(a, None, "F"), np.require(a)), *LAID),
+    "array": (lambda a: (np.array(a), np.array(a, copy=None), np.array(a, order="F"),
+                         np.array(a, np.float32, order="C"), np.array(a, ndmin=3)), *LAID),
+    "strides": (lambda a: (np.array(a, order="F").strides, np.array(a, order="C").strides,
+                           np.array(a, np.int16, order="F").strides, a.copy().strides, a.copy("F").strides,
+                           np.copy(a, "C").strides), *(x for x in LAID if x[0].size)),
+    "asarray": (lambda a: (np.asarray(a), np.asarray(a, order="C"), np.asarray(a, order="F"),
+                           np.asarray(a, np.complex64), np.asanyarray(a)), *LAID),
+    "contiguous": (lambda a: (np.ascontiguousarray(a), np.asfortranarray(a), np.ascontiguousarray(a, np.int32),
+                              np.require(a, None, "F"), np.require(a)), *LAID),
     "no copy": (lambda a: np.array(a, copy=False), *LAID),
     "no copy of another dtype": (lambda a: np.asarray(a, np.float32, copy=False), (A,)),
     "no copy in order": (lambda a: np.asarray(a, order="C", copy=False), *LAID),
-    "numbers": (lambda x: (np.array(x), np.asarray(x, np.complex128), np.array(x, ndmin=2), np.asanyarray([x, 2]), np.array((x, 1.5)), np.array([[x], [2]], np.float32),
-                           np.array([True, x]), np.array([x], ndmin=3), np.array([[1, 2], [x, 4]], order="F").strides), (1,), (2.5,), (np.int8(3),), (True,)),
+    "numbers": (lambda x: (np.array(x), np.asarray(x, np.complex128), np.array(x, ndmin=2), np.asanyarray([x, 2]),
+                           np.array((x, 1.5)), np.array([[x], [2]], np.float32), np.array([True, x]),
+                           np.array([x], ndmin=3), np.array([[1, 2], [x, 4]], order="F").strides), (1,), (2.5,),
+                (np.int8(3),), (True,)),
     "no copy of a number": (lambda x: np.array(x, copy=False), (1,)),
-    "range": (lambda n: (np.array(range(n)), np.asarray(range(2, n, 3), np.float32), np.array(range(n), ndmin=2)), (9,), (1,)),
+    "range": (lambda n: (np.array(range(n)), np.asarray(range(2, n, 3), np.float32), np.array(range(n), ndmin=2)), (9,),
+              (1,)),
     "empty": (lambda: (np.array([]), np.array([[], []]), np.array((), np.int8), np.asarray([])),  ()),
-    "stacked": (lambda a, b: (np.array([a, b]), np.array(((a, b), (b, a)), np.float32), np.array([a, b], order="F"), np.asarray([a, b])), (V, V[::-1]), (A, F), (V[:0], V[:0]),
+    "stacked": (lambda a, b: (np.array([a, b]), np.array(((a, b), (b, a)), np.float32), np.array([a, b], order="F"),
+                              np.asarray([a, b])), (V, V[::-1]), (A, F), (V[:0], V[:0]),
                 (V, V[:2]), (A, A[:2]), (A, A[:, :2]), (V.astype(np.int8), V)),
-    "stacked of 0-d": (lambda a, x: (np.array([a, a]), np.array([a, x])), (np.array(2.0), 3), (np.array(2, np.int8), 1.5)),
+    "stacked of "
+    "0-d": (lambda a, x: (np.array([a, a]), np.array([a, x])), (np.array(2.0), 3), (np.array(2, np.int8), 1.5)),
     "uneven": (lambda a, b: np.array([a, b]), (V, A), (A, V), (V, 1.0), (V[:3], A)),
     "uneven lists": (lambda x: np.array([[x, 1], [2]]), (1,)),
-    "finite": (lambda a: (np.asarray_chkfinite(a), np.asarray_chkfinite(a, np.float32)), *LAID, (A * np.inf,), (V * np.nan,), (V * np.inf * 1j,)),
+    "finite": (lambda a: (np.asarray_chkfinite(a), np.asarray_chkfinite(a, np.float32)), *LAID, (A * np.inf,),
+               (V * np.nan,), (V * np.inf * 1j,)),
     "require": (lambda a: (np.require(a, np.int64, ("C", "W")), np.require(a, requirements="CW")), *LAID),
     "require both": (lambda a: np.require(a, requirements=("C", "F")), (A,)),
-    "copyto": (lambda a, b: into(a, b), (A, V), (A, A * 2), (F, A), (A, 7), (A[:, ::-1], 2.5), (A, A[0].astype(np.int8)), (A, A[:2])),
+    "copyto": (lambda a, b: into(a, b), (A, V), (A, A * 2), (F, A), (A, 7), (A[:, ::-1], 2.5),
+               (A, A[0].astype(np.int8)), (A, A[:2])),
     "copyto a list": (lambda a: into(a, [1.0, 2.0, 3.0, 4.0]), (A,)),
-    "copyto where": (lambda a, b, m: where(a, b, m), (A, V, A > 3), (A, 7, V > 1), (A, A * 2, True), (A.astype(np.int8), 3, A > 3)),
+    "copyto where": (lambda a, b, m: where(a, b, m), (A, V, A > 3), (A, 7, V > 1), (A, A * 2, True),
+                     (A.astype(np.int8), 3, A > 3)),
 }
 
 
@@ -90,8 +103,8 @@ def by_itself(y, n):
 def of_unions(x, k, a):
     y = x if k == 1 else a[0] if k == 2 else 7j + k
     rows = a if k else a * 1j
-    return (np.array((y, 2, y)), np.array([[y, 1], [2, 3]]), np.array([y, 1], np.complex64), np.array([rows, a]), np.array([rows, rows], np.complex64),
-            np.asarray([y, x], order="F"), np.array([y], ndmin=2))
+    return (np.array((y, 2, y)), np.array([[y, 1], [2, 3]]), np.array([y, 1], np.complex64), np.array([rows, a]),
+            np.array([rows, rows], np.complex64), np.asarray([y, x], order="F"), np.array([y], ndmin=2))
 
 
 def test_items_that_have_one_of_several_types():
@@ -118,7 +131,9 @@ def test_copy_of_a_read_only_array_is_made_by_its_type():
 
 
 def test_what_is_refused():
-    for call, text in ((lambda a: np.array([a, None]), "NoneType"), (lambda a: np.require(a, requirements="O"), "OWNDATA"),
-                       (lambda a: np.array(a, order=a.shape[0]), "must be a constant"), (lambda a: np.copyto(a, 1j), "Cannot cast")):
+    for call, text in ((lambda a: np.array([a, None]), "NoneType"),
+                       (lambda a: np.require(a, requirements="O"), "OWNDATA"),
+                       (lambda a: np.array(a, order=a.shape[0]), "must be a constant"),
+                       (lambda a: np.copyto(a, 1j), "Cannot cast")):
         with pytest.raises(TypingError, match=text):
             njit(call)(A)

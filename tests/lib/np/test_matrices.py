@@ -1,5 +1,5 @@
-"""np.linalg.norm, cond, matrix_rank, pinv, lstsq, matrix_power and multi_dot against NumPy, to a few places: NumPy's order of
-summation depends on the strides."""
+"""np.linalg.norm, cond, matrix_rank, pinv, lstsq, matrix_power and multi_dot against NumPy, to a few places: NumPy's
+order of summation depends on the strides."""
 import math
 import warnings
 
@@ -59,7 +59,8 @@ def norm_axis(a):
 
 
 def norm_axes(a):
-    return np.linalg.norm(a, 1, axis=(1, 0)), np.linalg.norm(a, axis=(0, 1), keepdims=True), np.linalg.norm(a, np.inf, (-2, -1))
+    return (np.linalg.norm(a, 1, axis=(1, 0)), np.linalg.norm(a, axis=(0, 1), keepdims=True),
+            np.linalg.norm(a, np.inf, (-2, -1)))
 
 
 def norm_order(a, order):
@@ -160,7 +161,8 @@ def test_cond(order):
 
 
 def test_rank():
-    for a in (array("float64", 4, 3), np.ones((3, 4)), np.zeros((2, 2)), np.ones((3, 3), np.int64), array("complex64", 3, 3)):
+    for a in (array("float64", 4, 3), np.ones((3, 4)), np.zeros((2, 2)), np.ones((3, 3), np.int64),
+              array("complex64", 3, 3)):
         check(rank, a)
     check(rank, np.ones(3))
     check(rank, np.zeros(3))
@@ -168,8 +170,8 @@ def test_rank():
 
 
 def test_pinv():
-    for a in (array("float64", 4, 3), array("float64", 3, 4), np.ones((3, 3)), array("complex128", 3, 2), array("float32", 2, 3),
-              np.ones((0, 3))):
+    for a in (array("float64", 4, 3), array("float64", 3, 4), np.ones((3, 3)), array("complex128", 3, 2),
+              array("float32", 2, 3), np.ones((0, 3))):
         check(pinv, a)
     check(pinv_rcond, array("float64", 4, 3))
 
@@ -197,7 +199,8 @@ def test_power():
 
 def hermitian(a):
     u, s, v = np.linalg.svd(a, hermitian=True)
-    return np.linalg.svd(a, compute_uv=False, hermitian=True), np.linalg.matrix_rank(a, hermitian=True), np.linalg.pinv(a, hermitian=True), (u * s) @ v, s
+    return (np.linalg.svd(a, compute_uv=False, hermitian=True), np.linalg.matrix_rank(a, hermitian=True),
+            np.linalg.pinv(a, hermitian=True), (u * s) @ v, s)
 
 
 def rank_and_values(a):
@@ -210,7 +213,8 @@ def pinv_of_size(a):
 
 def test_hermitian():
     a = array("float64", 3, 3)
-    for h in (a + a.T, (a + a.T) * 1j - 1j * np.diag(np.diag(a + a.T)) + a @ a.T * 0, a + a.T - 3 * np.eye(3), (a @ a.T).astype(np.float32)):
+    for h in (a + a.T, (a + a.T) * 1j - 1j * np.diag(np.diag(a + a.T)) + a @ a.T * 0, a + a.T - 3 * np.eye(3),
+              (a @ a.T).astype(np.float32)):
         check(hermitian, (h + h.conj().T) / 2)
     check(rank_and_values, np.stack((a + a.T, a * 0)))
     check(pinv_of_size, a)

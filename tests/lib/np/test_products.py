@@ -85,9 +85,9 @@ def inplace(a, b):
     return a
 
 
-SHAPES = [((3, 4), (4, 5)), ((30, 20), (20, 40)), ((1, 20), (20, 30)), ((150, 140), (140, 131)), ((20,), (20,)), ((3,), (3,)),
-          ((30, 20), (20,)), ((2, 3), (3,)), ((20,), (20, 30)), ((0, 3), (3, 2)), ((3, 0), (0, 2)), ((0,), (0,)), ((2, 0), (0,)),
-          ((2, 3), (2, 3)), ((3,), (2,)), ((3,), (2, 3)), ((20, 30), (20,))]
+SHAPES = [((3, 4), (4, 5)), ((30, 20), (20, 40)), ((1, 20), (20, 30)), ((150, 140), (140, 131)), ((20,), (20,)),
+          ((3,), (3,)), ((30, 20), (20,)), ((2, 3), (3,)), ((20,), (20, 30)), ((0, 3), (3, 2)), ((3, 0), (0, 2)),
+          ((0,), (0,)), ((2, 0), (0,)), ((2, 3), (2, 3)), ((3,), (2,)), ((3,), (2, 3)), ((20, 30), (20,))]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -120,7 +120,8 @@ def test_layouts(dtype, n):
 
 
 @pytest.mark.parametrize("x, y", [((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((4,), (2, 4, 3)), ((2, 3, 4), (4,)),
-                                  ((2, 1, 3, 4), (5, 4, 6)), ((2, 3, 4), (3, 4, 5)), ((2, 3, 4), (5,)), ((2, 2, 3), (3, 3, 2))])
+                                  ((2, 1, 3, 4), (5, 4, 6)), ((2, 3, 4), (3, 4, 5)), ((2, 3, 4), (5,)),
+                                  ((2, 2, 3), (3, 3, 2))])
 def test_stacks(x, y):
     check(at, array("float64", x), array("float64", y))
     check(dot, array("int64", x), array("int64", y))
@@ -140,10 +141,11 @@ def test_mixed():
 
 def test_out():
     a, b = array("float64", (6, 5)), array("float64", (5, 4))
-    for out in (np.zeros((6, 4)), np.zeros((6, 4), order="F"), np.zeros((12, 8))[::2, ::2], np.zeros((6, 4), np.complex128),
-                np.zeros((5, 4)), np.zeros((6, 3)), np.zeros((6, 4), np.float32)):
+    for out in (np.zeros((6, 4)), np.zeros((6, 4), order="F"), np.zeros((12, 8))[::2, ::2],
+                np.zeros((6, 4), np.complex128), np.zeros((5, 4)), np.zeros((6, 3)), np.zeros((6, 4), np.float32)):
         check(matmul_out, a, b, out)
-    for out in (np.zeros((6, 4)), np.zeros((6, 5)), np.zeros((6, 4), np.float32), np.zeros((6, 4), order="F"), np.zeros(6)):
+    for out in (np.zeros((6, 4)), np.zeros((6, 5)), np.zeros((6, 4), np.float32), np.zeros((6, 4), order="F"),
+                np.zeros(6)):
         check(dot_out, a, b, out)
     read_only = np.zeros((6, 4))
     read_only.flags.writeable = False
@@ -170,7 +172,8 @@ def test_a_dtype_that_out_cannot_hold_is_an_error():
 @pytest.mark.skipif(os.environ.get("PYJITC_BLAS") == "none", reason="it runs this file")
 def test_without_blas():
     """The same tests with own loops in the place of BLAS."""
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "layouts or dot", __file__],
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "layouts or dot",
+                           __file__],
                           env={**os.environ, "PYJITC_BLAS": "none"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]
 
@@ -197,8 +200,9 @@ def test_long_complex_vectors():
 @pytest.mark.skipif(not hasattr(np, "vecmat"), reason="NumPy 2.2")
 def test_vector_products_and_keywords():
     def f(a, b, v):
-        return (np.vecdot(a, b), np.vecdot(a, b, axis=0), np.matvec(a, v), np.vecmat(v, b), np.vecmat(b, b.T), np.vecdot(v, v), np.matmul(a, b.T, dtype=np.complex128),
-                np.matmul(a, b.T, order="F").strides, np.matmul([[1, 2]], [[1], [2]]))
+        return (np.vecdot(a, b), np.vecdot(a, b, axis=0), np.matvec(a, v), np.vecmat(v, b), np.vecmat(b, b.T),
+                np.vecdot(v, v), np.matmul(a, b.T, dtype=np.complex128), np.matmul(a, b.T, order="F").strides,
+                np.matmul([[1, 2]], [[1], [2]]))
 
     a = np.arange(9.0).reshape(3, 3)
     for dtype in ("float64", "complex128", "int8"):
@@ -222,7 +226,8 @@ def test_dots_of_all_lengths_and_steps_read_their_elements_alone(dtype):
                     place = np.full((max(n, 1), max(abs(s), 1)), np.nan, dtype)
                     place[:, 0] = np.arange(len(place)) % 7 - 2 * k
                     whole = np.concatenate([np.full(3, np.nan, dtype), place.ravel(), np.full(3, np.nan, dtype)])[3:-3]
-                    vectors.append(np.broadcast_to(whole[:1], (n,)) if s == 0 else whole[::abs(s)][:n][::1 if s > 0 else -1])
+                    vectors.append(np.broadcast_to(whole[:1], (n,)) if s == 0
+                                   else whole[::abs(s)][:n][::1 if s > 0 else -1])
                 got = compiled(dotted)(*vectors)
                 expected = vectors[0].astype("float64") @ vectors[1].astype("float64")
                 assert type(got) is np.dtype(dtype).type and got == expected, (n, step, other)
@@ -254,9 +259,11 @@ def test_last_bits_of_short_products(dtype):
     """Where loops stand for calls of the BLAS: within the error bound of any order of the sums."""
     rng = np.random.default_rng(5)
     eps = np.finfo(dtype).eps
-    products = [(njit(f), f) for f in (lambda a, b: a @ b, lambda a, b: np.dot(a, b), lambda a, b: np.einsum("ij,jk->ik", a, b),
+    products = [(njit(f), f)
+                for f in (lambda a, b: a @ b, lambda a, b: np.dot(a, b), lambda a, b: np.einsum("ij,jk->ik", a, b),
                                        lambda a, b: a @ b[:, 0],
-                                       lambda a, b: np.dot(a[0], b[:, 0]), lambda a, b: np.inner(a, b[:, 0]), lambda a, b: a[:1] @ b)]
+                                       lambda a, b: np.dot(a[0], b[:, 0]), lambda a, b: np.inner(a, b[:, 0]), lambda a,
+                          b: a[:1] @ b)]
     squares = [(njit(f), f) for f in (lambda a: np.linalg.norm(a), lambda a: np.linalg.det(a),
                                       lambda a: np.linalg.cholesky(a))]
     for n in (1, 2, 3, 4, 5, 6, 8, 13, 30):

@@ -47,10 +47,12 @@ def fraction(a, q):
 
 
 OLD = pytest.mark.xfail(np.lib.NumpyVersion(np.__version__) < "2.3.0", strict=True, raises=AssertionError,
-                        reason="NumPy 2.2 computes places and weights in the dtype of the array: a row of docs/semantics.md")
+                        reason="NumPy 2.2 computes places and weights in the dtype of the array: a row of "
+                               "docs/semantics.md")
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint32, *(pytest.param(t, marks=OLD) for t in (np.float16, np.float32, np.float64))],
+@pytest.mark.parametrize("dtype", [np.int8, np.uint32,
+                                   *(pytest.param(t, marks=OLD) for t in (np.float16, np.float32, np.float64))],
                          ids=lambda t: np.dtype(t).name)
 def test_percentile_of_types(dtype):
     first, second = njit(one), njit(fraction)
@@ -76,9 +78,9 @@ def by_method(method):
     return namespace["f"]
 
 
-@pytest.mark.parametrize("method", ["inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen",
-                                    "weibull", "linear", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint",
-                                    "nearest", "unheard"])
+@pytest.mark.parametrize("method", ["inverted_cdf", "averaged_inverted_cdf", "closest_observation",
+                                    "interpolated_inverted_cdf", "hazen", "weibull", "linear", "median_unbiased",
+                                    "normal_unbiased", "lower", "higher", "midpoint", "nearest", "unheard"])
 def test_methods(method):
     f = by_method(method)
     compiled = njit(f)
@@ -90,7 +92,8 @@ def test_methods(method):
 
 
 def lists(a):
-    return np.percentile(a, [25, 50, 75]), np.quantile(a, (0.1, 0.9), axis=0), np.percentile(a, (5, 10.0), axis=-1, keepdims=True)
+    return (np.percentile(a, [25, 50, 75]), np.quantile(a, (0.1, 0.9), axis=0),
+            np.percentile(a, (5, 10.0), axis=-1, keepdims=True))
 
 
 def keeping(a, q):

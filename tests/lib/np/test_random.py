@@ -1,4 +1,5 @@
-"""np.random: the numbers, their types and the state afterwards are NumPy's own, for objects and for the global RandomState."""
+"""np.random: the numbers, their types and the state afterwards are NumPy's own, for objects and for the global
+RandomState."""
 import copy
 import pickle
 import subprocess
@@ -43,8 +44,10 @@ def check(function, *cases, make=lambda: np.random.default_rng(SEED), compiled=N
 
 
 GENERATORS = {
-    "PCG64": lambda: np.random.Generator(np.random.PCG64(SEED)), "PCG64DXSM": lambda: np.random.Generator(np.random.PCG64DXSM(SEED)),
-    "Philox": lambda: np.random.Generator(np.random.Philox(SEED)), "MT19937": lambda: np.random.Generator(np.random.MT19937(SEED)),
+    "PCG64": lambda: np.random.Generator(np.random.PCG64(SEED)),
+    "PCG64DXSM": lambda: np.random.Generator(np.random.PCG64DXSM(SEED)),
+    "Philox": lambda: np.random.Generator(np.random.Philox(SEED)),
+    "MT19937": lambda: np.random.Generator(np.random.MT19937(SEED)),
     "SFC64": lambda: np.random.Generator(np.random.SFC64(SEED)),
 }
 
@@ -111,8 +114,8 @@ def test_generators_made_inside():
 
 def test_what_a_generator_is():
     def asked(g, h):
-        return (isinstance(g, np.random.Generator), isinstance(g, np.random.RandomState), g is h, g is None, g is not h, bool(g),
-                g.bit_generator)
+        return (isinstance(g, np.random.Generator), isinstance(g, np.random.RandomState), g is h, g is None, g is not h,
+                bool(g), g.bit_generator)
 
     def optional(n, g=None):
         if g is None:
@@ -135,21 +138,24 @@ def test_pickled_and_copied_generators():
 # -- distributions
 
 PARAMETERS = {
-    "beta": [(0.5, 0.5), (2.0, 3)], "exponential": [(), (2.5,)], "gamma": [(0.5,), (3.0, 2.0)], "standard_gamma": [(0.0,), (0.3,), (1.0,), (4,)],
-    "f": [(2.0, 5.0)], "noncentral_f": [(2.0, 5.0, 1.5)], "chisquare": [(3,)], "noncentral_chisquare": [(0.5, 2.0), (3.0, 2.0), (3.0, 0.0)],
-    "standard_cauchy": [()], "standard_t": [(4.0,)], "vonmises": [(0.5, 0.0), (0.5, 1e-6), (1.0, 2.0), (-1.0, 50.0)], "pareto": [(3.0,)],
-    "weibull": [(0.0,), (1.5,)], "power": [(2.0,)], "laplace": [(), (1.0, 2.0)], "gumbel": [(), (1.0, 2.0)], "logistic": [(), (1.0, 2.0)],
-    "lognormal": [(), (1.0, 0.5)], "rayleigh": [(), (2.0,)], "wald": [(1.0, 2.0)], "triangular": [(-1.0, 0.0, 2.0)],
-    "poisson": [(), (0.0,), (3.5,), (40.0,)], "zipf": [(2.0,)], "geometric": [(0.2,), (0.7,)], "logseries": [(0.6,), (0.99,)],
-    "negative_binomial": [(3.0, 0.4)], "binomial": [(0, 0.5), (10, 0.3), (10, 0.8), (1000, 0.3), (1000, 0.9)], "normal": [(), (1.0, 2.0), (3, 0)],
+    "beta": [(0.5, 0.5), (2.0, 3)], "exponential": [(), (2.5,)], "gamma": [(0.5,), (3.0, 2.0)],
+    "standard_gamma": [(0.0,), (0.3,), (1.0,), (4,)], "f": [(2.0, 5.0)], "noncentral_f": [(2.0, 5.0, 1.5)],
+    "chisquare": [(3,)], "noncentral_chisquare": [(0.5, 2.0), (3.0, 2.0), (3.0, 0.0)], "standard_cauchy": [()],
+    "standard_t": [(4.0,)], "vonmises": [(0.5, 0.0), (0.5, 1e-6), (1.0, 2.0), (-1.0, 50.0)], "pareto": [(3.0,)],
+    "weibull": [(0.0,), (1.5,)], "power": [(2.0,)], "laplace": [(), (1.0, 2.0)], "gumbel": [(), (1.0, 2.0)],
+    "logistic": [(), (1.0, 2.0)], "lognormal": [(), (1.0, 0.5)], "rayleigh": [(), (2.0,)], "wald": [(1.0, 2.0)],
+    "triangular": [(-1.0, 0.0, 2.0)], "poisson": [(), (0.0,), (3.5,), (40.0,)], "zipf": [(2.0,)],
+    "geometric": [(0.2,), (0.7,)], "logseries": [(0.6,), (0.99,)], "negative_binomial": [(3.0, 0.4)],
+    "binomial": [(0, 0.5), (10, 0.3), (10, 0.8), (1000, 0.3), (1000, 0.9)], "normal": [(), (1.0, 2.0), (3, 0)],
     "uniform": [(), (2.0,), (1, 5)],
 }
 WRONG = {
-    "beta": [(0.0, 1.0), (1.0, -1.0)], "exponential": [(-1.0,), (-0.0,)], "gamma": [(-1.0, 1.0), (1.0, -1.0)], "normal": [(0.0, -1.0)],
-    "chisquare": [(0.0,)], "vonmises": [(0.0, -1.0)], "zipf": [(1.0,), (float("nan"),)], "geometric": [(0.0,), (1.5,)],
-    "logseries": [(1.0,), (float("nan"),)], "poisson": [(-1.0,), (1e20,)], "binomial": [(5, 1.5), (-1, 0.5), (-1, 2.0)],
-    "negative_binomial": [(0.0, 0.5), (1.0, 0.0)], "triangular": [(1.0, 0.0, 2.0), (0.0, 3.0, 2.0), (1.0, 1.0, 1.0)],
-    "uniform": [(2.0, 1.0), (-1e308, 1e308)], "wald": [(0.0, 1.0)], "weibull": [(-1.0,)],
+    "beta": [(0.0, 1.0), (1.0, -1.0)], "exponential": [(-1.0,), (-0.0,)], "gamma": [(-1.0, 1.0), (1.0, -1.0)],
+    "normal": [(0.0, -1.0)], "chisquare": [(0.0,)], "vonmises": [(0.0, -1.0)], "zipf": [(1.0,), (float("nan"),)],
+    "geometric": [(0.0,), (1.5,)], "logseries": [(1.0,), (float("nan"),)], "poisson": [(-1.0,), (1e20,)],
+    "binomial": [(5, 1.5), (-1, 0.5), (-1, 2.0)], "negative_binomial": [(0.0, 0.5), (1.0, 0.0)],
+    "triangular": [(1.0, 0.0, 2.0), (0.0, 3.0, 2.0), (1.0, 1.0, 1.0)], "uniform": [(2.0, 1.0), (-1e308, 1e308)],
+    "wald": [(0.0, 1.0)], "weibull": [(-1.0,)],
 }
 
 
@@ -161,7 +167,8 @@ def calls(name):
             names = ", ".join(f"p{i}" for i in range(len(args)))
             space = {}
             exec(f"def draw(g{', ' if names else ''}{names}):\n"
-                 f"    return g.{name}({names}), g.{name}({names}{', ' if names else ''}size=(4, 5)), g.{name}({names})", space)
+                 f"    return g.{name}({names}), g.{name}({names}{', ' if names else ''}size=(4, 5)), "
+                 f"g.{name}({names})", space)
             found[len(args)] = (space["draw"], njit(space["draw"]))
     return found
 
@@ -179,7 +186,8 @@ def test_hypergeometric():
     def draw(g, a, b, c):
         return g.hypergeometric(a, b, c), g.hypergeometric(a, b, c, size=6)
 
-    cases = [(5, 7, 4), (100, 200, 50), (1, 2, 5), (10**9, 1, 1), (-1, 5, 2), (20, 5, 24), (5, 30, 12), (3, 4, 0), (200, 100, 280)]
+    cases = [(5, 7, 4), (100, 200, 50), (1, 2, 5), (10**9, 1, 1), (-1, 5, 2), (20, 5, 24), (5, 30, 12), (3, 4, 0),
+             (200, 100, 280)]
     check(draw, *cases)
     check(draw, *cases, make=lambda: np.random.RandomState(SEED))
 
@@ -219,8 +227,8 @@ def test_parameters_that_broadcast():
 
     row, column = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [2.0]])
     for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
-        check(draw, (row, 1.0), (2, row), (row, column), (column, row), (np.array(2.0), 1.0), (np.arange(4), 2.5), (row[::-1], row),
-              (row, -row), (np.ones(2), row), (np.ones((0, 3)), row), make=make)
+        check(draw, (row, 1.0), (2, row), (row, column), (column, row), (np.array(2.0), 1.0), (np.arange(4), 2.5),
+              (row[::-1], row), (row, -row), (np.ones(2), row), (np.ones((0, 3)), row), make=make)
         check(sized, (row, column, 2), (row, 2.0, 4), (row, column, 3), (-row, 1.0, 2), make=make)
 
 
@@ -229,19 +237,21 @@ def test_whole_parameters_that_broadcast():
         return g.binomial(n, p)
 
     for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
-        check(draw, (np.array([5, 100, 7]), 0.3), (10, np.array([0.1, 0.9])), (np.array([[5], [6]]), np.array([0.2, 0.4, 0.9])),
-              (np.array([5, -1]), 0.5), (5, np.array([0.5, np.nan])), make=make)
+        check(draw, (np.array([5, 100, 7]), 0.3), (10, np.array([0.1, 0.9])),
+              (np.array([[5], [6]]), np.array([0.2, 0.4, 0.9])), (np.array([5, -1]), 0.5), (5, np.array([0.5, np.nan])),
+              make=make)
 
 
 def test_checks_of_parameters_that_broadcast():
     """Each check looks at all elements before the next one does."""
     row = np.array([1.0, 2.0, 3.0])
     for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
-        check(lambda g, a, b, c: g.triangular(a, b, c), (row - 2, row, row + 1.0), (row, row, 9.0), (row, row - 1, row), (row, row, row),
-              (row, row[::-1], 3.0), make=make)
-        check(lambda g, n, p: g.negative_binomial(n, p), (row, 0.3), (2.0, row / 4), (row - 1, 0.5), (row, 0.0), (row, 1e-25), make=make)
-        check(lambda g, a, b, c: g.hypergeometric(a, b, c), (np.array([5, 6]), 7, 3), (np.array([5, 1]), 1, 3), (5, np.array([2 * 10**9, 1]), 1),
-              make=make)
+        check(lambda g, a, b, c: g.triangular(a, b, c), (row - 2, row, row + 1.0), (row, row, 9.0), (row, row - 1, row),
+              (row, row, row), (row, row[::-1], 3.0), make=make)
+        check(lambda g, n, p: g.negative_binomial(n, p), (row, 0.3), (2.0, row / 4), (row - 1, 0.5), (row, 0.0),
+              (row, 1e-25), make=make)
+        check(lambda g, a, b, c: g.hypergeometric(a, b, c), (np.array([5, 6]), 7, 3), (np.array([5, 1]), 1, 3),
+              (5, np.array([2 * 10**9, 1]), 1), make=make)
 
 
 def test_normal_numbers_beside_the_layers_of_the_ziggurat():
@@ -262,17 +272,20 @@ def test_normal_numbers_beside_the_layers_of_the_ziggurat():
 
 def test_parameters_that_are_sequences():
     check(lambda g: (g.normal([1.0, 2.0], scale=(3, 4)), g.random([2, 3]), g.uniform([1, 2], 5, size=[3, 2])), ())
-    check(lambda g: (g.choice([1, 2, 3]), g.choice((1.5, 2, 3), 2), g.choice(3, 2, p=[0.2, 0.3, 0.5]), g.integers([1, 2], 9), g.permutation((1, 2)),
-                     g.multinomial(5, [0.2, 0.8]), g.dirichlet((1.0, 2.0)), g.permuted([1, 2, 4])), ())
+    check(lambda g: (g.choice([1, 2, 3]), g.choice((1.5, 2, 3), 2), g.choice(3, 2, p=[0.2, 0.3, 0.5]),
+                     g.integers([1, 2], 9), g.permutation((1, 2)), g.multinomial(5, [0.2, 0.8]),
+                     g.dirichlet((1.0, 2.0)), g.permuted([1, 2, 4])), ())
     check(lambda g: (g.choice([1, 2, 3]), g.randint(5, [6, 7])), (), make=lambda: np.random.RandomState(3))
 
 
 def test_methods_that_run_in_python():
     mean, cov = np.array([1.0, 2.0]), np.array([[2.0, 0.5], [0.5, 1.0]])
-    check(lambda g, m, c: (g.multivariate_normal(m, c), g.multivariate_normal(m, c, 3), g.multivariate_normal(m, c, (2, 2))), (mean, cov))
+    check(lambda g, m, c: (g.multivariate_normal(m, c), g.multivariate_normal(m, c, 3),
+                           g.multivariate_normal(m, c, (2, 2))), (mean, cov))
     check(lambda g, m, c: g.multivariate_normal(m, c, method="cholesky"), (mean, cov), (mean[:1], cov))
     check(lambda g, m, c: g.multivariate_normal(m, c, size=2), (mean, cov), make=lambda: np.random.RandomState(SEED))
-    check(lambda g, c: (g.multivariate_hypergeometric(c, 4), g.multivariate_hypergeometric(c, 4, size=2)), (np.array([3, 5, 2]),))
+    check(lambda g, c: (g.multivariate_hypergeometric(c, 4), g.multivariate_hypergeometric(c, 4, size=2)),
+          (np.array([3, 5, 2]),))
 
 
 def test_state_is_kept_and_put_back():
@@ -298,8 +311,8 @@ def test_bytes():
 
 @pytest.mark.filterwarnings("ignore:This function is deprecated")
 def test_random_integers():
-    check(lambda g, n: (g.random_integers(n), g.random_integers(-3, n), g.random_integers(1, n, (2, 3))), (5,), (np.int8(9),), (0,),
-          make=lambda: np.random.RandomState(SEED))
+    check(lambda g, n: (g.random_integers(n), g.random_integers(-3, n), g.random_integers(1, n, (2, 3))), (5,),
+          (np.int8(9),), (0,), make=lambda: np.random.RandomState(SEED))
 
 
 def test_permuted_into_an_array():
@@ -314,8 +327,9 @@ def test_permuted_into_an_array():
 
 def test_precisions():
     def draw(g):
-        return (g.random(dtype=np.float32), g.random(5, dtype="float32"), g.standard_normal(dtype=np.float32), g.standard_normal(4, np.float32),
-                g.standard_exponential(dtype=np.float32), g.standard_exponential(4, np.float32), g.standard_exponential(3, method="inv"),
+        return (g.random(dtype=np.float32), g.random(5, dtype="float32"), g.standard_normal(dtype=np.float32),
+                g.standard_normal(4, np.float32), g.standard_exponential(dtype=np.float32),
+                g.standard_exponential(4, np.float32), g.standard_exponential(3, method="inv"),
                 g.standard_exponential(method="inv"), g.standard_exponential(3, np.float32, method="inv"))
 
     check(draw, ())
@@ -323,8 +337,8 @@ def test_precisions():
 
 def test_precisions_of_gamma():
     def draw(g, shape):
-        return (g.standard_gamma(shape, dtype=np.float32), g.standard_gamma(shape, 4, np.float32), g.standard_gamma(shape, (2, 3), dtype="f8"),
-                g.standard_gamma(shape, dtype=np.float32, size=()))
+        return (g.standard_gamma(shape, dtype=np.float32), g.standard_gamma(shape, 4, np.float32),
+                g.standard_gamma(shape, (2, 3), dtype="f8"), g.standard_gamma(shape, dtype=np.float32, size=()))
 
     def into(g, shape, out):
         return g.standard_gamma(shape, out=out) is out, g.standard_gamma(shape, 4, out=out) is out
@@ -344,13 +358,15 @@ def test_output_arrays():
         g.standard_normal(None, np.float64, out)
         return g.standard_exponential(out=out, size=out.shape) is out
 
-    check(draw, (np.zeros(4),), (np.zeros((2, 3)),), (np.zeros((3, 2), order="F"),), (np.zeros(6)[::2],), (np.zeros(3, np.float32),))
+    check(draw, (np.zeros(4),), (np.zeros((2, 3)),), (np.zeros((3, 2), order="F"),), (np.zeros(6)[::2],),
+          (np.zeros(3, np.float32),))
 
 
 def test_uniform_with_bounds_that_are_arrays():
     row, column = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [2.0]])
     for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
-        check(lambda g, a, b: g.uniform(a, b), (0, row), (row, 5), (column, row), (row, np.array([1e308, np.inf, 2.0])), make=make)
+        check(lambda g, a, b: g.uniform(a, b), (0, row), (row, 5), (column, row), (row, np.array([1e308, np.inf, 2.0])),
+              make=make)
 
 
 def test_tomaxint():
@@ -365,10 +381,11 @@ def globally(seed):
     for i in range(6):
         x[i] = i
     np.random.shuffle(x)
-    return (x, np.random.rand(), np.random.rand(2, 3), np.random.randn(), np.random.randn(3), np.random.random(), np.random.random(4),
-            np.random.random_sample(2), np.random.ranf(), np.random.sample(3), np.random.uniform(1, 2), np.random.normal(1.0, 2.0),
-            np.random.standard_normal(3), np.random.randint(10), np.random.randint(3, 9, 4), np.random.permutation(5),
-            np.random.exponential(), np.random.poisson(3.0, 2), np.random.binomial(10, 0.5))
+    return (x, np.random.rand(), np.random.rand(2, 3), np.random.randn(), np.random.randn(3), np.random.random(),
+            np.random.random(4), np.random.random_sample(2), np.random.ranf(), np.random.sample(3),
+            np.random.uniform(1, 2), np.random.normal(1.0, 2.0), np.random.standard_normal(3), np.random.randint(10),
+            np.random.randint(3, 9, 4), np.random.permutation(5), np.random.exponential(), np.random.poisson(3.0, 2),
+            np.random.binomial(10, 0.5))
 
 
 def test_functions_of_the_module():
@@ -398,7 +415,8 @@ def test_the_kept_normal_number_is_shared():
     (lambda g: g.nothing(), "has no attribute 'nothing'"),
     (lambda g: g.normal(1.0, 2.0, 3, 4), "at most 3"),
     (lambda g: g.normal(lok=1.0), "unexpected keyword argument 'lok'"),
-    (lambda g: g.binomial(2.5, 0.5), "Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'safe'"),
+    (lambda g: g.binomial(2.5, 0.5),
+     "Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'safe'"),
     (lambda g: g.normal(1j), "not compiled"),
     (lambda g: g.standard_gamma(np.ones(2), dtype=np.float32), "standard_gamma() of float32"),
     (lambda g: g.random("x"), "size of type str"),

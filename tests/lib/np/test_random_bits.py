@@ -17,7 +17,8 @@ def test_integers(dtype):
                 g.integers(low, high, 11, dtype, True), g.integers(low, high, dtype=dtype, endpoint=True))
 
     def old(g, low, high):
-        return g.randint(low, high, dtype=dtype), g.randint(low, high, size=(3, 5), dtype=dtype), g.randint(low, high, dtype=dtype)
+        return (g.randint(low, high, dtype=dtype), g.randint(low, high, size=(3, 5), dtype=dtype),
+                g.randint(low, high, dtype=dtype))
 
     if dtype is np.bool_:
         cases = [(0, 1), (0, 2), (1, 2), (0, 3), (1, 1)]
@@ -35,7 +36,8 @@ def test_integers_with_numpys_bounds():
     def draw(g, low, high):
         return g.integers(low, high), g.integers(high, size=4), g.integers(low, high, dtype=np.uint64)
 
-    check(draw, (np.int8(1), np.uint8(200)), (True, 7), (np.uint64(1), np.uint64(2**63 - 5)), (2.7, 9.2), (np.array(2), np.int16(5)))
+    check(draw, (np.int8(1), np.uint8(200)), (True, 7), (np.uint64(1), np.uint64(2**63 - 5)), (2.7, 9.2),
+          (np.array(2), np.int16(5)))
 
 
 def test_the_whole_range():
@@ -47,7 +49,8 @@ def test_the_whole_range():
 
 def test_pythons_classes_as_dtype():
     def draw(g):
-        return g.integers(5, dtype=int), g.integers(2, dtype=bool), g.integers(5, size=3, dtype=int), g.integers(2, size=3, dtype=bool)
+        return (g.integers(5, dtype=int), g.integers(2, dtype=bool), g.integers(5, size=3, dtype=int),
+                g.integers(2, size=3, dtype=bool))
 
     check(draw, ())
 
@@ -63,10 +66,11 @@ def test_integers_with_bounds_that_are_arrays(dtype):
     if dtype is np.bool_:
         check(draw, (0, np.array([1, 1, 1])), (np.array([0, 1]), 1))
         return
-    check(draw, (0, np.array([3, 10, 100])), (np.array([[0], [3]]), np.array([5, 6, 7])), (np.array([5, 1]), 4), (0, np.array([[0]])),
-          (0, np.array([2**40])))
+    check(draw, (0, np.array([3, 10, 100])), (np.array([[0], [3]]), np.array([5, 6, 7])), (np.array([5, 1]), 4),
+          (0, np.array([[0]])), (0, np.array([2**40])))
     check(sized, (0, np.array([3, 10, 100])), (np.array([1, 2]), 5), (np.array([1, 2, 9]), 5))
-    check(lambda g, low, high: g.randint(low, high, dtype=dtype), (0, np.array([3, 10, 100])), make=lambda: np.random.RandomState(1))
+    check(lambda g, low, high: g.randint(low, high, dtype=dtype), (0, np.array([3, 10, 100])),
+          make=lambda: np.random.RandomState(1))
 
 
 # -- shuffles
@@ -86,8 +90,9 @@ def test_shuffle():
     readonly = np.arange(3.0)
     readonly.flags.writeable = False
     square = np.arange(24.0).reshape(4, 6)
-    cases = [(np.arange(7),), (np.arange(7.0)[::-2],), (square,), (square.T,), (np.zeros(0),), (np.zeros((0, 3)),), (np.arange(24).reshape(2, 3, 4),),
-             (readonly,), (np.array([True, False, True, True]),), (np.arange(5, dtype=np.complex64),), (np.array(3.0),)]
+    cases = [(np.arange(7),), (np.arange(7.0)[::-2],), (square,), (square.T,), (np.zeros(0),), (np.zeros((0, 3)),),
+             (np.arange(24).reshape(2, 3, 4),), (readonly,), (np.array([True, False, True, True]),),
+             (np.arange(5, dtype=np.complex64),), (np.array(3.0),)]
     check(whole, *cases)
     check(rows, (square,), (np.arange(24).reshape(2, 3, 4),), (np.arange(3),))
     check(legacy, *cases, make=lambda: np.random.RandomState(SEED))
@@ -100,7 +105,8 @@ def test_permutation():
     def columns(g, x):
         return g.permutation(x, axis=1)
 
-    cases = [(0,), (1,), (9,), (np.int32(5),), (-3,), (np.arange(5.0),), (np.arange(12).reshape(4, 3),), (np.arange(9)[::2],), (np.zeros((0, 2)),)]
+    cases = [(0,), (1,), (9,), (np.int32(5),), (-3,), (np.arange(5.0),), (np.arange(12).reshape(4, 3),),
+             (np.arange(9)[::2],), (np.zeros((0, 2)),)]
     check(draw, *cases)
     check(columns, (np.arange(12).reshape(4, 3),), (np.arange(3),))
     check(draw, *cases, make=lambda: np.random.RandomState(SEED))
@@ -116,13 +122,15 @@ def test_choice():
         return g.choice(a, size, False, shuffle=False)
 
     compiled = njit(draw)
-    cases = [(10, 3, True), (10, 10, False), (np.int32(7), (2, 3), False), (np.arange(5) * 0.5, 4, True), (np.arange(20.0)[::3], (2, 2), False),
-             (5, 6, False), (5, 0, True), (0, 0, True), (0, 1, True), (20000, 50, False), (20000, 5000, False), (5, (), True),
-             (np.zeros(0), 1, False), (5, -1, False), (3, -1, True)]
+    cases = [(10, 3, True), (10, 10, False), (np.int32(7), (2, 3), False), (np.arange(5) * 0.5, 4, True),
+             (np.arange(20.0)[::3], (2, 2), False), (5, 6, False), (5, 0, True), (0, 0, True), (0, 1, True),
+             (20000, 50, False), (20000, 5000, False), (5, (), True), (np.zeros(0), 1, False), (5, -1, False),
+             (3, -1, True)]
     check(draw, *cases, compiled=compiled)
     check(draw, *cases, compiled=compiled, make=lambda: np.random.RandomState(SEED))
     check(unshuffled, (10, 4), (30000, 1000), (30000, 3))
-    check(lambda g, a: (g.choice(a, 3, axis=1), g.choice(a), g.choice(a, (2, 2), axis=-1)), (np.arange(12).reshape(3, 4),))
+    check(lambda g, a: (g.choice(a, 3, axis=1), g.choice(a), g.choice(a, (2, 2), axis=-1)),
+          (np.arange(12).reshape(3, 4),))
     check(lambda g, a: g.choice(a, 2), (2.5,), (np.zeros((2, 2)),), make=lambda: np.random.RandomState(SEED))
     check(lambda g, a: g.choice(a, 2), (2.5,), (np.array(3),))
 
@@ -133,8 +141,9 @@ def test_choice_with_probabilities():
 
     compiled = njit(draw)
     p = np.array([0.1, 0.4, 0.0, 0.3, 0.2])
-    cases = [(5, 20, True, p), (np.arange(5.0), (2, 3), True, p), (5, 4, False, p), (5, 2, False, p), (5, 5, False, p), (4, 2, True, p),
-             (5, 2, True, -p), (5, 2, True, p * 2), (5, 2, True, p * np.nan), (5, 3, True, p.astype(np.float32)), (5, 6, False, p)]
+    cases = [(5, 20, True, p), (np.arange(5.0), (2, 3), True, p), (5, 4, False, p), (5, 2, False, p), (5, 5, False, p),
+             (4, 2, True, p), (5, 2, True, -p), (5, 2, True, p * 2), (5, 2, True, p * np.nan),
+             (5, 3, True, p.astype(np.float32)), (5, 6, False, p)]
     check(draw, *cases, compiled=compiled)
     check(draw, *cases, compiled=compiled, make=lambda: np.random.RandomState(SEED))
 
@@ -148,9 +157,11 @@ def test_permuted():
 
 def test_multinomial_and_dirichlet():
     p, small = np.array([0.2, 0.5, 0.3]), np.array([0.01, 0.02, 0.03])
-    check(lambda g, n, p: (g.multinomial(n, p), g.multinomial(n, p, 2), g.multinomial(n, p, size=(2, 2))), (20, p), (1000, p), (0, p), (-1, p),
-          (5, p * 2), (5, -p))
+    check(lambda g, n, p: (g.multinomial(n, p), g.multinomial(n, p, 2), g.multinomial(n, p, size=(2, 2))), (20, p),
+          (1000, p), (0, p), (-1, p), (5, p * 2), (5, -p))
     check(lambda g, n, p: (g.multinomial(n, p), g.multinomial(n, p, 2)), (20, p), (1000, p), (-1, p), (5, p * 2),
           make=lambda: np.random.RandomState(SEED))
-    check(lambda g, a: (g.dirichlet(a), g.dirichlet(a, 2), g.dirichlet(a, (2, 2))), (p * 10,), (small,), (p - 0.3,), (np.zeros(2),))
-    check(lambda g, a: (g.dirichlet(a), g.dirichlet(a, 2)), (p * 10,), (small,), (p - 0.5,), make=lambda: np.random.RandomState(SEED))
+    check(lambda g, a: (g.dirichlet(a), g.dirichlet(a, 2), g.dirichlet(a, (2, 2))), (p * 10,), (small,), (p - 0.3,),
+          (np.zeros(2),))
+    check(lambda g, a: (g.dirichlet(a), g.dirichlet(a, 2)), (p * 10,), (small,), (p - 0.5,),
+          make=lambda: np.random.RandomState(SEED))

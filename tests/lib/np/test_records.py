@@ -113,8 +113,9 @@ def captured():
 
 
 CASES = {
-    fields: [(P,), (P[::-1],), (P[::2],), (P[:0],)], packed: [(Q,), (Q[::-2],)], written: [(P,), (P[::-1],)], looped: [(P,), (P[1::2],)], new: [(3,), (0,)], unpacked: [(P,)],
-    nested: [(made(NESTED),)], named: [(made(NAMED),)], copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], planes: [(TABLE,), (np.asfortranarray(TABLE),)],
+    fields: [(P,), (P[::-1],), (P[::2],), (P[:0],)], packed: [(Q,), (Q[::-2],)], written: [(P,), (P[::-1],)],
+    looped: [(P,), (P[1::2],)], new: [(3,), (0,)], unpacked: [(P,)], nested: [(made(NESTED),)], named: [(made(NAMED),)],
+    copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], planes: [(TABLE,), (np.asfortranarray(TABLE),)],
 }
 
 
@@ -131,7 +132,8 @@ def read_only(a):
     return a
 
 
-@pytest.mark.parametrize("function", [lambda a: a["z"], lambda a: a[9]["x"], lambda a: a[0]["q"]], ids=lambda x: getattr(x, "__name__", None))
+@pytest.mark.parametrize("function", [lambda a: a["z"], lambda a: a[9]["x"], lambda a: a[0]["q"]],
+                         ids=lambda x: getattr(x, "__name__", None))
 def test_errors(function):
     assert difference(outcome(function, (P,)), outcome(njit(function), (P,))) == ""
 
@@ -167,15 +169,18 @@ def f(a):
     return b
 print(f(np.ones(2, T)).tolist())
 """)
-    env = {**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
+    env = {**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"),
+           "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
     for _ in range(2):
         done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, env=env)
         assert done.stdout == "[(2.0, 0), (2.0, 0)]\n", done.stderr
 
 
 @pytest.mark.parametrize("function", [
-    lambda a: a + 1, lambda a: np.sum(a), lambda a: np.sort(a), lambda a: a == a, lambda a: -a, lambda a: a[[0, 1]], lambda a: a[a["x"] > 1], lambda a: a[["x", "y"]], lambda a: np.sqrt(a),
-    lambda a: a @ a, lambda a: np.searchsorted(a, a), lambda a: a[0].x, lambda a: a.astype(float), lambda a: np.dot(a, a), lambda a: np.where(a, 1, 2), lambda a: a.max(), lambda a: np.cov(a),
+    lambda a: a + 1, lambda a: np.sum(a), lambda a: np.sort(a), lambda a: a == a, lambda a: -a, lambda a: a[[0, 1]],
+    lambda a: a[a["x"] > 1], lambda a: a[["x", "y"]], lambda a: np.sqrt(a), lambda a: a @ a,
+    lambda a: np.searchsorted(a, a), lambda a: a[0].x, lambda a: a.astype(float), lambda a: np.dot(a, a),
+    lambda a: np.where(a, 1, 2), lambda a: a.max(), lambda a: np.cov(a),
 ], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(function):
     with pytest.raises(TypingError):
@@ -190,7 +195,8 @@ def test_a_record_that_is_returned_looks_into_the_array():
     for a in (P, np.zeros(2, NAMED)):
         a = a.copy()
         expected, actual = one.py_func(a, 1), one(a, 1)
-        assert type(actual[0]) is type(expected[0]) and actual[0].dtype == expected[0].dtype and actual[0] == expected[0] == actual[1][0]
+        assert (type(actual[0]) is type(expected[0]) and actual[0].dtype == expected[0].dtype
+                and actual[0] == expected[0] == actual[1][0])
         name = a.dtype.names[0]
         actual[0][name] = 7
         assert a[1][name] == 7 and expected[1][0][name] == actual[1][0][name] != 7

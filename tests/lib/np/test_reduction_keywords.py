@@ -1,4 +1,5 @@
-"""mean= and correction= of variances, where= with initial= of nanmin, axes and out= of medians and quantiles, against NumPy."""
+"""mean= and correction= of variances, where= with initial= of nanmin, axes and out= of medians and quantiles, against
+NumPy."""
 import numpy as np
 import pytest
 from tests.oracle import agree
@@ -11,28 +12,37 @@ Z, ZNAN = np.array([[1 + 2j, 3], [2, 1 - 1j]]), np.array([[1 + 1j, NAN], [2j, co
 NONE, ZNONE = np.zeros((0, 4)), np.zeros((0, 4), np.complex64)
 
 CASES = {
-    "variance": (lambda a: (np.var(a, mean=0.5), np.std(a, axis=1, mean=[[1.0], [2.0]]), np.var(a, correction=1), np.std(a, 0, correction=1), a.var(mean=0.5),
-                            np.nanvar(a, correction=1, axis=0), np.nanstd(a, mean=0.5, axis=0)), (A,), (A.astype(np.float32),), (A.astype(np.int8),)),
+    "variance": (lambda a: (np.var(a, mean=0.5), np.std(a, axis=1, mean=[[1.0], [2.0]]), np.var(a, correction=1),
+                            np.std(a, 0, correction=1), a.var(mean=0.5), np.nanvar(a, correction=1, axis=0),
+                            np.nanstd(a, mean=0.5, axis=0)), (A,), (A.astype(np.float32),), (A.astype(np.int8),)),
     "complex variance": (lambda a: (np.var(a, correction=1), np.nanvar(a, 0, correction=1)), (Z,)),
-    "variance in integers": (lambda a: (np.var(a, dtype=np.int64), np.var(a, 0, np.int64), np.std(a, dtype=np.int64)), (A,), (A.astype(np.int32),)),
+    "variance in integers": (lambda a: (np.var(a, dtype=np.int64), np.var(a, 0, np.int64), np.std(a, dtype=np.int64)),
+                             (A,), (A.astype(np.int32),)),
     "both corrections": (lambda a: np.var(a, ddof=1, correction=1), (A,)),
     "nan in integers": (lambda a: np.nanvar(a, dtype=np.int64), (A,)),
-    "nanmin": (lambda a, x: (np.nanmin(a, where=a > 1, initial=x), np.nanmax(a, 0, where=a > 1, initial=x), np.nanmin(a, axis=1, initial=x), np.nanmax(a, initial=1)),
+    "nanmin": (lambda a, x: (np.nanmin(a, where=a > 1, initial=x), np.nanmax(a, 0, where=a > 1, initial=x),
+                             np.nanmin(a, axis=1, initial=x), np.nanmax(a, initial=1)),
                (HOLES, 2.0), (HOLES, NAN), (NONE, 1.5), (HOLES * NAN, NAN), (HOLES * NAN, 3.0)),
     "nanmax of nothing": (lambda a: (np.nanmax(a, axis=1), np.nanmax(a, axis=0)), (NONE,), (NONE.astype(np.int8),)),
     "nanmin of nothing": (lambda a: np.nanmin(a), (NONE,), (HOLES,)),
     "nanmin of no rows": (lambda a: np.nanmin(a, (0, 1), keepdims=True), (NONE,), (HOLES,)),
-    "places": (lambda a, o: (np.mean(a, 0, out=o), np.nanmax(a, 0, o), np.ptp(a, 0, o), np.std(a, 0, out=o)), (A, np.zeros(3))),
+    "places": (lambda a, o: (np.mean(a, 0, out=o), np.nanmax(a, 0, o), np.ptp(a, 0, o), np.std(a, 0, out=o)),
+               (A, np.zeros(3))),
     "a place of another rank": (lambda a, o: np.nanmax(a, 0, o), (A, np.zeros((1, 3)))),
-    "median": (lambda a: (np.median(a, (0, 2)), np.median(a, (-1, 0), keepdims=True), np.median(a, ()), np.nanmedian(a, (0, 2)), np.nanmedian(a, (0, 1, 2), keepdims=True),
-                          np.quantile(a, 0.25, (1, 2)), np.percentile(a, [25, 60], (0, 2), keepdims=True), np.percentile(a, [25, 60], keepdims=True),
-                          np.nanquantile(a, [0.1, 0.9], (0, 1))), (A3,)),
-    "median out": (lambda a, o, x: (np.median(a, (0, 2), o), np.quantile(a, 0.3, (0, 2), o), np.nanmedian(a, (0, 2), out=o), np.median(a, out=x), np.nanpercentile(a, 60, out=x)),
-                   (A3, np.zeros(3), np.zeros(())), (A3, np.zeros(3, np.float32), np.zeros(()))),
+    "median": (lambda a: (np.median(a, (0, 2)), np.median(a, (-1, 0), keepdims=True), np.median(a, ()),
+                          np.nanmedian(a, (0, 2)), np.nanmedian(a, (0, 1, 2), keepdims=True),
+                          np.quantile(a, 0.25, (1, 2)), np.percentile(a, [25, 60], (0, 2), keepdims=True),
+                          np.percentile(a, [25, 60], keepdims=True), np.nanquantile(a, [0.1, 0.9], (0, 1))), (A3,)),
+    "median out": (lambda a, o,
+                   x: (np.median(a, (0, 2), o), np.quantile(a, 0.3, (0, 2), o), np.nanmedian(a, (0, 2), out=o),
+                       np.median(a, out=x), np.nanpercentile(a, 60, out=x)), (A3, np.zeros(3), np.zeros(())),
+                   (A3, np.zeros(3, np.float32), np.zeros(()))),
     "repeated axis": (lambda a: np.median(a, (0, 0)), (A3,)),
     "wrong axis": (lambda a: np.quantile(a, 0.5, (0, 3)), (A3,)),
-    "complex medians": (lambda a: (np.median(a), np.nanmedian(a), np.median(a, 0), np.nanmedian(a, 0), np.nanmedian(a, 1)), (Z,), (ZNAN,), (ZNAN * NAN,)),
-    "medians of nothing": (lambda a: (np.median(a), np.nanmedian(a), np.median(a, 0), np.nanmedian(a, 0), np.nanmedian(a, 1)), (ZNONE,), (NONE,)),
+    "complex medians": (lambda a: (np.median(a), np.nanmedian(a), np.median(a, 0), np.nanmedian(a, 0),
+                                   np.nanmedian(a, 1)), (Z,), (ZNAN,), (ZNAN * NAN,)),
+    "medians of nothing": (lambda a: (np.median(a), np.nanmedian(a), np.median(a, 0), np.nanmedian(a, 0),
+                                      np.nanmedian(a, 1)), (ZNONE,), (NONE,)),
 }
 
 

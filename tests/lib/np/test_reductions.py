@@ -117,7 +117,8 @@ def test_wrong_axis():
 
 def test_nan():
     a = np.array([1.0, np.nan, 3.0, -2.0])
-    check(lambda a: (np.max(a), np.min(a), np.sum(a), np.nansum(a), np.nanmax(a), np.nanmin(a), np.nanmean(a), np.nanvar(a)), a, rtol=1e-15)
+    check(lambda a: (np.max(a), np.min(a), np.sum(a), np.nansum(a), np.nanmax(a), np.nanmin(a), np.nanmean(a),
+                     np.nanvar(a)), a, rtol=1e-15)
     b = np.arange(12.0).reshape(3, 4)
     b[1, 2] = np.nan
     check(lambda a: (np.max(a, axis=0), np.nansum(a, axis=1), np.nanmax(a, axis=0)), b)
@@ -125,10 +126,13 @@ def test_nan():
 
 def test_options():
     a = array("float64", (5, 6))
-    check(lambda a, m: (np.sum(a, where=m), np.sum(a, axis=0, where=m), np.max(a, initial=-5.0, where=m), np.mean(a, where=m)), a, a > 4, rtol=1e-15)
-    check(lambda a: (np.sum(a, initial=10.0), np.max(a, initial=100.0), np.sum(a, dtype=np.float32), np.ptp(a), np.ptp(a, axis=0)), a, rtol=1e-6)
+    check(lambda a, m: (np.sum(a, where=m), np.sum(a, axis=0, where=m), np.max(a, initial=-5.0, where=m),
+                        np.mean(a, where=m)), a, a > 4, rtol=1e-15)
+    check(lambda a: (np.sum(a, initial=10.0), np.max(a, initial=100.0), np.sum(a, dtype=np.float32), np.ptp(a),
+                     np.ptp(a, axis=0)), a, rtol=1e-6)
     check(lambda a, out: np.sum(a, axis=0, out=out), a, np.zeros(6))
-    check(lambda a, w: (np.average(a, axis=1, weights=w), np.average(a), np.average(a, axis=0)), a, np.arange(6.0), rtol=1e-15)
+    check(lambda a, w: (np.average(a, axis=1, weights=w), np.average(a), np.average(a, axis=0)), a, np.arange(6.0),
+          rtol=1e-15)
     check(lambda a: (np.sum(a, keepdims=True), np.max(a, axis=0, keepdims=True)), a)
 
 
@@ -143,8 +147,9 @@ def test_softmax():
 
 def test_sequences_numbers_and_complex_extremes():
     def f(x, z):
-        return (np.sum([1, 2, 3]), np.mean((1.0, 2.0)), np.max(((1, 5), (3, 4)), 1), np.any(x[0] == 0), np.std(x[1]), np.min(z), np.max(z, axis=0), np.ptp(z),
-                np.average(x, weights=x), np.where(x[0] > 1, x[0], 2), np.average(np.arange(3), weights=np.arange(3), returned=True))
+        return (np.sum([1, 2, 3]), np.mean((1.0, 2.0)), np.max(((1, 5), (3, 4)), 1), np.any(x[0] == 0), np.std(x[1]),
+                np.min(z), np.max(z, axis=0), np.ptp(z), np.average(x, weights=x), np.where(x[0] > 1, x[0], 2),
+                np.average(np.arange(3), weights=np.arange(3), returned=True))
 
     agree(f, np.arange(3.0), np.array([[1 + 2j, 1 + 1j], [0, complex(np.nan, 1)]]))
 
@@ -160,7 +165,8 @@ def test_out_may_have_any_dtype():
 
 def test_dtypes_of_means():
     def f(a, m):
-        return (np.mean(a, where=m), np.mean(a, 0, dtype=np.float32), np.var(a, where=m), np.var(a, 1, dtype=np.float32), np.nanmean(a, where=m), np.std(a, 0, where=m),
+        return (np.mean(a, where=m), np.mean(a, 0, dtype=np.float32), np.var(a, where=m),
+                np.var(a, 1, dtype=np.float32), np.nanmean(a, where=m), np.std(a, 0, where=m),
                 np.mean(a, dtype=np.int64), np.nanvar(a, 0), np.nanmean(a, 1, np.float32))
 
     a = np.array([[1.5, 2.25, 3], [4, 5, 7]])

@@ -10,8 +10,9 @@ def left(a, v):
     return np.searchsorted(a, v), a.searchsorted(v, side="right")
 
 
-@pytest.mark.parametrize("dtypes", [(np.float64, np.float64), (np.int64, np.float32), (np.float32, np.int8), (np.uint64, np.int64),
-                                    (np.complex128, np.float64), (np.bool_, np.int32), (np.float16, np.float16)],
+@pytest.mark.parametrize("dtypes", [(np.float64, np.float64), (np.int64, np.float32), (np.float32, np.int8),
+                                    (np.uint64, np.int64), (np.complex128, np.float64), (np.bool_, np.int32),
+                                    (np.float16, np.float16)],
                          ids=lambda p: " ".join(np.dtype(t).name for t in p))
 def test_searchsorted(dtypes):
     compiled = njit(left)
@@ -25,7 +26,8 @@ def test_searchsorted(dtypes):
 
 
 def for_numbers(a):
-    return np.searchsorted(a, 3), np.searchsorted(a, 2.5, "right"), a.searchsorted(True), np.searchsorted(a, np.int8(4), side="left")
+    return (np.searchsorted(a, 3), np.searchsorted(a, 2.5, "right"), a.searchsorted(True),
+            np.searchsorted(a, np.int8(4), side="left"))
 
 
 def with_sorter(a, v, s):
@@ -67,12 +69,14 @@ def places(a):
     return np.nonzero(a), a.nonzero(), np.flatnonzero(a), np.argwhere(a), np.count_nonzero(a)
 
 
-@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint64, np.float16, np.float64, np.complex64], ids=lambda t: np.dtype(t).name)
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint64, np.float16, np.float64, np.complex64],
+                         ids=lambda t: np.dtype(t).name)
 def test_places_of_what_is_not_zero(dtype):
     compiled = njit(places)
     a = values(dtype, 48)
     a[::3] = 0
-    for x in (a, a[:0], a[::-2], a.reshape(4, 12), a.reshape(4, 12).T, a.reshape(2, 6, 4)[:, ::2], a.reshape(2, 6, 4)[:, :0]):
+    for x in (a, a[:0], a[::-2], a.reshape(4, 12), a.reshape(4, 12).T, a.reshape(2, 6, 4)[:, ::2],
+              a.reshape(2, 6, 4)[:, :0]):
         agrees(places, compiled, x)
 
 
@@ -122,8 +126,9 @@ def test_bincount():
 
 
 def of_sequences(a):
-    return (np.sort([3, 1, 2]), np.argsort((2.5, 1.0)), np.isin(a, [1, 2]), np.isin(3, a), np.searchsorted([1, 2, 3], a), np.bincount((1, 2, 2)),
-            np.histogram(a, [0, 1, 4]), np.histogram(a, 3, [0, 5]), np.digitize(a, [1, 3]), np.median([1, 5, 2]), np.quantile(a, [0, 1]),
+    return (np.sort([3, 1, 2]), np.argsort((2.5, 1.0)), np.isin(a, [1, 2]), np.isin(3, a),
+            np.searchsorted([1, 2, 3], a), np.bincount((1, 2, 2)), np.histogram(a, [0, 1, 4]),
+            np.histogram(a, 3, [0, 5]), np.digitize(a, [1, 3]), np.median([1, 5, 2]), np.quantile(a, [0, 1]),
             np.percentile(a, (10, 40)), np.unique([2, 1, 2]), np.union1d([1], (0, 2)))
 
 

@@ -18,7 +18,8 @@ def with_all(a):
 
 
 def with_some(a):
-    return np.unique(a, return_counts=True), np.unique(a, return_inverse=True), np.unique(a, return_index=True, return_counts=True)
+    return (np.unique(a, return_counts=True), np.unique(a, return_inverse=True),
+            np.unique(a, return_index=True, return_counts=True))
 
 
 def nans_apart(a):
@@ -50,21 +51,24 @@ def rows(a):
 
 def test_unique_rows():
     compiled, a = njit(rows), np.array([[2, 1, 2], [0, 3, 0], [2, 1, 2], [0, 0, 0]])
-    for x in (a, a[::-1], a * 1.0, np.where(a == 3, np.nan, a), a > 1, a[:0], a[:, :0], np.stack((a, a + 1, a)), a[:1] + 1j):
+    for x in (a, a[::-1], a * 1.0, np.where(a == 3, np.nan, a), a > 1, a[:0], a[:, :0], np.stack((a, a + 1, a)),
+              a[:1] + 1j):
         agrees(rows, compiled, x)
     with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds for array of dimension 2"):
         njit(lambda a: np.unique(a, axis=2))(a)
 
 
 def sets(a, b):
-    return np.union1d(a, b), np.intersect1d(a, b), np.setdiff1d(a, b), np.setxor1d(a, b), np.isin(a, b), np.isin(b, a, invert=True)
+    return (np.union1d(a, b), np.intersect1d(a, b), np.setdiff1d(a, b), np.setxor1d(a, b), np.isin(a, b),
+            np.isin(b, a, invert=True))
 
 
 def places(a, b):
     return np.intersect1d(a, b, return_indices=True)
 
 
-@pytest.mark.parametrize("dtypes", [(np.int64, np.int64), (np.int8, np.float32), (np.float64, np.float64), (np.uint8, np.int16)],
+@pytest.mark.parametrize("dtypes",
+                         [(np.int64, np.int64), (np.int8, np.float32), (np.float64, np.float64), (np.uint8, np.int16)],
                          ids=lambda p: " ".join(np.dtype(t).name for t in p))
 def test_two_sets(dtypes):
     for f in (sets, places):

@@ -16,16 +16,22 @@ def written(a):
 
 
 CASES = {
-    "unique": (lambda a: (np.unique_all(a), np.unique_counts(a), np.unique_inverse(a), np.unique_all(a).counts.sum()), (V,), (A,), (A > 2,), (V[:0],), (A.astype(np.int8)[:, ::2],)),
+    "unique": (lambda a: (np.unique_all(a), np.unique_counts(a), np.unique_inverse(a), np.unique_all(a).counts.sum()),
+               (V,), (A,), (A > 2,), (V[:0],), (A.astype(np.int8)[:, ::2],)),
     "unique of a list": (lambda x: np.unique_counts([x, 1, x]), (3,), (2.5,)),
-    "sort_complex": (lambda a: (np.sort_complex(a), np.sort_complex([2, 1])), (V,), (A,), (A.astype(np.int8),), (A.astype(np.uint16),), (V.astype(np.float32),), (A - 1j * A[::-1],)),
-    "rollaxis": (lambda a: (np.rollaxis(a, 2), np.rollaxis(a, 0, 3), np.rollaxis(a, -1, -2), np.rollaxis(a, 1, start=1), np.rollaxis(a, 0, 2)), (A3,), (A3[:, ::-1],)),
+    "sort_complex": (lambda a: (np.sort_complex(a), np.sort_complex([2, 1])), (V,), (A,), (A.astype(np.int8),),
+                     (A.astype(np.uint16),), (V.astype(np.float32),), (A - 1j * A[::-1],)),
+    "rollaxis": (lambda a: (np.rollaxis(a, 2), np.rollaxis(a, 0, 3), np.rollaxis(a, -1, -2), np.rollaxis(a, 1, start=1),
+                            np.rollaxis(a, 0, 2)), (A3,), (A3[:, ::-1],)),
     "rollaxis wrong": (lambda a: np.rollaxis(a, 3), (A3,)),
     "rollaxis start wrong": (lambda a: np.rollaxis(a, 0, 5), (A3,)),
-    "questions": (lambda a: (np.isfortran(a), np.iterable(a), np.iterable(3), np.iterable((1, 2)), np.iterable(a.size)), (A,), (A.T,), (A[:1].T,), (A3.T[::2],), (np.array(1),)),
-    "frombuffer": (lambda a: (np.frombuffer(a, np.uint8), np.frombuffer(a, np.int16, 3), np.frombuffer(a, dtype=np.int32, offset=4), np.frombuffer(a)), (WRITABLE,), (A,), (A3,)),
+    "questions": (lambda a: (np.isfortran(a), np.iterable(a), np.iterable(3), np.iterable((1, 2)), np.iterable(a.size)),
+                  (A,), (A.T,), (A[:1].T,), (A3.T[::2],), (np.array(1),)),
+    "frombuffer": (lambda a: (np.frombuffer(a, np.uint8), np.frombuffer(a, np.int16, 3),
+                              np.frombuffer(a, dtype=np.int32, offset=4), np.frombuffer(a)), (WRITABLE,), (A,), (A3,)),
     "frombuffer beyond": (lambda a, n: np.frombuffer(a, np.int32, n), (WRITABLE, 7), (WRITABLE, 2)),
-    "frombuffer uneven": (lambda a, n: np.frombuffer(a, np.int32, -1, n), (WRITABLE, 3), (WRITABLE, 99), (WRITABLE, -1)),
+    "frombuffer "
+    "uneven": (lambda a, n: np.frombuffer(a, np.int32, -1, n), (WRITABLE, 3), (WRITABLE, 99), (WRITABLE, -1)),
     "frombuffer strided": (lambda a: np.frombuffer(a, np.int32), (WRITABLE[::2],)),
     "frombuffer written": (written, (WRITABLE,)),
 }
@@ -56,7 +62,8 @@ def test_unique_values_are_sorted():
 
 def test_frombuffer_of_bytes():
     def f(b, n):
-        return np.frombuffer(b, np.uint8), np.frombuffer(b, dtype="<i4", count=n), np.frombuffer(b, np.int16, -1, 2), np.frombuffer(b"abcd", np.uint8).sum()
+        return (np.frombuffer(b, np.uint8), np.frombuffer(b, dtype="<i4", count=n), np.frombuffer(b, np.int16, -1, 2),
+                np.frombuffer(b"abcd", np.uint8).sum())
 
     compiled = njit(f)
     for args in ((b"abcdefgh", 1), (b"abcdefgh", 3), (b"abcdefghi", 1), (b"", 0)):

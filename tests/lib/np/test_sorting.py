@@ -203,7 +203,8 @@ def test_partition(dtype):
 
 
 def part_of_rows(a):
-    return np.sort(np.partition(a, 2, axis=0)[:3], axis=0), np.partition(a, (1, 3), axis=1)[:, 1:4:2], np.partition(a, 4, axis=None)[4]
+    return (np.sort(np.partition(a, 2, axis=0)[:3], axis=0), np.partition(a, (1, 3), axis=1)[:, 1:4:2],
+            np.partition(a, 4, axis=None)[4])
 
 
 def beyond_the_end(a):
@@ -219,8 +220,8 @@ def test_partition_of_rows_and_errors():
 def test_patterns_that_defeat_pivots():
     compiled = njit(take)
     n = 5000
-    for a in (np.arange(n), np.arange(n)[::-1].copy(), np.arange(n) % 3, np.zeros(n), np.minimum(np.arange(n), n - np.arange(n)),
-              np.tile(np.arange(50), 100)):
+    for a in (np.arange(n), np.arange(n)[::-1].copy(), np.arange(n) % 3, np.zeros(n),
+              np.minimum(np.arange(n), n - np.arange(n)), np.tile(np.arange(50), 100)):
         for k in (0, n // 2, n - 2):
             assert compiled(a, k)[0][k] == np.sort(a)[k]
 

@@ -8,11 +8,14 @@ from pyjitc import TypingError, njit
 A1, A2, A3 = np.arange(6.0), np.arange(12).reshape(3, 4), np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
 CASES = {
-    "split": (lambda a: (np.split(a, 3), np.split(a, [1, 4]), np.split(a, (2, -1)), np.split(a, [])), (A1,), (A1[::-1],), (A1 > 2,)),
-    "split axis": (lambda a: (np.split(a, 2, axis=1), np.split(a, [1], -1), np.split(a, 1)), (A2,), (A2.T[:2],), (A2[:, ::-1],)),
+    "split": (lambda a: (np.split(a, 3), np.split(a, [1, 4]), np.split(a, (2, -1)), np.split(a, [])), (A1,),
+              (A1[::-1],), (A1 > 2,)),
+    "split axis": (lambda a: (np.split(a, 2, axis=1), np.split(a, [1], -1), np.split(a, 1)), (A2,), (A2.T[:2],),
+                   (A2[:, ::-1],)),
     "split unequal": (lambda a: np.split(a, 4), (A1,), (A2[:2],)),
     "split none": (lambda a: np.split(a, 0), (A1,)),
-    "array_split": (lambda a: (np.array_split(a, 4), np.array_split(a, 7), np.array_split(a, [2, 3])), (A1,), (A1[:0],), (A2,)),
+    "array_split": (lambda a: (np.array_split(a, 4), np.array_split(a, 7), np.array_split(a, [2, 3])), (A1,), (A1[:0],),
+                    (A2,)),
     "array_split none": (lambda a: np.array_split(a, 0), (A1,)),
     "hsplit": (lambda a: (np.hsplit(a, 2), np.hsplit(a, [1, 2])), (A1,), (A2,), (A3,)),
     "vsplit": (lambda a: (np.vsplit(a, 1), np.vsplit(a, [1, 2])), (A2,), (A3,), (A1,)),
@@ -20,10 +23,13 @@ CASES = {
     "places": (lambda a, i, j: np.split(a, [i, j]), (A1, 1, 3), (A1, 4, 2), (A1, -2, 99)),
     "parts": (lambda a: (np.split(a, 3)[1], len(np.split(a, 3))), (A1,)),
     "unpacked": (lambda a: divide(a), (A1,)),
-    "broadcast_arrays": (lambda a, b: np.broadcast_arrays(a, b), (A2, A2[0]), (A2, A2), (A2[:, :1], A3), (A1[:1], A1), (A1[:0], A1[:1])),
+    "broadcast_arrays": (lambda a, b: np.broadcast_arrays(a, b), (A2, A2[0]), (A2, A2), (A2[:, :1], A3), (A1[:1], A1),
+                         (A1[:0], A1[:1])),
     "broadcast_arrays wrong": (lambda a, b: np.broadcast_arrays(a, b), (A1, A1[:2])),
-    "broadcast_arrays of numbers": (lambda a, x: (np.broadcast_arrays(a, x), np.broadcast_arrays(x), np.broadcast_arrays()), (A1, 2)),
-    "broadcast_shapes": (lambda n: (np.broadcast_shapes((3, 1), (n,)), np.broadcast_shapes(n, 1), np.broadcast_shapes(), np.broadcast_shapes((n, 0))), (4,), (1,)),
+    "broadcast_arrays of "
+    "numbers": (lambda a, x: (np.broadcast_arrays(a, x), np.broadcast_arrays(x), np.broadcast_arrays()), (A1, 2)),
+    "broadcast_shapes": (lambda n: (np.broadcast_shapes((3, 1), (n,)), np.broadcast_shapes(n, 1), np.broadcast_shapes(),
+                                    np.broadcast_shapes((n, 0))), (4,), (1,)),
     "broadcast_shapes wrong": (lambda n: np.broadcast_shapes((3, 1), (2, n), (5, 4)), (4,), (7,), (-1,)),
 }
 

@@ -16,18 +16,22 @@ def symmetric(a):
 
 
 CASES = {
-    "qr": (lambda a: (np.linalg.qr(a), np.linalg.qr(a, "r"), np.linalg.qr(a, "complete")[1], np.linalg.qr(a, "raw")), (C,), (T,)),
+    "qr": (lambda a: (np.linalg.qr(a), np.linalg.qr(a, "r"), np.linalg.qr(a, "complete")[1], np.linalg.qr(a, "raw")),
+           (C,), (T,)),
     "qr of complex": (lambda a: np.linalg.qr(a), (B,)),
-    "svd": (lambda a: (np.linalg.svd(a), np.linalg.svd(a, False), np.linalg.svd(a, compute_uv=False), np.linalg.svdvals(a)), (C,), (T,)),
+    "svd": (lambda a: (np.linalg.svd(a), np.linalg.svd(a, False), np.linalg.svd(a, compute_uv=False),
+                       np.linalg.svdvals(a)), (C,), (T,)),
     "eigh": (lambda a: (np.linalg.eigh(a), np.linalg.eigvalsh(a, "U")), (symmetric(A),), (symmetric(B),), (A[:, :3],)),
-    "eig": (lambda a: (np.linalg.eig(a), np.linalg.eigvals(a)), (A,), (B,), (symmetric(A),), (A[:, :3],), (A + np.inf,)),
+    "eig": (lambda a: (np.linalg.eig(a), np.linalg.eigvals(a)), (A,), (B,), (symmetric(A),), (A[:, :3],),
+            (A + np.inf,)),
     "solve": (lambda a, b: np.linalg.solve(a, b), (A, A[:, :, :2]), (A, A[0, 0]), (A, A[:, :3])),
     "inv": (lambda a: (np.linalg.inv(a), np.linalg.det(a), np.linalg.slogdet(a)), (A,), (A[:, :3],), (A * 0,)),
     "cholesky": (lambda a: np.linalg.cholesky(a), (A @ np.swapaxes(A, -1, -2),), (A - 5.0,)),
     "pinv": (lambda a: (np.linalg.pinv(a), np.linalg.matrix_rank(a)), (C,), (T,)),
     "cond": (lambda a: (np.linalg.cond(a), np.linalg.cond(a, -2)), (A,), (C,)),
     "cond by the inverse": (lambda a: (np.linalg.cond(a, 1), np.linalg.cond(a, "fro")), (A,), (C,), (A * 0,)),
-    "power": (lambda a: (np.linalg.matrix_power(a, 3), np.linalg.matrix_power(a, 0), np.linalg.matrix_power(a, -2)), (A,), (C,)),
+    "power": (lambda a: (np.linalg.matrix_power(a, 3), np.linalg.matrix_power(a, 0), np.linalg.matrix_power(a, -2)),
+              (A,), (C,)),
 }
 
 

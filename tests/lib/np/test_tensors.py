@@ -64,8 +64,9 @@ SIZES = {"i": 3, "j": 4, "k": 5, "l": 2, "b": 2}
 
 
 @pytest.mark.parametrize("subscripts", [
-    "ij,jk->ik", "ij,jk", "ij,kj->ik", "ij,ij->ij", "ij,ij->i", "ij,ij->", "i,j->ij", "i,i->", "i,i", "bij,bjk->bik", "bij,bjk->bki",
-    "ijk,k->ij", "ij,jk,kl->il", "i,ij,j->", "ij->", "ij->i", "ij->j", "ijk->ki", "ij,k->ijk", "ij,kl->ljki", "ij , jk -> ki"])
+    "ij,jk->ik", "ij,jk", "ij,kj->ik", "ij,ij->ij", "ij,ij->i", "ij,ij->", "i,j->ij", "i,i->", "i,i", "bij,bjk->bik",
+    "bij,bjk->bki", "ijk,k->ij", "ij,jk,kl->il", "i,ij,j->", "ij->", "ij->i", "ij->j", "ijk->ki", "ij,k->ijk",
+    "ij,kl->ljki", "ij , jk -> ki"])
 def test_einsum(subscripts):
     inputs = subscripts.replace(" ", "").partition("->")[0].split(",")
     for dtype in ("float64", "int32") if len(inputs) < 3 else ("float64",):
@@ -92,7 +93,8 @@ def test_views_of_einsum_are_views():
 
 
 def test_einsum_dtypes():
-    for s, t in (("float32", "float64"), ("int8", "int8"), ("bool", "bool"), ("complex64", "float32"), ("int64", "float32")):
+    for s, t in (("float32", "float64"), ("int8", "int8"), ("bool", "bool"), ("complex64", "float32"),
+                 ("int64", "float32")):
         check(einsum("ij,jk->ik"), array(s, 3, 4), array(t, 4, 5))
     check(einsum("ij->i"), array("int8", 3, 4))
     check(einsum("ij->i"), array("bool", 3, 4))
@@ -101,8 +103,8 @@ def test_einsum_dtypes():
 
 
 def test_einsum_errors():
-    for subscripts, args in (("ij", (np.ones(3),)), ("i", (np.ones((2, 3)),)), ("i,i", (np.ones(3),)), ("i->j", (np.ones(3),)),
-                             ("i->ii", (np.ones(3),))):
+    for subscripts, args in (("ij", (np.ones(3),)), ("i", (np.ones((2, 3)),)), ("i,i", (np.ones(3),)),
+                             ("i->j", (np.ones(3),)), ("i->ii", (np.ones(3),))):
         scope = {"np": np}
         names = ", ".join("abc"[:len(args)])
         exec(f"def function({names}):\n    return np.einsum({subscripts!r}, {names})", scope)
@@ -112,13 +114,15 @@ def test_einsum_errors():
             njit(scope["function"])(*args)
         assert str(expected.value) in str(actual.value).replace("\n", " ")
     for subscripts, shapes in (("ij,jk", ((2, 3), (4, 2))), ("...i,...i", ((2, 3, 4), (2, 2, 4)))):
-        found = difference(*(outcome(f, [np.ones(shape) for shape in shapes]) for f in (einsum(subscripts), njit(einsum(subscripts)))))
+        found = difference(*(outcome(f, [np.ones(shape) for shape in shapes])
+                             for f in (einsum(subscripts), njit(einsum(subscripts)))))
         assert not found
 
 
 def ellipses(a, b, v):
-    return (np.einsum("...i,...i", a, b), np.einsum("i...,i->...", a, v), np.einsum("...i->i...", a), np.einsum("...ij,...kj", a, b),
-            np.einsum("...", a), np.einsum("i...->...", v), np.einsum("ijk,ijk->jk", a, b), np.einsum("i,->i", v, 3), np.einsum("i,j", v, [1, 2.5]))
+    return (np.einsum("...i,...i", a, b), np.einsum("i...,i->...", a, v), np.einsum("...i->i...", a),
+            np.einsum("...ij,...kj", a, b), np.einsum("...", a), np.einsum("i...->...", v),
+            np.einsum("ijk,ijk->jk", a, b), np.einsum("i,->i", v, 3), np.einsum("i,j", v, [1, 2.5]))
 
 
 def einsum_out(a, v, o, p):
@@ -133,7 +137,8 @@ def test_einsum_with_dots_and_places():
     with pytest.raises(ValueError, match="shape"):  # NumPy's text shows the axes of all operands
         compiled(einsum_out)(a[0], a[0, 0], np.zeros(2), np.zeros(()))
     check(einsum_out, a[0], a[0, 0], np.zeros((1, 3)), np.zeros(()))
-    with pytest.raises(TypeError, match="Iterator requested dtype could not be cast from dtype.'float64'. to dtype.'int64'., the operand 2 dtype"):
+    with pytest.raises(TypeError, match="Iterator requested dtype could not be cast from dtype.'float64'. to "
+                                        "dtype.'int64'., the operand 2 dtype"):
         njit(einsum_out)(a[0], a[0, 0], np.zeros(3, int), np.zeros(()))
 
 
@@ -211,7 +216,8 @@ def test_inner_vdot_outer():
 
 
 def of_numbers(v, x):
-    return np.outer(v, x), np.outer(x, v), np.outer([1, 2], v), np.vdot(x, 1j), np.kron(x, v), np.kron(x, 3), np.inner(x, v), np.inner([1, x], [3, 4])
+    return (np.outer(v, x), np.outer(x, v), np.outer([1, 2], v), np.vdot(x, 1j), np.kron(x, v), np.kron(x, 3),
+            np.inner(x, v), np.inner([1, x], [3, 4]))
 
 
 def test_kron():

@@ -9,8 +9,9 @@ from pyjitc.base.errors import TypingError
 
 def test_dtype_chooses_the_loop():
     def f(x, y, s):
-        return (np.add(x, y, dtype=np.float64), np.sqrt(x, dtype=np.float32), np.divide(x, 2, dtype="f8"), np.add(s, 1, dtype=np.float32),
-                np.multiply(x, s, dtype=np.int64), np.less(x, y, dtype=np.bool_), np.add(1, 2, dtype=np.int8))
+        return (np.add(x, y, dtype=np.float64), np.sqrt(x, dtype=np.float32), np.divide(x, 2, dtype="f8"),
+                np.add(s, 1, dtype=np.float32), np.multiply(x, s, dtype=np.int64), np.less(x, y, dtype=np.bool_),
+                np.add(1, 2, dtype=np.int8))
 
     agree(f, np.arange(6, dtype=np.int16).reshape(2, 3), np.array([1, 2, 3], dtype=np.int8), np.int32(7))
 
@@ -23,14 +24,16 @@ def test_casting():
     for casting, text in (("no", "with casting rule 'no'"), ("nosuch", "casting must be one of")):
         with pytest.raises(TypingError, match=text):
             njit(lambda x: np.add(x, x, dtype=np.float64, casting=casting))(np.ones(2, np.int8))
-    with pytest.raises(TypingError, match="Cannot cast ufunc 'add' input 0 from dtype..float64.. to dtype..int8.. with casting rule 'same_kind'"):
+    with pytest.raises(TypingError, match="Cannot cast ufunc 'add' input 0 from dtype..float64.. to dtype..int8.. "
+                                          "with casting rule 'same_kind'"):
         njit(lambda x: np.add(x, x, dtype=np.int8))(np.ones(2))
 
 
 def test_where_keeps_the_rest():
     def f(x, y, mask, out):
         np.divide(x, y, where=mask, out=out)
-        return np.add(x, y, out=out[:, ::-1], where=mask[0]), np.sqrt(x, where=mask & (x > 1), out=np.zeros((2, 3))), out
+        return (np.add(x, y, out=out[:, ::-1], where=mask[0]), np.sqrt(x, where=mask & (x > 1), out=np.zeros((2, 3))),
+                out)
 
     mask = np.array([[True, False, True], [False, False, True]])
     compiled = agree(f, np.arange(6.0).reshape(2, 3), np.full((2, 3), 2.0), mask, np.full((2, 3), -1.0))
@@ -67,7 +70,8 @@ def test_out_as_tuple_and_order():
     def f(x, out):
         np.add(x, 1, out=(out,))
         a, b = np.add(x, x.T, order="F"), np.add(x, x.T, order="C")
-        return np.add(x, 1, out=(None,)), a.strides, b.strides, np.exp(x.T, order="C").strides, np.add(x, 1, subok=False)
+        return (np.add(x, 1, out=(None,)), a.strides, b.strides, np.exp(x.T, order="C").strides,
+                np.add(x, 1, subok=False))
 
     agree(f, np.arange(9.0).reshape(3, 3), np.zeros((3, 3)))
 

@@ -6,8 +6,8 @@ import pytest
 
 from pyjitc import njit
 
-SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.2e-308, 1e-310, 1.0, -1.0, 709.78, 709.79, -745.1, -745.2,
-                    -708.4, 88.72, 88.73, -103.9, -104.0, 1e300, -1e300, 1e-40])
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.2e-308, 1e-310, 1.0, -1.0, 709.78, 709.79,
+                    -745.1, -745.2, -708.4, 88.72, 88.73, -103.9, -104.0, 1e300, -1e300, 1e-40])
 R = np.random.default_rng(1)
 def spread(low, high, n):
     """Numbers of both signs, from 10 ** low to 10 ** high."""
@@ -16,10 +16,13 @@ def spread(low, high, n):
 
 # Multiples of pi / 2, where little of the argument is left, up to where the C library takes over.
 NEAR = np.round(np.concatenate([R.uniform(-1e6, 1e6, 10000), 10.0 ** R.uniform(0, 14, 10000)])) * (np.pi / 2)
-CIRCULAR = [R.uniform(-8, 8, 20000), R.normal(0, 1, 20000), 10.0 ** R.uniform(-300, 5, 5000), 10.0 ** R.uniform(12, 100, 1000), NEAR]
+CIRCULAR = [R.uniform(-8, 8, 20000), R.normal(0, 1, 20000), 10.0 ** R.uniform(-300, 5, 5000),
+            10.0 ** R.uniform(12, 100, 1000), NEAR]
 EXPONENTIAL = [R.uniform(-750, 715, 20000), R.normal(0, 1, 20000), spread(-320, 2, 5000)]
-LOGARITHMIC = [10.0 ** R.uniform(-323, 308, 20000), R.uniform(0.5, 2, 20000), 1 + R.normal(0, 1e-6, 5000), -R.uniform(0, 5, 10)]
-AROUND_ONE = [R.uniform(-1, 1, 20000), spread(-320, 0, 5000), 1 - 10.0 ** R.uniform(-16, 0, 5000), 10.0 ** R.uniform(-16, 0, 5000) - 1]
+LOGARITHMIC = [10.0 ** R.uniform(-323, 308, 20000), R.uniform(0.5, 2, 20000), 1 + R.normal(0, 1e-6, 5000),
+               -R.uniform(0, 5, 10)]
+AROUND_ONE = [R.uniform(-1, 1, 20000), spread(-320, 0, 5000), 1 - 10.0 ** R.uniform(-16, 0, 5000),
+              10.0 ** R.uniform(-16, 0, 5000) - 1]
 EVERYWHERE = [R.normal(0, 2, 20000), spread(-320, 308, 20000), spread(-9, 9, 10000)]
 SAMPLES = {
     np.exp: EXPONENTIAL, np.expm1: EXPONENTIAL, np.sinh: EXPONENTIAL, np.cosh: EXPONENTIAL, np.tanh: EXPONENTIAL,
@@ -27,8 +30,8 @@ SAMPLES = {
     np.log: LOGARITHMIC, np.log2: [*LOGARITHMIC, 2.0 ** np.arange(-1074, 1024)], np.log10: LOGARITHMIC,
     np.log1p: [*AROUND_ONE, *LOGARITHMIC], np.arctanh: AROUND_ONE, np.arcsinh: EVERYWHERE,
     np.arccosh: [*EVERYWHERE, 1 + 10.0 ** R.uniform(-16, 1, 20000)],
-    np.sin: CIRCULAR, np.cos: CIRCULAR, np.tan: CIRCULAR, np.arcsin: AROUND_ONE, np.arccos: AROUND_ONE, np.arctan: EVERYWHERE,
-    np.cbrt: [*EVERYWHERE, np.arange(-50.0, 50) ** 3],
+    np.sin: CIRCULAR, np.cos: CIRCULAR, np.tan: CIRCULAR, np.arcsin: AROUND_ONE, np.arccos: AROUND_ONE,
+    np.arctan: EVERYWHERE, np.cbrt: [*EVERYWHERE, np.arange(-50.0, 50) ** 3],
 }
 CORNERS = np.concatenate([SPECIAL, [2.0, 0.5, -0.5, 3.0, -3.0, -2.0, 2.0**53 + 1, 1e20, 1 + 2.0**-52]])
 GRID = [x.ravel() for x in np.meshgrid(CORNERS, CORNERS)]
@@ -37,7 +40,8 @@ GRID = [x.ravel() for x in np.meshgrid(CORNERS, CORNERS)]
 CIRCULAR_OF_LARGE = {
     np.sin: [1.0, -0.8522008497671888, -0.15920170308624243, -0.004961954789184062, 0.39016922335187676],
     np.cos: [-4.687165924254628e-19, 0.523214785395139, 0.9872460775989135, -0.9999876894265599, 0.9207431656813931],
-    np.tan: [-2.133485385753704e+18, -1.6287782256068988, -0.16125837995065806, 0.004962015874444895, 0.423754677628406],
+    np.tan: [-2.133485385753704e+18, -1.6287782256068988, -0.16125837995065806, 0.004962015874444895,
+             0.423754677628406],
 }
 
 
@@ -48,9 +52,12 @@ def pairs(*parts):
 PAIRS = {
     np.arctan2: pairs(R.normal(0, 1, (2, 20000)), (spread(-300, 300, 20000), spread(-300, 300, 20000))),
     np.hypot: pairs(R.normal(0, 1, (2, 20000)), (spread(-323, 308, 20000), spread(-323, 308, 20000))),
-    np.power: pairs((R.uniform(0, 10, 20000), R.uniform(-8, 8, 20000)), (10.0 ** R.uniform(-300, 300, 20000), R.uniform(-1.1, 1.1, 20000)),
-                    (1 + R.normal(0, 1e-4, 10000), spread(0, 6, 10000)), (R.uniform(0.7, 1.6, 20000), R.uniform(-1900, 1900, 20000)),
-                    (R.uniform(0.7, 1.6, 20000), R.uniform(-230, 230, 20000)), (-np.arange(1.0, 30), np.arange(1.0, 30)),
+    np.power: pairs((R.uniform(0, 10, 20000), R.uniform(-8, 8, 20000)),
+                    (10.0 ** R.uniform(-300, 300, 20000), R.uniform(-1.1, 1.1, 20000)),
+                    (1 + R.normal(0, 1e-4, 10000), spread(0, 6, 10000)),
+                    (R.uniform(0.7, 1.6, 20000), R.uniform(-1900, 1900, 20000)),
+                    (R.uniform(0.7, 1.6, 20000), R.uniform(-230, 230, 20000)),
+                    (-np.arange(1.0, 30), np.arange(1.0, 30)),
                     (10.0 ** R.uniform(-320, -300, 1000), R.uniform(0, 2, 1000))),
 }
 
@@ -70,7 +77,7 @@ def test_error(ufunc, dtype):
         actual = compiled(*args)
         assert actual.dtype == dtype
         usual = np.isfinite(rounded) & (rounded != 0)
-        error = np.abs(actual[usual].astype(np.longdouble) - exact[usual]) / np.abs(np.spacing(rounded[usual])).astype(np.longdouble)
+        error = (np.abs(actual[usual].astype(np.longdouble) - exact[usual]) / np.abs(np.spacing(rounded[usual])).astype(np.longdouble))
     assert error.max() <= 2.5
     np.testing.assert_array_equal(actual[~usual], rounded[~usual])
     zero = rounded == 0
@@ -161,7 +168,8 @@ def test_exact_powers():
 
 
 def test_the_exponential_of_complex_numbers():
-    parts = [0.0, -0.0, 1.0, -1.0, 5e-324, 700.5, 709.9, -745.0, -750.0, 1000.0, 1400.0, np.pi / 2, 1e10, 1e20, np.inf, -np.inf, np.nan]
+    parts = [0.0, -0.0, 1.0, -1.0, 5e-324, 700.5, 709.9, -745.0, -750.0, 1000.0, 1400.0, np.pi / 2, 1e10, 1e20, np.inf,
+             -np.inf, np.nan]
     compiled = njit(lambda z: np.exp(z))
     rng = np.random.default_rng(5)
     special = np.array([complex(x, y) for x in parts for y in parts])

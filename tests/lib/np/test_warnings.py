@@ -1,4 +1,5 @@
-"""The warnings of NumPy's functions themselves, which np.errstate says nothing of: those that it does are in test_errstate.py."""
+"""The warnings of NumPy's functions themselves, which np.errstate says nothing of: those that it does are in
+test_errstate.py."""
 import threading
 import warnings
 
@@ -28,20 +29,25 @@ def stored(a):
 
 
 @pytest.mark.parametrize("f, count", [
-    (lambda a: np.mean(a), 0), (lambda a: np.mean(a[:0]), 1), (lambda a: a.reshape(2, 2)[:0].mean(axis=0), 1), (lambda a: np.mean(a.reshape(2, 2)[:0], axis=1), 0),
-    (lambda a: np.mean(a.reshape(1, 4), axis=0, where=a > 2), 1), (lambda a: np.average(a[:0]), 1), (lambda a: a[:0].astype(np.float16).mean(), 1),
-    (lambda a: np.var(a[:0]), 1), (lambda a: a.std(ddof=3), 0), (lambda a: a.std(ddof=4), 1), (lambda a: np.std(a.reshape(1, 4), axis=0, ddof=1), 1),
-    (lambda a: np.cov(a[:1]), 1), (lambda a: np.cov(a), 0), (lambda a: np.corrcoef(a[:1]), 1), (lambda a: np.cov(a[:0]), 2),
-    (lambda a: np.median(a[:0]), 1), (lambda a: np.median(a), 0), (lambda a: np.median(np.zeros((3, 0)), axis=1), 1), (lambda a: np.median(np.zeros((3, 0)), axis=0), 0),
-    (lambda a: np.nanmean(a * NAN), 1), (lambda a: np.nanmean(a[:0]), 1), (lambda a: np.nanvar(a * NAN), 1), (lambda a: np.nanstd(a, ddof=4), 1),
-    (lambda a: np.nanmin(a * NAN), 1), (lambda a: np.nanmax(np.array([[1, NAN], [NAN, NAN]]), axis=1), 1), (lambda a: np.nanmax(a * NAN, initial=1.0), 0),
-    (lambda a: np.nanmedian(a * NAN), 1), (lambda a: np.nanmedian(np.full((3, 2), NAN), axis=0), 2), (lambda a: np.nanmedian(np.full((700, 2), NAN), axis=0), 2),
-    (lambda a: np.nanmedian(a[:0]), 1), (lambda a: np.nanmedian(np.zeros((0, 2)), axis=0), 1), (lambda a: np.nanmedian(np.zeros((0, 2)), axis=1), 0),
-    (lambda a: np.nanquantile(np.full((3, 2), NAN), 0.5, axis=1), 3), (lambda a: np.nanpercentile(a * NAN, np.array([2.0, 50.0])), 1),
-    (lambda a: np.polyfit(np.ones(4), a, 2), 1), (lambda a: np.polyfit(a, a, 1), 0),
-    (lambda a: (a * 1j).astype(np.float32), 1), (lambda a: (a * 1j).astype(np.complex64), 0), (lambda a: (a * 1j).astype(np.bool_), 0), (stored, 4),
-    (lambda a: float(a[0] * 1j), 1), (lambda a: int(a[0] * 1j), 1), (lambda a: np.int32(a[0] * 1j), 1), (lambda a: np.complex64(a[0] * 1j), 0),
-    (lambda a: np.fromiter(a * 1j, np.float64), 4),
+    (lambda a: np.mean(a), 0), (lambda a: np.mean(a[:0]), 1), (lambda a: a.reshape(2, 2)[:0].mean(axis=0), 1),
+    (lambda a: np.mean(a.reshape(2, 2)[:0], axis=1), 0), (lambda a: np.mean(a.reshape(1, 4), axis=0, where=a > 2), 1),
+    (lambda a: np.average(a[:0]), 1), (lambda a: a[:0].astype(np.float16).mean(), 1), (lambda a: np.var(a[:0]), 1),
+    (lambda a: a.std(ddof=3), 0), (lambda a: a.std(ddof=4), 1), (lambda a: np.std(a.reshape(1, 4), axis=0, ddof=1), 1),
+    (lambda a: np.cov(a[:1]), 1), (lambda a: np.cov(a), 0), (lambda a: np.corrcoef(a[:1]), 1),
+    (lambda a: np.cov(a[:0]), 2), (lambda a: np.median(a[:0]), 1), (lambda a: np.median(a), 0),
+    (lambda a: np.median(np.zeros((3, 0)), axis=1), 1), (lambda a: np.median(np.zeros((3, 0)), axis=0), 0),
+    (lambda a: np.nanmean(a * NAN), 1), (lambda a: np.nanmean(a[:0]), 1), (lambda a: np.nanvar(a * NAN), 1),
+    (lambda a: np.nanstd(a, ddof=4), 1), (lambda a: np.nanmin(a * NAN), 1),
+    (lambda a: np.nanmax(np.array([[1, NAN], [NAN, NAN]]), axis=1), 1), (lambda a: np.nanmax(a * NAN, initial=1.0), 0),
+    (lambda a: np.nanmedian(a * NAN), 1), (lambda a: np.nanmedian(np.full((3, 2), NAN), axis=0), 2),
+    (lambda a: np.nanmedian(np.full((700, 2), NAN), axis=0), 2), (lambda a: np.nanmedian(a[:0]), 1),
+    (lambda a: np.nanmedian(np.zeros((0, 2)), axis=0), 1), (lambda a: np.nanmedian(np.zeros((0, 2)), axis=1), 0),
+    (lambda a: np.nanquantile(np.full((3, 2), NAN), 0.5, axis=1), 3),
+    (lambda a: np.nanpercentile(a * NAN, np.array([2.0, 50.0])), 1), (lambda a: np.polyfit(np.ones(4), a, 2), 1),
+    (lambda a: np.polyfit(a, a, 1), 0), (lambda a: (a * 1j).astype(np.float32), 1),
+    (lambda a: (a * 1j).astype(np.complex64), 0), (lambda a: (a * 1j).astype(np.bool_), 0), (stored, 4),
+    (lambda a: float(a[0] * 1j), 1), (lambda a: int(a[0] * 1j), 1), (lambda a: np.int32(a[0] * 1j), 1),
+    (lambda a: np.complex64(a[0] * 1j), 0), (lambda a: np.fromiter(a * 1j, np.float64), 4),
 ])
 def test_same_warnings(f, count):
     a = np.arange(4.0)
@@ -112,7 +118,8 @@ def test_looking_for_nothing_costs_nothing():
 
     f(np.ones(3))
     text = f.inspect_llvm(f.signatures[0])
-    assert "call noalias" not in text and "@pyj_new(" not in text  # neither a truth in an array, nor products that are not fused
+    # neither a truth in an array, nor products that are not fused
+    assert "call noalias" not in text and "@pyj_new(" not in text
 
 
 def test_deprecations_are_not_repeated():

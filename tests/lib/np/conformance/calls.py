@@ -5,7 +5,8 @@ is a whole expression. The variables are those of inputs.py.
 """
 import numpy as np
 
-__all__ = ["ARGUMENTS", "KEYWORDS", "TABLES", "HEAVY", "NOT_CALLED", "DOCUMENTED", "SHORT_OF_A_ROW", "UFUNC_KEYWORDS", "UNARY", "BINARY", "METHODS_OF_UFUNCS"]
+__all__ = ["ARGUMENTS", "KEYWORDS", "TABLES", "HEAVY", "NOT_CALLED", "DOCUMENTED", "SHORT_OF_A_ROW", "UFUNC_KEYWORDS",
+           "UNARY", "BINARY", "METHODS_OF_UFUNCS"]
 
 
 def table(text):
@@ -147,7 +148,8 @@ edge_order: 2
 
 UNARY = ["a", "s", "v[0], o", "a.T"]
 BINARY = ["a, b", "a, s", "a, 2", "a, b[0]", "b[0], a", "s, s", "1, a"]
-UFUNC_KEYWORDS = ["out=o", "out=t", "where=mask, out=o", "dtype=np.float64", "dtype=np.float32, casting='unsafe'", "casting='no'", "order='F'", "subok=False"]
+UFUNC_KEYWORDS = ["out=o", "out=t", "where=mask, out=o", "dtype=np.float64", "dtype=np.float32, casting='unsafe'",
+                  "casting='no'", "order='F'", "subok=False"]
 METHODS_OF_UFUNCS = table("""
 reduce: a ; a, axis=1 ; a, axis=None ; a, axis=(0, 1) ; a, axis=-1, keepdims=True ; a, initial=s ; a, where=mask, initial=s ; a, dtype=np.float64 ; a, 0, None, o ; a, axis=7 ; v
 accumulate: a ; a, axis=1 ; v ; a, dtype=np.float64 ; a, 0, None, o ; a, axis=7
@@ -418,10 +420,13 @@ vector_norm: v ; a ; a, axis=0 ; a, axis=-1, keepdims=True ; a, ord=1 ; a, ord=n
 vecdot: v, w ; a, b ; a, b, axis=0 ; a, v[:4]
 """)
 
-FFT = {name: [arguments] for name, arguments in [(name, "v") for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")]}
+FFT = {name: [arguments]
+       for name, arguments in [(name, "v") for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")]}
 for _calls in FFT.values():
-    _calls += ["a", "a, axis=0", "v, 3", "v, n=8", "v, norm='ortho'", "v, norm='forward'", "v, n=0", "v, out=o", "v, norm='nosuch'"]
-FFT.update({name: ["a", "a, (2, 4)", "a, axes=(1, 0)", "a, axes=(0,)", "a, norm='ortho'", "a3", "v", "a, out=o"] for name in (
+    _calls += ["a", "a, axis=0", "v, 3", "v, n=8", "v, norm='ortho'", "v, norm='forward'", "v, n=0", "v, out=o",
+               "v, norm='nosuch'"]
+FFT.update({name: ["a", "a, (2, 4)", "a, axes=(1, 0)", "a, axes=(0,)", "a, norm='ortho'", "a3", "v", "a, out=o"]
+            for name in (
     "fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2")})
 FFT.update(table("""
 fftshift: a ; v ; a, axes=0 ; a, (0, 1)
@@ -486,7 +491,8 @@ standard_normal: ; 3 ; (2, 3) ; 3, np.float32 ; out=o
 """)}
 
 NDARRAY = {**{name: NUMPY[name] for name in ("all", "any", "max", "min", "sum", "prod", "mean", "std", "var")}}
-NDARRAY = {name: ["= a." + name + "(" + call[1:].lstrip(", ") + ")" for call in calls if call == "a" or call.startswith("a,")]
+NDARRAY = {name: ["= a." + name + "(" + call[1:].lstrip(", ") + ")" for call in calls if call == "a"
+                  or call.startswith("a,")]
            for name, calls in NDARRAY.items()}
 NDARRAY.update(table("""
 argsort: = a.argsort(kind='stable') ; = v.argsort() ; = a.argsort(axis=0, kind='stable') ; = a.argsort(axis=None, kind='stable') ; = v[v.argsort(kind='heapsort')] ; = a.argsort(axis=5) ; = a.argsort(stable=True)
@@ -531,7 +537,8 @@ view: = a.view() ; = a.view(np.uint8) ; = a.view(a.dtype)
 TABLES = {"numpy": NUMPY, "linalg": LINALG, "fft": FFT, "random": RANDOM,
           "Generator": GENERATOR, "ndarray": NDARRAY}
 
-# Calls whose differences are known, with a text that says which ones: see docs/semantics.md, or NumPy's result is not defined.
+# Calls whose differences are known, with a text that says which ones: see docs/semantics.md, or NumPy's result is not
+# defined.
 DOCUMENTED = {
     "np.power(a, s)": "",  # NumPy takes roots for the exponent 0.5
     **{f"np.fft.{f}(v, {n})": "v: (0,)" for f in ("hfft", "irfft") for n in ("3", "n=8")},
@@ -542,11 +549,13 @@ DOCUMENTED = {
 
 # Where NumPy has its loops for AVX-512, these take the first and the last element only.
 _ROW = np.array([2.0, 3.0, 2.0, 0.5])
-SHORT_OF_A_ROW = tuple(f"np.{f.__name__}.reduce" for f in (np.power, np.arctan2) if f.reduce(_ROW) != f.accumulate(_ROW)[-1])
+SHORT_OF_A_ROW = tuple(f"np.{f.__name__}.reduce" for f in (np.power, np.arctan2)
+                       if f.reduce(_ROW) != f.accumulate(_ROW)[-1])
 
 # Names that are not called: what they do has no place in a test.
 NOT_CALLED = {
-    "test": "runs NumPy's own tests", **dict.fromkeys(("set_printoptions", "setbufsize", "seterr", "seterrcall"), "changes the process"),
+    "test": "runs NumPy's own tests",
+    **dict.fromkeys(("set_printoptions", "setbufsize", "seterr", "seterrcall"), "changes the process"),
     **dict.fromkeys(("info", "show_config", "show_runtime"), "prints"),
 }
 

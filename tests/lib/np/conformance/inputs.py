@@ -1,10 +1,11 @@
-"""The variables of the calls in calls.py, for a dtype and a layout. One *point* has several sets of values that all have
-the same types, so that one compiled function takes them all."""
+"""The variables of the calls in calls.py, for a dtype and a layout. One *point* has several sets of values that all
+have the same types, so that one compiled function takes them all."""
 import numpy as np
 
 __all__ = ["DTYPES", "LAYOUTS", "VARIED", "NAMES", "values"]
 
-DTYPES = ["float64", "int64", "bool", "float32", "complex128", "int8", "uint8", "int32", "uint64", "float16", "complex64", "int16", "uint16", "uint32"]
+DTYPES = ["float64", "int64", "bool", "float32", "complex128", "int8", "uint8", "int32", "uint64", "float16",
+          "complex64", "int16", "uint16", "uint32"]
 LAYOUTS = ["F", "strided", "read-only", "0-d", "1-d", "3-d"]  # beside C, 2-d
 VARIED = {"a", "b", "v", "w", "m", "h", "s", "a3", "c3", "d3", "v3", "s3"}
 NAMES = VARIED | {"mask", "mask1", "i", "i2", "n", "x", "t1", "t2", "p", "q", "hd", "o", "t"}
@@ -32,7 +33,8 @@ def special(dtype, shape, seed):
         pool = np.array([info.min, info.max, 0, 1, info.max // 2, 7, info.min + 1, 2], dtype)
     else:
         info = np.finfo(dtype)
-        pool = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.5, info.max, info.tiny, 0.5, 2.0, -3.0], info.dtype)
+        pool = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.5, info.max, info.tiny, 0.5, 2.0, -3.0],
+                        info.dtype)
     r = np.random.default_rng(seed)
     found = r.choice(pool, shape)
     if kind == "c":
@@ -70,13 +72,15 @@ def values(dtype, layout, with_special=False):
         r = np.random.default_rng(9)
         found = {
             "a": a, "b": make(dtype, shape, 2), "v": v, "w": make(dtype, (size,), 4), "m": m, "h": h,
-            "a3": make(dtype, (2, 3, 4) if size == 5 else (2, size, 1), 6), "c3": make(dtype, (4, 3), 7), "d3": make(dtype, (4, 3), 8),
-            "v3": make(dtype, (side,), 9), "s3": np.stack([h, h + np.asarray(1, dtype)]) if size != 0 else np.zeros((0, 2, 2), dtype),
+            "a3": make(dtype, (2, 3, 4) if size == 5 else (2, size, 1), 6), "c3": make(dtype, (4, 3), 7),
+            "d3": make(dtype, (4, 3), 8), "v3": make(dtype, (side,), 9), "s3": np.stack([h, h + np.asarray(1, dtype)])
+            if size != 0 else np.zeros((0, 2, 2), dtype),
         }
         found = {name: laid(x, layout) for name, x in found.items()}
         found.update(
-            s=make(dtype, (), 10)[()], mask=np.asarray(r.random(shape) > 0.4), mask1=r.random(size) > 0.4, i=np.array([0, -1, 0]) if size < 5 else np.array([2, 0, 1]),
+            s=make(dtype, (), 10)[()], mask=np.asarray(r.random(shape) > 0.4), mask1=r.random(size) > 0.4,
+            i=np.array([0, -1, 0]) if size < 5 else np.array([2, 0, 1]),
             i2=np.zeros((shape[0] if shape else 1, 2), np.int64), n=4, x=0.5, t1=np.array([-2.0, -0.5, 0.25, 1.0, 3.0]),
-            t2=np.array([0.5, 0.75, 1.5, 4.0, 4.5]), p=np.array([1, 0, 3, 1, 4])[:max(size, 1)], q=np.array([0.5, 1.0, 0.25, 1.0, 3.0])[:max(size, 1)],
-            hd=np.eye(side) * 2.0 + 0.5)
+            t2=np.array([0.5, 0.75, 1.5, 4.0, 4.5]), p=np.array([1, 0, 3, 1, 4])[:max(size, 1)],
+            q=np.array([0.5, 1.0, 0.25, 1.0, 3.0])[:max(size, 1)], hd=np.eye(side) * 2.0 + 0.5)
         yield found

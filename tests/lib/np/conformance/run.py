@@ -27,9 +27,11 @@ from . import calls, inputs
 
 __all__ = ["names", "cases", "run", "Case"]
 
-OWNERS = {"numpy": np, "linalg": np.linalg, "fft": np.fft, "random": np.random, "Generator": np.random.Generator, "ndarray": np.ndarray}
+OWNERS = {"numpy": np, "linalg": np.linalg, "fft": np.fft, "random": np.random, "Generator": np.random.Generator,
+          "ndarray": np.ndarray}
 SETUP = {"random": "np.random.seed(7)", "Generator": "g = np.random.default_rng(7)"}
-PREFIX = {"numpy": "np.", "linalg": "np.linalg.", "fft": "np.fft.", "random": "np.random.", "Generator": "g.", "ndarray": "a."}
+PREFIX = {"numpy": "np.", "linalg": "np.linalg.", "fft": "np.fft.", "random": "np.random.", "Generator": "g.",
+          "ndarray": "a."}
 
 
 class Case(NamedTuple):
@@ -46,25 +48,32 @@ class Case(NamedTuple):
 def names(group):
     """The callables of a part of NumPy that are no classes."""
     if group == "ufunc methods":
-        ufuncs = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc) and f.nin == 2 and f.nout == 1 and not f.signature}
+        ufuncs = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc) and f.nin == 2 and f.nout == 1
+                  and not f.signature}
         return [f"{f}.{method}" for f in sorted(ufuncs) for method in calls.METHODS_OF_UFUNCS]
     owner = OWNERS[group]
-    listed = dir(owner) if group in ("numpy", "Generator", "ndarray") else [*owner.__all__, *(["default_rng"] if group == "random" else [])]
-    return sorted({n for n in listed if not n.startswith("_") and callable(getattr(owner, n)) and not isinstance(getattr(owner, n), type)})
+    listed = (dir(owner) if group in ("numpy", "Generator", "ndarray")
+              else [*owner.__all__, *(["default_rng"] if group == "random" else [])])
+    return sorted({n for n in listed if not n.startswith("_") and callable(getattr(owner, n))
+                   and not isinstance(getattr(owner, n), type)})
 
 
 def _texts(group, name):
     """[(call, call without out=)], the first one is the main one."""
     if group == "ufunc methods":
         f, method = name.split(".")
-        return [(text, text.replace(", None, o)", ")")) for text in (_expression("numpy", name, line.replace("{f}", f"np.{f}")) for line in calls.METHODS_OF_UFUNCS[method])]
+        return [(text, text.replace(", None, o)", ")"))
+                for text in (_expression("numpy", name, line.replace("{f}", f"np.{f}"))
+                             for line in calls.METHODS_OF_UFUNCS[method])]
     target = getattr(OWNERS[group], name)
     table = calls.TABLES.get(group, {})
     if isinstance(target, np.ufunc) and name not in table:
         first = "m, h" if target.signature else "a" if target.nin == 1 else "a, b"
-        lines = list(calls.UNARY if target.nin == 1 else calls.BINARY if not target.signature else [first, "a, b", "v, w", "s3, s3", "a3, m", "m, v3"])
+        lines = list(calls.UNARY if target.nin == 1 else calls.BINARY if not target.signature
+                     else [first, "a, b", "v, w", "s3, s3", "a3, m", "m, v3"])
         lines = [line for line in lines if not (target.nout > 1 and ", o" in line)]
-        lines += [f"{first}, {keyword}" for keyword in calls.UFUNC_KEYWORDS if not ("where" in keyword and target.signature)]
+        lines += [f"{first}, {keyword}" for keyword in calls.UFUNC_KEYWORDS
+                  if not ("where" in keyword and target.signature)]
         return [(_expression(group, name, line), _expression(group, name, first)) for line in lines]
     try:
         parameters = list(inspect.signature(target).parameters.values())
@@ -74,20 +83,24 @@ def _texts(group, name):
         parameters = parameters[1:]
     lines = list(table.get(name, ()))
     if not lines:
-        required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.KEYWORD_ONLY) and (
+        required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.KEYWORD_ONLY)
+                    and (
             p.kind is not p.VAR_POSITIONAL or p.name in calls.ARGUMENTS)]
         lines = [", ".join(calls.ARGUMENTS.get(p.name, ["a"])[0] for p in required)]
     found = [_expression(group, name, line) for line in lines]
     main, pairs = found[0], []
     if main.endswith(")") and main.startswith(PREFIX[group] + name + "("):
         for p in parameters:
-            if p.default is p.empty or p.name in ("like", "device", "order") and any(p.name + "=" in text for text in found):
+            if (p.default is p.empty or p.name in ("like", "device", "order")
+                and any(p.name + "=" in text for text in found)):
                 continue
             if p.name == "like" or any(re.search(rf"\b{p.name}=", text) for text in found):
                 continue
             default = p.default
-            values = calls.KEYWORDS.get(p.name) or ([repr(default)] if default is None or type(default) in (bool, int, float, str) else [])
-            pairs += [(main[:-1] + (", " if main[-2] != "(" else "") + f"{p.name}={value})", main) for value in values if value != "None" or default is None]
+            values = (calls.KEYWORDS.get(p.name)
+                      or ([repr(default)] if default is None or type(default) in (bool, int, float, str) else []))
+            pairs += [(main[:-1] + (", " if main[-2] != "(" else "") + f"{p.name}={value})", main) for value in values
+                      if value != "None" or default is None]
     return [(text, re.sub(r", (out=)?o\)|out=o\)", ")", re.sub(", None, o", "", text))) for text in found] + pairs
 
 
@@ -133,7 +146,8 @@ def cases(group, name, dtypes=None):
 
 def function_of(text, arguments, setup=""):
     space = {"np": np}
-    exec(compile(f"def f({', '.join(arguments)}):\n    {setup or 'pass'}\n    return {text}\n", "<conformance>", "exec"), space)
+    exec(compile(f"def f({', '.join(arguments)}):\n    {setup or 'pass'}\n    return {text}\n", "<conformance>",
+                 "exec"), space)
     return space["f"]
 
 
@@ -161,7 +175,8 @@ def attempt(function, args):
             how, what = "returns", function(*args)
         except Exception as error:
             how, what = "raises", error
-    return how, what, args, [f"{w.category.__name__}: {w.message}" for w in found if not issubclass(w.category, DeprecationWarning)]
+    return (how, what, args,
+            [f"{w.category.__name__}: {w.message}" for w in found if not issubclass(w.category, DeprecationWarning)])
 
 
 def run(case):
@@ -182,7 +197,8 @@ def run(case):
             if how == "raises" or not isinstance(result, (np.ndarray, np.generic, tuple)):
                 result = given["a"]
             given["o"] = tuple(map(np.zeros_like, result)) if isinstance(result, tuple) else np.zeros_like(result)
-            given["t"] = tuple(np.zeros(np.shape(r), np.int8) for r in result) if isinstance(result, tuple) else np.zeros(np.shape(result), np.int8)
+            given["t"] = tuple(np.zeros(np.shape(r), np.int8)
+                               for r in result) if isinstance(result, tuple) else np.zeros(np.shape(result), np.int8)
         args = [given[n] for n in arguments]
         expected, actual = attempt(plain, args), attempt(compiled, args)
         status, detail = compare(expected, actual, elementwise)
@@ -198,7 +214,8 @@ def run(case):
 
 def documented(call, detail) -> bool:
     """Whether docs/semantics.md has a row for the difference."""
-    return call in calls.DOCUMENTED and calls.DOCUMENTED[call] in detail or call.startswith(calls.SHORT_OF_A_ROW) and "raises" not in detail
+    return (call in calls.DOCUMENTED and calls.DOCUMENTED[call] in detail or call.startswith(calls.SHORT_OF_A_ROW)
+            and "raises" not in detail)
 
 
 def compare(expected, actual, elementwise):
@@ -220,7 +237,8 @@ def compare(expected, actual, elementwise):
         return ("raises", "") if str(value) == str(value2) else ("message", f"NumPy {value!r}, compiled {value2!r}")
     if warned != warned2:
         return "DIFFERS", f"NumPy warns {warned}, compiled {warned2}"
-    wrong = unlike(value, value2, elementwise) or "; ".join(filter(None, (unlike(x, y, elementwise) for x, y in zip(after, after2))))
+    wrong = (unlike(value, value2, elementwise)
+             or "; ".join(filter(None, (unlike(x, y, elementwise) for x, y in zip(after, after2)))))
     return ("DIFFERS", wrong) if wrong else ("same", "")
 
 
@@ -255,7 +273,9 @@ def unlike(x, y, elementwise):
         if not elementwise:
             size = np.max(size, where=np.isfinite(size), initial=0.0)
         places = np.finfo(x.dtype).eps * (8 if elementwise and x.dtype.kind != "c" else 64)
-        same = all(np.all((p == q) | (np.isnan(p) & np.isnan(q)) | (np.abs(p.astype(float) - q) <= places * np.where(np.isfinite(size), size, 0) + np.finfo(x.dtype).smallest_subnormal))
+        same = all(np.all((p == q) | (np.isnan(p) & np.isnan(q))
+                          | (np.abs(p.astype(float) - q) <= places * np.where(np.isfinite(size), size, 0)
+                             + np.finfo(x.dtype).smallest_subnormal))
                    for p, q in parts)
     return "" if same else f"{short(x)} against {short(y)}"
 
