@@ -1,4 +1,4 @@
-"""Suite `accuracy`: the largest error of every elementary function of arrays (pyjitc/lib/np/vector_*.py), and NumPy's
+"""Suite `accuracy`: the largest error of every elementary function of arrays (pyjitc/lib/np/elementwise/vector_*.py), and NumPy's
 beside it.
 
 More than a million arguments for each: random bit patterns, ranges where a function does something, places that are

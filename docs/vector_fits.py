@@ -1,4 +1,4 @@
-"""Computes the coefficients of the elementary functions (pyjitc/lib/np/vector_*.py) and compares them with those in the source.
+"""Computes the coefficients of the elementary functions (pyjitc/lib/np/elementwise/vector_*.py) and compares them with those in the source.
 
 python docs/vector_fits.py [NAME ...]
 Interpolation at Chebyshev's nodes, in 250 bits, comes within a factor of two of the best polynomial. Printed for each table:
@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from mpmath import asin, atan, atanh, cos, cosh, exp, inf, log, log1p, lu_solve, nint, matrix, mp, mpf, pi, polyval, sin, sinh, sqrt
 
-from pyjitc.lib.np import vector_exp, vector_log, vector_power, vector_single, vector_trig
+from pyjitc.lib.np.elementwise import vector_exp, vector_log, vector_power, vector_single, vector_trig
 
 mp.prec = 250
 TINY = mpf(10) ** -25

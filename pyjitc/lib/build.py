@@ -14,7 +14,7 @@ from ..ops.nest import GATHER
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, promote
 
-times = lazy(f"{__package__}.np.times")
+times = lazy("pyjitc.lib.np.dates.times")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
            "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "OUTLINED", "meaning"]

@@ -18,7 +18,8 @@ from ..types.kinds import (
     is_numpy_scalar,
 )
 from ..types.lattice import dtype_of
-from .np import index, views
+from .np import index
+from .np.shapes import views
 from .py import builtins as builtins_
 from .py import index as py_index
 

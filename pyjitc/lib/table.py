@@ -35,15 +35,15 @@ from .py import operators
 __all__ = ["Library"]
 
 # Read when a function needs them: most need few (docs/performance.md).
-elementwise, reductions = lazy(f"{__package__}.np.elementwise"), lazy(f"{__package__}.np.reductions")
-creation, indexing, subscripts, views = (lazy(f"{__package__}.np.{name}")
-                                         for name in ("creation", "indexing", "subscripts", "views"))
-np_scalars, py_builtins = lazy(f"{__package__}.np.scalars"), lazy(f"{__package__}.py.builtins")
+elementwise, reductions = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.reductions.reductions")
+creation, indexing = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.indexing.indexing")
+subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.np.shapes.views")
+np_scalars, py_builtins = lazy("pyjitc.lib.np.elementwise.scalars"), lazy("pyjitc.lib.py.builtins")
 classes, conversions, iteration, membership, ranges, sequences, tuples = (
-    lazy(f"{__package__}.py.{name}") for name in ("classes", "conversions", "iteration", "membership", "ranges",
+    lazy(f"pyjitc.lib.py.{name}") for name in ("classes", "conversions", "iteration", "membership", "ranges",
                                                   "sequences", "tuples"))
-cuda_rules = lazy(f"{__package__}.cuda.rules")
-refusals, watched = lazy(f"{__package__}.refusals"), lazy(f"{__package__}.watched")
+cuda_rules = lazy("pyjitc.lib.cuda.rules")
+refusals, watched = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.watched")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _VECTORS = f"{__package__}.cuda.vectors"
 
@@ -400,7 +400,7 @@ class Library:
             except AttributeError as error:
                 raise Mismatch(str(error), "", AttributeError) from None
         if name in ("__enter__", "__exit__"):
-            if type(target).__module__ != f"{__package__}.np.errors":
+            if type(target).__module__ != "pyjitc.lib.np.elementwise.errors":
                 raise refusals.no_with(x)
             return constant(getattr(target, name))
         enum = getattr(type(target), "_value2member_map_", None)

@@ -12,7 +12,8 @@ import numpy as np
 from ..infer.meaning import UNKNOWN, Apply, Const
 from ..ops import pyobject, structure
 from ..types.kinds import Array, NoneType, Object, Singleton, is_numpy_scalar, is_scalar
-from .np import creation, elementwise, errors
+from .np.arrays import creation
+from .np.elementwise import elementwise, errors
 from .table import Library
 
 __all__ = ["Watched"]

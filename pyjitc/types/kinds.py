@@ -168,7 +168,7 @@ TIME_UNITS = ("Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs
 class NpTime(Type):
     """NumPy datetime64 (kind 'M') or timedelta64 ('m'): a 64-bit number of `count` units, of which the least is NaT.
 
-    It is no number: of what numbers can do it has what lib/np/times.py says."""
+    It is no number: of what numbers can do it has what lib/np/dates/times.py says."""
 
     __slots__ = fields = ("kind", "unit", "count")
     bits, signed = 64, True
@@ -184,7 +184,7 @@ class NpTime(Type):
 class Record(Type):
     """Element of a structured array. dtype: the structured dtype; cls: np.void, or np.record, whose fields are
     attributes too.
-    Elements are never loaded whole: a record is a 0-d view (lib/np/records.py)."""
+    Elements are never loaded whole: a record is a 0-d view (lib/np/arrays/records.py)."""
 
     __slots__ = fields = ("dtype", "cls")
 

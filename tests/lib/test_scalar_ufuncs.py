@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pyjitc.infer.meaning import Const, Mismatch
-from pyjitc.lib.np import scalars
-from pyjitc.lib.np.ufuncs import RULES
+from pyjitc.lib.np.elementwise import scalars
+from pyjitc.lib.np.elementwise.ufuncs import RULES
 from pyjitc.types import kinds as k
 from tests.lib.expressions import both, evaluate, operands
 from tests.lib.test_number_operators import VALUES

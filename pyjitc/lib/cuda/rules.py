@@ -16,7 +16,7 @@ from ...types.kinds import (Array, Bool, DType, Float, Int, NpFloat, NpInt, Sing
                             is_integer, is_number, is_numpy_scalar)
 from ...types.lattice import dtype_of
 from ..intrinsics import as_type
-from ..np.creation import scalar_of
+from ..np.arrays.creation import scalar_of
 from ..py import conversions, operators
 from . import names, vectors
 

@@ -13,10 +13,13 @@ from ...ops.gpu import PRINT
 from ...ops.nest import UNIT
 from ...types.kinds import Bool, Str, Tuple, bool_, is_float, is_integer, is_numpy_scalar
 from ..intrinsics import identity
-from ..np import folds, loops, products, views
-from ..np.folds import BLOCK, combine, element, simple_row
-from ..np.products import accumulate
-from ..np.views import elements, overlap
+from ..np.elementwise import loops
+from ..np.linalg import products
+from ..np.reductions import folds
+from ..np.shapes import views
+from ..np.reductions.folds import BLOCK, combine, element, simple_row
+from ..np.linalg.products import accumulate
+from ..np.shapes.views import elements, overlap
 
 __all__ = ["THREADS"]
 

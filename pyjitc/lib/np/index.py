@@ -1,4 +1,5 @@
-"""Where the meaning of each NumPy function is: a module of this folder, loaded by the first compile that uses it.
+"""Where the meaning of each NumPy function is: a module in a folder beside this one, loaded by the first compile that
+uses it.
 
 A module listed here has `CALLS` (NumPy callable -> rule) and `METHODS` (ndarray method -> rule whose first operand is
 the array); tests/lib/test_index.py holds this list against them.
@@ -16,137 +17,143 @@ from ...types import kinds as k
 __all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module", "generators",
            "applying", "attributes", "iterators", "STATES", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
 
-generators = lazy(f"{__package__}.random")  # methods of np.random.Generator and RandomState
+generators = lazy("pyjitc.lib.np.random.random")  # methods of np.random.Generator and RandomState
 
-applying = lazy(f"{__package__}.applying")
-attributes = lazy(f"{__package__}.attributes")
-records = lazy(f"{__package__}.records")
-iterators = lazy(f"{__package__}.iterators")
+applying = lazy("pyjitc.lib.np.iteration.applying")
+attributes = lazy("pyjitc.lib.np.arrays.attributes")
+records = lazy("pyjitc.lib.np.arrays.records")
+iterators = lazy("pyjitc.lib.np.iteration.iterators")
 STATES = frozenset(("ndindex", "ndenumerate", "flatiter"))  # of loops, whose steps are there
-grids = lazy(f"{__package__}.grids")
-ufunc_methods = lazy(f"{__package__}.ufunc_methods")
+grids = lazy("pyjitc.lib.np.arrays.grids")
+ufunc_methods = lazy("pyjitc.lib.np.elementwise.ufunc_methods")
 UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 FUNCTIONS: dict[str, str] = {
-    "creation": "empty ndarray zeros ones full full_like empty_like zeros_like ones_like",
-    "scalars": "absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_count "
-               "bitwise_or bitwise_xor "
-               "cbrt ceil conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs "
-               "float_power floor "
-               "floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite isinf "
-               "isnan isnat lcm "
-               "ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not "
-               "logical_or "
-               "logical_xor maximum minimum modf multiply negative nextafter not_equal positive power rad2deg radians "
-               "reciprocal "
-               "remainder right_shift rint sign signbit sin sinh spacing sqrt square subtract tan tanh trunc where "
-               "finfo iinfo "
-               "isscalar",
-    "products": "matmul dot",
-    "linalg": "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals",
-    "eigen": "linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals",
-    "tensors": "einsum tensordot inner vdot outer kron cross trace",
-    "vectors": "vecdot matvec vecmat matrix_transpose linalg.vecdot linalg.matrix_transpose linalg.outer "
-               "linalg.diagonal linalg.trace "
-               "linalg.cross linalg.matmul linalg.tensordot linalg.matrix_norm linalg.vector_norm linalg.tensorinv "
-               "linalg.tensorsolve",
-    "matrices": "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power "
-                "linalg.multi_dot",
-    "sorting": "sort argsort lexsort partition argpartition",
-    "quantiles": "median percentile quantile nanmedian nanpercentile nanquantile",
-    "setops": "unique union1d setxor1d setdiff1d intersect1d isin",
-    "covariance": "cov corrcoef",
-    "histograms": "histogram",
-    "histogram_grids": "histogram2d histogramdd histogram_bin_edges",
-    "searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
-    "random": "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState "
-              "random.SFC64 random.SeedSequence random.beta random.binomial random.bytes random.chisquare "
-              "random.choice "
-              "random.default_rng random.dirichlet random.exponential random.f random.gamma random.geometric "
-              "random.gumbel random.hypergeometric random.laplace random.logistic random.lognormal random.logseries "
-              "random.multinomial random.multivariate_normal random.get_state random.set_state "
-              "random.negative_binomial random.noncentral_chisquare random.noncentral_f random.normal random.pareto "
-              "random.permutation random.poisson random.power random.rand random.randint random.randn random.random "
-              "random.random_integers random.random_sample random.ranf random.rayleigh random.sample random.seed "
-              "random.shuffle "
-              "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
-              "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull "
-              "random.zipf",
-    "bits": "packbits unpackbits may_share_memory shares_memory",
-    "shortcuts": "unique_all unique_counts unique_inverse unique_values sort_complex rollaxis isfortran iterable "
-                 "frombuffer",
-    "iterators": "ndindex ndenumerate nditer broadcast",
-    "applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
-    "padding": "pad",
-    "texts": "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific "
-             "get_include getbufsize",
-    "editing": "insert delete resize trim_zeros block",
-    "ranges": "arange linspace logspace geomspace",
-    "making": "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require copy copyto",
-    "positions": "meshgrid indices diag_indices diag_indices_from tril_indices triu_indices tril_indices_from "
-                 "triu_indices_from mask_indices diagflat",
-    "splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
-    "elementwise": "astype",
-    "times": "datetime64 timedelta64 datetime_data datetime_as_string",
-    "busdays": "busday_count busday_offset is_busday",
-    "errors": "errstate",
-    "pointwise": "clip round around fix isclose allclose array_equal array_equiv angle real imag real_if_close "
-                 "iscomplex isreal isposinf isneginf sinc nan_to_num",
-    "dtypes": "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type "
-              "min_scalar_type iscomplexobj isrealobj",
-    "polynomials": "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
-    "fft": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn "
-           "fft.ifftn fft.rfftn fft.irfftn "
-           "fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift",
-    "scans": "argmax argmin nanargmax nanargmin cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod",
-    "differences": "diff ediff1d gradient trapezoid unwrap",
-    "interpolation": "interp",
-    "convolution": "convolve correlate",
-    "sliding": "lib.stride_tricks.sliding_window_view",
-    "windows": "hanning hamming blackman bartlett kaiser i0",
-    "indexing": "take put place putmask compress take_along_axis put_along_axis",
-    "choosing": "choose select ix_ unravel_index ravel_multi_index",
-    "arrange": "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 "
-               "broadcast_to "
-               "atleast_1d atleast_2d atleast_3d roll repeat tile "
-               "tri tril triu eye identity diag diagonal fill_diagonal shape ndim size",
-    "joining": "concatenate concat stack vstack hstack dstack column_stack append row_stack",
-    "reductions": "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean "
-                  "nanvar nanstd "
-                  "count_nonzero",
+    "arrays.creation": "empty ndarray zeros ones full full_like empty_like zeros_like ones_like",
+    "elementwise.scalars":
+        "absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_count bitwise_or "
+        "bitwise_xor cbrt ceil conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs "
+        "float_power floor floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert "
+        "isfinite isinf isnan isnat lcm ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 "
+        "logical_and logical_not logical_or logical_xor maximum minimum modf multiply negative nextafter not_equal "
+        "positive power rad2deg radians reciprocal remainder right_shift rint sign signbit sin sinh spacing sqrt "
+        "square subtract tan tanh trunc where finfo iinfo isscalar",
+    "linalg.products": "matmul dot",
+    "linalg.linalg":
+        "linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.svd linalg.svdvals",
+    "linalg.eigen": "linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals",
+    "linalg.tensors": "einsum tensordot inner vdot outer kron cross trace",
+    "linalg.vectors":
+        "vecdot matvec vecmat matrix_transpose linalg.vecdot linalg.matrix_transpose linalg.outer linalg.diagonal "
+        "linalg.trace linalg.cross linalg.matmul linalg.tensordot linalg.matrix_norm linalg.vector_norm "
+        "linalg.tensorinv linalg.tensorsolve",
+    "linalg.matrices":
+        "linalg.norm linalg.cond linalg.matrix_rank linalg.pinv linalg.lstsq linalg.matrix_power linalg.multi_dot",
+    "sorting.sorting": "sort argsort lexsort partition argpartition",
+    "statistics.quantiles": "median percentile quantile nanmedian nanpercentile nanquantile",
+    "sorting.setops": "unique union1d setxor1d setdiff1d intersect1d isin",
+    "statistics.covariance": "cov corrcoef",
+    "statistics.histograms": "histogram",
+    "statistics.histogram_grids": "histogram2d histogramdd histogram_bin_edges",
+    "sorting.searching": "searchsorted digitize nonzero flatnonzero argwhere extract bincount",
+    "random.random":
+        "random.Generator random.MT19937 random.PCG64 random.PCG64DXSM random.Philox random.RandomState random.SFC64 "
+        "random.SeedSequence random.beta random.binomial random.bytes random.chisquare random.choice "
+        "random.default_rng random.dirichlet random.exponential random.f random.gamma random.geometric random.gumbel "
+        "random.hypergeometric random.laplace random.logistic random.lognormal random.logseries random.multinomial "
+        "random.multivariate_normal random.get_state random.set_state random.negative_binomial "
+        "random.noncentral_chisquare random.noncentral_f random.normal random.pareto random.permutation "
+        "random.poisson random.power random.rand random.randint random.randn random.random random.random_integers "
+        "random.random_sample random.ranf random.rayleigh random.sample random.seed random.shuffle "
+        "random.standard_cauchy random.standard_exponential random.standard_gamma random.standard_normal "
+        "random.standard_t random.triangular random.uniform random.vonmises random.wald random.weibull random.zipf",
+    "arrays.bits": "packbits unpackbits may_share_memory shares_memory",
+    "arrays.shortcuts":
+        "unique_all unique_counts unique_inverse unique_values sort_complex rollaxis isfortran iterable frombuffer",
+    "iteration.iterators": "ndindex ndenumerate nditer broadcast",
+    "iteration.applying": "apply_along_axis apply_over_axes fromfunction piecewise vectorize fromiter",
+    "shapes.padding": "pad",
+    "arrays.texts":
+        "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific "
+        "get_include getbufsize",
+    "arrays.editing": "insert delete resize trim_zeros block",
+    "arrays.ranges": "arange linspace logspace geomspace",
+    "arrays.making":
+        "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require copy copyto",
+    "arrays.positions":
+        "meshgrid indices diag_indices diag_indices_from tril_indices triu_indices tril_indices_from "
+        "triu_indices_from mask_indices diagflat",
+    "shapes.splitting": "split array_split hsplit vsplit dsplit unstack broadcast_arrays broadcast_shapes",
+    "elementwise.elementwise": "astype",
+    "dates.times": "datetime64 timedelta64 datetime_data datetime_as_string",
+    "dates.busdays": "busday_count busday_offset is_busday",
+    "elementwise.errors": "errstate",
+    "elementwise.pointwise":
+        "clip round around fix isclose allclose array_equal array_equiv angle real imag real_if_close iscomplex "
+        "isreal isposinf isneginf sinc nan_to_num",
+    "arrays.dtypes":
+        "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type "
+        "min_scalar_type iscomplexobj isrealobj",
+    "analysis.polynomials":
+        "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
+    "fft.fft":
+        "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn "
+        "fft.ifftn fft.rfftn fft.irfftn fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift",
+    "reductions.scans":
+        "argmax argmin nanargmax nanargmin cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod",
+    "analysis.differences": "diff ediff1d gradient trapezoid unwrap",
+    "analysis.interpolation": "interp",
+    "analysis.convolution": "convolve correlate",
+    "shapes.sliding": "lib.stride_tricks.sliding_window_view",
+    "analysis.windows": "hanning hamming blackman bartlett kaiser i0",
+    "indexing.indexing": "take put place putmask compress take_along_axis put_along_axis",
+    "indexing.choosing": "choose select ix_ unravel_index ravel_multi_index",
+    "shapes.arrange":
+        "reshape ravel transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 "
+        "broadcast_to atleast_1d atleast_2d atleast_3d roll repeat tile tri tril triu eye identity diag diagonal "
+        "fill_diagonal shape ndim size",
+    "shapes.joining": "concatenate concat stack vstack hstack dstack column_stack append row_stack",
+    "reductions.reductions":
+        "sum prod min max amin amax any all mean var std ptp average nansum nanprod nanmin nanmax nanmean nanvar "
+        "nanstd count_nonzero",
 }
 METHODS: dict[str, str] = {
-    "scans": "argmax argmin cumsum cumprod conj conjugate",
-    "sorting": "sort argsort partition argpartition",
-    "searching": "searchsorted nonzero",
-    "products": "dot",
-    "tensors": "trace",
-    "elementwise": "astype",
-    "indexing": "take put compress",
-    "choosing": "choose",
-    "pointwise": "clip round",
-    "making": "copy",
-    "bits": "view byteswap tobytes tolist item resize setflags getfield setfield dump dumps tofile to_device",
-    "arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
-    "reductions": "sum prod min max any all mean var std",
+    "reductions.scans": "argmax argmin cumsum cumprod conj conjugate",
+    "sorting.sorting": "sort argsort partition argpartition",
+    "sorting.searching": "searchsorted nonzero",
+    "linalg.products": "dot",
+    "linalg.tensors": "trace",
+    "elementwise.elementwise": "astype",
+    "indexing.indexing": "take put compress",
+    "indexing.choosing": "choose",
+    "elementwise.pointwise": "clip round",
+    "arrays.making": "copy",
+    "arrays.bits": "view byteswap tobytes tolist item resize setflags getfield setfield dump dumps tofile to_device",
+    "shapes.arrange": "reshape transpose ravel flatten swapaxes squeeze repeat diagonal",
+    "reductions.reductions": "sum prod min max any all mean var std",
 }
 
 # Functions and array methods that take dates and durations; the others are refused for them.
 TIMES = frozenset("""
-    reshape ravel flatten transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90 broadcast_to atleast_1d
-    atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile diagonal shape ndim size
+    reshape ravel flatten transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90
+    broadcast_to atleast_1d
+    atleast_2d atleast_3d concatenate concat stack vstack hstack dstack column_stack append roll repeat tile diagonal
+    shape ndim size
     array asarray asanyarray ascontiguousarray asfortranarray copy copyto astype
     split array_split hsplit vsplit dsplit unstack broadcast_arrays meshgrid diag tril triu block insert delete resize
-    take put place putmask compress take_along_axis put_along_axis choose select extract nonzero flatnonzero argwhere count_nonzero
+    take put place putmask compress take_along_axis put_along_axis choose select extract nonzero flatnonzero argwhere
+    count_nonzero
     sort argsort lexsort partition argpartition searchsorted unique union1d setxor1d setdiff1d intersect1d isin
     sum min max amin amax any all mean ptp cumsum argmax argmin diff ediff1d clip array_equal array_equiv arange
-    nansum nanmean nanmin nanmax nanargmin nanargmax cumulative_sum median trace trapezoid unique_all unique_counts unique_inverse
-    unique_values fill_diagonal diagflat trim_zeros ix_ frombuffer fromiter min_scalar_type apply_along_axis ndenumerate can_cast result_type promote_types issubdtype isdtype dtype view tobytes tolist may_share_memory shares_memory
+    nansum nanmean nanmin nanmax nanargmin nanargmax cumulative_sum median trace trapezoid unique_all unique_counts
+    unique_inverse
+    unique_values fill_diagonal diagflat trim_zeros ix_ frombuffer fromiter min_scalar_type apply_along_axis ndenumerate
+    can_cast result_type promote_types issubdtype isdtype dtype view tobytes tolist may_share_memory shares_memory
     datetime64 timedelta64 datetime_data busday_count busday_offset is_busday datetime_as_string
 """.split())
 
-_OF_ITEMS = frozenset(("creation", "scalars"))  # their rules ask for the dtype themselves
-_modules = {name: lazy(f"{__package__}.{name}") for name in {*FUNCTIONS, *METHODS}}
+_OF_ITEMS = frozenset(("arrays.creation", "elementwise.scalars"))  # their rules ask for the dtype themselves
+_modules = {name: lazy(f"pyjitc.lib.np.{name}") for name in {*FUNCTIONS, *METHODS}}
 _methods = {name: module for module, names in METHODS.items() for name in names.split()}
 _found: dict[int, str] = {}
 _paths: dict[str, list[tuple[str, str]]] = {}  # name -> (path, module) of the callables with that name

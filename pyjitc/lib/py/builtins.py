@@ -17,11 +17,11 @@ from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
 from ...types.lattice import dtype_of, kind_of, promote, python_promote
 from ..build import SYMBOLS, apply, cast, convert, number, provoked, type_name
-from ..np import numbers as np_numbers
+from ..np.elementwise import numbers as np_numbers
 from . import numbers, operators
 from .conversions import fitted, take, to_float, to_index
 
-elementwise = lazy(f"{__package__.rpartition('.')[0]}.np.elementwise")
+elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
 
 __all__ = ["CALLS", "EXTREMES", "attribute", "method", "class_of", "absolute"]
 

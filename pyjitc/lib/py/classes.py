@@ -15,7 +15,7 @@ from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, o
 from ...types.kinds import Singleton, Str, Tuple
 from ..build import mismatch
 
-tuples = lazy(f"{__package__}.tuples")
+tuples = lazy("pyjitc.lib.py.tuples")
 
 __all__ = ["attribute", "binary", "enum_item", "enum_member", "enum_members", "method", "named_tuple", "unary"]
 

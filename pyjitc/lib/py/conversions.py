@@ -18,10 +18,10 @@ from ...types.lattice import dtype_of
 from ..build import apply, cast, convert, number, provoked, type_name, whole_number
 from . import operators
 
-numbers = lazy(f"{__package__}.numbers")
-times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
-loops = lazy(f"{__package__.rpartition('.')[0]}.np.loops")
-dtypes = lazy(f"{__package__.rpartition('.')[0]}.np.dtypes")
+numbers = lazy("pyjitc.lib.py.numbers")
+times = lazy("pyjitc.lib.np.dates.times")
+loops = lazy("pyjitc.lib.np.elementwise.loops")
+dtypes = lazy("pyjitc.lib.np.arrays.dtypes")
 
 __all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "element",
            "of_numpy", "to_index", "take", "discarding", "discards"]

@@ -25,7 +25,7 @@ FUNCTIONS: dict[str, str] = {
                 "operator.xor operator.eq operator.ne operator.lt operator.le operator.gt operator.ge "
                 "operator.neg operator.pos operator.invert operator.not_",
 }
-_modules = {name: lazy(f"{__package__}.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod")}
+_modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod")}
 _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator)}
 _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
 

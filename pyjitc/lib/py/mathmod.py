@@ -18,7 +18,7 @@ from ..build import apply, cast, number, provoked, type_name
 from . import builtins, mathfn
 from .conversions import take, to_index, to_int
 
-iteration = lazy(f"{__package__}.iteration")
+iteration = lazy("pyjitc.lib.py.iteration")
 
 __all__ = ["CALLS", "real"]
 

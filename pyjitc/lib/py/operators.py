@@ -2,7 +2,7 @@
 
 `binary`, `unary`, `compare` and `truth` answer for operands that are numbers; each answer is found in a table by
 operator and common type, and remembered per (operator, types). What is beyond one expression is a library function
-of numbers.py. Operators of NumPy scalars are in lib/np/operators.py.
+of numbers.py. Operators of NumPy scalars are in lib/np/elementwise/operators.py.
 """
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ...types.lattice import python_promote
 from ..build import SYMBOLS, apply, cast, mismatch, number
 
 # what most functions do without
-numbers = lazy(f"{__package__}.numbers")
-np_operators = lazy(f"{__package__.rpartition('.')[0]}.np.operators")
-times = lazy(f"{__package__.rpartition('.')[0]}.np.times")
+numbers = lazy("pyjitc.lib.py.numbers")
+np_operators = lazy("pyjitc.lib.np.elementwise.operators")
+times = lazy("pyjitc.lib.np.dates.times")
 
 __all__ = ["binary", "unary", "compare", "truth", "nonzero", "RELATIONS", "SYMBOLS"]
 

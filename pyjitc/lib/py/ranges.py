@@ -12,8 +12,8 @@ from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TU
 from ...types.kinds import Int
 from ..build import number
 
-conversions = lazy(f"{__package__}.conversions")
-iteration = lazy(f"{__package__}.iteration")
+conversions = lazy("pyjitc.lib.py.conversions")
+iteration = lazy("pyjitc.lib.py.iteration")
 
 __all__ = ["CALLS", "STATE", "in_kernel", "index", "iterate", "length", "step"]
 

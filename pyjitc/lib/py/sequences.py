@@ -8,9 +8,9 @@ from ...ops import structure
 from ...types.kinds import Array, NoneType, Range, Struct, Tuple
 from ..build import number
 
-builtins = lazy(f"{__package__}.builtins")
-conversions = lazy(f"{__package__}.conversions")
-iteration = lazy(f"{__package__}.iteration")
+builtins = lazy("pyjitc.lib.py.builtins")
+conversions = lazy("pyjitc.lib.py.conversions")
+iteration = lazy("pyjitc.lib.py.iteration")
 
 __all__ = ["tuple_of", "CALLS"]
 

@@ -1,0 +1,1 @@
+"""Numerical analysis of one variable: differences, integrals, interpolation, polynomials, convolution, windows."""

@@ -1,0 +1,411 @@
+"""Arrays from values: np.array, asarray and their kin, with dtype, copy, order and ndmin; arrays from memory and
+iteration.
+
+Where NumPy looks at the strides to see whether a copy is needed, so does compiled code, when the type does not say it.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
+from ....types import kinds as k
+from ....types.kinds import Array, Bool, DType, Int, NoneType
+from ....types.lattice import dtype_of
+from ...build import compiled, meaning, provoked, type_name
+from ...intrinsics import as_element, as_type
+from ...py import conversions
+from ..shapes.arrange import common_dtype
+from ..shapes.views import elements
+from .creation import scalar_of
+from ..reductions.reductions import bound
+from ..shapes.splitting import is_sequence
+
+__all__ = ["CALLS", "METHODS"]
+
+_NO_COPY = Const(k.Str, provoked(lambda: np.array([1], copy=False)))
+
+
+def _tuple(parts):
+    return Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+def _dtype(t):
+    return Const(DType(t), dtype_of(t))
+
+
+def _options(name, slots):
+    """(dtype or None, order, copy, ndmin) of a call."""
+    device = slots.pop("device", None)
+    if device is not None and device.value != "cpu":
+        return Throw(ValueError, f'Device not understood. Only "cpu" is allowed, but received: {device.value}')
+    if "like" in slots:
+        raise Mismatch(f"np.{name} with like= is not compiled")
+    slots.pop("subok", None)
+    for key in ("order", "copy", "ndmin", "ndmax"):
+        if key in slots and not slots[key].known:
+            raise Mismatch(f"{key}= of np.{name} must be a constant")
+    order = slots["order"].value if "order" in slots else "K"
+    if order not in ("C", "F", "A", "K"):
+        return Throw(ValueError, f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    if "ndmax" in slots and slots["ndmax"].value:
+        raise Mismatch(f"np.{name} with ndmax= is not compiled")
+    copy = slots["copy"].value if "copy" in slots else None
+    return (scalar_of(slots["dtype"]) if "dtype" in slots else None, "K" if order == "A" else order,
+            None if copy is None else bool(copy), slots["ndmin"].value if "ndmin" in slots else 0)
+
+
+def _maker(name, names, order=None, copy=None, ndmin=0):
+    """The rule of a function that makes an array of something."""
+
+    def rule(args, kwargs):
+        positional = [n for n in names if n not in ("copy", "device", "like", "ndmin", "ndmax", "subok") and not (
+            n == "order" and name == "array")]
+        if len(args) > len(positional):
+            raise Mismatch(f"{name}() takes from 1 to {len(positional)} positional arguments but {len(args)} were "
+                           f"given")
+        absent = {key for key, x in kwargs.items() if x.type is NoneType}
+        slots = bound(name, names, args, kwargs)
+        if copy and "copy" not in slots and "copy" not in absent:
+            slots["copy"] = Const(Bool, copy)
+        if order:
+            slots["order"] = Const(k.Str, order)
+        if ndmin:
+            slots["ndmin"] = Const(Int, ndmin)
+        options = _options(name, slots)
+        return options if isinstance(options, Expr) else made(name, slots[names[0]], *options)
+
+    return rule
+
+
+def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
+    """`x` as an array. copy: True, False for an error where one is needed, None."""
+    if isinstance(x.type, Array):
+        return _of_array(x, dtype or x.type.dtype, order, copy, ndmin)
+    if copy is False:
+        return Throw(ValueError, _NO_COPY.value)
+    if k.is_scalar(x.type):
+        t = _dtype(dtype) if dtype else common_dtype.rule([_tuple([x])], {})
+        number = conversions.discarding(x, t.type.scalar, conversions.assign(x, t.type.scalar))
+        return Call(of_number, number, t, Const(Int, ndmin))
+    if x.type is k.Range:
+        return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")),
+                    _dtype(dtype or k.int64), Const(Int, ndmin))
+    if not is_sequence(x.type):
+        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled",
+                       "use numbers, arrays, tuples and lists of them")
+    shape, leaves = [], [x]
+    while leaves and is_sequence(leaves[0].type):
+        split = [elements(leaf) if is_sequence(leaf.type) else None for leaf in leaves]
+        if any(s is None or len(s) != len(split[0]) for s in split):
+            return Throw(ValueError, "setting an array element with a sequence. The requested array has an "
+                                     "inhomogeneous shape after "
+                         f"{len(shape)} dimensions. The detected shape was {tuple(shape)} + inhomogeneous part.")
+        shape.append(len(split[0]))
+        leaves = [e for s in split for e in s]
+    if dtype is k.uint64:
+        leaves = [conversions.wide_as(leaf, dtype) if conversions.is_wide(leaf) else leaf for leaf in leaves]
+    for leaf in leaves:
+        if not all(k.is_scalar(t) or isinstance(t, Array)
+                   for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
+            raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled",
+                           "use numbers and arrays")
+    combinations = math.prod(len(leaf.type.members) for leaf in leaves if isinstance(leaf.type, k.Union))
+    if dtype is None and combinations > _MOST:
+        raise Mismatch(f"np.{name} of items of which many may have one of several types is not compiled",
+                       "give dtype=, or convert them, as in float(x)")
+    return _of_leaves(Const(k.Tuple((Int,) * len(shape)), tuple(shape)), leaves, dtype, order, ndmin)
+
+
+_MOST = 64  # combinations of types, each of which is a call
+
+
+def _of_leaves(where, leaves, dtype, order, ndmin):
+    """An array of this shape, or of more axes where the leaves are arrays."""
+    order, ndmin = Const(k.Str, order), Const(Int, ndmin)
+    several = next((i for i, leaf in enumerate(leaves) if isinstance(leaf.type, k.Union) and (
+        dtype is None or any(isinstance(t, Array) for t in leaf.type.members))), None)
+    if several is not None:
+        return Call(with_each_type, where, _tuple(leaves[:several]), leaves[several], _tuple(leaves[several + 1:]),
+                    _dtype(dtype) if dtype else Const(NoneType, None), order, ndmin)
+    dtype = _dtype(dtype) if dtype else common_dtype.rule([_tuple(leaves)], {}) if leaves else _dtype(k.float64)
+    arrays = any(isinstance(leaf.type, Array) and leaf.type.ndim for leaf in leaves)
+    return Call(of_arrays if arrays else of_items, where, _tuple(leaves), dtype, order, ndmin)
+
+
+def with_each_type(shape, before, leaf, after, dtype, order, ndmin):
+    return with_one_type(shape, before, leaf, after, dtype, order, ndmin)
+
+
+def _with_one_type(args, kwargs):
+    where, before, leaf, after, dtype, order, ndmin = args
+    return _of_leaves(where, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType
+                      else dtype.type.scalar,
+                      order.value, ndmin.value)
+
+
+@meaning(_with_one_type)
+def with_one_type(shape, before, leaf, after, dtype, order, ndmin):
+    """An array of these items, of which inference says this one's type: it may be one of several."""
+    raise NotImplementedError
+
+
+def _of_array(a, dtype, order, copy, ndmin):
+    t = a.type
+    laid = "F" if order == "F" or order == "K" and t.layout == "F" else "C"
+    if t.ndim < 2:
+        laid, order = "C", "C" if order == "F" else order
+    fits = dtype is t.dtype and (order == "K" or t.layout == order)
+    unsure = dtype is t.dtype and not fits and t.writable  # which it is for an empty array, and others
+    fresh = Call(copied, a, _dtype(dtype), Const(k.Str, laid))
+    if copy:
+        found = fresh
+    elif fits:
+        found = a
+    elif unsure:
+        found = Call(arranged, a, Const(k.Str, order), Const(Bool, copy is not False), _NO_COPY)
+    elif copy is False:
+        return Throw(ValueError, _NO_COPY.value)
+    else:
+        found = fresh
+    return Call(raised, found, Const(Int, ndmin)) if ndmin > t.ndim else found
+
+
+def copied(a, dtype, order):
+    out = np.empty(a.shape, dtype, order)
+    out[...] = a
+    return out
+
+
+def arranged(a, order, copy, text):
+    """`a` where its elements lie in this order, else a copy."""
+    if a.size == 0 or (in_order(a, a.ndim - 1, -1, a.itemsize) if order == "C" else in_order(a, 0, 1, a.itemsize)):
+        return laid_out(a, order)
+    if not copy:
+        raise ValueError(text)
+    return copied(a, a.dtype, order)
+
+
+def in_order(a, axis, way, step):
+    if axis < 0 or axis == a.ndim:
+        return True
+    if a.shape[axis] != 1 and a.strides[axis] != step:
+        return False
+    return in_order(a, axis + way, way, step * a.shape[axis])
+
+
+def _laid_out(args, kwargs):
+    a, t = args[0], args[0].type
+    return Apply(RETYPE, a, type=Array(t.dtype, t.ndim, args[1].value, t.writable, t.aligned))
+
+
+@meaning(_laid_out)
+def laid_out(a, order):
+    """The same array, known to be in this order."""
+    raise NotImplementedError
+
+
+def raised(a, n):
+    return a if a.ndim >= n else raised(a[None], n)
+
+
+def of_number(x, dtype, ndmin):
+    out = np.empty((), dtype)
+    out[()] = x
+    return raised(out, ndmin)
+
+
+def of_range(start, stop, step, dtype, ndmin):
+    return raised(np.arange(start, stop, step, dtype), ndmin)
+
+
+def of_items(shape, items, dtype, order, ndmin):
+    out = np.empty(shape, dtype)
+    put_items(np.ravel(out), items, 0)
+    if order == "F" and len(shape) > 1:
+        return raised(copied(out, dtype, "F"), ndmin)
+    return raised(out, ndmin)
+
+
+def put_items(flat, items, i):
+    if i < len(items):
+        flat[i] = items[i] if isinstance(items[i], np.ndarray) else as_element(items[i], flat.dtype)
+        put_items(flat, items, i + 1)
+
+
+def of_arrays(shape, leaves, dtype, order, ndmin):
+    check_even(shape, leaves, 1)
+    inner = shape_of(leaves[0])
+    out = np.empty(shape + inner, dtype)
+    put_arrays(out.reshape((len(leaves),) + inner), leaves, 0)
+    if order == "F":
+        return raised(copied(out, dtype, "F"), ndmin)
+    return raised(out, ndmin)
+
+
+def shape_of(x):
+    return x.shape if isinstance(x, np.ndarray) else ()
+
+
+def put_arrays(out, leaves, i):
+    if i < len(leaves):
+        out[i] = leaves[i]
+        put_arrays(out, leaves, i + 1)
+
+
+def check_even(shape, leaves, i):
+    if i < len(leaves):
+        if shape_of(leaves[i]) != shape_of(leaves[0]):
+            n = even_axes(leaves, 0)
+            raise ValueError(f"setting an array element with a sequence. The requested array has an inhomogeneous "
+                             f"shape after {len(shape) + n} "
+                             f"dimensions. The detected shape was ({lengths_text(shape, 0, len(shape), '')}"
+                             f"{lengths_text(shape_of(leaves[0]), 0, n, ', ')}{',' if len(shape) + n == 1 else ''}) + "
+                             f"inhomogeneous part.")
+        check_even(shape, leaves, i + 1)
+
+
+def even_axes(leaves, j):
+    """How many leading axes are the same in all of them."""
+    return 1 + even_axes(leaves, j + 1) if even_axis(leaves, j, 0) else 0
+
+
+def even_axis(leaves, j, i):
+    if i == len(leaves):
+        return True
+    if j >= len(shape_of(leaves[i])):
+        return False
+    return shape_of(leaves[i])[j] == shape_of(leaves[0])[j] and even_axis(leaves, j, i + 1)
+
+
+def lengths_text(shape, j, n, before):
+    if j == len(shape):
+        return ""
+    if j >= n:
+        return ""
+    return f"{before}{shape[j]}{lengths_text(shape, j + 1, n, ', ')}"
+
+
+# ---------------------------------------------------------------- with conditions
+
+
+def asarray_chkfinite(a, dtype=None, order=None):
+    found = np.asarray(a, dtype, order)
+    if found.dtype.kind == "f" or found.dtype.kind == "c":
+        if not np.all(np.isfinite(np.atleast_1d(found))):
+            raise ValueError("array must not contain infs or NaNs")
+    return found
+
+
+_FLAGS = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F", "FORTRAN": "F", "A": "A",
+          "ALIGNED": "A", "W": "W", "WRITEABLE": "W", "O": "O", "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E"}
+
+
+def _require(args, kwargs):
+    slots = bound("require", ("a", "dtype", "requirements", "like"), args, kwargs)
+    wanted = slots.pop("requirements", None)
+    flags = set()
+    if wanted is not None:
+        texts = [x.value for x in (elements(wanted) if is_sequence(wanted.type) else [wanted])]
+        if not all(isinstance(text, str) for text in texts):
+            raise Mismatch("requirements= of np.require must be a constant", "write a text, or a tuple of texts")
+        for text in texts if is_sequence(wanted.type) else texts[0]:
+            if text.upper() not in _FLAGS:
+                return Throw(KeyError, text.upper())
+            flags.add(_FLAGS[text.upper()])
+    if {"C", "F"} <= flags:
+        return Throw(ValueError, 'Cannot specify both "C" and "F" order')
+    if "O" in flags:
+        raise Mismatch("np.require with OWNDATA is not compiled", "write np.array(a)")
+    options = _options("require", slots)
+    if isinstance(options, Expr):
+        return options
+    t = slots["a"].type
+    order = "C" if "C" in flags else "F" if "F" in flags else "K"
+    copy = (True if isinstance(t, Array) and ("W" in flags and not t.writable or "A" in flags and not t.aligned)
+            else None)
+    return made("require", slots["a"], options[0], order, copy)
+
+
+# ---------------------------------------------------------------- copies
+
+
+def _copy(args, kwargs):
+    slots = bound("copy", ("a", "order", "subok"), args, kwargs)
+    a = slots.pop("a")
+    options = _options("copy", slots)
+    return options if isinstance(options, Expr) else made("copy", a, None, options[1], True)
+
+
+def _copy_method(args, kwargs):
+    slots = bound("copy", ("a", "order"), args, kwargs)
+    a = slots.pop("a")
+    slots.setdefault("order", Const(k.Str, "C"))
+    options = _options("copy", slots)
+    return options if isinstance(options, Expr) else made("copy", a, None, options[1], True)
+
+
+_CASTING = ("no", "equiv", "safe", "same_kind", "unsafe", "same_value")
+
+
+def _copyto(args, kwargs):
+    slots = bound("copyto", ("dst", "src", "casting", "where"), args, kwargs)
+    target, x = slots["dst"], slots.get("src")
+    if x is None:
+        raise Mismatch("copyto() missing required argument 'src' (pos 1)")
+    if not isinstance(target.type, Array):
+        raise Mismatch(f"copyto() argument 1 must be numpy.ndarray, not {type_name(target.type)}")
+    casting = slots["casting"].value if "casting" in slots else "same_kind"
+    if casting not in _CASTING:
+        raise Mismatch("casting= of np.copyto must be a constant")
+    if is_sequence(x.type):
+        x = made("copyto", x)
+    where = slots.get("where")
+    if where is not None and isinstance(where.type, Array) and where.type.dtype is not k.NpBool:
+        raise Mismatch(f"Cannot cast array data from {dtype_of(where.type.dtype)!r} to {dtype_of(k.NpBool)!r} "
+                       f"according to the rule 'safe'",
+                       "compare it, as in where != 0")
+    t = x.type.dtype if isinstance(x.type, Array) else x.type
+    if t is not None and k.is_scalar(t):
+        source, wanted = (t if k.is_numpy_scalar(t)
+                          else common_dtype.rule([_tuple([x])], {}).type.scalar), target.type.dtype
+        if k.is_numpy_scalar(t) and not np.can_cast(dtype_of(source), dtype_of(wanted), casting):
+            raise Mismatch(f"Cannot cast array data from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to "
+                           f"the rule '{casting}'")
+        if not k.is_numpy_scalar(t) and casting in ("no", "equiv", "safe",
+                                                    "same_kind") and dtype_of(source).kind > dtype_of(wanted).kind and (
+                np.result_type(dtype_of(wanted), {"b": True, "i": 1, "f": 1.0,
+                                                  "c": 1j}[dtype_of(source).kind]).kind != dtype_of(wanted).kind):
+            raise Mismatch(f"Cannot cast scalar from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to the "
+                           f"rule '{casting}'")
+    if not target.type.writable:
+        return Throw(ValueError, "assignment destination is read-only")
+    if t is k.Float:  # an int is asked whether it fits
+        x = conversions.of_numpy(x)
+    return Call(put_all, target, x) if where is None else Call(put_where, target, x, where)
+
+
+def put_all(dst, src):
+    dst[...] = src
+
+
+def put_where(dst, src, where):
+    dst[...] = np.where(where, as_elements(src, dst.dtype), dst)
+
+
+def as_elements(x, dtype):
+    return x.astype(dtype) if isinstance(x, np.ndarray) else as_type(x, dtype)
+
+
+_OBJECT = ("object", "dtype", "copy", "order", "subok", "ndmin", "ndmax", "like")
+_PLAIN = ("a", "dtype", "order", "device", "copy", "like")
+CALLS = {
+    np.array: _maker("array", _OBJECT, copy=True), np.asarray: _maker("asarray", _PLAIN),
+    np.asanyarray: _maker("asanyarray", _PLAIN),
+    np.ascontiguousarray: _maker("ascontiguousarray", ("a", "dtype", "like"), "C", ndmin=1),
+    np.asfortranarray: _maker("asfortranarray", ("a", "dtype", "like"), "F", ndmin=1),
+    np.asarray_chkfinite: compiled(asarray_chkfinite), np.require: _require, np.copy: _copy, np.copyto: _copyto,
+}
+METHODS = {"copy": _copy_method}

@@ -1,0 +1,200 @@
+"""Structured arrays: fields as strided views, records, assignment field by field.
+
+A record, `a[i]`, is a struct around a 0-d view, so that `a[i]['x'] = 1` writes into the array, as in NumPy.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ....base.errors import did_you_mean, suggest
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
+from ....ops.structure import PACK, STRUCT_GET
+from ....types import kinds as k
+from ....types.kinds import Array, DType, Int, Record, Str, Tuple
+from ....types.lattice import dtype_of
+from ....types.typeof import element_type, record_type
+from ...build import type_name
+from ...intrinsics import as_element
+from ...py import conversions
+from ..indexing import indexing, subscripts
+from ..shapes import views
+from ..shapes.splitting import is_sequence
+
+__all__ = ["is_records", "getitem", "setitem", "getattr_", "get", "values", "put", "put_attribute"]
+
+_WHOLE = Const(k.Ellipsis_, ...)
+
+
+def is_records(t) -> bool:
+    return isinstance(t, Array) and isinstance(t.dtype, Record)
+
+
+def field(a: Expr, name) -> Expr:
+    """The view a[name]."""
+    t, dtype = a.type, a.type.dtype.dtype
+    if name not in dtype.names:
+        return Throw(ValueError, f"no field of name {name}", did_you_mean(name, dtype.names))
+    part, offset = dtype.fields[name][:2]
+    base, n = part.base, t.ndim
+    steps, step = [], base.itemsize
+    for length in reversed(part.shape):
+        steps.insert(0, step)
+        step *= length
+    aligned = t.aligned and dtype.alignment % base.alignment == 0
+    made = Array(element_type(base) or record_type(base), n + len(part.shape), "A" if n else "C", t.writable, aligned)
+    return Apply(ARRAY_VIEW, a, Const(Int, offset), *(Apply(ARRAY_DIM, a, axis=j) for j in range(n)),
+                 *(Const(Int, m) for m in part.shape), *(Apply(ARRAY_STRIDE, a, axis=j) for j in range(n)),
+                 *(Const(Int, m) for m in steps), type=made)
+
+
+def _name_of(i: Expr, names):
+    """The field an index of a record names."""
+    if not i.known:
+        raise Mismatch("the name of a field must be known at compile time", "write it as a constant")
+    if i.type is Str:
+        return i.value
+    if k.is_integer(i.type) and -len(names) <= i.value < len(names):
+        return names[i.value]
+    raise Mismatch(f"invalid index ({i.value})", exception=IndexError)
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def getitem(a: Expr, i: Expr) -> Expr:
+    """a[i] where `i` is a text or has texts in it; None for the indices of any array."""
+    if i.type is Str:
+        return field(a, _name_of(i, ()))
+    if isinstance(i.type, k.Struct) and i.type.name == "list" and any(t is Str for _, t in i.type.members):
+        raise Mismatch("several fields at once are not compiled", "take them one by one")
+    if not _is_basic(i.type):
+        raise Mismatch("index arrays and masks of structured arrays are not compiled", "index the fields: a['x'][i]")
+    return subscripts.getitem(a, i)
+
+
+def _is_basic(t) -> bool:
+    parts = t.elements if isinstance(t, Tuple) else (t,)
+    return all(k.is_integer(p) or isinstance(p, k.Slice) or p in (k.NoneType, k.Ellipsis_) for p in parts)
+
+
+def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
+    if not a.type.writable:
+        return Throw(ValueError, "assignment destination is read-only")
+    if i.type is Str:
+        return _assign(field(a, _name_of(i, ())), v, asks)
+    if not _is_basic(i.type):
+        raise Mismatch("index arrays and masks of structured arrays are not compiled",
+                       "assign to the fields: a['x'][i] = v")
+    return _assign(views.view(a, *subscripts.index_items(a.type, i)), v, asks)
+
+
+def _names(dtype) -> Const:
+    return Const(Tuple((Str,) * len(dtype.names)), dtype.names)
+
+
+def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
+    """target[...] = v. asks: see `Library.setitem`."""
+    if isinstance(target, Throw):
+        return target
+    if not is_records(target.type):
+        if isinstance(v.type, Array) and v.type.ndim > target.type.ndim:
+            raise Mismatch("setting an array element with a sequence.", exception=ValueError)
+        return indexing.setitem(target, _WHOLE, v) if is_sequence(v.type) else subscripts.setitem(
+            target, _WHOLE, conversions.element(v, target.type.dtype) if asks else v, conversions.assign)
+    names = _names(target.type.dtype.dtype)
+    if isinstance(v.type, Tuple):
+        if len(v.type.elements) != len(names.value):
+            return Throw(ValueError, f"could not assign tuple of length {len(v.type.elements)} to structure with "
+                                     f"{len(names.value)} fields.")
+        return Call(put_tuple, target, v, names, Const(Int, 0))
+    if is_record(v.type):
+        v = Apply(STRUCT_GET, v, field="0")
+    if is_records(v.type):
+        others = _names(v.type.dtype.dtype)
+        if len(others.value) != len(names.value):
+            raise Mismatch("structures must have the same size to be assigned")
+        return Call(put_records, target, v, names, others, Const(Int, 0))
+    if k.is_number(v.type):
+        return Call(put_number, target, v, names, Const(Int, 0))
+    raise Mismatch(f"assigning a {type_name(v.type)} to records is not compiled",
+                   "assign a tuple, or to the fields one by one")
+
+
+def put_tuple(target, values, names, j):
+    if j < len(names):
+        target[names[j]] = as_element(values[j], target[names[j]].dtype)
+        put_tuple(target, values, names, j + 1)
+
+
+def put_records(target, source, names, others, j):
+    if j < len(names):
+        target[names[j]] = source[others[j]]
+        put_records(target, source, names, others, j + 1)
+
+
+def put_number(target, x, names, j):
+    if j < len(names):
+        target[names[j]] = x
+        put_number(target, x, names, j + 1)
+
+
+# ---------------------------------------------------------------- one record
+
+
+def is_record(t) -> bool:
+    return isinstance(t, k.Struct) and t.name == "record"
+
+
+def get(r: Expr, i: Expr) -> Expr:
+    """r['x'] or r[0]"""
+    a = Apply(STRUCT_GET, r, field="0")
+    return _value(field(a, _name_of(i, a.type.dtype.dtype.names)))
+
+
+def _value(x: Expr) -> Expr:
+    if isinstance(x, Throw) or x.type.ndim:
+        return x
+    return Apply(PACK, x, name="record") if isinstance(x.type.dtype, Record) else Apply(ARRAY_LOAD, x)
+
+
+def values(r: Expr) -> list[Expr]:
+    """All fields of a record."""
+    a = Apply(STRUCT_GET, r, field="0")
+    return [_value(field(a, name)) for name in a.type.dtype.dtype.names]
+
+
+def put(r: Expr, i: Expr, v: Expr) -> Expr:
+    a = Apply(STRUCT_GET, r, field="0")
+    if not a.type.writable:
+        return Throw(ValueError, "assignment destination is read-only")
+    return _assign(field(a, _name_of(i, a.type.dtype.dtype.names)), v, True)
+
+
+def _attribute(r: Expr, name: str):
+    rec = dict(r.type.members)["0"].dtype
+    if name in rec.dtype.names and issubclass(rec.cls, np.record):
+        return Const(Str, name)
+    return None
+
+
+def getattr_(r: Expr, name: str) -> Expr:
+    key = _attribute(r, name)
+    if key is not None:
+        return get(r, key)
+    rec = dict(r.type.members)["0"].dtype
+    if name == "dtype":
+        return Const(DType(rec), dtype_of(rec))
+    near = name if name in rec.dtype.names else suggest(name, rec.dtype.names)
+    hint = "" if near is None else f"did you mean '{near}'?" if issubclass(rec.cls, np.record) else f"write r['{near}']"
+    raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'", hint, AttributeError)
+
+
+def put_attribute(r: Expr, name: str, v: Expr) -> Expr:
+    key = _attribute(r, name)
+    if key is None:
+        rec = dict(r.type.members)["0"].dtype
+        near = name if name in rec.dtype.names else suggest(name, rec.dtype.names) or name
+        raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'",
+                       f"write r['{near}'] = ...", AttributeError)
+    return put(r, key, v)

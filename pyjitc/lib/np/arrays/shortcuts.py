@@ -1,0 +1,178 @@
+"""Small functions made of others: unique_all and its kin, sort_complex, rollaxis, isfortran, iterable; frombuffer."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
+from ....ops import pyobject
+from ....types import kinds as k
+from ....types.kinds import Array, Bool, Int
+from ...build import meaning, type_name
+from . import attributes
+from ..shapes import arrange
+from .bits import python_call
+from .making import made
+from ..reductions.reductions import AxisError, bound
+from ..reductions.scans import check_axis
+from ..shapes.views import read_only
+
+__all__ = ["CALLS", "METHODS"]
+
+_RESULTS = np.lib._arraysetops_impl if hasattr(np.lib, "_arraysetops_impl") else np.lib.arraysetops
+UniqueAllResult, UniqueCountsResult, UniqueInverseResult = (_RESULTS.UniqueAllResult, _RESULTS.UniqueCountsResult,
+                                                            _RESULTS.UniqueInverseResult)
+
+
+# ---------------------------------------------------------------- the array API's forms of unique
+
+
+def unique_all(x):
+    values, places, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True,
+                                                equal_nan=False)
+    return UniqueAllResult(values, places, inverse, counts)
+
+
+def unique_counts(x):
+    values, counts = np.unique(x, return_counts=True, equal_nan=False)
+    return UniqueCountsResult(values, counts)
+
+
+def unique_inverse(x):
+    values, inverse = np.unique(x, return_inverse=True, equal_nan=False)
+    return UniqueInverseResult(values, inverse)
+
+
+def unique_values(x):
+    return np.unique(x, equal_nan=False)
+
+
+def _of_array(name, function):
+    def rule(args, kwargs):
+        slots = bound(name, ("x",), args, kwargs)
+        x = slots["x"]
+        return Call(function, x if isinstance(x.type, Array) else made(name, x))
+
+    return rule
+
+
+# ---------------------------------------------------------------- sorting and axes
+
+
+def _sort_complex(args, kwargs):
+    a = bound("sort_complex", ("a",), args, kwargs)["a"]
+    return Call(sorted_complex, a if isinstance(a.type, Array) else made("sort_complex", a))
+
+
+def sorted_complex(a):
+    b = np.sort(a)
+    if a.dtype.kind == "c":
+        return b
+    if a.dtype.kind != "f" and a.dtype.kind != "b" and a.itemsize < 4:
+        return b.astype(np.complex64)
+    return b.astype(np.complex128)
+
+
+def _rollaxis(args, kwargs):
+    slots = bound("rollaxis", ("a", "axis", "start"), args, kwargs)
+    a, n = slots["a"], slots["a"].type.ndim
+    places = []
+    for name in ("axis", "start"):
+        x = slots.get(name, Const(Int, 0))
+        if not x.known or type(x.value) is bool or not hasattr(x.value, "__index__"):
+            raise Mismatch(f"{name}= of np.rollaxis must be known at compile time", "write it as a constant")
+        places.append(int(x.value))
+    axis, start = places
+    if not -n <= axis < n:
+        return Call(wrong_axis, Const(Int, axis), Const(Int, n))
+    axis %= n
+    given, start = start, start + n if start < 0 else start
+    if not 0 <= start < n + 1:
+        return Throw(AxisError,
+                     f"'start' arg requires {-n} <= start < {n + 1}, but {start if given < 0 else given} was passed in")
+    if axis < start:
+        start -= 1
+    order = [j for j in range(n) if j != axis]
+    order.insert(start, axis)
+    return arrange.permute(a, order)
+
+
+def wrong_axis(axis, ndim):
+    check_axis(axis, ndim)
+
+
+# ---------------------------------------------------------------- questions
+
+
+def _isfortran(args, kwargs):
+    a = bound("isfortran", ("a",), args, kwargs)["a"]
+    if not isinstance(a.type, Array):
+        raise Mismatch(f"{type_name(a.type)!r} object has no attribute 'flags'", "pass an array", AttributeError)
+    return Call(attributes.only_columns_first, a)
+
+
+def _iterable(args, kwargs):
+    t = bound("iterable", ("y",), args, kwargs)["y"].type
+    if isinstance(t, Array):
+        return Const(Bool, t.ndim > 0)
+    return Const(Bool, isinstance(t, (k.Tuple, k.Struct, k.Iterator)) or t in (k.Range, k.Str, k.Bytes))
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _frombuffer(args, kwargs):
+    slots = bound("frombuffer", ("buffer", "dtype", "count", "offset", "like"), args, kwargs)
+    x = slots["buffer"]
+    if not isinstance(x.type, Array) and x.type is not k.Bytes:
+        raise Mismatch(f"np.frombuffer of a {type_name(x.type)} is not compiled", "pass an array or bytes")
+    t = slots.get("dtype", Const(k.Singleton(float), float))
+    return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, slots.get("count", Const(Int, -1)),
+                slots.get("offset", Const(Int, 0)))
+
+
+def from_bytes(b, dtype, count, offset):
+    """Of a copy, which nobody can tell from the bytes: they cannot be written."""
+    data = np.empty(length_of(b), np.uint8)
+    copy_bytes(data, b)
+    return read_only(from_memory(data, dtype, count, offset))
+
+
+@meaning(lambda args, kwargs: Apply(pyobject.PY_UNBOX, python_call(len, *args), type=Int))
+def length_of(b):
+    """len(b) of bytes."""
+    raise NotImplementedError
+
+
+@meaning(lambda args, kwargs: python_call(np.copyto, args[0], python_call(memoryview, args[1])))
+def copy_bytes(target, source):
+    """The bytes to an array of as many."""
+    raise NotImplementedError
+
+
+def from_memory(a, dtype, count, offset):
+    if not attributes.rows_first(a):
+        raise ValueError("ndarray is not C-contiguous")
+    size = np.empty(0, dtype).itemsize
+    if offset < 0 or offset > a.nbytes:
+        raise ValueError(f"offset must be non-negative and no greater than buffer length ({a.nbytes})")
+    left = a.nbytes - offset
+    if count < 0:
+        if left % size != 0:
+            raise ValueError("buffer size must be a multiple of element size")
+        return whole(a)[offset:].view(dtype)
+    if left < count * size:
+        raise ValueError("buffer is smaller than requested size")
+    return whole(a)[offset:offset + count * size].view(dtype)
+
+
+def whole(a):
+    return a.reshape(-1).view(np.uint8)
+
+
+CALLS = {
+    np.unique_all: _of_array("unique_all", unique_all), np.unique_counts: _of_array("unique_counts", unique_counts),
+    np.unique_inverse: _of_array("unique_inverse", unique_inverse),
+    np.unique_values: _of_array("unique_values", unique_values), np.sort_complex: _sort_complex, np.rollaxis: _rollaxis,
+    np.isfortran: _isfortran, np.iterable: _iterable, np.frombuffer: _frombuffer,
+}
+METHODS = {}

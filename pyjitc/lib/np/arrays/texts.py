@@ -1,0 +1,23 @@
+"""NumPy's functions that make text, and what the installation says of itself: called in Python."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Apply
+from ....ops import pyobject
+from ....types.kinds import Int, Str
+from .bits import python_call
+
+__all__ = ["CALLS"]
+
+
+def _called(function, t):
+    def rule(args, kwargs):
+        return Apply(pyobject.PY_UNBOX, python_call(function, *args, **kwargs), type=t)
+
+    return rule
+
+
+_TEXTS = (np.array2string, np.array_repr, np.array_str, np.base_repr, np.binary_repr, np.format_float_positional,
+          np.format_float_scientific, np.get_include)
+CALLS = {**{function: _called(function, Str) for function in _TEXTS}, np.getbufsize: _called(np.getbufsize, Int)}

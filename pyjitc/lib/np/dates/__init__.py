@@ -1,0 +1,1 @@
+"""Dates, durations and business days."""

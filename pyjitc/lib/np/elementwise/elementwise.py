@@ -1,0 +1,442 @@
+"""Whole-array expressions: ufuncs and operators on arrays as nests of loops that fuse (ops/nest.py).
+
+Broadcasting, dtypes and errors are NumPy's; a result of arrays that are all in Fortran order is in Fortran order.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....base.lazy import lazy
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operand, Throw
+from ....ops.arith import CAST
+from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
+from ....ops.nest import BROADCAST
+from ....ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
+from ....types import kinds as k
+from ....types.kinds import Array, DType, is_scalar
+from ....types.lattice import dtype_of, kind_of, numpy_counterpart
+from ...build import apply, convert, promoted, type_name
+from ...py import conversions
+from ...py.operators import truth
+from .. import index
+from . import loops
+from ..shapes import views
+from ..arrays.creation import scalar_of
+from .scalars import RELATIONS
+from .ufuncs import loop, typed
+
+times = lazy("pyjitc.lib.np.dates.times")
+
+__all__ = ["CALLS", "METHODS", "OPERATORS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type",
+           "item", "power", "shape_into", "shape_of", "is_array", "whole"]
+
+OPERATORS = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
+    "**": np.power, "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or,
+    "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
+    ">=": np.greater_equal,
+}
+_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
+_CAST = {1: loops.cast1, 2: loops.cast2, 3: loops.cast3}
+_APPLY = {1: loops.apply1, 2: loops.apply2, 3: loops.apply3}
+_MASKED = {1: loops.masked1, 2: loops.masked2}
+_KEPT = {1: loops.kept1, 2: loops.kept2}
+NONE = Const(k.NoneType, None)
+
+
+def is_array(x: Expr) -> bool:
+    return isinstance(x.type, Array)
+
+
+def constant_of(value) -> Const:
+    return Const(k.Singleton(value), value)
+
+
+def _checked(name, args):
+    for x in args:
+        if not is_array(x) and not is_scalar(x.type):
+            raise Mismatch(f"np.{name} of an array and a {type_name(x.type)} is not compiled",
+                           "use arrays and numbers")
+
+
+def element_type(x: Expr):
+    return x.type.dtype if is_array(x) else x.type
+
+
+def item(x: Expr) -> Expr:
+    """A 0-d array as its element."""
+    return Apply(ARRAY_LOAD, x) if is_array(x) and x.type.ndim == 0 else x
+
+
+def shape_of(args) -> list[Expr]:
+    """The broadcast shape of the operands; an error names those of numbers, too: ()."""
+    arrays = [x for x in args if is_array(x)]
+    ndims = tuple(x.type.ndim if is_array(x) else 0 for x in args)
+    lengths = [Apply(ARRAY_DIM, x, axis=j) for x in arrays for j in range(x.type.ndim)]
+    if len(arrays) == 1:
+        return lengths
+    return [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims) for axis in range(max(ndims) - 1, -1, -1)]
+
+
+def _tuple(parts):
+    return Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+def over(kernel, fixed, args, template=loops.mapped) -> Expr:
+    """The array of kernel(*fixed, element of each operand); at least one operand is an array."""
+    arrays = [x for x in args if is_array(x)]
+    ndim = max(x.type.ndim for x in arrays)
+    if ndim > 1 and all(x.type.ndim == ndim and x.type.layout == "F" for x in arrays):
+        turned = over(kernel, fixed, [views.transpose(x) if is_array(x) else x for x in args], template)
+        return Call(views.transposed, turned)
+    args = [item(x) for x in args]
+    shape = shape_of(args)
+    return Nest(template, [_tuple(shape)], kernel, list(fixed), args, shape=0, ndim=len(shape))
+
+
+class Arguments(NamedTuple):
+    """The arguments of a call of a ufunc. outs: one for each output, or (); where: None for everywhere."""
+
+    args: list[Expr]
+    outs: tuple
+    where: Expr | None
+    dtype: k.Type | None
+    casting: str
+    order: str
+
+
+def bound(function, args, kwargs) -> Arguments:
+    """The arguments of a call of a ufunc, as NumPy binds them."""
+    name, kwargs = function.__name__, {key: x for key, x in kwargs.items()}
+    if len(args) < function.nin or len(args) > function.nargs:
+        raise Mismatch(f"{name}() takes from {function.nin} to {function.nargs} positional arguments but {len(args)} "
+                       f"were given")
+    args, outs = list(args[:function.nin]), list(args[function.nin:])
+    out = kwargs.pop("out", None)
+    if outs and out is not None:
+        raise Mismatch("cannot specify 'out' as both a positional and keyword argument")
+    if out is not None and out.type is not k.NoneType:
+        if isinstance(out.type, k.Tuple):
+            outs = [Apply(TUPLE_GET, out, index=i) for i in range(len(out.type.elements))]
+            if len(outs) != function.nout:
+                raise Mismatch("The 'out' tuple must have exactly one entry per ufunc output", exception=ValueError)
+        elif function.nout > 1:
+            raise Mismatch("'out' must be a tuple of arrays")
+        else:
+            outs = [out]
+    outs = tuple(None if x.type is k.NoneType else x for x in outs)
+    outs += (None,) * (function.nout - len(outs)) if outs else ()
+    for x in outs:
+        if x is not None and not is_array(x):
+            raise Mismatch("return arrays must be of ArrayType")
+    where = kwargs.pop("where", None)
+    if where is not None and where.known and where.value is True:
+        where = None
+    if where is not None:
+        if not is_array(where) and not is_scalar(where.type):
+            raise Mismatch(f"where= of a {type_name(where.type)} is not compiled", "use an array of booleans")
+        if kind_of(element_type(where)) != "b":
+            raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to "
+                           f"dtype('bool') according to the rule 'safe'")
+    dtype = kwargs.pop("dtype", None)
+    casting, order = (_constant_text(kwargs, key, default)
+                      for key, default in (("casting", "same_kind"), ("order", "K")))
+    if order not in ("C", "F", "A", "K"):
+        raise Mismatch(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')", exception=ValueError)
+    kwargs.pop("subok", None)
+    if "signature" in kwargs:
+        raise Mismatch(f"np.{name} with signature= is not compiled",
+                       "write dtype=, or convert the operands with astype")
+    for key in kwargs:
+        raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+    return Arguments(args, outs if any(x is not None for x in outs) else (), where,
+                 None if dtype is None or dtype.type is k.NoneType else scalar_of(dtype), casting, order)
+
+
+def _constant_text(kwargs, key, default):
+    x = kwargs.pop(key, None)
+    if x is None:
+        return default
+    if not isinstance(x.value, str):
+        raise Mismatch(f"{key}= must be a text that is known at compile time")
+    return x.value
+
+
+def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
+    """A call of a ufunc where an operand is an array, or with keywords."""
+    if any(map(_is_sequence, args[:function.nin])):
+        return _of_sequences(function, args, kwargs)
+    args, outs, where, dtype, casting, order = bound(function, args, kwargs or {})
+    _checked(function.__name__, args)
+    exact = dtype is None and function in RELATIONS and all(kind_of(element_type(x)) in "biu" for x in args)
+    if exact and casting == "same_kind":  # Python ints beyond the other's type too
+        outputs = (k.bool_,)
+        _check_out(function, outs, outputs, casting)
+    else:
+        found = loop(function, tuple(element_type(x) for x in args), dtype, casting,
+                     tuple(x and x.type.dtype for x in outs))
+        outputs = found.outputs
+        if not exact:
+            for x, t in zip(args, found.inputs):
+                if (x.type is k.Int and x.known and isinstance(t, k.NpInt)
+                    and not np.iinfo(dtype_of(t)).min <= x.value <= np.iinfo(dtype_of(t)).max):
+                    # for no elements too
+                    return Throw(OverflowError, f"Python integer {x.value} out of bounds for {dtype_of(t).name}")
+            args = [x if is_array(x) or x.known else convert(x, t) if k.is_python_number(x.type) else x
+                    for x, t in zip(args, found.inputs)]
+    callee = constant_of(function if dtype is None else typed(function, found))
+    if function.nout > 1:
+        return _pair(function, callee, args, outs, where, order)
+    if outs:
+        return into(outs[0], callee, args, where)
+    if where is not None:  # NumPy leaves the rest as it was in memory
+        return _ordered(whole(_MASKED[function.nin], [callee, _dtype(outputs[0])], [where, *args]), order)
+    return _ordered(whole(_APPLY[function.nin], [callee], args), order)
+
+
+def _check_out(function, outs, outputs, casting):
+    for x, t in zip(outs, outputs):
+        if not np.can_cast(dtype_of(t), dtype_of(x.type.dtype), casting):
+            raise Mismatch(f"Cannot cast ufunc '{function.__name__}' output from {dtype_of(t)!r} to "
+                           f"{dtype_of(x.type.dtype)!r} "
+                           f"with casting rule '{casting}'", f"use an array of {dtype_of(t)} for the result")
+
+
+def _of_sequences(function, args, kwargs):
+    """Tuples and lists as arrays. What has one of several types is told apart only in a function of the library."""
+    kwargs = kwargs or {}
+    if kwargs.keys() <= {"out"} and len(args) == function.nin < 3:
+        return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args,
+                    kwargs.get("out", NONE))
+    array = constant_of(np.asarray)
+    return CallValue(constant_of(function), *(CallValue(array, x) if _is_sequence(x) else x for x in args),
+                     keywords=kwargs)
+
+
+def _pair(function, callee, args, outs, where, order):
+    """The two outputs of a ufunc."""
+    kernel = loops.apply1_item if function.nin == 1 else loops.apply2_item
+    both = _tuple([_ordered(whole(kernel, [callee, Const(k.Int, i)], args), order) for i in range(2)])
+    if not outs and where is None:
+        return both
+    for x in outs:
+        if x is not None and not x.type.writable:
+            return Throw(ValueError, "output array is read-only")
+    return Call(loops.put_pair, both, _tuple([x or NONE for x in outs or (NONE, NONE)]), where or NONE)
+
+
+def _ordered(result: Expr, order: str) -> Expr:
+    return result if order in "KA" else Call(loops.in_order, result, Const(k.Str, order))
+
+
+def whole(kernel, fixed, args):
+    """kernel(*fixed, element of each operand): an array, or a number where none of them is one."""
+    if all(not is_array(x) or x.type.ndim == 0 for x in args):
+        return Call(kernel, *fixed, *(item(x) for x in args))
+    return over(kernel, fixed, args)
+
+
+def into(out: Expr, callee, args, where=None) -> Expr:
+    """out[...] = callee(...), out: what a ufunc does with out= and an in-place operator with its left side."""
+    if not out.type.writable:
+        return Throw(ValueError, "output array is read-only")
+    fixed = [callee, _dtype(out.type.dtype)]
+    if where is not None:
+        return Call(loops.after, out, _stored(out, [where, out, *args], _KEPT[len(args)], fixed, [*args, out, where]))
+    return Call(loops.after, out, _stored(out, args, _CAST[len(args)], fixed, [*args, out]))
+
+
+def _dtype(t: k.Type) -> Const:
+    return Const(DType(t), dtype_of(t))
+
+
+def _stored(target, args, kernel, fixed, listed=None) -> Nest:
+    """The nest that writes the elements into `target`, after the check of shapes."""
+    return Nest(loops.stored, [_tuple(shape_into(target, args, listed)), target], kernel, fixed,
+                [item(x) for x in args], into=True, ndim=target.type.ndim, dtype=target.type.dtype)
+
+
+def shape_into(target, args, listed=None) -> list[Expr]:
+    """The shape of `target`, which raises where that of the operands does not fit. listed: the operands of a ufunc in
+    the order in which its messages list them, None for an assignment."""
+    others = [x for x in args if is_array(x) and x.type.ndim and not _same(x, target)]
+    shape = [Apply(ARRAY_DIM, target, axis=j) for j in range(target.type.ndim)]
+    if any(x.type.ndim > target.type.ndim for x in others):
+        raise Mismatch("an operand has more dimensions than the place for the result", exception=ValueError)
+    if not others:
+        return shape
+    ndims = (target.type.ndim, *(x.type.ndim for x in others))
+    lengths = [*shape, *(Apply(ARRAY_DIM, x, axis=j) for x in others for j in range(x.type.ndim))]
+    attrs = ({"into": "place"} if listed is None
+             else {"into": "output", "listed": tuple(_place_among(x, target, others) for x in listed)})
+    return [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, **attrs) for axis in range(target.type.ndim - 1, -1, -1)]
+
+
+def _is_sequence(x):
+    return isinstance(x.type, k.Tuple) or isinstance(x.type, k.Struct) and x.type.name == "list"
+
+
+def _place_among(x, target, others):
+    """Which of the shapes is that of x, the target's first; -1: it has none."""
+    if not is_array(x) or not x.type.ndim:
+        return -1
+    return 0 if _same(x, target) else 1 + next(n for n, y in enumerate(others) if x is y)
+
+
+def _same(x, y):
+    return x is y or type(x) is Operand and type(y) is Operand and x.index == y.index
+
+
+def assign(target: Expr, value: Expr) -> Expr:
+    """target[...] = value"""
+    if k.is_time(value.type):
+        value = conversions.assign(value, target.type.dtype)
+    return _stored(target, [value], loops.cast0, [_dtype(target.type.dtype)])
+
+
+def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
+    if _is_sequence(x) or _is_sequence(y):
+        return ufunc(OPERATORS[op], [x, y], {"out": x} if inplace and is_array(x) else None)
+    for z in (x, y):
+        if not is_array(z) and not is_scalar(z.type):
+            raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and "
+                           f"'{type_name(y.type)}'")
+    function = OPERATORS[op]
+    if function is np.power and y.known and not is_array(y):
+        function, y = power(x, y)
+        if y is None:
+            return ufunc(function, [x], {"out": x} if inplace else None)
+    if inplace and is_array(x):
+        return ufunc(function, [x, y], {"out": x})
+    return ufunc(function, [x, y])
+
+
+def power(x, y):
+    """NumPy's short cuts for constant exponents."""
+    kind = kind_of(element_type(x))
+    if y.value == 2 and type(y.value) in (int, float) and (kind in "fc" or type(y.value) is int):  # bool too: int8
+        return np.square, None
+    if y.value == 0.5 and kind in "fc":
+        return np.sqrt, None
+    if y.value == -1 and kind in "fc":
+        return np.reciprocal, None
+    return np.power, y
+
+
+def scalar_array(x: Expr) -> Expr:
+    """A number as a 0-d array."""
+    t = x.type if k.is_numpy_scalar(x.type) else numpy_counterpart(x.type)
+    return Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), convert(x, t))
+
+
+def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
+    common = numpy_counterpart(promoted(x.type, y.type))
+    return apply(SELECT, truth(condition), convert(x, common), convert(y, common))
+
+
+WHERE_LOOKS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, Python's ints wrapped in np.where
+
+
+def where(args, kwargs):
+    """np.where(condition, x, y)"""
+    if kwargs or len(args) != 3:
+        if len(args) == 2:
+            return Throw(ValueError, "either both or neither of x and y should be given")
+        if len(args) == 1 and not kwargs and is_array(args[0]):
+            return index.module_of(np.nonzero).CALLS[np.nonzero](args, {})
+        raise Mismatch("np.where is compiled with one array, or with a condition and two values")
+    _checked("where", args)
+    args = [args[0], *_as_integers(args[1:])]
+    if not any(is_array(x) and x.type.ndim for x in args):
+        return scalar_array(chosen(*map(item, args)))
+    return over(loops.select, [], args)
+
+
+def _as_integers(pair):
+    """The values of np.where, Python's ints as the integers beside them."""
+    for x, y in (pair, pair[::-1]):
+        t = element_type(y)
+        if x.type is k.Int and isinstance(t, k.NpInt):
+            if WHERE_LOOKS:
+                return [convert(x, t) if z is x else z for z in pair]
+            wrapped = Const(t, np.array(x.value).astype(dtype_of(t))[()]) if x.known else apply(CAST, x, type=t)
+            return [wrapped if z is x else z for z in pair]
+    return pair
+
+
+def lift(function, args) -> Expr:
+    """A function of numbers on arrays, element by element; its other arguments are constants."""
+    return whole(_APPLY[len(args)], [constant_of(function)], args)
+
+
+def unary(op: str, x: Expr) -> Expr:
+    return ufunc(_UNARY[op], [x])
+
+
+_REFLECTED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+
+
+def compare(op: str, x: Expr, y: Expr) -> Expr:
+    if _is_sequence(x):  # which does not compare itself with arrays: the array is asked
+        return ufunc(OPERATORS[_REFLECTED[op]], [y, x])
+    if _is_sequence(y):
+        return ufunc(OPERATORS[op], [x, y])
+    for z in (x, y):
+        if not is_array(z) and not is_scalar(z.type):
+            raise Mismatch(f"{op} between an array and a {type_name(z.type)} is not compiled")
+    if (any(k.is_time(element_type(z)) for z in (x, y))
+        and (answer := times.unlike(op, *map(element_type, (x, y)))) is not None):
+        return lift(loops.different if answer else loops.never_equal, [x, y])
+    return ufunc(OPERATORS[op], [x, y])
+
+
+def _astype(args, kwargs):
+    """a.astype(dtype, order, casting, subok, copy): in the order of the array unless told otherwise."""
+    a, *rest = args
+    slots = dict(zip(("dtype", "order", "casting", "subok", "copy"), rest))
+    for key, x in kwargs.items():
+        if key not in ("dtype", "order", "casting", "subok", "copy"):
+            raise Mismatch(f"astype() got an unexpected keyword argument '{key}'")
+        slots[key] = x
+    return _converted(a, slots)
+
+
+def _astype_function(args, kwargs):
+    """np.astype(x, dtype, /, *, copy=True, device=None)"""
+    if len(args) != 2 or set(kwargs) - {"copy", "device"}:
+        raise Mismatch("astype() takes 2 positional arguments and the keywords copy and device")
+    if not is_array(args[0]):
+        raise Mismatch("Input should be a NumPy array. It is of type " + type_name(args[0].type))
+    return _converted(args[0], {"dtype": args[1], **{key: x for key, x in kwargs.items() if key == "copy"}})
+
+
+def _converted(a, slots):
+    order, casting = _constant_text(slots, "order", "K"), _constant_text(slots, "casting", "unsafe")
+    if order not in ("C", "F", "A", "K"):
+        raise Mismatch(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')", exception=ValueError)
+    if "dtype" not in slots:
+        raise Mismatch("astype() missing required argument 'dtype' (pos 1)")
+    t = scalar_of(slots["dtype"])
+    if k.is_time(t) and k.is_time(a.type.dtype):
+        t = times.target(a.type.dtype, t)
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting}')",
+                       exception=ValueError)
+    if not np.can_cast(dtype_of(a.type.dtype), dtype_of(t), casting):
+        raise Mismatch(f"Cannot cast array data from {dtype_of(a.type.dtype)!r} to {dtype_of(t)!r} according to the "
+                       f"rule '{casting}'")
+    keep = slots.get("copy")
+    if (keep is not None and keep.known and not keep.value and t is a.type.dtype
+        and (order in "KA" or a.type.layout == order)):
+        return a
+    if a.type.ndim == 0:
+        made = Call(views.boxed, Apply(ARRAY_NEW, type=Array(t, 0), zero=False), Call(loops.cast0, _dtype(t), item(a)))
+    else:
+        made = _ordered(over(loops.cast0, [_dtype(t)], [a]), order)
+    return Call(loops.discarding, made) if conversions.discards(a.type.dtype, t) else made
+
+
+CALLS = {np.astype: _astype_function} if hasattr(np, "astype") else {}  # NumPy 2.1
+METHODS = {"astype": _astype}

@@ -1,0 +1,268 @@
+"""Functions of each element made of ufuncs: clip, round, isclose, nan_to_num, angle, sinc, parts of complex numbers,
+comparisons of whole arrays. Those of numbers alone have rules of their own (scalars.py)."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import CallValue
+from ....types import kinds as k
+from ....types.lattice import kind_of
+from ...build import compiled
+from . import scalars
+from .elementwise import constant_of
+
+__all__ = ["CALLS", "METHODS"]
+
+_ABSENT = np._NoValue
+
+
+def _of_numbers(numbers, arrays):
+    """The rule `numbers` where all arguments are numbers, else the library function `arrays`."""
+    whole = compiled(arrays)
+
+    def rule(args, kwargs):
+        if all(k.is_number(x.type) for x in [*args, *kwargs.values()]):
+            return numbers(args, kwargs)
+        return whole(args, kwargs)
+
+    return rule
+
+
+def as_operand(x):
+    return np.asarray(x) if isinstance(x, (tuple, list)) else x
+
+
+def put(result, out):
+    if out is None:
+        return result
+    return np.add(result, 0, out=out)
+
+
+def clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT, dtype=None, casting="same_kind",
+         where=True):
+    if a_min is _ABSENT and a_max is _ABSENT:
+        return clipped(as_operand(a), None if min is _ABSENT else min, None if max is _ABSENT else max, out, dtype,
+                       casting, where)
+    if a_min is _ABSENT:
+        raise TypeError("clip() missing 1 required positional argument: 'a_min'")
+    if a_max is _ABSENT:
+        raise TypeError("clip() missing 1 required positional argument: 'a_max'")
+    if min is not _ABSENT or max is not _ABSENT:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    return clipped(as_operand(a), a_min, a_max, out, dtype, casting, where)
+
+
+def clip_method(a, min=None, max=None, out=None, dtype=None, casting="same_kind", where=True):
+    return clipped(a, min, max, out, dtype, casting, where)
+
+
+def clipped(a, low, high, out, dtype, casting, where):
+    if low is None and high is None:
+        return np.positive(a, out=out, where=where, casting=casting, dtype=dtype)
+    if low is None:
+        return np.minimum(a, high, out=out, where=where, casting=casting, dtype=dtype)
+    if high is None:
+        return np.maximum(a, low, out=out, where=where, casting=casting, dtype=dtype)
+    return np.minimum(np.maximum(a, low), high, out=out, where=where, casting=casting, dtype=dtype)
+
+
+def _round(args, kwargs):
+    a = args[0] if args else kwargs.get("a")
+    out = args[2] if len(args) > 2 else kwargs.get("out")
+    if out is not None and out.type is not k.NoneType:
+        return CallValue(constant_of(round_to), *args, keywords=kwargs)
+    if a is not None and (isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct) and a.type.name == "list"):
+        given = [CallValue(constant_of(np.asarray), a), *args[1:]] if args else []
+        return CallValue(constant_of(np.round), *given, keywords=kwargs if args
+                         else {**kwargs, "a": CallValue(constant_of(np.asarray), a)})
+    if a is not None and _kind(a) in "bc":
+        return CallValue(constant_of(round_parts), *args, keywords=kwargs)
+    return _rounded(args[:2], {key: x for key, x in kwargs.items() if key != "out"})
+
+
+def _kind(x):
+    return kind_of(x.type.dtype if isinstance(x.type, k.Array) else x.type)
+
+
+def _refused(decimals):
+    try:
+        np.round(np.array([True]), decimals)
+    except TypeError as error:
+        return error
+
+
+NO_CAST, MULTIPLIED, DIVIDED = type(_refused(1)), _refused(1).args, _refused(-1).args
+
+
+def round_parts(a, decimals=0, out=None):
+    """Of booleans, as NumPy in half precision; of complex numbers part by part."""
+    z = np.asarray(a)
+    if z.dtype.kind != "c":
+        if decimals > 0:
+            raise NO_CAST(*MULTIPLIED)
+        if decimals < 0:
+            raise NO_CAST(*DIVIDED)
+        return np.rint(a)
+    found = np.empty_like(z)
+    found.real[...] = np.round(z.real, decimals)
+    found.imag[...] = np.round(z.imag, decimals)
+    return whole(found) if isinstance(a, (complex, np.complexfloating)) else found
+
+
+_rounded = scalars.lifted(("a", "decimals"), {np.round: scalars.round_})[np.round]
+
+
+def round_to(a, decimals=0, out=None):
+    return np.positive(np.round(a, decimals), out=out)
+
+
+def round_method(a, decimals=0, out=None):
+    if out is None:
+        return np.round(a, decimals)
+    return round_to(a, decimals, out)
+
+
+def fix(x, out=None):
+    return np.trunc(x, out=out)
+
+
+def inexact(y):
+    """What arithmetic with a float makes of it."""
+    return y if y.dtype.kind in "fc" else y.astype(np.result_type(y, 1.0))
+
+
+def isclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
+    x = as_operand(a)
+    y = (inexact(as_operand(b)) if isinstance(b, (np.ndarray, np.generic, tuple, list)) else float(b)
+         if isinstance(b, int) else b)
+    close = np.less_equal(np.abs(x - y), atol + rtol * abs(y)) & np.isfinite(y) | (x == y)
+    if equal_nan:
+        close = close | (np.isnan(x) & np.isnan(y))
+    return close[()] if isinstance(close, np.ndarray) and close.ndim == 0 else close
+
+
+def allclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
+    return bool(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
+
+
+def array_equal(a1, a2, equal_nan=False):
+    x, y = np.asarray(a1), np.asarray(a2)
+    if x.ndim != y.ndim:
+        return False
+    if x.shape != y.shape:
+        return False
+    if equal_nan and x.dtype.kind in "fcmM" and y.dtype.kind in "fcmM":
+        return bool(np.all((x == y) | (np.isnan(x) & np.isnan(y))))
+    return bool(np.all(x == y))
+
+
+def array_equiv(a1, a2):
+    x, y = np.asarray(a1), np.asarray(a2)
+    if not compatible(x.shape, y.shape, 1):
+        return False
+    return bool(np.all(x == y))
+
+
+def compatible(p, q, j):
+    if j > len(p) or j > len(q):
+        return True
+    return (p[-j] == q[-j] or p[-j] == 1 or q[-j] == 1) and compatible(p, q, j + 1)
+
+
+def angle(z, deg=False):
+    z = as_operand(z)
+    a = np.arctan2(z.imag, z.real) if z.dtype.kind == "c" else np.arctan2(0, z)
+    return a * (180 / np.pi) if deg else a
+
+
+def real(val):
+    return as_operand(val).real
+
+
+def imag(val):
+    return as_operand(val).imag
+
+
+def real_if_close(a, tol=100):
+    a = np.asarray(a)
+    if a.dtype.kind != "c":
+        return a
+    if np.all(np.abs(a.imag) < (np.finfo(a.dtype).eps * tol if tol > 1 else tol)):
+        return a.real
+    return a
+
+
+def iscomplex(x):
+    x = as_operand(x)
+    if isinstance(x, np.ndarray):
+        return (not_zero(x.imag) if x.dtype.kind == "c" else np.zeros(x.shape, np.bool_)[()] if x.ndim == 0
+                else np.zeros(x.shape, np.bool_))
+    return np.bool_(x.imag != 0)
+
+
+def not_zero(a):
+    return a != 0
+
+
+def isreal(x):
+    return np.logical_not(iscomplex(x))
+
+
+def isposinf(x, out=None):
+    x = as_operand(x)
+    if out is None:
+        return np.logical_and(np.isinf(x), np.logical_not(np.signbit(x)))
+    return np.logical_and(np.isinf(x), np.logical_not(np.signbit(x)), out)
+
+
+def isneginf(x, out=None):
+    x = as_operand(x)
+    if out is None:
+        return np.logical_and(np.isinf(x), np.signbit(x))
+    return np.logical_and(np.isinf(x), np.signbit(x), out)
+
+
+def sinc(x):
+    t = np.pi * np.asarray(x)
+    if t.dtype.kind == "f":
+        y = np.where(t != 0, t, np.finfo(t.dtype).eps)
+        return whole(np.sin(y) / y)
+    y = np.where(t != 0, t, t.dtype.type(1e-20))
+    return whole(np.sin(y) / y)
+
+
+def whole(a):
+    return a[()] if isinstance(a, np.ndarray) and a.ndim == 0 else a
+
+
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    a = np.asarray(x)
+    if a.dtype.kind not in "fc":
+        return whole(a.copy() if copy else a)
+    if a.dtype.kind == "f":
+        found = without_special(a, nan, posinf, neginf)
+    else:
+        found = np.empty_like(a)
+        found.real[...] = without_special(a.real, nan, posinf, neginf)
+        found.imag[...] = without_special(a.imag, nan, posinf, neginf)
+    if copy or not isinstance(x, np.ndarray):
+        return whole(found)
+    x[...] = found
+    return whole(x)
+
+
+def without_special(x, nan, posinf, neginf):
+    top = np.finfo(x.dtype).max if posinf is None else posinf
+    low = np.finfo(x.dtype).min if neginf is None else neginf
+    return np.where(np.isnan(x), nan, np.where(x == np.inf, top, np.where(x == -np.inf, low, x))).astype(x.dtype)
+
+
+CALLS = {
+    np.clip: _of_numbers(scalars.clip, clip), np.round: _round, np.around: _round, np.fix: compiled(fix),
+    np.isclose: compiled(isclose), np.allclose: compiled(allclose), np.array_equal: compiled(array_equal),
+    np.array_equiv: compiled(array_equiv), np.angle: _of_numbers(scalars.angle, angle), np.real: compiled(real),
+    np.imag: compiled(imag), np.real_if_close: compiled(real_if_close), np.iscomplex: compiled(iscomplex),
+    np.isreal: compiled(isreal), np.isposinf: compiled(isposinf), np.isneginf: compiled(isneginf),
+    np.sinc: compiled(sinc), np.nan_to_num: compiled(nan_to_num),
+}
+METHODS = {"clip": compiled(clip_method), "round": compiled(round_method)}

@@ -1,0 +1,140 @@
+"""Functions of float32 computed in float32, twice as many at once as in double: those that arrays are full of.
+
+The algorithms are those of vector_exp, vector_log and vector_power; errors reach two units in the last place.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ....ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ISHL, ISHR, ISUB
+from ....ops.math import BITS32, COPYSIGN, FABS, FROM_BITS32, LOOKUP_SINGLE, POLYNOMIAL, POW_REST
+from ....ops.structure import SELECT
+from ....types.kinds import float32
+from .vector import add, div, fma, mul, neg, sub
+
+__all__ = ["exp", "exp2", "log", "tanh", "power"]
+
+f32, i32 = np.float32, np.int32
+ZERO, ONE, TWO, TWENTY = map(f32, (0.0, 1.0, 2.0, 20.0))
+INF, MINUS_INF, NAN = map(f32, (np.inf, -np.inf, np.nan))
+MAGIC, MAGIC_BITS = f32(1.5 * 2.0**23), i32(0x4B400000)
+BIAS, FRACTION_BITS, NO, UNIT = map(i32, (127, 23, 0, 1))
+LOG2E, LN2 = f32(1.4426950408889634), f32(0.6931471805599453)
+LN2_HIGH, LN2_LOW = f32(0.693359375), f32(-2.12194440e-4)  # the first has 9 bits: its products are exact
+MINUS_LN2_HIGH = -LN2_HIGH
+MOST, LEAST, MOST_2, LEAST_2 = map(f32, (89.0, -104.0, 128.5, -150.5))
+
+TAIL = (0.5, 0.16666576986698775, 0.041666554617204574, 0.008363179052722578, 0.0013926183587713494)
+LOG = (-0.49999997120062994, 0.3333367128198419, -0.250011513077699, 0.19972012308746692, -0.16588335501840304,
+       0.14835124946650224, -0.141612040352545, 0.08788247451573125)
+# As in vector_power, in float32: tables of sixteen, multiples of 2**-16
+LOWEST, EXPONENT = i32(0x3F495DDE), i32(-(1 << 23))
+INVERSES = (1.25, 1.1875, 1.15625, 1.125, 1.09375, 1.03125, 1.0, 0.96875, 0.90625, 0.859375, 0.8125, 0.78125, 0.734375,
+            0.703125, 0.671875, 0.65625)
+LOGS = (-0.22314453125, -0.171844482421875, -0.1451873779296875, -0.1177825927734375, -0.0896148681640625,
+        -0.0307769775390625, 0.0, 0.0317535400390625, 0.0984344482421875, 0.15155029296875, 0.2076416015625,
+        0.246856689453125, 0.3087310791015625, 0.3522186279296875, 0.3976898193359375, 0.4212188720703125)
+LOGS_LOW = (9.799357485462679e-07, -5.774504643341061e-06, 5.368085112422705e-06, -4.428829356584174e-07,
+            2.709474301809678e-06, 5.3188723541097715e-06, 0.0, -4.841724603465991e-06, 5.624571258522337e-06,
+            -3.9484154967794893e-07, -2.236784212072962e-06, 3.388478489796398e-06, 4.40254825662123e-06,
+            1.965659748748294e-06, -6.851669695606688e-06, -5.406994205259252e-06)
+POWERS = (1.0, 0.9908868670463562, 0.9827538728713989, 0.9756442904472351, 0.9696035385131836, 0.9646788835525513,
+          0.9609197974205017, 0.9583777785301208, 0.9571067690849304, 0.9571630954742432, 0.9586054086685181,
+          0.9614951610565186, 0.9658964276313782, 0.9718760848045349, 0.9795040488243103, 0.9888532757759094)
+POWERS_LOW = (0.0, 4.6285471455576044e-08, -1.199215748926008e-08, 4.7297824323777604e-08, 3.1934181521364735e-08,
+              3.621057231839586e-08, -3.0990719324108795e-08, -7.475213337215791e-09, 1.7114270889351246e-08,
+              -3.047683350132502e-08, 5.233334210430485e-09, 6.10759176566944e-09, -1.4719605090363075e-08,
+              -5.258795177098818e-09, -6.128259677495862e-09, 5.140609271592211e-09)
+LN2_TOP, LN2_REST = map(f32, (8.262941264547408e-08, 1.7030319754245127e-13))  # of ln(2) / 2**23
+SIXTEENTHS, MINUS_SIXTEENTH, MINUS_SIXTEENTH_LOW = map(f32, (23.083120346069336, -0.0433197021484375,
+                                                             -1.9966364561696537e-06))
+LOG_REST = (0.33333328914414223, -0.2499999613331061, 0.20022482948524636, -0.16686339848459816)
+EXP_REST = (0.5, 0.16668106725913803, 0.04166906674072523)
+MINUS_HALF, MINUS_ONE, LIMIT, LEAST_X, MOST_X, TABLE_BITS = *map(f32, (-0.5, -1.0, 87.3, 2.0**-125, 2.0**127)), i32(19)
+ROOT_HALF_BITS, ONE_LESS_ROOT_HALF = i32(0x3F3504F3), i32(0x3F800000 - 0x3F3504F3)
+FRACTION, SMALLEST, MANY, MANY_BITS = i32(0x007FFFFF), f32(2.0**-126), f32(2.0**25), i32(25)
+
+
+def power_of_two(k):
+    return FROM_BITS32(ISHL(IADD(k, BIAS), FRACTION_BITS))
+
+
+def integer(shifted):
+    return ISUB(BITS32(shifted), MAGIC_BITS)
+
+
+def scaled(p, k):
+    half = ISHR(k, UNIT)
+    return mul(mul(p, power_of_two(half)), power_of_two(ISUB(k, half)))
+
+
+def exp(x):
+    y = SELECT(FGT(x, MOST), MOST, x)
+    y = SELECT(FLT(y, LEAST), LEAST, y)
+    shifted = fma(y, LOG2E, MAGIC)
+    n = sub(shifted, MAGIC)
+    r = sub(fma(n, MINUS_LN2_HIGH, y), mul(n, LN2_LOW))
+    return scaled(add(ONE, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)), integer(shifted))
+
+
+def exp2(x):
+    y = SELECT(FGT(x, MOST_2), MOST_2, x)
+    y = SELECT(FLT(y, LEAST_2), LEAST_2, y)
+    shifted = add(y, MAGIC)
+    r = mul(sub(y, sub(shifted, MAGIC)), LN2)
+    return scaled(add(ONE, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)), integer(shifted))
+
+
+def tanh(x):
+    """e / (e + 2), e = exp(2 * |x|) - 1"""
+    a = FABS(x)
+    y = add(a, a)
+    y = SELECT(FGT(y, TWENTY), TWENTY, y)
+    shifted = fma(y, LOG2E, MAGIC)
+    n = sub(shifted, MAGIC)
+    s = power_of_two(integer(shifted))
+    r = sub(fma(n, MINUS_LN2_HIGH, y), mul(n, LN2_LOW))
+    p = fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)
+    e = fma(s, p, sub(s, ONE))
+    return COPYSIGN(div(e, add(e, TWO)), x)
+
+
+def log(x):
+    small = FLT(x, SMALLEST)
+    u = IADD(BITS32(SELECT(small, mul(x, MANY), x)), ONE_LESS_ROOT_HALF)
+    k = ISUB(ISUB(ISHR(u, FRACTION_BITS), BIAS), SELECT(small, MANY_BITS, NO))
+    n = sub(FROM_BITS32(IADD(k, MAGIC_BITS)), MAGIC)
+    f = sub(FROM_BITS32(IADD(IAND(u, FRACTION), ROOT_HALF_BITS)), ONE)
+    found = fma(n, LN2_HIGH, fma(mul(f, f), POLYNOMIAL(f, coefficients=LOG), fma(n, LN2_LOW, f)))
+    found = SELECT(FLT(x, INF), found, x)
+    found = SELECT(FEQ(x, ZERO), MINUS_INF, found)
+    return SELECT(FLT(x, ZERO), NAN, found)
+
+
+def power(x, y):
+    """As in vector_power."""
+    a = FABS(x)
+    u = ISUB(BITS32(a), LOWEST)
+    octave = IAND(u, EXPONENT)
+    n = CAST(octave, type=float32)  # 2**23 times the exponent
+    i = ISHR(u, TABLE_BITS)
+    f = fma(FROM_BITS32(ISUB(BITS32(a), octave)), LOOKUP_SINGLE(i, table=INVERSES), MINUS_ONE)
+    t = fma(n, LN2_TOP, LOOKUP_SINGLE(i, table=LOGS))
+    t2 = add(t, f)
+    square = mul(f, f)
+    high = fma(square, MINUS_HALF, t2)
+    low = add(fma(n, LN2_REST, LOOKUP_SINGLE(i, table=LOGS_LOW)), add(sub(t, t2), f))
+    low = fma(mul(square, f), POLYNOMIAL(f, coefficients=LOG_REST), fma(fma(f, f, neg(square)), MINUS_HALF, low))
+    low = add(low, fma(square, MINUS_HALF, sub(t2, high)))
+    p = mul(high, y)
+    rest = fma(low, y, fma(high, y, neg(p)))
+    shifted = fma(p, SIXTEENTHS, MAGIC)
+    k = sub(shifted, MAGIC)
+    r = add(fma(k, MINUS_SIXTEENTH, p), fma(k, MINUS_SIXTEENTH_LOW, rest))
+    j = BITS32(shifted)
+    s = FROM_BITS32(IADD(BITS32(LOOKUP_SINGLE(j, table=POWERS)), ISHL(j, TABLE_BITS)))
+    tail = fma(mul(r, r), POLYNOMIAL(r, coefficients=EXP_REST), add(r, LOOKUP_SINGLE(j, table=POWERS_LOW)))
+    found = fma(s, tail, s)
+    if BNOT(BAND(BAND(FGE(x, LEAST_X), FLT(x, MOST_X)), FLT(FABS(p), LIMIT))):
+        found = POW_REST(x, y, p, found)
+    return found

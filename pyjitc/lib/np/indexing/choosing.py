@@ -1,0 +1,382 @@
+"""Choosing elements among arrays, and indices of grids: choose, select, ix_, unravel_index, ravel_multi_index."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....ops.memory import ARRAY_STORE
+from ....ops.structure import TUPLE_MAKE
+from ....types import kinds as k
+from ....types.kinds import Array, DType, Int, NoneType, NpBool, NpInt, is_integer
+from ....types.lattice import dtype_of, kind_of, numpy_counterpart
+from ...build import promoted, type_name
+from ...intrinsics import as_type
+from ..elementwise import elementwise
+from ..shapes.arrange import stretch
+from ..shapes.views import elements
+from .indexing import arrayed
+from ..sorting.searching import flatnonzero
+from ..shapes.splitting import joint_shape_of
+
+__all__ = ["CALLS", "METHODS"]
+
+
+def _tuple(parts):
+    return Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+def _is_sequence(t) -> bool:
+    return isinstance(t, k.Tuple) or isinstance(t, k.Struct) and t.name == "list"
+
+
+def _bind(name, names, required, args, kwargs):
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
+    slots = dict(zip(names, args))
+    for key, x in kwargs.items():
+        if key not in names:
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+        slots[key] = x
+    for key in names[:required]:
+        if key not in slots:
+            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
+    return {key: x for key, x in slots.items() if x.type is not NoneType}
+
+
+def _common(name, parts):
+    """The dtype of several operands; Python numbers take that of the others."""
+    for x in parts:
+        if not isinstance(x.type, Array) and not k.is_scalar(x.type):
+            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "use arrays and numbers")
+    t = parts[0].type.dtype if isinstance(parts[0].type, Array) else parts[0].type
+    for x in parts[1:]:
+        t = promoted(t, x.type.dtype if isinstance(x.type, Array) else x.type)
+    return numpy_counterpart(t) if not k.is_numpy_scalar(t) else t
+
+
+def _dtype(t):
+    return Const(DType(t), dtype_of(t))
+
+
+def _shape_of(parts):
+    """The broadcast shape of the arrays among the operands, as a tuple."""
+    arrays = [x for x in parts if isinstance(x.type, Array)]
+    return _tuple(elementwise.shape_of(arrays)) if arrays else Const(k.Tuple(()), ())
+
+
+def stretched(parts, shape, j):
+    """Operands as arrays of this shape, or numbers."""
+    if j == len(parts):
+        return ()
+    if isinstance(parts[j], np.ndarray) and parts[j].ndim > 0:
+        return (stretch(parts[j], shape),) + stretched(parts, shape, j + 1)
+    if isinstance(parts[j], np.ndarray):
+        return (parts[j][()],) + stretched(parts, shape, j + 1)
+    return (parts[j],) + stretched(parts, shape, j + 1)
+
+
+def at(parts, i, j):
+    """Item i of every operand."""
+    if j == len(parts):
+        return ()
+    return (parts[j][i] if isinstance(parts[j], np.ndarray) else parts[j],) + at(parts, i, j + 1)
+
+
+# ---------------------------------------------------------------- choose
+
+
+def wrapped(j, n, mode):
+    if mode == "wrap":
+        return j % n
+    if mode == "clip":
+        return 0 if j < 0 else n - 1 if j >= n else j
+    if j < 0 or j >= n:
+        raise ValueError("invalid entry in choice array")
+    return j
+
+
+def one_of(j, parts, dtype, k):
+    if k == len(parts) - 1:
+        return as_type(parts[k], dtype)
+    if j == k:
+        return as_type(parts[k], dtype)
+    return one_of(j, parts, dtype, k + 1)
+
+
+def fill_chosen(out, which, parts, mode):
+    if out.ndim == 0:
+        out[()] = one_of(wrapped(int(which), len(parts), mode), parts, out.dtype, 0)
+    else:
+        for i in range(len(out)):
+            if out.ndim == 1:
+                j = int(which[i] if isinstance(which, np.ndarray) else which)
+                ARRAY_STORE(out, i, one_of(wrapped(j, len(parts), mode), at(parts, i, 0), out.dtype, 0))
+            else:
+                fill_chosen(out[i], which[i] if isinstance(which, np.ndarray) else which, at(parts, i, 0), mode)
+
+
+def chosen_from(shape, dtype, which, choices, mode):
+    out = np.empty(shape, dtype)
+    everything = stretched((which,) + choices, shape, 0)
+    fill_chosen(out, everything[0], everything[1:], mode)
+    return out[()] if out.ndim == 0 else out
+
+
+def _rows(x: Expr, name: str):
+    if not _is_sequence(x.type):
+        raise Mismatch(f"np.{name} of choices in one array is not compiled", "write a tuple of arrays")
+    return elements(x)
+
+
+def _choose(args, kwargs):
+    slots = _bind("choose", ("a", "choices", "out", "mode"), 2, args, kwargs)
+    which, mode = arrayed(slots["a"]), slots.get("mode", Const(k.Str, "raise"))
+    if "out" in slots:
+        raise Mismatch("np.choose with out= is not compiled", "write out[...] = np.choose(...)")
+    if not mode.known or mode.value not in ("raise", "wrap", "clip"):
+        raise Mismatch("mode= of np.choose must be the constant 'raise', 'wrap' or 'clip'")
+    choices = _rows(slots["choices"], "choose")
+    if not choices:
+        return Throw(ValueError, "invalid entry in choice array")
+    t = which.type
+    kind = None if t is None else t.dtype if isinstance(t, Array) else t
+    if kind is not None and not (isinstance(kind, NpInt) or kind is NpBool or is_integer(kind)):
+        raise Mismatch(f"np.choose takes an array of integers first, not a {type_name(t)}")
+    if kind is k.uint64:
+        raise Mismatch("Cannot cast array data from dtype('uint64') to dtype('int64') according to the rule 'safe'")
+    dtype = _common("choose", choices)
+    if which.type is None:
+        raise Mismatch("np.choose with a list of indices is not compiled", "make an array of it")
+    return Call(chosen_from, _shape_of([which, *choices]), _dtype(dtype), which, _tuple(choices), mode)
+
+
+# ---------------------------------------------------------------- select
+
+
+def fill_first(out, conditions, choices):
+    for i in range(len(out)):
+        if out.ndim == 1:
+            ARRAY_STORE(out, i, first_true(at(conditions, i, 0), at(choices, i, 0), out.dtype, 0))
+        else:
+            fill_first(out[i], at(conditions, i, 0), at(choices, i, 0))
+
+
+def first_true(conditions, choices, dtype, j):
+    if j == len(conditions):
+        return as_type(choices[j], dtype)
+    if conditions[j]:
+        return as_type(choices[j], dtype)
+    return first_true(conditions, choices, dtype, j + 1)
+
+
+def shapes_of(parts, j):
+    return () if j == len(parts) else (np.shape(parts[j]),) + shapes_of(parts, j + 1)
+
+
+def select(conditions, choices, dtype, axes, axes_of_choices):
+    """The conditions are broadcast together, then the choices, then both."""
+    first = joint_shape_of(shapes_of(conditions, 0), axes)
+    second = joint_shape_of(shapes_of(choices, 0), axes_of_choices)
+    return selected(joint_shape_of((first, second), max(axes, axes_of_choices)), dtype, conditions, choices)
+
+
+def selected(shape, dtype, conditions, choices):
+    out = np.empty(shape, dtype)
+    if len(shape) == 0:
+        out[()] = first_true(stretched(conditions, shape, 0), stretched(choices, shape, 0), dtype, 0)
+    else:
+        fill_first(out, stretched(conditions, shape, 0), stretched(choices, shape, 0))
+    return out
+
+
+def _select(args, kwargs):
+    slots = _bind("select", ("condlist", "choicelist", "default"), 2, args, kwargs)
+    conditions, choices = _rows(slots["condlist"], "select"), _rows(slots["choicelist"], "select")
+    if len(conditions) != len(choices):
+        return Throw(ValueError, "list of cases must be same length as list of conditions")
+    if not conditions:
+        return Throw(ValueError, "select with an empty condition list is not possible")
+    for i, x in enumerate(conditions):
+        t = x.type.dtype if isinstance(x.type, Array) else x.type
+        if t is not NpBool and t is not k.Bool:
+            return Throw(TypeError, f"invalid entry {i} in condlist: should be boolean ndarray")
+    choices.append(slots.get("default", Const(Int, 0)))
+    dtype = _common("select", choices)
+    axes = [Const(Int, max(x.type.ndim if isinstance(x.type, Array) else 0 for x in parts))
+            for parts in (conditions, choices)]
+    return Call(select, _tuple(conditions), _tuple(choices), _dtype(dtype), *axes)
+
+
+# ---------------------------------------------------------------- ix_
+
+
+def axis_of(x, n, j):
+    if x.ndim != 1:
+        raise ValueError("Cross index must be 1 dimensional")
+    places = flatnonzero(x) if x.dtype == np.bool_ else x
+    return places.reshape((1,) * j + (len(places),) + (1,) * (n - 1 - j))
+
+
+def _ix(args, kwargs):
+    if kwargs:
+        raise Mismatch(f"ix_() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    for x in args:
+        if not isinstance(x.type, Array) and not _is_sequence(x.type):
+            raise Mismatch(f"np.ix_ of a {type_name(x.type)} is not compiled", "use arrays or lists of integers")
+    return _tuple([Call(axis_of, arrayed(x), Const(Int, len(args)), Const(Int, j)) for j, x in enumerate(args)])
+
+
+# ---------------------------------------------------------------- flat indices and grids
+
+
+def volume(dims, j):
+    if j == len(dims):
+        return 1
+    return dims[j] * volume(dims, j + 1)
+
+
+def coordinates(i, dims, order, total):
+    if i < 0 or i >= total:
+        raise ValueError(f"index {i} is out of bounds for array with size {total}")
+    return from_first(i, dims, 0) if order == "F" else from_last(i, dims, len(dims))
+
+
+def from_last(i, dims, j):
+    if j == 0:
+        return ()
+    return from_last(i // dims[j - 1], dims, j - 1) + (np.int64(i % dims[j - 1]),)
+
+
+def from_first(i, dims, j):
+    if j == len(dims):
+        return ()
+    return (np.int64(i % dims[j]),) + from_first(i // dims[j], dims, j + 1)
+
+
+def columns(shape, n):
+    if n == 0:
+        return ()
+    return (np.empty(shape, np.int64),) + columns(shape, n - 1)
+
+
+def put_each(outs, i, values, j):
+    if j < len(outs):
+        ARRAY_STORE(outs[j], i, values[j])
+        put_each(outs, i, values, j + 1)
+
+
+def fill_coordinates(outs, x, dims, order, total):
+    for i in range(len(x)):
+        if x.ndim == 1:
+            put_each(outs, i, coordinates(int(x[i]), dims, order, total), 0)
+        else:
+            fill_coordinates(at(outs, i, 0), x[i], dims, order, total)
+
+
+def unraveled(x, dims, order):
+    total = volume(dims, 0)
+    if not isinstance(x, np.ndarray):
+        return coordinates(int(x), dims, order, total)
+    if x.ndim == 0:
+        return coordinates(int(x[()]), dims, order, total)
+    outs = columns(x.shape, len(dims))
+    fill_coordinates(outs, x, dims, order, total)
+    return outs
+
+
+def _dims(x: Expr):
+    parts = elements(x) if _is_sequence(x.type) else [x]
+    for p in parts:
+        if not is_integer(p.type):
+            raise Mismatch("the shape must be a tuple of integers")
+    return Call(as_ints, _tuple(parts), Const(Int, 0))
+
+
+def as_ints(x, j):
+    if j == len(x):
+        return ()
+    return (int(x[j]),) + as_ints(x, j + 1)
+
+
+def _order(slots):
+    order = slots.get("order", Const(k.Str, "C"))
+    if not order.known or order.value not in ("C", "F"):
+        raise Mismatch("order= must be the constant 'C' or 'F'")
+    return order
+
+
+def _integers(x: Expr):
+    x = arrayed(x)
+    t = x.type
+    if t is None:
+        raise Mismatch("a list of indices is not compiled here", "make an array of it")
+    if not (isinstance(t, Array) and isinstance(t.dtype, NpInt) or is_integer(t) or kind_of(t) in "iu"):
+        raise Mismatch("only int indices permitted")
+    return x
+
+
+def _unravel_index(args, kwargs):
+    slots = _bind("unravel_index", ("indices", "shape", "order"), 2, args, kwargs)
+    return Call(unraveled, _integers(slots["indices"]), _dims(slots["shape"]), _order(slots))
+
+
+def flat_of(index, dims, modes, order, j, total):
+    """Horner's scheme from the slowest axis."""
+    if j == len(dims):
+        return total
+    a = len(dims) - 1 - j if order == "F" else j
+    return flat_of(index, dims, modes, order, j + 1, total * dims[a] + inside(int(index[a]), dims[a], modes[a]))
+
+
+def inside(i, n, mode):
+    if mode == "wrap":
+        return i % n
+    if mode == "clip":
+        return 0 if i < 0 else n - 1 if i >= n else i
+    if i < 0 or i >= n:
+        raise ValueError("invalid entry in coordinates array")
+    return i
+
+
+def fill_flat(out, index, dims, modes, order):
+    for i in range(len(out)):
+        if out.ndim == 1:
+            ARRAY_STORE(out, i, np.int64(flat_of(at(index, i, 0), dims, modes, order, 0, 0)))
+        else:
+            fill_flat(out[i], at(index, i, 0), dims, modes, order)
+
+
+def raveled(shape, index, dims, modes, order):
+    everything = stretched(index, shape, 0)
+    if len(shape) == 0:
+        return np.int64(flat_of(everything, dims, modes, order, 0, 0))
+    out = np.empty(shape, np.int64)
+    fill_flat(out, everything, dims, modes, order)
+    return out
+
+
+def _ravel_multi_index(args, kwargs):
+    slots = _bind("ravel_multi_index", ("multi_index", "dims", "mode", "order"), 2, args, kwargs)
+    if not _is_sequence(slots["multi_index"].type):
+        raise Mismatch("np.ravel_multi_index of one array is not compiled", "write a tuple of arrays")
+    parts = [_integers(x) for x in elements(slots["multi_index"])]
+    dims = slots["dims"]
+    n = len(elements(dims)) if _is_sequence(dims.type) else 1
+    if n != len(parts):
+        return Throw(ValueError, f"parameter multi_index must be a sequence of length {n}")
+    mode = slots.get("mode", Const(k.Str, "raise"))
+    if not mode.known:
+        raise Mismatch("mode= of np.ravel_multi_index must be a constant")
+    modes = mode.value if isinstance(mode.value, tuple) else (mode.value,) * n
+    if len(modes) != n or any(m not in ("raise", "wrap", "clip") for m in modes):
+        raise Mismatch("mode= of np.ravel_multi_index must be 'raise', 'wrap' or 'clip', or one for each axis")
+    return Call(raveled, _shape_of(parts), _tuple(parts), _dims(dims), Const(k.Tuple((k.Str,) * n), tuple(modes)),
+                _order(slots))
+
+
+CALLS = {np.choose: _choose, np.select: _select, np.ix_: _ix, np.unravel_index: _unravel_index,
+         np.ravel_multi_index: _ravel_multi_index}
+METHODS = {"choose": _choose}

@@ -1,0 +1,826 @@
+"""Indexing with integer arrays and boolean masks, read and write, and the functions that are made of it.
+
+Source of the rules: NumPy user guide, "Indexing on ndarrays", advanced indexing. The index becomes a basic view, in
+which every advanced item stands as a whole axis, and one integer (or array of integers) for each such axis; the axes
+move to the front, the indices are broadcast, and items are copied one by one.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
+from ....ops.structure import TUPLE_MAKE
+from ....types import kinds as k
+from ....types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
+from ....types.lattice import dtype_of
+from ...build import cast, compiled, meaning, whole_number
+from ...intrinsics import as_type, strided
+from . import subscripts
+from ..shapes import views
+from ..shapes.arrange import permute, stretch
+from ..arrays.creation import scalar_of
+from .masks import fill_masked, masked, positions, put_selected
+from ..shapes.views import apart, elements, is_writable
+
+__all__ = ["CALLS", "METHODS", "getitem", "setitem"]
+
+_WHOLE = Const(Slice(NoneType, NoneType, NoneType), slice(None))
+
+
+def _is_mask(t):
+    return isinstance(t, Array) and t.dtype is NpBool or t is Bool or t is NpBool
+
+
+# ---------------------------------------------------------------- the parts of an index
+
+
+def _parts(a: Array, i: Expr):
+    """(items that have a type each, number of dimensions they use)"""
+    items = elements(i) if isinstance(i.type, k.Tuple) else [i]
+    found = []
+    for x in items:
+        t = x.type
+        if isinstance(t, k.Struct) and t.name == "list":
+            x = Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
+        elif t is Bool or t is NpBool or isinstance(t, Array) and t.dtype is NpBool and t.ndim == 0:
+            raise Mismatch("indexing with a truth value beside other indices is not compiled", "use an array of bools")
+        elif isinstance(t, Array) and not isinstance(t.dtype, NpInt) and t.dtype is not NpBool:
+            raise Mismatch("arrays used as indices must be of integer (or boolean) type", exception=IndexError)
+        elif isinstance(t, Array) and t.ndim == 0:
+            x = Apply(ARRAY_LOAD, x)  # an integer, but the result is a copy
+        found.append(x)
+    return found
+
+
+def _flag(i: Expr):
+    """The truth value that is the whole index, or None."""
+    parts = elements(i) if isinstance(i.type, k.Tuple) else [i]
+    if len(parts) != 1 or not _is_mask(parts[0].type) or isinstance(parts[0].type, Array) and parts[0].type.ndim:
+        return None
+    return Apply(ARRAY_LOAD, parts[0]) if isinstance(parts[0].type, Array) else parts[0]
+
+
+def flag_places(flag):
+    return np.zeros(1 if flag else 0, np.int64)
+
+
+def _of_flag(a: Expr, flag: Expr):
+    """a[flag] is a[np.newaxis][[0] or []]."""
+    items = [Const(NoneType, None)] + [_WHOLE] * a.type.ndim
+    return views.view(a, items, False), Apply(TUPLE_MAKE, Call(flag_places, flag), cls=None)
+
+
+def _is_basic(items) -> bool:
+    return not any(x.type is None or isinstance(x.type, Array) for x in items)
+
+
+def listed(items):
+    return np.empty(0, np.int64) if len(items) == 0 else np.array(items)
+
+
+def listed_as(items, dtype):
+    return np.array(items, dtype)
+
+
+def arrayed(x: Expr) -> Expr:
+    """A list or tuple written out as an array; anything else as it is."""
+    if isinstance(x.type, k.Tuple) or isinstance(x.type, k.Struct) and x.type.name == "list":
+        return Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
+    return x
+
+
+def _of_arrays(function):
+    """The rule of a library function whose operands may be lists."""
+    rule = compiled(function)
+    return lambda args, kwargs: rule([arrayed(x) for x in args], {name: arrayed(x) for name, x in kwargs.items()})
+
+
+def getitem(a: Expr, i: Expr) -> Expr:
+    flag = _flag(i)
+    if flag is not None:
+        return Call(get_with, *_of_flag(a, flag))
+    items = _parts(a.type, i)
+    if _is_basic(items):
+        found = subscripts.getitem(a, Apply(TUPLE_MAKE, *items, cls=None))
+        return Call(views.duplicate, found) if isinstance(found.type, Array) else found
+    return Call(get_with, a, Apply(TUPLE_MAKE, *items, cls=None))
+
+
+def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
+    if not a.type.writable:
+        return Throw(ValueError, "assignment destination is read-only")
+    if isinstance(v.type, k.Tuple) or isinstance(v.type, k.Struct) and v.type.name == "list":
+        v = Call(listed_as, Apply(TUPLE_MAKE, *elements(v), cls=None),
+                 Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
+    elif not isinstance(v.type, Array) and not k.is_scalar(v.type):
+        raise Mismatch(f"assigning a value of type {v.type} through an index array is not compiled")
+    flag = _flag(i)
+    if flag is not None:
+        return Call(set_with, *_of_flag(a, flag), v)
+    items = _parts(a.type, i)
+    if _is_basic(items):
+        return Call(subscripts.set_item_of, a, Apply(TUPLE_MAKE, *items, cls=None), v)
+    return Call(set_with, a, Apply(TUPLE_MAKE, *items, cls=None), v)
+
+
+def get_with(a, items):
+    if only_mask(a, items):
+        check_mask(a.shape, items[0].shape, 0, 0)
+        return masked(a, items[0])
+    check_masks(a.shape, items, 0, 0)
+    return taken(a, without_masks(items, 0))
+
+
+def set_with(a, items, value):
+    if only_mask(a, items):
+        check_mask(a.shape, items[0].shape, 0, 0)
+        if isinstance(value, np.ndarray) and value.ndim > 0:
+            put_selected(a, items[0], value)
+        else:
+            value = as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype)
+            fill_masked(a, apart(items[0], a), value)
+    else:
+        check_masks(a.shape, items, 0, 0)
+        put_taken(a, without_masks(items, 0), value)
+
+
+def _only_mask(args, kwargs):
+    a, items = args
+    return Const(Bool, len(items.type.elements) == 1 and isinstance(items.type.elements[0], Array)
+                 and items.type.elements[0].dtype is NpBool and items.type.elements[0].ndim == a.type.ndim)
+
+
+@meaning(_only_mask)
+def only_mask(a, items):
+    """Whether the index is one mask of all dimensions."""
+    raise NotImplementedError
+
+
+# ---------------------------------------------------------------- masks
+
+
+def check_mask(shape, mask, axis, j):
+    if j < len(mask):
+        if shape[axis + j] != mask[j]:
+            raise IndexError(f"boolean index did not match indexed array along axis {axis + j}; size of axis is "
+                             f"{shape[axis + j]} but "
+                             f"size of corresponding boolean axis is {mask[j]}")
+        check_mask(shape, mask, axis, j + 1)
+
+
+def _check_masks(args, kwargs):
+    """Every mask against the axes it stands for."""
+    shape, items, _, _ = args
+    parts = elements(items)
+    used = sum(x.type.ndim if _is_mask(x.type) else 1 for x in parts if x.type is not NoneType
+               and x.type is not k.Ellipsis_)
+    rank = len(shape.type.elements)
+    if used > rank:
+        raise Mismatch(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed",
+                       exception=IndexError)
+    axis, checks = 0, []
+    for x in parts:
+        if x.type is k.Ellipsis_:
+            axis += rank - used
+        elif _is_mask(x.type):
+            checks.append(Call(check_mask_of, shape, x, Const(Int, axis)))
+            axis += x.type.ndim
+        elif x.type is not NoneType:
+            axis += 1
+    return Call(done, Apply(TUPLE_MAKE, *checks, cls=None))
+
+
+def check_mask_of(shape, mask, axis):
+    check_mask(shape, mask.shape, axis, 0)
+    return mask.size  # not a constant, or the call would not be made
+
+
+def done(x):
+    return x
+
+
+@meaning(_check_masks)
+def check_masks(shape, items, k, axis):
+    raise NotImplementedError
+
+
+def all_apart(indices, target, i):
+    if i == len(indices):
+        return ()
+    if isinstance(indices[i], np.ndarray):
+        return (apart(indices[i], target),) + all_apart(indices, target, i + 1)
+    return (indices[i],) + all_apart(indices, target, i + 1)
+
+
+def without_masks(items, i):
+    """The index with the positions of true elements in place of masks."""
+    if i == len(items):
+        return ()
+    x = items[i]
+    if isinstance(x, np.ndarray) and x.dtype == np.bool_:
+        return positions(x) + without_masks(items, i + 1)
+    return (x,) + without_masks(items, i + 1)
+
+
+# ---------------------------------------------------------------- integers
+
+
+class _Plan:
+    """How an index without masks reads an array: view, the indices, and where their axes go."""
+
+    def __init__(self, a: Expr, items: Expr):
+        parts = elements(items)
+        rank = a.type.ndim
+        used = sum(x.type is not NoneType and x.type is not k.Ellipsis_ for x in parts)
+        if used > rank:
+            raise Mismatch(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed",
+                           exception=IndexError)
+        dots = [j for j, x in enumerate(parts) if x.type is k.Ellipsis_]
+        if len(dots) > 1:
+            raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)
+        at = dots[0] if dots else len(parts)
+        parts[at:at + len(dots)] = [_WHOLE] * (rank - used)
+        basic, self.indices, self.axes, axis, self.own = [], [], [], 0, []
+        for x in parts:
+            if isinstance(x.type, Array) or x.type is Int or isinstance(x.type, NpInt):
+                self.indices.append(x if isinstance(x.type, Array) else cast(x, Int))
+                self.axes.append(len(basic))
+                self.own.append(axis)
+                basic.append(_WHOLE)
+            elif x.type is NoneType or isinstance(x.type, Slice):
+                basic.append(x)
+            else:
+                raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+                               "boolean arrays "
+                               "are valid indices", whole_number(x.type), IndexError)
+            axis += x.type is not NoneType
+        rest = [j for j in range(len(basic)) if j not in self.axes]
+        adjacent = self.axes == list(range(self.axes[0], self.axes[0] + len(self.axes)))
+        self.first = self.axes[0] if adjacent else 0
+        self.order = self.axes + rest
+        self.basic = basic
+
+
+def _front(args, kwargs):
+    """(the view with the indexed axes in front, the indices)"""
+    a, items = args
+    plan = _Plan(a, items)
+    return Call(front_of, views.view(a, plan.basic, False), Apply(TUPLE_MAKE, *plan.indices, cls=None),
+                Const(k.Tuple((Int,) * len(plan.order)), tuple(plan.order)))
+
+
+def front_of(view, indices, order):
+    return np.transpose(view, order), indices
+
+
+@meaning(_front)
+def front(a, items):
+    raise NotImplementedError
+
+
+def _plan_constant(of):
+    def rule(args, kwargs):
+        found = of(_Plan(args[0], args[1]))
+        return Const(k.Tuple((Int,) * len(found)), found) if isinstance(found, tuple) else Const(Int, found)
+
+    return rule
+
+
+@meaning(_plan_constant(lambda plan: plan.first))
+def place_of(a, items):
+    """Where the axes of the indices come in the result."""
+    raise NotImplementedError
+
+
+@meaning(_plan_constant(lambda plan: tuple(plan.own)))
+def axes_in(a, items):
+    """The axes of `a` that are indexed, for messages."""
+    raise NotImplementedError
+
+
+def taken(a, items):
+    view, indices = front(a, items)
+    shape = common_shape(indices)
+    own = axes_in(a, items)
+    out = np.empty(shape + view.shape[len(indices):], a.dtype)
+    even = same_shapes(indices, shape, 0)
+    if view.ndim == len(indices) == 1:
+        gather_simple(out, view, even[0], own[0])
+    else:
+        check_numbers(view, indices, own, 0)
+        check_all(view, even, shape, own, ())
+        gather(out, view, even, shape, ())
+    if place_of(a, items) == 0 or len(shape) == 0:
+        return scalar_or(out)
+    return moved_back(out, len(shape), place_of(a, items))
+
+
+def scalar_or(out):
+    if out.ndim == 0:
+        return out[()]
+    return out
+
+
+def _moved_back(args, kwargs):
+    """Axes 0..count-1 to place..place+count-1."""
+    a, count, place = args[0], args[1].value, args[2].value
+    order = list(range(count, count + place)) + list(range(count)) + list(range(count + place, a.type.ndim))
+    return permute(a, order)
+
+
+@meaning(_moved_back)
+def moved_back(a, count, place):
+    raise NotImplementedError
+
+
+def _moved_front(args, kwargs):
+    a, count, place = args[0], args[1].value, args[2].value
+    axes = list(range(place, place + count))
+    return permute(a, axes + [j for j in range(a.type.ndim) if j not in axes])
+
+
+@meaning(_moved_front)
+def moved_front(a, count, place):
+    raise NotImplementedError
+
+
+def common_shape(indices):
+    return shape_from(indices, (), 0)
+
+
+def shape_from(indices, shape, i):
+    if i == len(indices):
+        return shape
+    if isinstance(indices[i], np.ndarray):
+        return shape_from(indices, merged(shape, indices[i].shape, indices), i + 1)
+    return shape_from(indices, shape, i + 1)
+
+
+def merged(x, y, indices):
+    if len(x) < len(y):
+        return y[:len(y) - len(x)] + merged_same(x, y[len(y) - len(x):], indices, 0)
+    return x[:len(x) - len(y)] + merged_same(x[len(x) - len(y):], y, indices, 0)
+
+
+def merged_same(x, y, indices, j):
+    if j == len(x):
+        return ()
+    if x[j] != y[j] and x[j] != 1 and y[j] != 1:
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes "
+                         f"{shapes_text(indices, 0)}")
+    return (y[j] if x[j] == 1 else x[j],) + merged_same(x, y, indices, j + 1)
+
+
+def shapes_text(indices, i):
+    if i == len(indices):
+        return ""
+    if isinstance(indices[i], np.ndarray):
+        return f"{views.shape_text(indices[i].shape)} {shapes_text(indices, i + 1)}"
+    return f"() {shapes_text(indices, i + 1)}"
+
+
+def same_shapes(indices, shape, i):
+    if i == len(indices):
+        return ()
+    x = indices[i]
+    if isinstance(x, np.ndarray) and x.ndim < len(shape) or isinstance(x, np.ndarray) and x.ndim > 1:
+        return (stretch(x, shape),) + same_shapes(indices, shape, i + 1)
+    if isinstance(x, np.ndarray):
+        return (x,) + same_shapes(indices, shape, i + 1)
+    return (x,) + same_shapes(indices, shape, i + 1)
+
+
+def index_at(index, place):
+    """The index for one item of the result, as an int."""
+    if isinstance(index, np.ndarray):
+        if len(place) == 1 and len(index) == 1:
+            return int(ARRAY_LOAD(index, 0))
+        return int(ARRAY_LOAD(index, *place))
+    return index
+
+
+def gather_simple(out, view, index, axis):
+    n = len(view)
+    if isinstance(index, np.ndarray):
+        if index.ndim == 1:
+            for i in range(len(out)):
+                j = CHECK_INDEX(int(ARRAY_LOAD(index, i)), n, axis=axis)
+                ARRAY_STORE(out, i, ARRAY_LOAD(view, j))
+        else:
+            for i in range(len(out)):
+                gather_simple(out[i], view, index[i], axis)
+    else:
+        ARRAY_STORE(out, ARRAY_LOAD(view, CHECK_INDEX(index, n, axis=axis)))
+
+
+def check_numbers(view, indices, own, i):
+    """Those beside arrays, which count even where the arrays are empty."""
+    if i < len(indices):
+        if not isinstance(indices[i], np.ndarray):
+            CHECK_INDEX(indices[i], view.shape[i], axis=own[i])
+        check_numbers(view, indices, own, i + 1)
+
+
+def volume(shape):
+    return 1 if len(shape) == 0 else shape[0] * volume(shape[1:])
+
+
+def check_all(view, indices, shape, own, place):
+    if len(place) == len(shape):
+        check_one(view, indices, own, place, 0)
+    else:
+        for i in range(shape[len(place)]):
+            check_all(view, indices, shape, own, place + (i,))
+
+
+def check_one(view, indices, own, place, i):
+    if i < len(indices):
+        CHECK_INDEX(index_at(indices[i], place), view.shape[i], axis=own[i])
+        check_one(view, indices, own, place, i + 1)
+
+
+def item_of(view, indices, place, i):
+    if i == len(indices):
+        return view
+    j = index_at(indices[i], place)
+    return item_of(view[j], indices, place, i + 1)
+
+
+def gather(out, view, indices, shape, place):
+    if len(place) == len(shape):
+        out[place] = item_of(view, indices, place, 0)
+    else:
+        for i in range(shape[len(place)]):
+            gather(out, view, indices, shape, place + (i,))
+
+
+def put_taken(a, items, value):
+    view, given = front(a, items)
+    indices = all_apart(given, a, 0)
+    shape = common_shape(indices)
+    own = axes_in(a, items)
+    even = same_shapes(indices, shape, 0)
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        source = apart(value, a)
+        result = result_shape(shape, view.shape[len(indices):], place_of(a, items))
+        check_value(source, result)
+        check_numbers(view, indices, own, 0)
+        check_all(view, even, shape, own, ())
+        if volume(result) == 0:
+            return
+        spread = stretch(trimmed(source, len(result)), result)
+        scatter(view, even, shape, (), moved_front(spread, len(shape), place_of(a, items)))
+    else:
+        check_numbers(view, indices, own, 0)
+        check_all(view, even, shape, own, ())
+        scatter(view, even, shape, (), as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype))
+
+
+def trimmed(value, n):
+    """Leading axes of length 1 dropped."""
+    if value.ndim > n:
+        return trimmed(value[0], n)
+    return value
+
+
+def result_shape(shape, rest, place):
+    return rest[:place] + shape + rest[place:]
+
+
+def check_value(value, result):
+    if not fits(value.shape, result, 0, False):
+        raise ValueError(f"shape mismatch: value array of shape {views.shape_text(value.shape)} could not be "
+                         f"broadcast to indexing result "
+                         f"of shape {views.shape_text(result)}")
+
+
+def fits(shape, target, j, empty):
+    """empty: whether an axis so far has length 0. Nothing may have any axes in front."""
+    if j == len(shape):
+        return True
+    n = shape[len(shape) - 1 - j]
+    if j >= len(target):
+        return (n == 1 or empty) and fits(shape, target, j + 1, empty)
+    return (n == 1 or n == target[len(target) - 1 - j]) and fits(shape, target, j + 1, empty or n == 0)
+
+
+def scatter(view, indices, shape, place, value):
+    if len(place) == len(shape):
+        put_item(view, indices, place, 0, value)
+    else:
+        for i in range(shape[len(place)]):
+            scatter(view, indices, shape, place + (i,), value[i] if isinstance(value, np.ndarray) else value)
+
+
+def put_item(view, indices, place, i, value):
+    j = index_at(indices[i], place)
+    if i == len(indices) - 1:
+        view[j] = value
+    else:
+        put_item(view[j], indices, place, i + 1, value)
+
+
+# ---------------------------------------------------------------- functions
+
+
+def take(a, indices, axis=None, out=None, mode="raise"):
+    if out is not None:
+        if axis is None and np.shape(indices) != out.shape:
+            raise ValueError("output array does not match result of ndarray.take")
+        found = take(a, indices, axis, None, mode)
+        if np.shape(found) != out.shape:
+            raise ValueError("output array does not match result of ndarray.take")
+        out[...] = found
+        return out
+    if axis is None:
+        flat = np.ravel(a)
+        check_nonempty(len(flat), indices)
+        return flat[moded(indices, len(flat), mode)]
+    if a.ndim == 0:
+        return take(np.ravel(a), indices, axis, None, mode)
+    if not -a.ndim <= axis < a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim, None)
+    check_nonempty(a.shape[axis], indices)
+    if not isinstance(indices, np.ndarray) and a.ndim > 1:
+        return np.moveaxis(a, axis, 0)[moded(indices, a.shape[axis], mode)].copy()
+    if axis == 0:
+        return a[moded(indices, a.shape[0], mode)]
+    if axis == 1 or axis == -1 and a.ndim == 2:
+        return a[:, moded(indices, a.shape[1], mode)]
+    if axis == -1:
+        return a[..., moded(indices, a.shape[-1], mode)]
+    if axis == 2:
+        return a[:, :, moded(indices, a.shape[2], mode)]
+    return np.moveaxis(np.moveaxis(a, axis, 0)[moded(indices, a.shape[axis], mode)], 0, axis)
+
+
+def check_nonempty(n, indices):
+    if n == 0 and (not isinstance(indices, np.ndarray) or indices.size > 0):
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+
+
+def check_mode(mode):
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+
+
+def moded(indices, n, mode):
+    check_mode(mode)
+    if isinstance(indices, tuple):
+        return moded(np.array(indices), n, mode)
+    if isinstance(indices, np.ndarray):
+        if indices.dtype == np.bool_:  # to take, numbers
+            return moded(indices.astype(np.int64), n, mode)
+    elif isinstance(indices, (bool, np.bool_)):
+        return moded(int(indices), n, mode)
+    if mode == "wrap":
+        return indices % n
+    if mode == "clip":
+        return np.clip(indices, 0, n - 1)
+    return indices
+
+
+def put(a, ind, v, mode="raise"):
+    check_mode(mode)
+    if not is_writable(a):
+        raise ValueError("put: output array is read-only")
+    check_safe(ind, np.int64)
+    if a.size == 0 and np.size(ind):
+        raise IndexError("cannot replace elements of an empty array")
+    if isinstance(v, np.ndarray):
+        if v.size > 0:
+            put_items(a, ind, apart(v, a), mode)
+    else:
+        put_items(a, ind, v, mode)
+
+
+def put_items(a, ind, v, mode):
+    if isinstance(ind, np.ndarray):
+        where = apart(ind, a)
+        for i in range(where.size):
+            put_one(a, int(flat_item(where, i)), v, i, mode)
+    else:
+        put_one(a, int(ind), v, 0, mode)
+
+
+def put_one(a, j, v, i, mode):
+    n = a.size
+    if mode == "wrap":
+        j = j % n
+    elif mode == "clip":
+        j = min(max(j, 0), n - 1)
+    elif not -n <= j < n:
+        raise IndexError(f"index {j} is out of bounds for axis 0 with size {n}")
+    set_flat(a, j if j >= 0 else j + n, flat_item(v, i % v.size) if isinstance(v, np.ndarray) else v)
+
+
+def flat_item(a, i):
+    if a.ndim == 0:
+        return a[()]
+    if a.ndim == 1:
+        return a[i]
+    inner = a[0].size if len(a) else 1
+    return flat_item(a[i // inner], i % inner)
+
+
+def set_flat(a, i, value):
+    if a.ndim == 0:
+        a[()] = value
+    elif a.ndim == 1:
+        a[i] = value
+    else:
+        inner = a.size // len(a)
+        set_flat(a[i // inner], i % inner, value)
+
+
+def place(arr, mask, vals):
+    """NumPy writes into the array itself where its elements follow each other, and reads of the mask and the values
+    what it
+    has written where theirs do; otherwise from copies, and into one."""
+    if not is_writable(arr):
+        raise ValueError("WRITEBACKIFCOPY base is read-only")
+    if mask.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    check_safe(vals, arr.dtype)
+    placed(arr, read_for(arr, mask, mask.dtype == np.bool_),
+           read_for(arr, vals, vals.dtype == arr.dtype) if isinstance(vals, np.ndarray) else vals)
+
+
+def read_for(arr, a, same):
+    """`a` as NumPy reads it while it writes into `arr`. same: whether its elements are read as they are."""
+    if same and arr.flags.c_contiguous and a.flags.c_contiguous:
+        return strided(a)
+    return strided(apart(a, arr))
+
+
+def placed(arr, mask, vals):
+    n = 0
+    for i in range(arr.size):
+        if flat_item(mask, i):
+            if isinstance(vals, np.ndarray) and vals.size == 0:
+                raise ValueError("Cannot insert from an empty array!")
+            set_flat(arr, i, flat_item(vals, n % vals.size) if isinstance(vals, np.ndarray) else vals)
+            n += 1
+
+
+def putmask(a, mask, values):
+    if not is_writable(a):
+        raise ValueError("putmask: output array is read-only")
+    if mask.size != a.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    check_safe(values, a.dtype)
+    if isinstance(values, np.ndarray):
+        if values.size > 0:
+            put_where(a, mask, apart(values, a))
+    else:
+        put_where(a, mask, values)
+
+
+def _check_safe(args, kwargs):
+    values, dtype = args[0], dtype_of(scalar_of(args[1]))
+    if isinstance(values.type, Array) and not np.can_cast(dtype_of(values.type.dtype), dtype, "safe"):
+        raise Mismatch(f"Cannot cast array data from {dtype_of(values.type.dtype)!r} to {dtype!r} according to the "
+                       f"rule 'safe'")
+    return Const(k.NoneType, None)
+
+
+@meaning(_check_safe)
+def check_safe(values, dtype):
+    """An error where NumPy refuses to convert an array of `values`; numbers it converts."""
+    raise NotImplementedError
+
+
+def put_where(a, mask, values):
+    for i in range(a.size):
+        if flat_item(mask, i):
+            set_flat(a, i, flat_item(values, i % values.size) if isinstance(values, np.ndarray) else values)
+
+
+def compress(condition, a, axis=None, out=None):
+    if condition.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    found = np.flatnonzero(condition)
+    return take(a, found, axis, out)
+
+
+def take_along_axis(arr, indices, axis=-1):
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        return np.ravel(arr)[indices]
+    check_along(arr, indices, axis)
+    source, at = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
+    out = np.empty(along_shape(arr, indices, source.shape, at.shape, axis % arr.ndim, 0), arr.dtype)
+    along(out, source, at, axis % arr.ndim)
+    return np.moveaxis(out, -1, axis)
+
+
+def check_along(arr, indices, axis):
+    if not is_integer_array(indices):
+        raise IndexError("`indices` must be an integer array")
+    if not -arr.ndim <= axis < arr.ndim:
+        raise np.exceptions.AxisError(axis, arr.ndim)
+    if arr.ndim != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+
+
+@meaning(lambda args, kwargs: Const(Bool, isinstance(args[0].type, Array) and isinstance(args[0].type.dtype, NpInt)))
+def is_integer_array(x):
+    raise NotImplementedError
+
+
+def along_shape(arr, indices, x, y, axis, j):
+    """The shape of arr and indices broadcast; only the indices count in the last axis."""
+    if j == len(x) - 1:
+        return (y[j],)
+    if x[j] != y[j] and x[j] != 1 and y[j] != 1:
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes "
+                         f"{along_text(arr, indices, axis, 0)}")
+    return (y[j] if x[j] == 1 else x[j],) + along_shape(arr, indices, x, y, axis, j + 1)
+
+
+def along_text(arr, indices, axis, j):
+    if j == arr.ndim:
+        return ""
+    if j == axis:
+        return f"{views.shape_text(indices.shape)} {along_text(arr, indices, axis, j + 1)}"
+    return (f"{views.shape_text((1,) * j + (arr.shape[j],) + (1,) * (arr.ndim - 1 - j))} "
+            f"{along_text(arr, indices, axis, j + 1)}")
+
+
+def along(out, source, at, axis):
+    if out.ndim == 1:
+        for i in range(len(out)):
+            out[i] = source[CHECK_INDEX(int(at[i]), len(source), axis=axis)]
+    else:
+        for i in range(len(out)):
+            along(out[i], source[i if len(source) > 1 else 0], at[i if len(at) > 1 else 0], axis)
+
+
+def put_along_axis(arr, indices, values, axis):
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        put(arr, indices, values)
+        return
+    check_along(arr, indices, axis)
+    if not is_writable(arr):
+        raise ValueError("assignment destination is read-only")
+    target, at = np.moveaxis(arr, axis, -1), np.moveaxis(apart(indices, arr), axis, -1)
+    shape = along_shape(arr, indices, target.shape, at.shape, axis % arr.ndim, 0)
+    check_indices(at, target.shape[-1], axis % arr.ndim)
+    if isinstance(values, np.ndarray):
+        wanted = moved_last(shape, axis % arr.ndim)
+        check_value(values, wanted)
+        write_along(target, at, np.moveaxis(stretch(trimmed(apart(values, arr), len(wanted)), wanted), axis, -1), shape)
+    else:
+        write_along(target, at, values, shape)
+
+
+def moved_last(shape, axis):
+    """The shape whose axis was moved last."""
+    return shape[:axis] + shape[-1:] + shape[axis:-1]
+
+
+def check_indices(at, n, axis):
+    if at.ndim == 1:
+        for i in range(len(at)):
+            CHECK_INDEX(int(at[i]), n, axis=axis)
+    else:
+        for i in range(len(at)):
+            check_indices(at[i], n, axis)
+
+
+def write_along(target, at, values, shape):
+    if at.ndim == 1:
+        for i in range(len(at)):
+            target[at[i]] = values[i] if isinstance(values, np.ndarray) else values
+    else:
+        for i in range(shape[0]):
+            write_along(target[i if len(target) > 1 else 0], at[i if len(at) > 1 else 0],
+                        values[i] if isinstance(values, np.ndarray) else values, shape[1:])
+
+
+def truth(a):
+    """bool(a)"""
+    if a.size == 1:
+        return bool(flat_item(a, 0))
+    if a.size == 0:
+        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array "
+                         "is not empty.")
+    raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+
+
+def contains(a, x):
+    """x in a"""
+    return bool(np.any(a == x))
+
+
+CALLS = {
+    np.take: _of_arrays(take), np.put: _of_arrays(put), np.place: _of_arrays(place), np.putmask: _of_arrays(putmask),
+    np.compress: _of_arrays(compress), np.take_along_axis: compiled(take_along_axis),
+    np.put_along_axis: _of_arrays(put_along_axis),
+}
+METHODS = {"take": CALLS[np.take], "put": CALLS[np.put],
+           "compress": lambda args, kwargs: CALLS[np.compress]([args[1], args[0], *args[2:]], kwargs)}

@@ -1,0 +1,1 @@
+"""Iteration over arrays and shapes, and functions that apply a function."""

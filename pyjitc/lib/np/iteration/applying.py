@@ -1,0 +1,333 @@
+"""Functions of functions: apply_along_axis, apply_over_axes, fromfunction, piecewise, vectorize; arrays from iteration:
+fromiter.
+
+The function that is applied is compiled into the loop.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....ops.structure import METHOD_MAKE, TUPLE_MAKE
+from ....types import kinds as k
+from ....types.kinds import Array, DType, Int, NoneType
+from ....types.lattice import dtype_of
+from ...build import compiled, meaning, type_name
+from ...intrinsics import as_element, as_type
+from ..elementwise import elementwise
+from ..shapes.views import elements
+from ..arrays.attributes import place
+from ..arrays.creation import scalar_of
+from ..arrays.positions import indices
+from ..reductions.reductions import bound
+from ..reductions.scans import check_axis
+from ..shapes.splitting import as_arrays, is_sequence, spread
+
+__all__ = ["CALLS", "METHODS", "call_vectorized"]
+
+
+def _tuple(parts):
+    return Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+# ---------------------------------------------------------------- along axes
+
+
+def apply_along_axis(func1d, axis, arr, *args):
+    a = np.asarray(arr)
+    return applied(func1d, np.moveaxis(a, check_axis(axis, a.ndim), -1), check_axis(axis, a.ndim), args)
+
+
+def applied(f, rows, axis, args):
+    outer = rows.shape[:-1]
+    count = total(outer, 0)
+    if count == 0:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    first = np.asarray(f(rows[place(outer, 0, len(outer))], *args))
+    out = np.empty(outer + first.shape, first.dtype)
+    out[place(outer, 0, len(outer)) + (...,)] = first
+    for i in range(1, count):
+        out[place(outer, i, len(outer)) + (...,)] = np.asarray(f(rows[place(outer, i, len(outer))], *args))
+    return put_back(out, axis, len(outer), first.ndim)
+
+
+def total(shape, j):
+    return 1 if j == len(shape) else shape[j] * total(shape, j + 1)
+
+
+def put_back(out, axis, at, n):
+    """The n axes from `at` moved to `axis`."""
+    if n == 0 or at == axis:
+        return out
+    return put_back(np.moveaxis(out, at, axis), axis + 1, at + 1, n - 1)
+
+
+def _apply_over_axes(args, kwargs):
+    slots = bound("apply_over_axes", ("func", "a", "axes"), args, kwargs)
+    axes = slots["axes"]
+    if not axes.known:
+        raise Mismatch("the axes of np.apply_over_axes must be known at compile time", "write a number or a tuple")
+    axes = axes.value if isinstance(axes.value, tuple) else (axes.value,)
+    return Call(over_axes, slots["func"], slots["a"], Const(k.Tuple((Int,) * len(axes)), axes), Const(Int, 0))
+
+
+def over_axes(func, a, axes, j):
+    if not isinstance(a, np.ndarray):
+        return over_axes(func, np.asarray(a), axes, j)
+    if j == len(axes):
+        return a
+    return over_axes(func, restored(func(a, axes[j] + a.ndim if axes[j] < 0 else axes[j]), a.ndim, axes[j]), axes,
+                     j + 1)
+
+
+def restored(result, ndim, axis):
+    """The result of a reduction with its axis again."""
+    if not isinstance(result, np.ndarray):
+        return restored(np.asarray(result), ndim, axis)
+    if result.ndim == ndim:
+        return result
+    if result.ndim + 1 != ndim:
+        raise ValueError("function is not returning an array of the correct shape")
+    return np.expand_dims(result, axis)
+
+
+# ---------------------------------------------------------------- from a function of indices
+
+
+def _fromfunction(args, kwargs):
+    slots = dict(zip(("function", "shape"), args))
+    slots.update(kwargs)
+    dtype = slots.pop("dtype", None)
+    slots.pop("like", None)
+    if set(slots) != {"function", "shape"} or len(args) > 2:
+        raise Mismatch("np.fromfunction is compiled with the arguments function, shape and dtype",
+                       "let the function capture the others")
+    t = k.float64 if dtype is None or dtype.type is NoneType else scalar_of(dtype)
+    shape = slots["shape"]
+    shape = _tuple(elements(shape))
+    return Call(of_indices, slots["function"], shape, Const(DType(t), dtype_of(t)))
+
+
+def of_indices(function, shape, dtype):
+    grid = indices(shape, dtype)
+    return function(*rows_of(grid, 0, len(shape)))
+
+
+def rows_of(grid, j, n):
+    return () if j == n else (grid[j],) + rows_of(grid, j + 1, n)
+
+
+# ---------------------------------------------------------------- piecewise
+
+
+def _piecewise(args, kwargs):
+    slots, more = dict(zip(("x", "condlist", "funclist"), args)), args[3:]
+    slots.update(kwargs)
+    if set(slots) != {"x", "condlist", "funclist"}:
+        raise Mismatch("np.piecewise is compiled with x, condlist, funclist and arguments by position")
+    conditions, functions = slots["condlist"], slots["funclist"]
+    if not is_sequence(functions.type):
+        raise Mismatch("the functions of np.piecewise must be written out", "write a list of functions and numbers")
+    x = slots["x"]
+    scalar = isinstance(x.type, Array) and x.type.ndim == 0 or k.is_number(x.type)
+    if is_sequence(conditions.type):
+        conditions = elements(conditions)
+        if not scalar and conditions and k.is_number(conditions[0].type):
+            conditions = [slots["condlist"]]
+    elif isinstance(conditions.type, Array) and conditions.type.ndim > 1:
+        raise Mismatch("np.piecewise with the conditions in one array is not compiled", "write a list of conditions")
+    else:
+        conditions = [conditions]
+    functions, n = elements(functions), len(conditions)
+    if len(functions) not in (n, n + 1):
+        return Throw(ValueError, f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    return Call(pieces, x, _tuple(conditions), _tuple(functions), _tuple(more))
+
+
+def pieces(x, conditions, functions, args):
+    a = np.asarray(x)
+    masks = as_masks(conditions, 0)
+    if len(functions) > len(masks):
+        masks = masks + (~either(masks, 0),)
+    out = np.zeros_like(a)
+    if a.ndim == 0:
+        put_pieces(out[None], a[None], lifted(masks, 0), functions, args, 0)
+    else:
+        put_pieces(out, a, masks, functions, args, 0)
+    return out
+
+
+def as_masks(conditions, j):
+    if j == len(conditions):
+        return ()
+    return (np.asarray(conditions[j], dtype=np.bool_),) + as_masks(conditions, j + 1)
+
+
+def either(masks, j):
+    return masks[j] if j + 1 == len(masks) else masks[j] | either(masks, j + 1)
+
+
+def lifted(masks, j):
+    return () if j == len(masks) else (np.ravel(np.asarray(masks[j])),) + lifted(masks, j + 1)
+
+
+def put_pieces(out, a, masks, functions, args, j):
+    if j < len(masks):
+        f = functions[j]
+        if isinstance(f, (int, float, complex, np.generic)):
+            out[masks[j]] = f
+        else:
+            values = a[masks[j]]
+            if values.size > 0:
+                out[masks[j]] = f(values, *args)
+        put_pieces(out, a, masks, functions, args, j + 1)
+
+
+# ---------------------------------------------------------------- vectorize
+
+
+def _vectorize(args, kwargs):
+    slots = bound("vectorize", ("pyfunc", "otypes", "doc", "excluded", "cache", "signature"), args, kwargs)
+    for name in ("excluded", "signature"):
+        if name in slots:
+            raise Mismatch(f"np.vectorize with {name}= is not compiled", "write the loop")
+    if "otypes" in slots:
+        raise Mismatch("np.vectorize with otypes= inside a compiled function is not compiled", "make it outside")
+    return Apply(METHOD_MAKE, slots["pyfunc"], name="vectorize")
+
+
+def call_vectorized(target: Expr, args, kwargs) -> Expr:
+    """A call of np.vectorize(f): target is f, or the object when it was made outside."""
+    if kwargs:
+        raise Mismatch("a function made by np.vectorize takes no keywords in compiled code")
+    dtypes = Const(NoneType, None)
+    function = target
+    if isinstance(target.type, k.Singleton) and isinstance(target.type.value, np.vectorize):
+        made = target.type.value
+        if made.signature is not None or made.excluded:
+            raise Mismatch("np.vectorize with excluded= or signature= is not compiled", "write the loop")
+        function = Const(k.Singleton(made.pyfunc), made.pyfunc)
+        if made.otypes is not None:
+            types = [scalar_of(Const(k.Str, code)) for code in made.otypes]
+            dtypes = _tuple([Const(DType(t), dtype_of(t)) for t in types])
+    if not args:
+        raise Mismatch("cannot call `vectorize` without arguments")
+    return Call(vectorized, function, _tuple(args), dtypes)
+
+
+def vectorized(f, args, dtypes):
+    arrays = as_arrays(args, 0)
+    shape = common_shape(arrays)
+    if total(shape, 0) == 0:
+        if dtypes is None:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        return results(new_empty(shape, dtypes, 0))
+    spreads = all_spread(arrays, shape, 0)
+    first = as_results(f(*first_of(spreads, place(shape, 0, len(shape)), 0)))  # its types are those of the results
+    outs = new_results(first, shape, dtypes, 0)
+    put_calls(outs, spreads, f)
+    return results(outs)
+
+
+def _common_shape(args, kwargs):
+    return _tuple(elementwise.shape_of(elements(args[0])))
+
+
+@meaning(_common_shape)
+def common_shape(arrays):
+    """The shape that arrays have together."""
+    raise NotImplementedError
+
+
+def results(outs):
+    return outs[0] if len(outs) == 1 else outs
+
+
+def as_results(x):
+    return x if isinstance(x, tuple) else (x,)
+
+
+def new_empty(shape, dtypes, j):
+    return () if j == len(dtypes) else (np.empty(shape, dtypes[j]),) + new_empty(shape, dtypes, j + 1)
+
+
+def all_spread(arrays, shape, j):
+    return () if j == len(arrays) else (spread(arrays[j], shape),) + all_spread(arrays, shape, j + 1)
+
+
+def first_of(arrays, at, j):
+    return () if j == len(arrays) else (arrays[j][at],) + first_of(arrays, at, j + 1)
+
+
+def items_at(arrays, at, j):
+    """Items as Python numbers, as NumPy passes them."""
+    return () if j == len(arrays) else (arrays[j][at].item(),) + items_at(arrays, at, j + 1)
+
+
+def new_results(first, shape, dtypes, j):
+    if j == len(first):
+        return ()
+    return (np.empty(shape, np.asarray(first[j]).dtype if dtypes is None else dtypes[j]),
+            ) + new_results(first, shape, dtypes, j + 1)
+
+
+def put_calls(outs, arrays, f):
+    if outs[0].ndim == 0:
+        put_results(outs, (), as_results(f(*items_at(arrays, (), 0))), 0)
+    elif outs[0].ndim == 1:
+        for i in range(len(outs[0])):
+            put_results(outs, (i,), as_results(f(*items_at(arrays, (i,), 0))), 0)
+    else:
+        for i in range(len(outs[0])):
+            put_calls(rows_at(outs, i, 0), rows_at(arrays, i, 0), f)
+
+
+def rows_at(arrays, i, j):
+    return () if j == len(arrays) else (arrays[j][i],) + rows_at(arrays, i, j + 1)
+
+
+def put_results(outs, at, values, j):
+    if j < len(outs):
+        outs[j][at] = as_type(values[j], outs[j].dtype)
+        put_results(outs, at, values, j + 1)
+
+
+# ---------------------------------------------------------------- from iteration
+
+
+def _fromiter(args, kwargs):
+    slots = bound("fromiter", ("iter", "dtype", "count", "like"), args, kwargs)
+    if "dtype" not in slots:
+        raise Mismatch("fromiter() missing required argument 'dtype' (pos 1)")
+    t = scalar_of(slots["dtype"])
+    x = slots["iter"]
+    if isinstance(x.type, Array) and x.type.ndim > 1:
+        return Throw(ValueError, "setting an array element with a sequence.")
+    if k.is_number(x.type):
+        raise Mismatch(f"'{type_name(x.type)}' object is not iterable")
+    return Call(collected, x, Const(DType(t), dtype_of(t)), slots.get("count", Const(Int, -1)))
+
+
+def collected(items, dtype, count):
+    out = np.empty(count if count >= 0 else 8, dtype)
+    n = 0
+    if count != 0:
+        for x in items:
+            if n == len(out):
+                more = np.empty(2 * n, dtype)
+                more[:n] = out
+                out = more
+            out[n] = as_element(x, dtype)
+            n += 1
+            if n == count:
+                break
+    if n < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {n} items.")
+    return out if n == len(out) else out[:n].copy()
+
+
+CALLS = {
+    np.apply_along_axis: compiled(apply_along_axis), np.apply_over_axes: _apply_over_axes,
+    np.fromfunction: _fromfunction, np.piecewise: _piecewise, np.vectorize: _vectorize, np.fromiter: _fromiter,
+}
+METHODS = {}

@@ -1,0 +1,390 @@
+"""Iteration over arrays and shapes: ndindex, ndenumerate, a.flat, nditer, np.broadcast. The first three have states and
+steps, as in lib/py/iteration.py, the others are generators, compiled into the loop."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....ops.arith import IADD, IMUL, ISUB
+from ....ops.memory import ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
+from ....ops.structure import PACK, RETYPE, SELECT, STRUCT_GET, TUPLE_MAKE
+from ....types import kinds as k
+from ....types.kinds import Array, Bool, Int
+from ...build import meaning
+from ...intrinsics import NOTHING
+from ..shapes import views
+from .applying import common_shape
+from ..shapes.arrange import permute
+from ..shapes.views import elements, is_contiguous, read_only, view_as
+from ..arrays.making import made
+from ..shapes.splitting import as_arrays, highest, is_sequence, joint_shape, shapes_of, spread
+
+__all__ = ["CALLS", "METHODS", "STEPS", "getattr_", "items", "iterate"]
+
+MOST = 2 ** 63 - 1
+
+
+def _tuple(parts):
+    return Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+# ---------------------------------------------------------------- indices
+
+
+def _ndindex(args, kwargs):
+    if kwargs:
+        raise Mismatch(f"ndindex() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    if len(args) == 1 and is_sequence(args[0].type):
+        args = elements(args[0])
+    if not all(k.is_integer(x.type) for x in args):
+        raise Mismatch("np.ndindex takes integers, or a tuple of them")
+    return Call(places, Call(lengths, _tuple(args), Const(Int, 0)))
+
+
+def lengths(shape, j):
+    if j == len(shape):
+        return ()
+    if shape[j] < 0:
+        raise ValueError("negative dimensions are not allowed")
+    return (int(shape[j]),) + lengths(shape, j + 1)
+
+
+def places(shape):
+    return PACK(shape, zeros(len(shape)), count(shape, 0), name="ndindex")
+
+
+def count(shape, j):
+    """The product of the lengths; of one beyond 64 bits, what no loop comes to the end of."""
+    if j == len(shape):
+        return 1
+    rest = count(shape, j + 1)
+    if shape[j] != 0 and rest > MOST // shape[j]:
+        return MOST
+    return IMUL(shape[j], rest)
+
+
+def zeros(n):
+    return () if n == 0 else (0,) + zeros(n - 1)
+
+
+def place_step(s):
+    """The indices are counted up, so that one loop goes over all of them."""
+    shape = STRUCT_GET(s, field="0")
+    at = STRUCT_GET(s, field="1")
+    left = STRUCT_GET(s, field="2")
+    if left > 0:
+        return True, at, PACK(shape, following(at, shape, len(at) - 1, 1), one_less(left), name="ndindex")
+    return False, NOTHING, s
+
+
+def one_less(left):
+    return ISUB(left, 1, flags="nuw nsw")
+
+
+def following(at, shape, k, carry):
+    """The indices up to axis k after these: `carry` is added to the last."""
+    if k < 0:
+        return ()
+    i = IADD(at[k], carry)
+    if k == 0:
+        return (i,)
+    full = i == shape[k]
+    return following(at, shape, k - 1, SELECT(full, 1, 0)) + (SELECT(full, 0, i),)
+
+
+def _ndenumerate(args, kwargs):
+    if len(args) != 1 or kwargs:
+        raise Mismatch("np.ndenumerate takes one array")
+    x = args[0]
+    return Call(numbered, x if isinstance(x.type, Array) else made("ndenumerate", x))
+
+
+def numbered(a):
+    return PACK(a, zeros(a.ndim), a.size, name="ndenumerate")
+
+
+def number_step(s):
+    a = STRUCT_GET(s, field="0")
+    at = STRUCT_GET(s, field="1")
+    left = STRUCT_GET(s, field="2")
+    if left > 0:
+        return True, (at, element_at(a, at, left)), PACK(
+            a, following(at, a.shape, a.ndim - 1, 1), one_less(left), name="ndenumerate")
+    return False, NOTHING, s
+
+
+def element_at(a, at, left):
+    """The element at these indices, which `left` elements in C order begin with."""
+    if a.ndim > 1 and in_c_order(a):
+        return ARRAY_LOAD(view_as(a, (a.size,)), ISUB(a.size, left))
+    return ARRAY_LOAD(a, *at)
+
+
+@meaning(lambda args, kwargs: Const(Bool, args[0].type.layout == "C"))
+def in_c_order(a):
+    """Whether the type says that the elements follow each other in C order."""
+    raise NotImplementedError
+
+
+def item_step(s):
+    """Of `a.flat`, where the elements are not known to follow each other."""
+    a = STRUCT_GET(s, field="0")
+    at = STRUCT_GET(s, field="1")
+    left = STRUCT_GET(s, field="2")
+    if left > 0:
+        return True, ARRAY_LOAD(a, *at), PACK(
+            a, following(at, a.shape, a.ndim - 1, 1), one_less(left), name="flatiter")
+    return False, NOTHING, s
+
+
+def items(a):
+    return PACK(a, zeros(a.ndim), a.size, name="flatiter")
+
+
+# ---------------------------------------------------------------- nditer
+
+
+def _words(x: Expr, name: str):
+    """Flags that are known: None where they are not, as those in a list."""
+    if isinstance(x.type, k.Struct):
+        raise Mismatch(f"{name}= of np.nditer must be known at compile time", "write a tuple: ('readwrite',)")
+    if not x.known:
+        raise Mismatch(f"{name}= of np.nditer must be a constant")
+    found = x.value if isinstance(x.value, tuple) else (x.value,)
+    return found
+
+
+def _nditer(args, kwargs):
+    slots = dict(zip(("op", "flags", "op_flags", "op_dtypes", "order"), args))
+    slots.update(kwargs)
+    slots = {key: x for key, x in slots.items() if x.type is not k.NoneType}
+    flags = _words(slots.pop("flags"), "flags") if "flags" in slots else ()
+    access = _words(slots.pop("op_flags"), "op_flags") if "op_flags" in slots else ("readonly",)
+    order = slots.pop("order", Const(k.Str, "K"))
+    x = slots.pop("op", None)
+    if slots:
+        raise Mismatch(f"np.nditer with {next(iter(slots))}= is not compiled")
+    if x is None:
+        raise Mismatch("nditer() missing required argument 'op' (pos 1)")
+    if set(flags) - {"refs_ok", "zerosize_ok", "reduce_ok"}:
+        raise Mismatch(f"np.nditer with the flag '{flags[0]}' is not compiled", "np.ndenumerate gives the indices")
+    if not order.known or order.value not in ("C", "F", "K", "A"):
+        raise Mismatch("order= of np.nditer must be the constant 'C', 'F', 'A' or 'K'")
+    several = is_sequence(x.type)
+    parts = [y if isinstance(y.type, Array) else made("nditer", y) for y in (elements(x) if several else [x])]
+    writes = ([w if isinstance(w, tuple) else (w,) for w in access] if any(isinstance(w, tuple) for w in access)
+              else [access] * len(parts))
+    if len(writes) != len(parts) or any(w[0] not in ("readonly", "readwrite", "writeonly") for w in writes):
+        raise Mismatch("op_flags= of np.nditer must be 'readonly', 'readwrite' or 'writeonly' for each operand")
+    writable = tuple(w[0] != "readonly" for w in writes)
+    for y, write in zip(parts, writable):
+        if write and y.type is not None and not y.type.writable:
+            return Throw(ValueError, "output array is read-only")
+    order = order.value
+    if several and order in ("K", "A") and len(parts) > 1:
+        if not all(y.type is None or y.type.layout == "C" or y.type.ndim == 0 for y in parts):  # None: made here
+            raise Mismatch("np.nditer of several arrays in the order of memory is compiled where all are in C order",
+                           "write order='C'")
+        order = "C"
+    empty = Const(Bool, "zerosize_ok" in flags)
+    if not several:
+        return Call(single, parts[0], Const(k.Str, order), empty, Const(Bool, writable[0]))
+    return Call(joint, _tuple(parts), Const(k.Str, order), empty, Const(k.Tuple((Bool,) * len(parts)), writable))
+
+
+def check_filled(shape, empty):
+    if not empty and 0 in shape:
+        raise ValueError("Iteration of zero-sized operands is not enabled")
+
+
+def single(a, order, empty, write):
+    check_filled(a.shape, empty)
+    return cells(in_order(a, order), write)
+
+
+def in_order(a, order):
+    """The view whose C order is the order that is asked for."""
+    if a.ndim == 0 or order == "C":
+        return a
+    if order == "F":
+        return a.T
+    if order == "A":
+        return a.T if is_turned(a) else a
+    if is_contiguous(a):
+        return a
+    return sorted_axes(forward(a, 0), 0)
+
+
+def _is_turned(args, kwargs):
+    return Const(Bool, args[0].type.layout == "F")
+
+
+@meaning(_is_turned)
+def is_turned(a):
+    """Whether the type says that the array is in Fortran order."""
+    raise NotImplementedError
+
+
+def forward(a, axis):
+    """Each axis in the direction of memory."""
+    if axis == a.ndim:
+        return a
+    way = -1 if a.strides[axis] < 0 else 1
+    return forward(np.moveaxis(np.moveaxis(a, axis, 0)[::way], 0, axis), axis + 1)
+
+
+def sorted_axes(a, done):
+    """The axes with the longest strides first: a bubble sort whose exchanges are known, whether they happen is not."""
+    if done + 1 >= a.ndim:
+        return a
+    return sorted_axes(bubble(a, a.ndim - 1, done), done + 1)
+
+
+def bubble(a, axis, stop):
+    if axis == stop:
+        return a
+    return bubble(exchanged(a, axis - 1, abs(a.strides[axis - 1]) < abs(a.strides[axis]) and a.shape[axis] != 1),
+                  axis - 1, stop)
+
+
+def _exchanged(args, kwargs):
+    a, axis, turn = args
+    n, j = a.type.ndim, axis.value
+    turned = permute(a, [*range(j), j + 1, j, *range(j + 2, n)])
+    return Call(one_of, turn, _any_layout(turned), _any_layout(a))
+
+
+def _any_layout(a):
+    t = Array(a.type.dtype, a.type.ndim, "A", a.type.writable, a.type.aligned)
+    return Apply(RETYPE, a, type=t) if a.type is not t else a
+
+
+@meaning(_exchanged)
+def exchanged(a, axis, turn):
+    """`a` with this axis and the next in the other order where `turn` is true."""
+    raise NotImplementedError
+
+
+def one_of(turn, x, y):
+    if turn:
+        return x
+    return y
+
+
+def cells(a, write):
+    if a.ndim == 0:
+        yield a if write else read_only(a)
+    elif a.ndim == 1:
+        for i in range(len(a)):
+            yield cell(a, i) if write else read_only(cell(a, i))
+    else:
+        for i in range(len(a)):
+            for x in cells(a[i], write):
+                yield x
+
+
+def _cell(args, kwargs):
+    a, i = args
+    t = Array(a.type.dtype, 0, "C", a.type.writable, a.type.aligned)
+    return Apply(ARRAY_VIEW, a, Apply(IMUL, i, Apply(ARRAY_STRIDE, a, axis=0)), type=t)
+
+
+@meaning(_cell)
+def cell(a, i):
+    """Element i of a 1-D array as a 0-d array."""
+    raise NotImplementedError
+
+
+def joint(arrays, order, empty, writes):
+    shape = common_shape(arrays)
+    check_filled(shape, empty)
+    return rows_of_cells(turned(all_spread(arrays, shape, 0), order, 0), writes)
+
+
+def all_spread(arrays, shape, j):
+    return () if j == len(arrays) else (spread(arrays[j], shape),) + all_spread(arrays, shape, j + 1)
+
+
+def turned(arrays, order, j):
+    return () if j == len(arrays) else (arrays[j].T if order == "F" else arrays[j],) + turned(arrays, order, j + 1)
+
+
+def rows_of_cells(arrays, writes):
+    if arrays[0].ndim == 0:
+        yield views_of(arrays, writes, 0)
+    elif arrays[0].ndim == 1:
+        for i in range(len(arrays[0])):
+            yield cells_at(arrays, i, writes, 0)
+    else:
+        for i in range(len(arrays[0])):
+            for x in rows_of_cells(rows_at(arrays, i, 0), writes):
+                yield x
+
+
+def rows_at(arrays, i, j):
+    return () if j == len(arrays) else (arrays[j][i],) + rows_at(arrays, i, j + 1)
+
+
+def cells_at(arrays, i, writes, j):
+    if j == len(arrays):
+        return ()
+    return (cell(arrays[j], i) if writes[j] else read_only(cell(arrays[j], i)),) + cells_at(arrays, i, writes, j + 1)
+
+
+def views_of(arrays, writes, j):
+    if j == len(arrays):
+        return ()
+    return (arrays[j] if writes[j] else read_only(arrays[j]),) + views_of(arrays, writes, j + 1)
+
+
+# ---------------------------------------------------------------- np.broadcast
+
+
+def _broadcast(args, kwargs):
+    if kwargs:
+        raise Mismatch("broadcast() takes no keyword arguments")
+    if len(args) < 1 or len(args) > 32:
+        return Throw(ValueError, "Need at least 0 and at most 32 array objects.")
+    return Apply(PACK, Call(broadcast_parts, _tuple(args)), name="broadcast")
+
+
+def broadcast_parts(args):
+    arrays = as_arrays(args, 0)
+    return all_spread(arrays, joint_shape(shapes_of(arrays, 0), highest(arrays, 0), 0), 0)
+
+
+def getattr_(x: Expr, name: str) -> Expr:
+    """An attribute of np.broadcast(...)."""
+    parts = elements(Apply(STRUCT_GET, x, field="0"))
+    if name in ("nd", "ndim", "numiter"):
+        return Const(Int, len(parts) if name == "numiter" else parts[0].type.ndim)
+    if name in ("shape", "size"):
+        return views.ATTRIBUTES[name](parts[0])
+    raise Mismatch(f"the attribute '{name}' of np.broadcast is not compiled", "count with enumerate", AttributeError)
+
+
+def iterate(x: Expr) -> Expr:
+    return Call(rows_of_items, Apply(STRUCT_GET, x, field="0"))
+
+
+def rows_of_items(arrays):
+    if arrays[0].ndim == 0:
+        yield items_at(arrays, (), 0)
+    elif arrays[0].ndim == 1:
+        for i in range(len(arrays[0])):
+            yield items_at(arrays, (i,), 0)
+    else:
+        for i in range(len(arrays[0])):
+            for x in rows_of_items(rows_at(arrays, i, 0)):
+                yield x
+
+
+def items_at(arrays, at, j):
+    return () if j == len(arrays) else (arrays[j][at],) + items_at(arrays, at, j + 1)
+
+
+CALLS = {np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer, np.broadcast: _broadcast}
+METHODS = {}
+
+# As in lib/py/iteration.py; lib/np/index.py lists the names.
+STEPS = {"ndindex": place_step, "ndenumerate": number_step, "flatiter": item_step}

@@ -1,0 +1,1 @@
+"""Linear algebra: products of arrays, factorisations by LAPACK, eigenvalues, norms."""

@@ -1,0 +1,301 @@
+"""Eigenvalues and eigenvectors by LAPACK: np.linalg.eigh, eigvalsh, eig, eigvals."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from numpy.linalg._linalg import EighResult, EigResult
+
+from ....infer.meaning import Const, Call, Mismatch, Throw
+from ....ops.blas import BLAS
+from ....types import kinds as k
+from ....types.kinds import Array
+from ...build import unvectorised
+from .linalg import check_square, columns, matrices, narrowed, one_matrix, put_columns, work_space
+from .products import taken
+from .stacks import over_matrices
+
+__all__ = ["CALLS"]
+
+# since NumPy 2.5; before, real eigenvalues make real arrays
+ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
+
+
+# -- symmetric matrices
+
+@unvectorised
+def symmetric(work, w, letters):
+    """syevd or heevd: eigenvalues to w, the vectors in the place of the matrix."""
+    n = len(work)
+    if n == 0:
+        return
+    query, integers = np.empty(1, work.dtype), np.zeros(1, np.int64)
+    if work.dtype.kind == "c":
+        reals = np.empty(1, np.float64)
+        BLAS(n, work, n, w, query, -1, reals, -1, integers, -1, name="heevd", letters=letters, result="info")
+        space, reals = work_space(query), work_space(reals)
+        integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
+        info = BLAS(n, work, n, w, space, len(space), reals, len(reals), integers, len(integers), name="heevd",
+                    letters=letters, result="info")
+    else:
+        BLAS(n, work, n, w, query, -1, integers, -1, name="syevd", letters=letters, result="info")
+        space = work_space(query)
+        integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
+        info = BLAS(n, work, n, w, space, len(space), integers, len(integers), name="syevd", letters=letters,
+                    result="info")
+    if info != 0:
+        raise LinAlgError("Eigenvalues did not converge")
+
+
+def eigh(a, single, upper):
+    check_square(a)
+    work, w = columns(a), np.empty(a.shape[0], np.float64)
+    symmetric(work, w, "VU" if upper else "VL")
+    v = np.empty(a.shape, a.dtype)
+    put_columns(v, work)
+    return EighResult(narrowed(w, single), narrowed(v, single))
+
+
+def eigvalsh(a, single, upper):
+    check_square(a)
+    work, w = columns(a), np.empty(a.shape[0], np.float64)
+    symmetric(work, w, "NU" if upper else "NL")
+    return narrowed(w, single)
+
+
+def eigh_parts(a, upper):
+    return eigh(a, False, upper)
+
+
+def eigvalsh_part(a, upper):
+    return eigvalsh(a, False, upper)
+
+
+def eigh_stack(a, single, upper):
+    check_square(a)
+    w, v = np.empty(a.shape[:-1], np.float64), np.empty(a.shape, a.dtype)
+    over_matrices((w, v), a, eigh_parts, upper)
+    return EighResult(narrowed(w, single), narrowed(v, single))
+
+
+def eigvalsh_stack(a, single, upper):
+    check_square(a)
+    w = np.empty(a.shape[:-1], np.float64)
+    over_matrices(w, a, eigvalsh_part, upper)
+    return narrowed(w, single)
+
+
+def _symmetric(name, function, stack):
+    def rule(args, kwargs):
+        slots = taken(name, ("a", "UPLO"), 1, args, kwargs)
+        found = matrices(name, slots["a"])
+        if isinstance(found, Throw):
+            return found
+        which = slots.get("UPLO", Const(k.Str, "L"))
+        if not which.known:
+            raise Mismatch("UPLO must be known at compile time")
+        if which.value.upper() not in ("L", "U"):
+            return Throw(ValueError, "UPLO argument must be 'L' or 'U'")
+        return Call(function if slots["a"].type.ndim == 2 else stack, *found, Const(k.Bool, which.value.upper() == "U"))
+
+    return rule
+
+
+# -- general matrices
+
+def check_finite(a):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if not np.isfinite(a[i, j]):
+                raise LinAlgError("Array must not contain infs or NaNs")
+
+
+@unvectorised
+def eigen_complex(work, w, v, letters):
+    n = len(work)
+    query, reals = np.empty(1, work.dtype), np.empty(max(1, 2 * n), np.float64)
+    BLAS(n, work, n, w, v, n, v, n, query, -1, reals, name="geev", letters=letters, result="info")
+    space = work_space(query)
+    info = BLAS(n, work, n, w, v, n, v, n, space, len(space), reals, name="geev", letters=letters, result="info")
+    if info != 0:
+        raise LinAlgError("Eigenvalues did not converge")
+
+
+@unvectorised
+def eigen_real(work, real, imag, v, letters):
+    n = len(work)
+    query = np.empty(1, work.dtype)
+    BLAS(n, work, n, real, imag, v, n, v, n, query, -1, name="geev", letters=letters, result="info")
+    space = work_space(query)
+    info = BLAS(n, work, n, real, imag, v, n, v, n, space, len(space), name="geev", letters=letters, result="info")
+    if info != 0:
+        raise LinAlgError("Eigenvalues did not converge")
+
+
+def all_zero(x):
+    for i in range(len(x)):
+        if x[i] != 0:
+            return False
+    return True
+
+
+def complex_pair(real, imag):
+    w = np.empty(len(real), np.complex128)
+    for i in range(len(real)):
+        w[i] = complex(real[i], imag[i])
+    return w
+
+
+def complex_vectors(v, imag):
+    """The vectors of a pair of conjugate eigenvalues lie in two columns: real and imaginary part."""
+    n = len(v)
+    full = np.empty((n, n), np.complex128)
+    j = 0
+    while j < n:
+        if imag[j] != 0 and j + 1 < n:
+            for i in range(n):
+                full[i, j] = complex(v[j, i], v[j + 1, i])
+                full[i, j + 1] = complex(v[j, i], -v[j + 1, i])
+            j += 2
+        else:
+            for i in range(n):
+                full[i, j] = complex(v[j, i], 0.0)
+            j += 1
+    return full
+
+
+def eig(a, single):
+    check_square(a)
+    check_finite(a)
+    n = a.shape[0]
+    work, v = columns(a), np.empty((n, n), a.dtype)
+    if a.dtype.kind == "c":
+        w = np.empty(n, a.dtype)
+        if n > 0:
+            eigen_complex(work, w, v, "NV")
+        vectors = np.empty((n, n), a.dtype)
+        put_columns(vectors, v)
+        return EigResult(narrowed(w, single), narrowed(vectors, single))
+    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
+    if n > 0:
+        eigen_real(work, real, imag, v, "NV")
+    if not ALWAYS_COMPLEX and all_zero(imag):
+        vectors = np.empty((n, n), a.dtype)
+        put_columns(vectors, v)
+        return EigResult(narrowed(real, single), narrowed(vectors, single))
+    return EigResult(narrowed(complex_pair(real, imag), single), narrowed(complex_vectors(v, imag), single))
+
+
+def eigvals(a, single):
+    check_square(a)
+    check_finite(a)
+    n = a.shape[0]
+    work, none = columns(a), np.empty((1, 1), a.dtype)
+    if a.dtype.kind == "c":
+        w = np.empty(n, a.dtype)
+        if n > 0:
+            eigen_complex(work, w, none, "NN")
+        return narrowed(w, single)
+    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
+    if n > 0:
+        eigen_real(work, real, imag, none, "NN")
+    if not ALWAYS_COMPLEX and all_zero(imag):
+        return narrowed(real, single)
+    return narrowed(complex_pair(real, imag), single)
+
+
+def check_finite_stack(a):
+    if a.ndim == 2:
+        check_finite(a)
+    else:
+        for i in range(len(a)):
+            check_finite_stack(a[i])
+
+
+def eig_complex(a, option):
+    """Values and vectors as complex numbers, whatever they are."""
+    n = a.shape[0]
+    work, v = columns(a), np.empty((n, n), a.dtype)
+    if a.dtype.kind == "c":
+        w, vectors = np.empty(n, a.dtype), np.empty((n, n), a.dtype)
+        if n > 0:
+            eigen_complex(work, w, v, "NV")
+        put_columns(vectors, v)
+        return w, vectors
+    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
+    if n > 0:
+        eigen_real(work, real, imag, v, "NV")
+    return complex_pair(real, imag), complex_vectors(v, imag)
+
+
+def eigvals_complex(a, option):
+    n = a.shape[0]
+    work, none = columns(a), np.empty((1, 1), a.dtype)
+    if a.dtype.kind == "c":
+        w = np.empty(n, a.dtype)
+        if n > 0:
+            eigen_complex(work, w, none, "NN")
+        return w
+    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
+    if n > 0:
+        eigen_real(work, real, imag, none, "NN")
+    return complex_pair(real, imag)
+
+
+def real_parts(z):
+    x = np.empty(z.shape, np.float64)
+    copy_real(x, z)
+    return x
+
+
+def copy_real(x, z):
+    for i in range(len(z)):
+        if z.ndim == 1:
+            x[i] = z[i].real
+        else:
+            copy_real(x[i], z[i])
+
+
+def all_real(w):
+    for i in range(len(w)):
+        if w.ndim == 1:
+            if w[i].imag != 0:
+                return False
+        elif not all_real(w[i]):
+            return False
+    return True
+
+
+def eig_stack(a, single):
+    check_square(a)
+    check_finite_stack(a)
+    w, v = np.empty(a.shape[:-1], np.complex128), np.empty(a.shape, np.complex128)
+    over_matrices((w, v), a, eig_complex, None)
+    if a.dtype.kind != "c" and not ALWAYS_COMPLEX and all_real(w):
+        return EigResult(narrowed(real_parts(w), single), narrowed(real_parts(v), single))
+    return EigResult(narrowed(w, single), narrowed(v, single))
+
+
+def eigvals_stack(a, single):
+    check_square(a)
+    check_finite_stack(a)
+    w = np.empty(a.shape[:-1], np.complex128)
+    over_matrices(w, a, eigvals_complex, None)
+    if a.dtype.kind != "c" and not ALWAYS_COMPLEX and all_real(w):
+        return narrowed(real_parts(w), single)
+    return narrowed(w, single)
+
+
+def _general(name, function, stack):
+    one, many = one_matrix(name, function), one_matrix(name, stack)
+
+    def rule(args, kwargs):
+        return (many if args and isinstance(args[0].type, Array) and args[0].type.ndim > 2 else one)(args, kwargs)
+
+    return rule
+
+
+CALLS = {
+    np.linalg.eigh: _symmetric("eigh", eigh, eigh_stack),
+    np.linalg.eigvalsh: _symmetric("eigvalsh", eigvalsh, eigvalsh_stack),
+    np.linalg.eig: _general("eig", eig, eig_stack), np.linalg.eigvals: _general("eigvals", eigvals, eigvals_stack),
+}

@@ -1,0 +1,573 @@
+"""np.linalg on top of the factorisations: norm, cond, matrix_rank, pinv, lstsq, matrix_power, multi_dot."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....ops.blas import BLAS
+from ....ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ....types import kinds as k
+from ....types.lattice import kind_of
+from ...build import outlined, type_name, unvectorised
+from ...intrinsics import strided
+from .linalg import (FOUND, check_square, columns, hermitian_svd, hermitian_values, inv, matrices, narrowed,
+                     put_columns, singular_values, svd, work_space)
+from .products import as_array, of_type, taken
+from ..reductions.reductions import wrong_axis
+from .stacks import over_matrices
+from .tensors import flat
+
+__all__ = ["CALLS"]
+
+_NONE = Const(k.NoneType, None)
+
+
+# -- norms
+
+def _zero_for_nothing(function, *args) -> bool:
+    try:
+        return bool(function(*args) == 0)
+    except ValueError:  # before NumPy 2.3
+        return False
+
+
+EMPTY_IS_ZERO = _zero_for_nothing(np.linalg.norm, np.zeros(0), np.inf)
+RANK_OF_NOTHING = _zero_for_nothing(np.linalg.matrix_rank, np.zeros((0, 1)))
+
+
+def square_sum(x, axis, keepdims):
+    if x.dtype.kind == "c":
+        return np.sum(np.square(np.abs(x)), axis=axis, keepdims=keepdims)
+    return np.sum(x * x, axis=axis, keepdims=keepdims)
+
+
+def whole_norm(x):
+    """Of all elements, the default."""
+    if x.ndim == 1 and x.dtype.kind == "f":
+        return np.sqrt(np.dot(x, x))
+    return np.sqrt(square_sum(x, None, False))
+
+
+def whole_norm_kept(x):
+    return np.full((1,) * x.ndim, whole_norm(x))
+
+
+def vector_norm(x, order, axis, keepdims):
+    if order is None or order == 2:
+        return np.sqrt(square_sum(x, axis, keepdims))
+    if order == "inf" or order == math.inf:
+        if EMPTY_IS_ZERO:
+            return np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0)
+        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
+    if order == "-inf" or order == -math.inf:
+        return np.min(np.abs(x), axis=axis, keepdims=keepdims)
+    if order == 1:
+        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+    if order == 0:
+        return np.sum(np.abs(x) != 0, axis=axis, keepdims=keepdims, dtype=np.float32 if single_precision(x)
+                      else np.float64)
+    return rooted(np.sum(np.abs(x) ** order, axis=axis, keepdims=keepdims), order)
+
+
+def single_precision(x):
+    return x.dtype == np.float32 or x.dtype == np.complex64
+
+
+def rooted(total, order):
+    return total ** total.dtype.type(1 / order)
+
+
+def matrix_norm(x, order, rows, keepdims):
+    """rows: the axis that numbers the rows."""
+    found = matrix_norm_number(x, order, rows)
+    if keepdims:
+        return np.full((1, 1), found)
+    return found
+
+
+def matrix_norm_number(x, order, rows):
+    if order is None or order == "fro" or order == "f":
+        return np.sqrt(square_sum(x, None, False))
+    if order == "nuc":
+        return np.sum(values_of(x))
+    if order == 2:
+        return largest(values_of(x))
+    if order == -2:
+        return np.min(values_of(x))
+    if order == 1:
+        return largest(np.sum(np.abs(x), axis=rows))
+    if order == -1:
+        return np.min(np.sum(np.abs(x), axis=rows))
+    if order == "inf" or order == math.inf:
+        return largest(np.sum(np.abs(x), axis=1 - rows))
+    if order == "-inf" or order == -math.inf:
+        return np.min(np.sum(np.abs(x), axis=1 - rows))
+    raise ValueError("Invalid norm order for matrices.")
+
+
+def largest(x):
+    if EMPTY_IS_ZERO:
+        return np.max(x, initial=0)
+    return np.max(x)
+
+
+def norm_part(x, order):
+    return matrix_norm_number(x, order, 0)
+
+
+def norm_stack(x, order, rows, columns, keepdims):
+    """Along two axes of more."""
+    moved = np.moveaxis(x, (rows, columns), (-2, -1))
+    found = np.empty(moved.shape[:-2], np.float32 if single_precision(x) else np.float64)
+    over_matrices(found, moved, norm_part, order)
+    if keepdims:
+        return np.expand_dims(found, (rows, columns))
+    return found
+
+
+def values_of(x):
+    return np.linalg.svd(x, compute_uv=False)
+
+
+def _order(x: Expr) -> Expr:
+    """A known order as a constant that the branches know: floats by name."""
+    if x.known and isinstance(x.value, (float, np.floating)):
+        if math.isinf(x.value):
+            return Const(k.Str, "inf" if x.value > 0 else "-inf")
+        if x.value == int(x.value):
+            return Const(k.Int, int(x.value))
+    return x
+
+
+def _norm(args, kwargs):
+    slots = taken("norm", ("x", "ord", "axis", "keepdims"), 1, args, kwargs)
+    x = as_array("linalg.norm", slots["x"])
+    t = x.type.dtype
+    if (x.type.layout in ("C", "F") and x.type.ndim != 1 and "axis" not in slots and "ord" not in slots
+        and "keepdims" not in slots):
+        return Call(whole_norm, of_type(flat(x), k.float64 if kind_of(t) in "biu" else t))
+    x = of_type(x, k.float64 if kind_of(t) in "biu" else t)
+    ndim = slots["x"].type.ndim
+    order, axis = _order(slots.get("ord", _NONE)), slots.get("axis")
+    keepdims = slots.get("keepdims", Const(k.Bool, False))
+    if not keepdims.known:
+        raise Mismatch("norm with keepdims= that is not known at compile time")
+    if isinstance(order.type, (k.Array, k.Tuple)) or order.type is k.Complex:
+        raise Mismatch(f"norm with an order of type {type_name(order.type)}")
+    if axis is None:
+        if (order.type is k.NoneType and not keepdims.value or order.known and order.value in ("fro", "f")
+            and ndim == 2 and not keepdims.value):
+            return Call(whole_norm, x)
+        if ndim == 1:
+            places = (0,)
+        elif ndim == 2:
+            places = (0, 1)
+        elif order.type is k.NoneType:
+            return Call(whole_norm_kept, x)
+        else:
+            return Throw(ValueError, "Improper number of dimensions to norm.")
+    else:
+        if not axis.known:
+            raise Mismatch("the axis must be known at compile time", "write it as a constant")
+        places = axis.value if isinstance(axis.value, tuple) else (axis.value,)
+        for n in places:
+            if not -ndim <= n < ndim:
+                return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim))
+        places = tuple(n % ndim for n in places)
+    if len(places) == 1:
+        if order.known and isinstance(order.value, str) and order.value not in ("inf", "-inf"):
+            return Throw(ValueError, f"Invalid norm order '{order.value}' for vectors")
+        return Call(vector_norm, x, order, Const(k.Int, places[0]), keepdims)
+    if len(places) != 2:
+        return Throw(ValueError, "Improper number of dimensions to norm.")
+    if places[0] == places[1]:
+        return Throw(ValueError, "Duplicate axes given.")
+    if order.known and order.value not in (None, "fro", "f", "nuc", 2, -2, 1, -1, "inf", "-inf"):
+        return Throw(ValueError, "Invalid norm order for matrices.")
+    if ndim != 2:
+        return Call(norm_stack, x, order, Const(k.Int, places[0]), Const(k.Int, places[1]), keepdims)
+    return Call(matrix_norm, x, order, Const(k.Int, places[0]), keepdims)
+
+
+# -- what singular values tell
+
+NAN_IS_NAN = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, the condition of a matrix with nan was an error
+
+
+def cond(x, order, single):
+    if x.size == 0:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if order is not None and order != 2 and order != -2:
+        check_square(x)
+    return cond_number(x, order, single)
+
+
+def cond_number(x, order, single):
+    if order is None or order == 2 or order == -2:
+        if NAN_IS_NAN and np.any(np.isnan(x)):
+            return np.float32(math.nan) if single else np.float64(math.nan)
+        s = singular_values(x, single)
+        return finite_or_inf(s[-1] / s[0] if order == -2 else s[0] / s[-1], x)
+    return finite_or_inf(cond_by_inverse(x, order, single), x)
+
+
+def cond_by_inverse(x, order, single):
+    try:
+        return matrix_norm_number(narrowed(x, single), order, 0) * matrix_norm_number(inv(x, single), order, 0)
+    except LinAlgError:
+        return matrix_norm_number(narrowed(x, single), order, 0).dtype.type(math.inf)
+
+
+def finite_or_inf(found, x):
+    """nan that does not come from the matrix is infinite."""
+    if np.isnan(found) and not np.any(np.isnan(x)):
+        return found.dtype.type(math.inf)
+    return found
+
+
+def cond_part(x, option):
+    return cond_number(x, option[0], option[1])
+
+
+def cond_stack(x, order, single):
+    if x.size == 0:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if order is not None and order != 2 and order != -2:
+        check_square(x)
+    found = np.empty(x.shape[:-2], np.float32 if single else np.float64)
+    over_matrices(found, x, cond_part, (order, single))
+    return found
+
+
+def _cond(args, kwargs):
+    slots = taken("cond", ("x", "p"), 1, args, kwargs)
+    order = _order(slots.get("p", _NONE))
+    if not order.known:
+        raise Mismatch("cond with an order that is not known at compile time", "write it as a constant")
+    found = matrices("cond", slots["x"])
+    if isinstance(found, Throw):
+        return found
+    if order.value not in (None, "fro", "f", "nuc", 2, -2, 1, -1, "inf", "-inf"):
+        return Throw(ValueError, "Invalid norm order for matrices.")
+    return Call(cond if slots["x"].type.ndim == 2 else cond_stack, found[0], order, found[1])
+
+
+def greatest(s):
+    return np.max(s, initial=0) if RANK_OF_NOTHING else np.max(s)
+
+
+def matrix_rank(a, single, tol, rtol, hermitian):
+    s = narrowed(hermitian_values(a), single) if hermitian else singular_values(a, single)
+    if tol is None:
+        if rtol is None:
+            eps = s.dtype.type(max(a.shape[0], a.shape[1]) * (2.0 ** -23 if single else 2.0 ** -52))
+            return np.int64(np.sum(s > greatest(s) * eps))
+        return np.int64(np.sum(s > greatest(s) * rtol))
+    return np.int64(np.sum(s > tol))
+
+
+def rank_part(a, option):
+    return matrix_rank(a, option[0], option[1], option[2], option[3])
+
+
+def rank_stack(a, single, tol, rtol, hermitian):
+    found = np.empty(a.shape[:-2], np.int64)
+    over_matrices(found, a, rank_part, (single, tol, rtol, hermitian))
+    return found
+
+
+def vector_rank(a):
+    return int(np.any(a != 0))
+
+
+def _matrix_rank(args, kwargs):
+    slots = taken("matrix_rank", ("A", "tol", "hermitian", "rtol"), 1, args, kwargs)
+    hermitian = _hermitian("matrix_rank", slots)
+    a = as_array("linalg.matrix_rank", slots["A"])
+    if a.type.ndim < 2:
+        return Call(vector_rank, a)
+    for name in ("tol", "rtol"):
+        if name in slots and isinstance(slots[name].type, k.Array):
+            raise Mismatch(f"matrix_rank with an array for {name}= is not compiled yet",
+                           "write the loop over the matrices")
+    if "tol" in slots and "rtol" in slots:
+        return Throw(ValueError, "`tol` and `rtol` can't be both set.")
+    return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), slots.get("tol", _NONE),
+                slots.get("rtol", _NONE), hermitian)
+
+
+def _hermitian(name, slots):
+    x = slots.get("hermitian", Const(k.Bool, False))
+    if not x.known:
+        raise Mismatch(f"{name} with hermitian= that is not known at compile time")
+    return Const(k.Bool, bool(x.value))
+
+
+def pinv(a, single, rcond, hermitian):
+    m, n = a.shape
+    if m == 0 or n == 0:
+        return narrowed(np.empty((n, m), a.dtype), single)
+    u, s, vt = single_svd(a, single) if hermitian else svd(a, single, False)
+    limit = np.max(s) * (max(m, n) * (2.0 ** -23 if single else 2.0 ** -52) if rcond is None else rcond)
+    for i in range(len(s)):
+        s[i] = 1 / s[i] if s[i] > limit else 0
+    for i in range(u.shape[0]):
+        for j in range(len(s)):
+            u[i, j] = np.conj(u[i, j]) * s[j]
+    return conjugate(vt).T @ u.T
+
+
+def single_svd(a, single):
+    u, s, vt = hermitian_svd(a)
+    return narrowed(u, single), narrowed(s, single), narrowed(vt, single)
+
+
+def pinv_part(a, option):
+    return pinv(a, False, option[0], option[1])
+
+
+def pinv_stack(a, single, rcond, hermitian):
+    found = np.empty(a.shape[:-2] + (a.shape[-1], a.shape[-2]), a.dtype)
+    over_matrices(found, a, pinv_part, (rcond, hermitian))
+    return narrowed(found, single)
+
+
+def pinv_of_integers(given, a, single, rcond, hermitian):
+    if given.size == 0:
+        return np.empty(given.shape[:-2] + (given.shape[-1], given.shape[-2]), given.dtype)
+    return pinv(a, single, rcond, hermitian) if a.ndim == 2 else pinv_stack(a, single, rcond, hermitian)
+
+
+def conjugate(x):
+    if x.dtype.kind == "c":
+        return np.conj(x)
+    return x
+
+
+def _pinv(args, kwargs):
+    slots = taken("pinv", ("a", "rcond", "hermitian", "rtol"), 1, args, kwargs)
+    hermitian = _hermitian("pinv", slots)
+    found = matrices("pinv", slots["a"])
+    if isinstance(found, Throw):
+        return found
+    for name in ("rcond", "rtol"):
+        if name in slots and isinstance(slots[name].type, k.Array):
+            raise Mismatch(f"pinv with an array for {name}= is not compiled yet", "write the loop over the matrices")
+    if "rcond" in slots and "rtol" in slots:
+        return Throw(ValueError, "`rtol` and `rcond` can't be both set.")
+    of_size = "rtol" in kwargs and kwargs["rtol"].type is k.NoneType and "rcond" not in slots
+    limit = _NONE if of_size else slots.get("rcond", slots.get("rtol", Const(k.Float, 1e-15)))
+    if kind_of(slots["a"].type.dtype) in "biu":
+        return Call(pinv_of_integers, slots["a"], *found, limit, hermitian)
+    return Call(pinv if slots["a"].type.ndim == 2 else pinv_stack, *found, limit, hermitian)
+
+
+# -- least squares
+
+@unvectorised
+def least_squares(work, rhs, s, m, n, rcond):
+    """gelsd; the rank."""
+    most = max(m, n, 1)
+    rank = np.zeros(1, np.int64)
+    query, integers = np.empty(1, work.dtype), np.zeros(1, np.int64)
+    if work.dtype.kind == "c":
+        reals = np.zeros(1, np.float64)
+        BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, query, -1, reals, integers, name="gelsd",
+             result="info")
+        space, reals = work_space(query), work_space(reals)
+        integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
+        info = BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, space, len(space), reals, integers,
+                    name="gelsd", result="info")
+    else:
+        BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, query, -1, integers, name="gelsd",
+             result="info")
+        space = work_space(query)
+        integers = np.empty(max(1, int(integers[0] & 0xFFFFFFFF)), np.int64)
+        info = BLAS(m, n, len(rhs), work, max(m, 1), rhs, most, s, rcond, rank, space, len(space), integers,
+                    name="gelsd", result="info")
+    if info != 0:
+        raise LinAlgError("SVD did not converge in Linear Least Squares")
+    return int(rank[0] & 0xFFFFFFFF)
+
+
+def lstsq(a, b, single, rcond):
+    m, n = a.shape
+    if b.shape[0] != m:
+        raise LinAlgError("Incompatible dimensions")
+    wide = b.shape[1] if b.ndim == 2 else 1
+    rhs = np.zeros((max(wide, 1), max(m, n)), a.dtype)
+    for i in range(m):
+        if b.ndim == 1:
+            rhs[0, i] = b[i]
+        else:
+            for j in range(wide):
+                rhs[j, i] = b[i, j]
+    s = np.zeros(min(m, n), np.float64)
+    limit = max(m, n) * (2.0 ** -23 if single else 2.0 ** -52) if rcond is None else float(rcond)
+    rank = 0
+    if m > 0 and n > 0:
+        rank = least_squares(columns(a), rhs, s, m, n, limit)
+    left = np.zeros(wide if rank == n and m > n else 0, np.float64)
+    for j in range(len(left)):
+        total = 0.0
+        for i in range(n, m):
+            total += np.abs(rhs[j, i]) ** 2
+        left[j] = total
+    if b.ndim == 1:
+        x = np.empty(n, a.dtype)
+        x[:] = rhs[0, :n]
+        return narrowed(x, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
+    xs = np.empty((n, wide), a.dtype)
+    put_columns(xs, rhs)
+    return narrowed(xs, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
+
+
+def _lstsq(args, kwargs):
+    slots = taken("lstsq", ("a", "b", "rcond"), 2, args, kwargs)
+    found = matrices("lstsq", slots["a"], slots["b"])
+    if isinstance(found, Throw):
+        return found
+    for name in ("a", "b"):
+        ndim = slots[name].type.ndim if isinstance(slots[name].type, k.Array) else 0
+        if ndim > 2 or ndim == 0:
+            return Throw(LinAlgError, f"{ndim}-dimensional array given. Array must be two-dimensional")
+    return Call(lstsq, *found, slots.get("rcond", _NONE))
+
+
+# -- powers and chains
+
+def matrix_power(a, n):
+    check_square(a)
+    if n < 0:
+        return power(strided(np.linalg.inv(a)), -n)
+    return power(a, n)
+
+
+def power(a, n):
+    if n == 0:
+        unit = np.zeros(a.shape, a.dtype)
+        for i in range(a.shape[0]):
+            unit[i, i] = 1
+        return unit
+    if n == 1:
+        return a.copy()
+    if n == 2:
+        return a @ a
+    if n == 3:
+        return (a @ a) @ a
+    return by_squares(a, n)
+
+
+@outlined
+def by_squares(a, n):
+    while n & 1 == 0:
+        a = strided(a @ a)
+        n >>= 1
+    found = a.copy()
+    n >>= 1
+    while n > 0:
+        a = strided(a @ a)
+        if n & 1:
+            found = found @ a
+        n >>= 1
+    return found
+
+
+def _matrix_power(args, kwargs):
+    slots = taken("matrix_power", ("a", "n"), 2, args, kwargs)
+    a, n = as_array("linalg.matrix_power", slots["a"]), slots["n"]
+    if a.type.ndim < 2:
+        return Throw(LinAlgError, f"{a.type.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if not (n.type is k.Int or isinstance(n.type, k.NpInt)):
+        raise Mismatch("exponent must be an integer")
+    if not n.known and kind_of(a.type.dtype) in "biu" and not FOUND:
+        raise Mismatch("matrix_power of integers needs a known exponent", "write it as a constant")
+    return Call(matrix_power if a.type.ndim == 2 else power_stack, of_type(a, a.type.dtype), n)
+
+
+def power_part(a, n):
+    return power(a, n)
+
+
+def power_stack(a, n):
+    check_square(a)
+    if n < 0:
+        return powers(strided(np.linalg.inv(a)), -n)
+    return powers(a, n)
+
+
+def powers(a, n):
+    found = np.empty(a.shape, a.dtype)
+    over_matrices(found, a, power_part, n)
+    return found
+
+
+def chain(arrays, out):
+    """The cheaper of the orders from the left and from the right."""
+    if len(arrays) == 2:
+        return np.dot(arrays[0], arrays[1], out)
+    if cost_from_left(arrays, 1) <= cost_from_right(arrays, len(arrays) - 2):
+        return from_left(arrays[0], arrays, 1, out)
+    return from_right(arrays[-1], arrays, len(arrays) - 2, out)
+
+
+def rows_of(a):
+    return 1 if a.ndim == 1 else a.shape[0]
+
+
+def cost_from_left(arrays, at):
+    """Multiplications of the rest."""
+    if at == len(arrays):
+        return 0.0
+    last = arrays[at].shape[1] if arrays[at].ndim == 2 else 1
+    return float(rows_of(arrays[0])) * arrays[at].shape[0] * last + cost_from_left(arrays, at + 1)
+
+
+def cost_from_right(arrays, at):
+    if at < 0:
+        return 0.0
+    last = arrays[-1].shape[1] if arrays[-1].ndim == 2 else 1
+    return float(rows_of(arrays[at])) * arrays[at].shape[-1] * last + cost_from_right(arrays, at - 1)
+
+
+def from_left(done, arrays, at, out):
+    if at == len(arrays) - 1:
+        return np.dot(done, arrays[at], out)
+    return from_left(np.dot(done, arrays[at]), arrays, at + 1, out)
+
+
+def from_right(done, arrays, at, out):
+    if at == 0:
+        return np.dot(arrays[at], done, out)
+    return from_right(np.dot(arrays[at], done), arrays, at - 1, out)
+
+
+def _multi_dot(args, kwargs):
+    slots = taken("multi_dot", ("arrays", "out"), 1, args, kwargs)
+    x = slots["arrays"]
+    if isinstance(x.type, k.Struct) and x.type.name == "list":
+        parts = [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
+    elif isinstance(x.type, k.Tuple):
+        parts = [Apply(TUPLE_GET, x, index=i) for i in range(len(x.type.elements))]
+    else:
+        raise Mismatch(f"multi_dot of a {type_name(x.type)} is not compiled", "write the arrays as a tuple or list")
+    if len(parts) < 2:
+        return Throw(ValueError, "Expecting at least two arrays.")
+    for i, part in enumerate(parts):
+        if not isinstance(part.type, k.Array):
+            raise Mismatch(f"multi_dot of a {type_name(part.type)}", "pass arrays")
+        ends = i in (0, len(parts) - 1)
+        if part.type.ndim != 2 and not (ends and part.type.ndim == 1):
+            return Throw(LinAlgError, f"{part.type.ndim}-dimensional array given. Array must be two-dimensional")
+    if "out" in slots and any(parts[i].type.ndim == 1 for i in (0, -1)):
+        raise Mismatch("multi_dot() of vectors with out= is not compiled", "assign the result")
+    return Call(chain, Apply(TUPLE_MAKE, *parts, cls=None), slots.get("out", _NONE))
+
+
+CALLS = {
+    np.linalg.norm: _norm, np.linalg.cond: _cond, np.linalg.matrix_rank: _matrix_rank, np.linalg.pinv: _pinv,
+    np.linalg.lstsq: _lstsq, np.linalg.matrix_power: _matrix_power, np.linalg.multi_dot: _multi_dot,
+}

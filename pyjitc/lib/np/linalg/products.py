@@ -1,0 +1,662 @@
+"""Products of arrays: matmul, dot, vdot, inner, outer, tensordot, kron, cross, trace.
+
+Floats and complex numbers go to BLAS where the arrays are in an order it reads (rows or columns without gaps inside);
+others are copied. Small products, integers, booleans and half floats are loops over packed panels.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ....base.lazy import lazy
+from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, Nest, Throw
+from ....ops.arith import IADD, IMUL
+from ....ops.blas import BLAS
+from ....ops.math import MULADD
+from ....ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT
+from ....runtime import blas
+from ....types import kinds as k
+from ....types.kinds import Array, DType, NoneType, is_number
+from ....types.lattice import dtype_of, numpy_counterpart, promote
+from ...build import convert, outlined, type_name, unhurried
+from ...intrinsics import store_all, strided
+from ..shapes import views
+from ..elementwise.loops import in_order
+from ..shapes.views import shape_text
+
+__all__ = ["CALLS", "METHODS", "again", "as_array", "retyped"]
+
+elementwise, folds = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.reductions.folds")
+
+FOUND = blas.found("dgemm")
+AT_ONCE = 1 << 19  # bytes of a matrix that two products read one after the other
+LONG = 10000  # elements of vectors from which BLAS may take several threads
+SMALL = 250  # multiplications below which loops beat the call
+PANEL = 128  # rows and columns of the packed part of the second matrix
+
+
+# -- two vectors
+
+def plain_dot(a, b, n):
+    total = a.dtype.type(0)
+    for i in range(n):
+        total = total + ARRAY_LOAD(a, i) * ARRAY_LOAD(b, i)
+    return total
+
+
+def side_by_side(a):
+    return a.strides[0] == a.itemsize
+
+
+def vector_dot(a, b):
+    if a.dtype.kind == "f" and a.dtype.itemsize > 2:
+        if FOUND and len(a) >= LONG:
+            return long_dot(a, b)
+        return DOT(a, b)
+    return other_dot(a, b)
+
+
+@unhurried
+def long_dot(a, b):
+    if a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % b.itemsize == 0:
+        return BLAS(len(a), a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
+    return DOT(a, b)
+
+
+@outlined
+def other_dot(a, b):
+    n = len(a)
+    if a.dtype == np.bool_:
+        for i in range(n):
+            if a[i] and b[i]:
+                return np.True_
+        return np.False_
+    elif a.dtype == np.float16:
+        total = np.float32(0)
+        for i in range(n):
+            total += np.float32(a[i]) * np.float32(b[i])
+        return np.float16(total)
+    elif FOUND and a.dtype.kind == "c":
+        if n >= 64 and side_by_side(a) and side_by_side(b):
+            y = np.empty(1, a.dtype)  # a product with one row: functions with complex results have no common interface
+            BLAS(True, n, 1, 1.0, a, n, b, 1, 0.0, y, 1, name="gemv")
+            return y[0]
+        return plain_dot(a, b, n)
+    else:
+        return plain_dot(a, b, n)
+
+
+# -- matrix and vector
+
+def blas_rows(a):
+    """Whether BLAS reads the matrix as rows: elements of a row side by side, rows apart."""
+    return (a.strides[1] == a.itemsize or a.shape[1] == 1) and a.strides[0] >= a.itemsize * a.shape[1] and \
+        a.strides[0] % a.itemsize == 0 and a.strides[0] > 0
+
+
+@unhurried
+def packed(a):
+    """A copy in C order."""
+    fresh = np.empty(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        if a.ndim == 1:
+            ARRAY_STORE(fresh, i, ARRAY_LOAD(a, i))
+        else:
+            for j in range(a.shape[1]):
+                ARRAY_STORE(fresh, i, j, ARRAY_LOAD(a, i, j))
+    return strided(fresh)
+
+
+def lead(stride, itemsize, least):
+    return max(stride // itemsize, least, 1)
+
+
+def plain_matvec(y, a, x):
+    for i in range(len(y)):
+        y[i] = vector_dot(a[i], x)
+
+
+def short_matvec(y, a, x):
+    for i in range(len(y)):
+        total = y.dtype.type(0)
+        for j in range(len(x)):
+            total = total + ARRAY_LOAD(a, i, j) * ARRAY_LOAD(x, j)
+        ARRAY_STORE(y, i, total)
+
+
+@outlined
+def matvec(y, a, x):
+    """y[:] = a @ x; y is fresh or apart from both."""
+    m, n = a.shape
+    if FOUND and a.dtype.kind in "fc" and a.dtype != np.float16:
+        if m * n < 64 or not (y.strides[0] > 0 and y.strides[0] % y.itemsize == 0):
+            short_matvec(y, a, x)
+        else:
+            if not (x.strides[0] > 0 and x.strides[0] % x.itemsize == 0):
+                x = packed(x)
+            rows = blas_rows(a)
+            if not rows and not blas_rows(a.T):
+                a = packed(a)
+                rows = True
+            BLAS(rows, n if rows else m, m if rows else n, 1.0,
+                 a, lead(a.strides[0], a.itemsize, n) if rows else lead(a.strides[1], a.itemsize, m),
+                 x, x.strides[0] // x.itemsize, 0.0, y, y.strides[0] // y.itemsize, name="gemv")
+    else:
+        plain_matvec(y, a, x)
+
+
+# -- two matrices
+
+def accumulate(total, x, y):
+    if isinstance(x, np.bool_):
+        return total | (x & y)
+    if isinstance(x, (np.float64, np.float32)):
+        return MULADD(x, y, total)  # as the BLAS sums up short rows, to the last bit
+    return total + x * y
+
+
+def plain_small(c, a, b, most):
+    """most: what no row of `a` is longer than where there is something to multiply. A loop known to be short needs no
+    poll."""
+    m, n = c.shape
+    inner = a.shape[1]
+    for i in range(m):
+        for j in range(n):
+            total = c.dtype.type(0)
+            for p in range(min(inner, most)):
+                total = accumulate(total, ARRAY_LOAD(a, i, p), ARRAY_LOAD(b, p, j))
+            ARRAY_STORE(c, i, j, total)
+
+
+def panels(c, a, b):
+    """Panels of b are packed, and a row of c is summed up in a buffer, so that the inner loop runs over vectors."""
+    m, n = c.shape
+    inner = a.shape[1]
+    packed = np.empty((PANEL, PANEL), c.dtype)
+    row = np.empty(PANEL, c.dtype)
+    for j0 in range(0, n, PANEL):
+        nj = min(PANEL, n - j0)
+        for p0 in range(0, inner, PANEL):
+            np_ = min(PANEL, inner - p0)
+            for p in range(np_):
+                for j in range(nj):
+                    ARRAY_STORE(packed, p, j, ARRAY_LOAD(b, IADD(p0, p), IADD(j0, j)))
+            for i in range(m):
+                if p0 == 0:
+                    for j in range(nj):
+                        ARRAY_STORE(row, j, c.dtype.type(0))
+                else:
+                    for j in range(nj):
+                        ARRAY_STORE(row, j, ARRAY_LOAD(c, i, IADD(j0, j)))
+                for p in range(np_):
+                    x = ARRAY_LOAD(a, i, IADD(p0, p))
+                    for j in range(nj):
+                        ARRAY_STORE(row, j, accumulate(ARRAY_LOAD(row, j), x, ARRAY_LOAD(packed, p, j)))
+                for j in range(nj):
+                    ARRAY_STORE(c, i, IADD(j0, j), ARRAY_LOAD(row, j))
+
+
+@outlined
+def own_matmat(c, a, b):
+    inner = a.shape[1]
+    if inner == 0:
+        views.fill(c, c.dtype.type(0))
+    elif IMUL(IMUL(c.shape[0], c.shape[1]), inner) < 2000:
+        plain_small(c, a, b, 2000)
+    else:
+        panels(c, a, b)
+
+
+@outlined
+def matmat(c, a, b):
+    """c[...] = a @ b; c is in C order, apart from both."""
+    m, n = c.shape
+    inner = a.shape[1]
+    if a.dtype == np.float16:
+        wide = np.empty(c.shape, np.float32)
+        own_matmat(wide, as_single(a), as_single(b))
+        store_all(c, wide)
+    elif FOUND and a.dtype.kind in "fc":
+        if IMUL(IMUL(m, n), inner) <= SMALL:
+            plain_small(c, a, b, SMALL)
+        else:
+            same = (ARRAY_DATA(a) == ARRAY_DATA(b) and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0]
+                    and m == n)
+            rows_a = blas_rows(a)
+            if not rows_a and not blas_rows(a.T):
+                a = packed(a)
+                rows_a = True
+            if same:  # by its transpose: as in NumPy, the result is symmetric to the last bit
+                BLAS(rows_a, m, inner, 1.0, a, lead(a.strides[0], a.itemsize, inner) if rows_a
+                     else lead(a.strides[1], a.itemsize, m),
+                     0.0, c, n, name="syrk", letters="U")
+                mirror(c)
+                return
+            rows_b = blas_rows(b)
+            if not rows_b and not blas_rows(b.T):
+                b = packed(b)
+                rows_b = True
+            # the columns of the transposed product are the rows of this one
+            BLAS(not rows_b, not rows_a, n, m, inner, 1.0,
+                 b, lead(b.strides[0], b.itemsize, n) if rows_b else lead(b.strides[1], b.itemsize, inner),
+                 a, lead(a.strides[0], a.itemsize, inner) if rows_a else lead(a.strides[1], a.itemsize, m),
+                 0.0, c, n, name="gemm")
+    else:
+        own_matmat(c, a, b)
+
+
+@unhurried
+def mirror(c):
+    """The upper triangle by columns is the lower one by rows."""
+    for i in range(len(c)):
+        for j in range(i):
+            ARRAY_STORE(c, j, i, ARRAY_LOAD(c, i, j))
+
+
+def as_single(a):
+    wide = np.empty(a.shape, np.float32)
+    store_all(wide, a)
+    return strided(wide)
+
+
+# -- np.matmul
+
+_SIGNATURE = "with signature (n?,k),(k,m?)->(n?,m?)"
+
+
+def check_inner(a, b):
+    if a.shape[-1] != b.shape[0 if b.ndim == 1 else -2]:
+        raise ValueError("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+                         f"(n?,k),(k,m?)->(n?,m?) (size {b.shape[0 if b.ndim == 1 else -2]} is different from "
+                         f"{a.shape[-1]})")
+
+
+def matvec_shape(a, x):
+    check_inner(a, x)
+    return a.shape
+
+
+def rows_by_vector(a, x):
+    y = np.empty(a.shape[0], a.dtype)
+    matvec(y, strided(a), strided(x))
+    return y
+
+
+def vecmat_shape(x, a):
+    check_inner(x, a)
+    return a.shape
+
+
+def vector_by_rows(column, a):
+    y = np.empty(a.shape[1], a.dtype)
+    matvec(y, strided(a).T, strided(column)[:, 0])
+    return y
+
+
+def both_products(a, right, column, mode, sure, ready):
+    """mode 0: (a @ right, left @ a). 1: (a @ right, (a @ right) @ a); `column` is anything. The matrix is read once:
+    the second product of some rows follows the first, which has left them in the cache. 2: as 0, but the second product
+    only if `sure`; 3: this one, later: `ready` if `sure`."""
+    a, x = strided(a), strided(right)
+    m, n = a.shape
+    if mode == 3:
+        if sure:
+            return ready, ready
+        z = np.empty(n, a.dtype)
+        matvec(z, a.T, strided(column)[:, 0])
+        return z, z
+    y = np.empty(m, a.dtype)
+    z = np.empty(n, a.dtype)
+    if mode == 1:
+        matvec_pair(y, z, a, x, x, True)
+    elif mode == 0 or sure:
+        matvec_pair(y, z, a, x, strided(column)[:, 0], False)
+    else:
+        matvec(y, a, x)
+    return y, z
+
+
+@outlined
+def matvec_pair(y, z, a, x, left, chained):
+    m, n = a.shape
+    at_once = AT_ONCE // (n * a.itemsize + 1)
+    if (at_once == 0 or IMUL(m, n) < 4096 or not blas_rows(a) or x.strides[0] <= 0 or not chained
+        and left.strides[0] <= 0):
+        matvec(y, a, x)
+        if chained:
+            matvec(z, a.T, strided(y))
+        else:
+            matvec(z, a.T, left)
+    else:
+        for first in range(0, m, at_once):
+            last = min(first + at_once, m)
+            part, sums = a[first:last], y[first:last]
+            matvec(sums, part, x)
+            if chained:
+                add_rows(z, part, sums, first)
+            else:
+                add_rows(z, part, left[first:last], first)
+
+
+def add_rows(z, part, terms, first):
+    BLAS(False, part.shape[1], part.shape[0], 1.0, part, lead(part.strides[0], part.itemsize, part.shape[1]),
+         terms, terms.strides[0] // terms.itemsize, part.dtype.type(0.0 if first == 0 else 1.0), z, 1, name="gemv")
+
+
+def times(x, y):
+    return x * y
+
+
+def matmul(a, b):
+    check_inner(a, b)
+    if a.ndim == 1 and b.ndim == 1:
+        return vector_dot(a, b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        if b.ndim == 1:
+            y = np.empty(a.shape[0], a.dtype)
+            matvec(y, a, b)
+            return y
+        if a.ndim == 1:
+            y = np.empty(b.shape[1], a.dtype)
+            matvec(y, b.T, a)
+            return y
+        c = np.empty((a.shape[0], b.shape[1]), a.dtype)
+        matmat(c, a, b)
+        return c
+    if a.ndim == 1:
+        c = np.empty(b.shape[:-2] + (b.shape[-1],), a.dtype)
+        stacked_vector(c, b, a)
+    elif b.ndim == 1:
+        c = np.empty(a.shape[:-1], a.dtype)
+        stacked(c[..., None], a, b[:, None])
+    else:
+        c = np.empty(stack_shape(a.shape, b.shape, max(a.ndim, b.ndim) - 1) + (a.shape[-2], b.shape[-1]), a.dtype)
+        stacked(c, a, b)
+    return c
+
+
+def all_rows(a, b):
+    """A stack in C order times one matrix: one product of all its rows."""
+    rows = views.view_as(a, (views.product(a.shape[:-1], 0, 1), a.shape[-1]))
+    return views.view_as(np.matmul(rows, b), a.shape[:-1] + (b.shape[1],))
+
+
+def stacked_vector(c, b, x):
+    if b.ndim == 2:
+        matvec(c, b.T, x)
+    else:
+        for i in range(len(b)):
+            stacked_vector(c[i], b[i], x)
+
+
+def stacked(c, a, b):
+    """c[...] = a @ b over the leading axes, which broadcast."""
+    if c.ndim == 2:
+        if c.shape[1] == 1:
+            matvec(c[:, 0], a, b[:, 0])
+        elif c.shape[0] == 1:
+            matvec(c[0], b.T, a[0])
+        else:
+            matmat(c, a, b)
+    else:
+        for i in range(len(c)):
+            stacked(c[i], part(a, c.ndim, i), part(b, c.ndim, i))
+
+
+def part(a, ndim, i):
+    if a.ndim < ndim:
+        return a
+    return a[0 if len(a) == 1 else i]
+
+
+def axis_length(shape, back):
+    """Length of the axis `back` places before the last, 1 where there is none."""
+    return shape[len(shape) - 1 - back] if back < len(shape) else 1
+
+
+def stack_shape(a, b, back):
+    """The broadcast shape of the leading axes."""
+    if back < 2:
+        return ()
+    n, m = axis_length(a, back), axis_length(b, back)
+    if n != m and n != 1 and m != 1:
+        raise ValueError("operands could not be broadcast together with remapped shapes [original->remapped]: "
+                         f"{shape_text(a)}->({stack_text(a, 0)}newaxis,newaxis) "
+                         f"{shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis) "
+                         f" and requested shape ({a[-2]},{b[-1]})")
+    return (m if n == 1 else n,) + stack_shape(a, b, back - 1)
+
+
+def stack_text(shape, k):
+    return "" if k >= len(shape) - 2 else f"{shape[k]},{stack_text(shape, k + 1)}"
+
+
+def matmul_into(out, a, b):
+    """np.matmul(a, b, out)"""
+    check_inner(a, b)
+    check_out(out, a, b)
+    store_all(out, matmul(a, b))
+    return out
+
+
+def check_out(out, a, b):
+    if a.ndim > 1 and out.shape[-2 if b.ndim > 1 else -1] != a.shape[-2]:
+        wrong_core(0, out.shape[-2 if b.ndim > 1 else -1], a.shape[-2])
+    if b.ndim > 1 and out.shape[-1] != b.shape[-1]:
+        wrong_core(1 if a.ndim > 1 else 0, out.shape[-1], b.shape[-1])
+
+
+def wrong_core(axis, n, wanted):
+    raise ValueError(f"matmul: Output operand 0 has a mismatch in its core dimension {axis}, with gufunc signature "
+                     f"(n?,k),(k,m?)->(n?,m?) (size {n} is different from {wanted})")
+
+
+def of_type(a: Expr, t) -> Expr:
+    """The array as an operand of a product: elements of type t, aligned, any layout."""
+    if a.type.dtype is not t or not a.type.aligned:
+        a = Call(converted, a, Const(DType(t), dtype_of(t)))
+        return Call(forgotten, a)
+    return views.strided(a)
+
+
+def converted(a, t):
+    fresh = np.empty(a.shape, t)
+    store_all(fresh, a)
+    return fresh
+
+
+def forgotten(a):
+    return strided(a)
+
+
+def as_array(name: str, x: Expr) -> Expr:
+    """The operand, which must be an array."""
+    if isinstance(x.type, Array):
+        return x
+    raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays")
+
+
+def retyped(*args: Expr):
+    """The operands with a common element type."""
+    t = args[0].type.dtype
+    for x in args[1:]:
+        t = promote(t, x.type.dtype)
+    return [of_type(x, t) for x in args]
+
+
+def taken(name, names, required, args, kwargs):
+    """Argument name -> expression; None counts as not given."""
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
+    slots = dict(zip(names, args))
+    for key, x in kwargs.items():
+        if key not in names:
+            raise Mismatch(f"{name}() with {key}= is not compiled", f"it takes {', '.join(names)}")
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+        slots[key] = x
+    for key in names[:required]:
+        if key not in slots:
+            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
+    return {key: x for key, x in slots.items() if x.type is not NoneType}
+
+
+def _matmul(args, kwargs, inplace=False):
+    if set(kwargs) - {"x1", "x2", "out"} or any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args[:2]):
+        return again(np.matmul, args, kwargs)
+    slots = taken("matmul", ("x1", "x2", "out"), 2, args, kwargs)
+    a, b = slots["x1"], slots["x2"]
+    for n, x in enumerate((a, b)):
+        if is_number(x.type) or as_array("matmul", x).type.ndim == 0:
+            return Throw(ValueError,
+                         f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core {_SIGNATURE} "
+                         "requires 1)")
+    out = slots.get("out")
+    if out is None and a.type.ndim > 2 and b.type.ndim == 2 and a.type.layout == "C":
+        return Call(all_rows, a, b)
+    operands = retyped(a, b)
+    if (out is None and a.type.ndim == 2 and b.type.ndim == 1 and a.type.dtype is b.type.dtype
+        and a.type.dtype in (k.float32, k.float64)):
+        return Nest(folds.dotted_rows, [Call(matvec_shape, a, b)], times, [], [a, b], ndim=2, dtype=a.type.dtype,
+                    kept=0, instead=rows_by_vector)
+    if (out is None and a.type.ndim == 1 and b.type.ndim == 2 and a.type.dtype is b.type.dtype
+        and a.type.dtype in (k.float32, k.float64)):
+        column = views.view(a, [Const(k.Slice(NoneType, NoneType, NoneType), slice(None)), Const(NoneType, None)],
+                            False)
+        return Nest(folds.dotted_columns, [Call(vecmat_shape, a, b)], times, [], [column, b], ndim=2,
+                    dtype=a.type.dtype, kept=1, instead=vector_by_rows, beside=both_products)
+    if out is None:
+        return Call(matmul, *operands)
+    if not isinstance(out.type, Array):
+        raise Mismatch("return arrays must be of ArrayType")
+    if inplace and (a.type.ndim == 0 or b.type.ndim < 2):
+        return Throw(ValueError,
+                     "inplace matrix multiplication requires the first operand to have at least one and the second at "
+                     "least two dimensions.")
+    t, into = dtype_of(promote(a.type.dtype, b.type.dtype)), dtype_of(out.type.dtype)
+    if not np.can_cast(t, into, "same_kind"):
+        raise Mismatch(f"Cannot cast ufunc 'matmul' output from {t!r} to {into!r} with casting rule 'same_kind'")
+    if not out.type.writable:
+        return Throw(ValueError, "output array is read-only")
+    return Call(matmul_into, out, *operands)
+
+
+def operator(args, inplace):
+    """The operator @."""
+    return _matmul([*args, args[0]] if inplace else args, {}, inplace)
+
+
+# -- np.dot
+
+def check_aligned(a, b):
+    k = 0 if b.ndim == 1 else b.ndim - 2
+    if a.shape[-1] != b.shape[k]:
+        raise ValueError(f"shapes {shape_text(a.shape)} and {shape_text(b.shape)} not aligned: "
+                         f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[k]} (dim {k})")
+
+
+def dot(a, b):
+    check_aligned(a, b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b)
+    c = np.empty(a.shape[:-1] + dot_tail(b.shape), a.dtype)
+    dot_rows(c, a, b)
+    return c
+
+
+def dot_tail(shape):
+    return () if len(shape) == 1 else shape[:-2] + (shape[-1],)
+
+
+def dot_rows(c, a, b):
+    if b.ndim == 1:
+        if a.ndim == 2:
+            matvec(c, a, b)
+        else:
+            for i in range(len(a)):
+                dot_rows(c[i], a[i], b)
+    elif a.ndim > 1:
+        for i in range(len(a)):
+            dot_rows(c[i], a[i], b)
+    elif b.ndim == 2:
+        matvec(c, b.T, a)
+    else:
+        for i in range(len(b)):
+            dot_rows(c[i], a, b[i])
+
+
+def dot_into(out, a, b):
+    result = dot(a, b)
+    if not (out.size == 0 or has_rows(out, out.ndim - 1, out.itemsize)):
+        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be "
+                         "a C-Array)")
+    if out.shape != result.shape:
+        raise ValueError("output array has wrong dimensions")
+    store_all(out, result)
+    return out
+
+
+def has_rows(a, axis, step):
+    """Whether the array is in C order."""
+    if axis < 0:
+        return True
+    if a.shape[axis] != 1 and a.strides[axis] != step:
+        return False
+    return has_rows(a, axis - 1, step * a.shape[axis])
+
+
+def _dot(args, kwargs):
+    slots = taken("dot", ("a", "b", "out"), 2, args, kwargs)
+    a, b = slots["a"], slots["b"]
+    out = slots.get("out")
+    for x in (a, b):
+        if not isinstance(x.type, Array) and not is_number(x.type):
+            raise Mismatch(f"np.dot of a {type_name(x.type)} is not compiled", "pass arrays")
+    scalar = not all(isinstance(x.type, Array) and x.type.ndim for x in (a, b))
+    if scalar:
+        if out is not None:
+            raise Mismatch("np.dot of a number with out= is not compiled", "multiply")
+        # NumPy makes arrays of numbers first, so Python numbers count with their own dtype
+        a, b = (elementwise.item(convert(x, numpy_counterpart(x.type)) if is_number(x.type) else x) for x in (a, b))
+        return (elementwise.ufunc(np.multiply, [a, b]) if any(isinstance(x.type, Array) for x in (a, b))
+                else Call(product_of, a, b))
+    operands = retyped(a, b)
+    if out is None:
+        return Call(dot, *operands)
+    t = promote(a.type.dtype, b.type.dtype)
+    ndim = a.type.ndim + b.type.ndim - 2
+    if not isinstance(out.type, Array):
+        raise Mismatch("'out' must be an array")
+    if out.type.dtype is not t or out.type.ndim != ndim or ndim == 0:
+        return Throw(ValueError, "output array is not acceptable (must have the right datatype, number of dimensions, "
+                                 "and be a C-Array)")
+    if not out.type.writable:
+        return Throw(ValueError, "output array is read-only")
+    return Call(dot_into, out, *operands)
+
+
+def product_of(a, b):
+    return a * b
+
+
+def with_keywords(function, x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True):
+    """A product with the keywords of ufuncs."""
+    a, b = as_operand(x1, dtype, casting), as_operand(x2, dtype, casting)
+    if out is None:
+        return in_order(function(a, b), order)
+    np.copyto(out, function(a, b))
+    return out
+
+
+def as_operand(x, dtype, casting):
+    x = x if isinstance(x, np.ndarray) else np.asarray(x)
+    return x if dtype is None else x.astype(dtype, casting=casting)
+
+
+def again(function, args, kwargs):
+    return CallValue(elementwise.constant_of(with_keywords), elementwise.constant_of(function), *args, keywords=kwargs)
+
+
+CALLS = {np.matmul: _matmul, np.dot: _dot}
+METHODS = {"dot": _dot}
+

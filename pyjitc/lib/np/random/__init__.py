@@ -1,0 +1,1 @@
+"""Random numbers, as NumPy draws them, number for number."""

@@ -1,0 +1,775 @@
+"""np.random: methods of Generator and RandomState objects, and NumPy's functions on its global RandomState.
+
+An object is a reference to the Python object (kinds.Instance); draws go through the bit generator inside it, so that
+the stream, and the object afterwards, are NumPy's. See ops/random.py about threads.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ....base.errors import did_you_mean
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ....ops import pyobject
+from ....ops.arith import IADD_CK
+from ....ops.memory import ARRAY_LOAD, ARRAY_VIEW
+from ....ops.random import RANDOM_GLOBAL
+from ....ops.structure import DISCARD, METHOD_MAKE, STRUCT_GET, TUPLE_MAKE
+from ....runtime import random as runtime
+from ....types import kinds as k
+from ....types.kinds import Array, DType, Float, Instance, Int, NoneType, Singleton, is_number
+from ....types.lattice import dtype_of
+from ...build import apply, cast, type_name
+from ...py import conversions
+from . import random_bits as bits
+from . import random_distributions as distributions
+from . import random_legacy as legacy_draws
+from ..arrays.creation import scalar_of
+
+__all__ = ["CALLS", "attribute", "method"]
+
+_NONE = Const(NoneType, None)
+
+
+def _bind(name, text, args, kwargs) -> list[Expr]:
+    """Operands in the order of `text`, a signature of names and `name=default`."""
+    names, defaults = [], {}
+    for part in text.split():
+        key, _, default = part.partition("=")
+        names.append(key)
+        if default:
+            defaults[key] = _DEFAULTS[default]
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes at most {len(names)} positional arguments ({len(args)} given)")
+    slots = dict(zip(names, args))
+    for key, value in kwargs.items():
+        if key not in names:
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for keyword argument '{key}'")
+        slots[key] = value
+    for key in names:
+        if key not in slots and key not in defaults:
+            raise Mismatch(f"{name}() missing required argument '{key}'")
+    return [slots.get(key, defaults.get(key)) for key in names]
+
+
+_DEFAULTS = {"None": _NONE, "0.0": Const(Float, 0.0), "1.0": Const(Float, 1.0), "False": Const(k.Bool, False),
+             "True": Const(k.Bool, True), "0": Const(Int, 0), "f8": Const(DType(k.float64), np.dtype(np.float64)),
+             "i8": Const(DType(k.int64), np.dtype(np.int64)), "int": Const(Singleton(int), int),
+             "zig": Const(k.Str, "zig")}
+
+
+def _function(value) -> Const:
+    return Const(Singleton(value), value)
+
+
+def _plain(value) -> Const:
+    """A string, or a tuple of them, as a constant."""
+    if isinstance(value, tuple):
+        parts = [_plain(x) for x in value]
+        return Const(k.Tuple([p.type for p in parts]), value)
+    return Const(k.Str, value) if isinstance(value, str) else Const(k.Bool if isinstance(value, bool) else Int, value)
+
+
+def _type(t) -> Const:
+    """A type as an operand of library functions that hand it to operations."""
+    return Const(Singleton(t), t)
+
+
+def _dtype(t) -> Const:
+    return Const(DType(t), dtype_of(t))
+
+
+def _size(name, size: Expr) -> Expr:
+    t = size.type
+    if isinstance(t, k.Struct) and t.name == "list":
+        size = Apply(TUPLE_MAKE, *(Apply(STRUCT_GET, size, field=field) for field, _ in t.members), cls=None)
+        t = size.type
+    parts = t.elements if isinstance(t, k.Tuple) else (t,)
+    if t is not NoneType and not all(x is Int or isinstance(x, k.NpInt) for x in parts):
+        raise Mismatch(f"{name}() with a size of type {type_name(t)} is not compiled",
+                       "pass an int, a tuple of ints, or None")
+    return size
+
+
+def _real(name, x: Expr) -> Expr:
+    """A parameter of a distribution as a double; an array as it is."""
+    if isinstance(x.type, Array):
+        if isinstance(x.type.dtype, k.NpComplex):
+            raise Mismatch(f"Cannot cast array data from dtype('{x.type.dtype}') to dtype('float64') according to the "
+                           f"rule 'safe'")
+        return x if x.type.ndim else cast(Apply(ARRAY_LOAD, x), Float)
+    if not is_number(x.type) or x.type is k.Complex or isinstance(x.type, k.NpComplex):
+        raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
+                       "pass a number or an array of numbers")
+    return x if x.type is Float else cast(x, Float)
+
+
+def _whole(name, x: Expr) -> Expr:
+    """A parameter that is an int; an array of int64 as it is."""
+    t = x.type.dtype if isinstance(x.type, Array) else x.type
+    if not (t is Int or t is k.Bool or t is k.NpBool or isinstance(t, k.NpInt)) or t is k.uint64:
+        if not is_number(t):
+            raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
+                           "pass an int or an array of ints")
+        shown = {Float: "float64", k.Complex: "complex128"}.get(t, t)
+        raise Mismatch(f"Cannot cast array data from dtype('{shown}') to dtype('int64') according to the rule 'safe'")
+    if isinstance(x.type, Array):
+        if x.type.ndim == 0:
+            return cast(Apply(ARRAY_LOAD, x), Int)
+        if t is not k.int64:
+            raise Mismatch(f"{name}() with an array of {t} for a whole number is not compiled",
+                           "convert it with .astype(np.int64)")
+        return x
+    return cast(x, Int)
+
+
+def _of_sequences(name, signature, sequences, rule):
+    """`rule`, which takes arrays, where the parameters `sequences` are lists or tuples: these become arrays first."""
+    def wrapped(args, kwargs):
+        gen, *rest = args
+        names = [part.partition("=")[0] for part in signature.split()]
+
+        def as_array(key, x):
+            t = x.type
+            if key in sequences and (isinstance(t, k.Tuple) or isinstance(t, k.Struct) and t.name == "list"):
+                return CallValue(_function(np.asarray), x)
+            return x
+
+        given = [as_array(key, x) for key, x in zip(names, rest)]
+        named = {key: as_array(key, x) for key, x in kwargs.items()}
+        if all(a is b for a, b in zip(given, rest)) and all(named[key] is kwargs[key] for key in kwargs):
+            return rule(args, kwargs)
+        return CallValue(Apply(METHOD_MAKE, gen, name=name), *given, *rest[len(given):], keywords=named)
+
+    return wrapped
+
+
+# -- distributions
+
+def _distribution(name, draw, text):
+    parts = [part.partition("=") for part in text.split()]
+    names = [p[0].partition(":")[0] for p in parts]
+    whole = [p[0].endswith("!") for p in parts]
+    rules = [p[0].rstrip("!").partition(":")[2] for p in parts]
+    signature = " ".join([f"{n}={p[2]}" if p[2] else n for n, p in zip(names, parts)] + ["size=None"])
+    counts = name in distributions.COUNTS
+    dtype = k.int64 if counts else k.float64
+
+    def rule(args, kwargs):
+        gen, *args = args
+        *values, size = _bind(name, signature, args, kwargs)
+        values = [(_whole if w else _real)(name, x) for w, x in zip(whole, values)]
+        arrays = any(isinstance(x.type, Array) for x in values)
+        shown = ["" if name in ("normal",) and n == "loc" else n for n in names]
+        table = distributions.ARRAY_TESTS if arrays else distributions.TESTS
+        tests = [tuple((test, message.format(n)) for test, message in table[r]) for r, n in zip(rules, shown)]
+        ints = whole
+        if name == "binomial":  # NumPy looks at p first
+            values, tests, ints = values[::-1], tests[::-1], whole[::-1]
+        args = Apply(TUPLE_MAKE, *values, cls=None)
+        checked = (_function(draw), args, _plain(tuple(tests)), _size(name, size), _dtype(dtype))
+        extra = _EXTRA.get(name) if draw is distributions.DRAWS[name][0] or name != "negative_binomial" else None
+        if draw is legacy_draws.hypergeometric:
+            extra = distributions.check_samples
+        if extra is not None:
+            whole_args = _plain(tuple(ints))
+            if arrays:
+                return Call(after_checks, _function(extra), _plain(name == "negative_binomial"), gen, *checked,
+                            whole_args)
+            return Call(after_check, _function(extra), _plain(name == "negative_binomial"), gen, *checked,
+                        _type(distributions.FLAT[dtype]))
+        if arrays:
+            return Call(distributions.broadcast_sample, gen, *checked, _plain(tuple(ints)))
+        return Call(distributions.sample, gen, *checked, _type(distributions.FLAT[dtype]))
+
+    return _of_sequences(name, signature, names, rule)
+
+
+_EXTRA = {"triangular": distributions.check_triangle, "hypergeometric": distributions.check_hypergeometric,
+          "negative_binomial": distributions.check_negative_binomial}
+
+
+def after_check(check, late, gen, draw, args, tests, size, dtype, flat):
+    """A draw whose parameters are checked together too; late: after each for itself."""
+    if late:
+        distributions.check_all(args, tests)
+    distributions.check_together(check, args, 0)
+    return distributions.sample(gen, draw, args, tests, size, dtype, flat)
+
+
+def after_checks(check, late, gen, draw, args, tests, size, dtype, whole):
+    if late:
+        distributions.check_all(args, tests)
+    distributions.check_everywhere(check, args, distributions.common_shape(args), whole, 0)
+    return distributions.broadcast_sample(gen, draw, args, tests, size, dtype, whole)
+
+
+def _standard_gamma(args, kwargs):
+    gen, *args = args
+    shape, size, dtype, out = _bind("standard_gamma", "shape size=None dtype=f8 out=None", args, kwargs)
+    t = scalar_of(dtype) if dtype.type is not NoneType else k.float64
+    if t is not k.float64 and t is not k.float32:
+        return Throw(TypeError, f"Unsupported dtype dtype('{dtype_of(t)}') for standard_gamma")
+    if t is k.float64 and out.type is NoneType:
+        return _distribution("standard_gamma", *distributions.DRAWS["standard_gamma"])([gen, shape, size], {})
+    shape = _real("standard_gamma", shape)
+    if isinstance(shape.type, Array):
+        raise Mismatch("standard_gamma() of float32, or into an array, with shapes that are an array is not compiled",
+                       "pass a number")
+    draw = distributions.c_function("standard_gamma", t, "" if t is k.float64 else "_f")
+    if out.type is not NoneType:
+        wrong = _wrong_output(out, t)
+        if wrong is not None:
+            return wrong
+        return Call(gamma_out, gen, _function(draw), shape, out, _size("standard_gamma", size), _type(Array(t, 1)))
+    size = _size("standard_gamma", size)
+    if size.type is NoneType:
+        return Call(gamma_one, gen, _function(draw), shape, _dtype(t))
+    return Call(gamma_new, gen, _function(draw), shape, size, _dtype(t), _type(Array(t, 1)))
+
+
+def check_shape(shape):
+    if shape == shape and np.signbit(shape):
+        raise ValueError("shape < 0")
+
+
+def gamma_one(gen, draw, shape, dtype):
+    check_shape(shape)
+    return float(draw(gen, dtype.type(shape)))
+
+
+def gamma_row(gen, draw, shape, out, row):
+    line = ARRAY_VIEW(out, 0, out.size, out.itemsize, type=row)
+    for i in range(len(line)):
+        line[i] = draw(gen, out.dtype.type(shape))
+    return out
+
+
+def gamma_new(gen, draw, shape, size, dtype, row):
+    check_shape(shape)
+    return gamma_row(gen, draw, shape, np.empty(size, dtype), row)
+
+
+def gamma_out(gen, draw, shape, out, size, row):
+    check_shape(shape)
+    if size is not None:
+        if (size if isinstance(size, tuple) else (size,)) != out.shape:
+            raise ValueError("size must match out.shape when used together")
+    return gamma_row(gen, draw, shape, out, row)
+
+
+def _uniform(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        low, high, size = _bind("uniform", "low=0.0 high=1.0 size=None", args, kwargs)
+        low, high = _real("uniform", low), _real("uniform", high)
+        if isinstance(low.type, Array) or isinstance(high.type, Array):
+            return Call(uniform_array, gen, low, high, _size("uniform", size), Const(k.Bool, legacy))
+        return Call(uniform, gen, low, high, _size("uniform", size), Const(k.Bool, legacy))
+
+    return _of_sequences("uniform", "low high", ("low", "high"), rule)
+
+
+def uniform(gen, low, high, size, legacy):
+    if legacy:
+        span = distributions.uniform_range(low, high, "Range exceeds valid bounds")
+        return distributions.sample(gen, UNIFORM, (low, span), ((), ()), size, np.float64, ROW)
+    span = distributions.uniform_range(low, high, "high - low range exceeds valid bounds")
+    return distributions.sample(gen, UNIFORM, (low, span), ((), (("negative", "high - low < 0"),)), size, np.float64,
+                                ROW)
+
+
+def uniform_array(gen, low, high, size, legacy):
+    distributions.check_ranges((low, high), distributions.common_shape((low, high)), False)
+    if not legacy:
+        distributions.check_ranges((low, high), distributions.common_shape((low, high)), True)
+    return distributions.broadcast_sample(gen, bits.bounded_range, (low, high), ((), ()), size, np.float64,
+                                          (False, False))
+
+
+UNIFORM = distributions.c_function("uniform")
+ROW = distributions.FLAT[k.float64]
+
+
+# -- numbers of the unit interval and standard ones, of either precision
+
+def _filled(name, symbol):
+    def rule(args, kwargs):
+        gen, *args = args
+        text = ("size=None dtype=f8 method=zig out=None" if name == "standard_exponential"
+                else "size=None dtype=f8 out=None")
+        size, dtype, *method, out = _bind(name, text, args, kwargs)
+        t = scalar_of(dtype) if dtype.type is not NoneType else k.float64
+        if t is not k.float64 and t is not k.float32:
+            return Throw(TypeError, f"Unsupported dtype dtype('{dtype_of(t)}') for {name}")
+        suffix = "" if t is k.float64 else "_f"
+        full = symbol
+        if method:
+            if not method[0].known:
+                raise Mismatch("the method must be known at compile time", "write 'zig' or 'inv'")
+            full += "" if method[0].value == "zig" else "_inv"
+        draw = distributions.c_function(full.removeprefix("random_"), t, suffix)
+        if name == "standard_normal" and t is k.float64:
+            draw = distributions.DRAWS[name][0]
+        one = f"{full}_fill{suffix}"
+        size = _size(name, size)
+        if out.type is not NoneType:
+            wrong = _wrong_output(out, t)
+            if wrong is not None:
+                return wrong
+            return Call(fill_out, gen, out, size, _plain(one))
+        if size.type is NoneType:
+            if full.endswith("_inv"):
+                return Call(one_filled, gen, _dtype(t), _plain(one))
+            return (cast(CallValue(_function(draw), gen), Float) if t is k.float64
+                    else Call(as_double, _function(draw), gen))
+        return Call(fill_new, gen, size, _dtype(t), _plain(one))
+
+    return rule
+
+
+def _wrong_output(out, t):
+    if not isinstance(out.type, Array):
+        raise Mismatch(f"out of type {type_name(out.type)} is not compiled", "pass an array")
+    if out.type.layout == "A" or not out.type.writable or not out.type.aligned:
+        return Throw(ValueError,
+                     "Supplied output array must be contiguous, writable, aligned, and in machine byte-order.")
+    if out.type.dtype is not t:
+        return Throw(TypeError, f"Supplied output array has the wrong type. Expected {dtype_of(t)}, got "
+                                f"{dtype_of(out.type.dtype)}")
+    return None
+
+
+def as_double(draw, gen):
+    return float(draw(gen))
+
+
+def one_filled(gen, dtype, symbol):
+    out = np.empty(1, dtype)
+    distributions.fill(gen, out, symbol)
+    return float(out[0])
+
+
+def fill_new(gen, size, dtype, symbol):
+    out = np.empty(size, dtype)
+    distributions.fill(gen, out, symbol)
+    return out
+
+
+def fill_out(gen, out, size, symbol):
+    if size is not None:
+        if (size if isinstance(size, tuple) else (size,)) != out.shape:
+            raise ValueError("size must match out.shape when used together")
+    distributions.fill(gen, out, symbol)
+    return out
+
+
+def _random_sample(name):
+    def rule(args, kwargs):
+        gen, *args = args
+        (size,) = _bind(name, "size=None", args, kwargs)
+        return _filled("random", "random_standard_uniform")([gen, size], {})
+
+    return rule
+
+
+def _rand(args, kwargs):
+    gen, *args = args
+    if kwargs:
+        raise Mismatch("rand() takes no keyword arguments")
+    return _random_sample("random_sample")([gen, _dimensions(args)], {})
+
+
+def _randn(args, kwargs):
+    gen, *args = args
+    if kwargs:
+        raise Mismatch("randn() takes no keyword arguments")
+    return LEGACY["standard_normal"]([gen, _dimensions(args)], {})
+
+
+def _dimensions(args):
+    return Apply(TUPLE_MAKE, *args, cls=None) if args else _NONE
+
+
+# -- integers
+
+def _integers(name, legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        if legacy:
+            low, high, size, dtype = _bind(name, "low high=None size=None dtype=int", args, kwargs)
+            closed = Const(k.Bool, False)
+        else:
+            low, high, size, dtype, closed = _bind(name, "low high=None size=None dtype=i8 endpoint=False", args,
+                                                   kwargs)
+        if not closed.known:
+            raise Mismatch("endpoint must be known at compile time", "write True or False")
+        closed = Const(k.Bool, bool(closed.value))
+        if high.type is NoneType:
+            low, high = Const(Int, 0), low
+        t = scalar_of(dtype) if dtype.type is not NoneType else k.float64
+        if not isinstance(t, k.NpInt) and t is not k.NpBool:
+            return Throw(TypeError, f"Unsupported dtype dtype('{dtype_of(t)}') for {name}")
+        made = _drawn_integers(name, gen, low, high, _size(name, size), closed, Const(k.Bool, legacy), t)
+        cls = dtype.type.value if isinstance(dtype.type, Singleton) else None
+        if (size.type is NoneType and cls in (int, bool) and not isinstance(low.type, Array)
+            and not isinstance(high.type, Array)):
+            return Call(as_python, made, _function(cls))
+        return made
+
+    return _of_sequences(name, "low high", ("low", "high"), rule)
+
+
+def as_python(x, cls):
+    return cls(x)
+
+
+def _drawn_integers(name, gen, low, high, size, closed, masked, t):
+    low, high = (Apply(ARRAY_LOAD, x) if isinstance(x.type, Array) and x.type.ndim == 0 else x for x in (low, high))
+    arrays = isinstance(low.type, Array) or isinstance(high.type, Array)
+    unsigned = k.NpBool if t is k.NpBool else k.NpInt(t.bits, False)
+    for x in (low, high):
+        s = x.type.dtype if isinstance(x.type, Array) else x.type
+        if (not is_number(s) or k.is_complex(s) or arrays
+            and not (s is Int or s is k.Bool or isinstance(s, k.NpInt) and s is not k.uint64)):
+            raise Mismatch(f"{name}() with a bound of type {type_name(x.type)} is not compiled",
+                           "pass ints or arrays of them")
+    if arrays and t is k.uint64:
+        raise Mismatch(f"{name}() of dtype uint64 with bounds that are arrays is not compiled")
+    if t is k.uint64:
+        low, high = (x if x.type is k.uint64 else conversions.to_int(x) for x in (low, high))
+        return Call(bits.integers_u64, gen, low, high, size, closed, masked)
+    low, high = (x if isinstance(x.type, Array) else conversions.to_int(x) for x in (low, high))
+    least, most = (0, 1) if t is k.NpBool else (int(np.iinfo(dtype_of(t)).min), int(np.iinfo(dtype_of(t)).max))
+    word = "bool" if t is k.NpBool else str(t)
+    c = "bool" if t is k.NpBool else str(unsigned)
+    facts = (Const(Int, least), Const(Int, most), _plain(word))
+    if arrays:
+        symbol = "random_bounded_uint64" if c == "uint64" else f"random_buffered_bounded_{c}"
+        return Call(bits.integers_array, gen, low, high, size, closed, masked, *facts, _plain(symbol), _dtype(t),
+                    _type(t), _type(unsigned), _plain(c != "uint64"))
+    return Call(bits.integers, gen, low, high, size, closed, masked, *facts, _plain(f"random_bounded_{c}_fill"),
+                _dtype(t), _type(t), _type(unsigned))
+
+
+# -- shuffles
+
+def _axis(name, x: Expr, ndim: int):
+    if not x.known or x.type is not Int:
+        raise Mismatch(f"the axis of {name}() must be known at compile time", "write a constant")
+    if not -ndim <= x.value < ndim:
+        return Call(bad_axis, x, Const(Int, ndim))
+    return Const(Int, x.value % ndim)
+
+
+AxisError = np.exceptions.AxisError
+
+
+def bad_axis(axis, ndim):
+    raise AxisError(axis, ndim, None)
+
+
+def _shuffle(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        x, *axis = _bind("shuffle", "x" if legacy else "x axis=0", args, kwargs)
+        if not isinstance(x.type, Array):
+            raise Mismatch(f"shuffle() of a value of type {type_name(x.type)} is not compiled", "pass an array")
+        if x.type.ndim == 0:
+            return Throw(TypeError, "len() of unsized object")
+        if not x.type.writable:
+            return Throw(ValueError, "array is read-only")
+        axis = _axis("shuffle", axis[0], x.type.ndim) if axis else Const(Int, 0)
+        return axis if isinstance(axis, Call) else Call(bits.shuffle, gen, x, axis)
+
+    return rule
+
+
+def _permutation(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        x, *axis = _bind("permutation", "x" if legacy else "x axis=0", args, kwargs)
+        if isinstance(x.type, Array):
+            if x.type.ndim == 0 and legacy:
+                return Throw(IndexError, "x must be an integer or at least 1-dimensional")
+            axis = _axis("permutation", axis[0], x.type.ndim) if axis else Const(Int, 0)
+            return axis if isinstance(axis, Call) else Call(bits.permutation, gen, x, axis)
+        if x.type is k.Bool or x.type is not Int and not isinstance(x.type, k.NpInt) or x.type is k.uint64:
+            raise Mismatch(f"permutation() of a value of type {type_name(x.type)} is not compiled",
+                           "pass an int or an array")
+        return Call(bits.permutation, gen, conversions.to_int(x), Const(Int, 0))
+
+    return _of_sequences("permutation", "x", ("x",), rule)
+
+
+_TEXTS = {
+    False: ("a must be a positive integer unless no samples are taken", "a and p must have same size",
+            "Probabilities contain NaN", "Probabilities are not non-negative",
+            "Probabilities do not sum to 1. See Notes section of docstring for more information.",
+            "Cannot take a larger sample than population when replace is False", "negative dimensions are not allowed"),
+    True: ("a must be greater than 0 unless no samples are taken", "'a' and 'p' must have same size",
+           "probabilities contain NaN", "probabilities are not non-negative", "probabilities do not sum to 1",
+           "Cannot take a larger sample than population when 'replace=False'", "Negative dimensions are not allowed"),
+}
+_EMPTY = {False: "a cannot be empty unless no samples are taken",
+          True: "'a' cannot be empty unless no samples are taken"}
+
+
+def _choice(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        a, size, replace, p, *rest = _bind("choice", "a size=None replace=True p=None"
+                                           + ("" if legacy else " axis=0 shuffle=True"), args, kwargs)
+        axis, shuffled = rest or (Const(Int, 0), Const(k.Bool, True))
+        if isinstance(a.type, Array) and a.type.ndim == 0:
+            a = Apply(ARRAY_LOAD, a)
+        texts = _TEXTS[legacy]
+        if isinstance(a.type, Array):
+            if legacy and a.type.ndim != 1:
+                return Throw(ValueError, "a must be 1-dimensional")
+            if not axis.known or axis.type is not Int:
+                raise Mismatch("the axis of choice() must be known at compile time", "write a constant")
+            if not -a.type.ndim <= axis.value < a.type.ndim:
+                return Throw(IndexError, "tuple index out of range")
+            axis = Const(Int, axis.value % a.type.ndim)
+            texts = (_EMPTY[legacy], *texts[1:])
+        elif a.type is Int or isinstance(a.type, k.NpInt):
+            a = conversions.to_int(a)
+        elif k.is_number(a.type) and a.type is not k.Bool and a.type is not k.NpBool:
+            return Throw(ValueError, "a must be 1-dimensional or an integer" if legacy else
+                         f"a must be a sequence or an integer, not <class '{type_name(a.type)}'>")
+        else:
+            raise Mismatch(f"choice() from a value of type {type_name(a.type)} is not compiled",
+                           "pass an int or an array")
+        tolerance = float(np.sqrt(np.finfo(np.float64).eps))
+        if p.type is not NoneType:
+            wrong = _row("choice", "p", p)
+            if wrong is not None:
+                return Throw(ValueError, "'p' must be 1-dimensional" if legacy else "p must be 1-dimensional")
+            if isinstance(p.type.dtype, k.NpFloat):
+                tolerance = max(tolerance, float(np.sqrt(np.finfo(dtype_of(p.type.dtype)).eps)))
+        for x, word in ((replace, "replace"), (shuffled, "shuffle")):
+            if x.type not in (k.Bool, k.NpBool, Int):
+                raise Mismatch(f"choice() with {word} of type {type_name(x.type)} is not compiled",
+                               "write True or False")
+        return Call(bits.choice, gen, a, _size("choice", size), replace, p, axis, shuffled, Const(k.Bool, legacy),
+                    Const(Float, tolerance), _plain(texts))
+
+    return _of_sequences("choice", "a size replace p", ("a", "p"), rule)
+
+
+def _row(name, word, x: Expr):
+    """None for a row of numbers; whether another array."""
+    if not isinstance(x.type, Array) or isinstance(x.type.dtype, k.NpComplex):
+        raise Mismatch(f"{name}() with {word} of type {type_name(x.type)} is not compiled", "pass an array of floats")
+    return None if x.type.ndim == 1 else True
+
+
+def _permuted(args, kwargs):
+    gen, *args = args
+    x, axis, out = _bind("permuted", "x axis=None out=None", args, kwargs)
+    if out.type is not NoneType:
+        if not isinstance(out.type, Array):
+            raise Mismatch("out must be a numpy array")
+        if isinstance(x.type, Array) and (out.type.ndim != x.type.ndim):
+            return Throw(ValueError, "out must have the same shape as x")
+        if not out.type.writable:
+            return Throw(ValueError, "array is read-only")
+        return Call(put_permuted, gen, x, out, axis)
+    if not isinstance(x.type, Array) or x.type.ndim == 0:
+        raise Mismatch(f"permuted() of a value of type {type_name(x.type)} is not compiled", "pass an array")
+    if axis.type is NoneType:
+        if x.type.layout == "A" and x.type.ndim > 1:
+            raise Mismatch("permuted() of an array that is not contiguous is not compiled without axis", "pass a copy")
+        t = Array(x.type.dtype, 1)
+        return Call(bits.permuted_all, gen, x, _type(t))
+    axis = _axis("permuted", axis, x.type.ndim)
+    return axis if isinstance(axis, Call) else Call(bits.permuted, gen, x, axis)
+
+
+def put_permuted(gen, x, out, axis):
+    if out.shape != x.shape:
+        raise ValueError("out must have the same shape as x")
+    np.copyto(out, gen.permuted(x, axis=axis), casting="safe")
+    return out
+
+
+def _bytes(args, kwargs):
+    gen, *args = args
+    (length,) = _bind("bytes", "length", args, kwargs)
+    return Apply(pyobject.PY_UNBOX, _python(gen, "bytes", [length], {}), type=k.Bytes)
+
+
+def _random_integers(args, kwargs):
+    gen, *args = args
+    low, high, size = _bind("random_integers", "low high=None size=None", args, kwargs)
+    if high.type is NoneType:
+        low, high = Const(Int, 1), low
+    if high.type is not Int and not isinstance(high.type, k.NpInt):
+        raise Mismatch(f"random_integers() with a bound of type {type_name(high.type)} is not compiled",
+                       "pass ints, or use randint")
+    return _integers("randint", True)([gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1))],
+                                      {"size": size, "dtype": _dtype(k.int64)})
+
+
+def _multinomial(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        n, pvals, size = _bind("multinomial", "n pvals size=None", args, kwargs)
+        n = _whole("multinomial", n)
+        if isinstance(n.type, Array) or _row("multinomial", "pvals", pvals):
+            raise Mismatch("multinomial() of several n or rows of pvals is not compiled", "loop over them")
+        if pvals.type.dtype is not k.float64:
+            raise Mismatch(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled",
+                           "convert them with .astype(np.float64)")
+        return Call(bits.multinomial, gen, n, pvals, _size("multinomial", size), Const(k.Bool, legacy))
+
+    return _of_sequences("multinomial", "n pvals", ("n", "pvals"), rule)
+
+
+def _dirichlet(legacy):
+    def rule(args, kwargs):
+        gen, *args = args
+        alpha, size = _bind("dirichlet", "alpha size=None", args, kwargs)
+        if _row("dirichlet", "alpha", alpha):
+            raise Mismatch("dirichlet() with alpha of several dimensions is not compiled", "pass a row of numbers")
+        draw = (legacy_draws.LEGACY if legacy else distributions.DRAWS)["standard_gamma"][0]
+        return Call(bits.dirichlet, gen, alpha, _size("dirichlet", size), _function(draw), Const(k.Bool, legacy))
+
+    return _of_sequences("dirichlet", "alpha", ("alpha",), rule)
+
+
+def _tomaxint(args, kwargs):
+    gen, *args = args
+    (size,) = _bind("tomaxint", "size=None", args, kwargs)
+    return Call(distributions.sample, gen, _function(distributions.c_function("positive_int", Int)),
+                Const(k.Tuple(()), ()), _plain(()), _size("tomaxint", size), _dtype(k.int64),
+                _type(distributions.FLAT[k.int64]))
+
+
+# -- what has a rule
+
+def _in_python(name, signature, dtype):
+    """A method that spends its time in linear algebra or on the state anyway: called in Python; `dtype` of the array
+    that it gives, with an axis more than its size has."""
+    def rule(args, kwargs):
+        gen, *args = args
+        size = _bind(name, signature, args, kwargs)[2]
+        t = _size(name, size).type
+        ndim = 1 if t is NoneType else 1 + (len(t.elements) if isinstance(t, k.Tuple) else 1)
+        return Call(taken_over, _python(gen, name, args, kwargs), _type(Array(dtype, ndim)))
+
+    return rule
+
+
+def taken_over(made, t):
+    """A copy of an array that Python made."""
+    found = pyobject.PY_UNBOX(made, type=t)
+    out = np.empty(found.shape, found.dtype)
+    out[...] = found
+    pyobject.KEEP(made)
+    return out
+
+
+def _state(name):
+    """get_state and set_state: what they pass is a Python object here."""
+    def rule(args, kwargs):
+        gen, *args = args
+        done = _python(gen, name, args, kwargs)
+        return done if name == "get_state" else Apply(DISCARD, done)
+
+    return rule
+
+
+def _seed(args, kwargs):
+    gen, *args = args
+    return Apply(DISCARD, _python(gen, "seed", args, kwargs))
+
+
+def _python(gen, name, args, kwargs):
+    """A call in Python: of a method, or of the function np.random.<name>, which object code can name in any process."""
+    owner = (Apply(pyobject.PY_GETATTR, Const(k.Object, np), name="random") if gen is None
+             else Apply(pyobject.PY_BOX, gen))
+    callee = Apply(pyobject.PY_GETATTR, owner, name=name)
+    return Apply(pyobject.PY_CALL, callee,
+                 *(x if x.type is k.Object else Apply(pyobject.PY_BOX, x) for x in [*args, *kwargs.values()]),
+                 kwnames=tuple(kwargs))
+
+
+def _object(cls, name):
+    """A call of a function that makes an object, in Python; cls: None where the object is only handed on."""
+    def rule(args, kwargs):
+        made = _python(None, name, args, kwargs)
+        return made if cls is None else Apply(pyobject.PY_UNBOX, made, type=Instance(cls))
+
+    return rule
+
+
+GENERATOR = {name: _distribution(name, *pair) for name, pair in distributions.DRAWS.items()}
+GENERATOR |= {
+    "random": _filled("random", "random_standard_uniform"),
+    "standard_normal": _filled("standard_normal", "random_standard_normal"),
+    "standard_exponential": _filled("standard_exponential", "random_standard_exponential"), "uniform": _uniform(False),
+    "integers": _integers("integers", False), "shuffle": _shuffle(False), "permutation": _permutation(False),
+    "standard_gamma": _standard_gamma, "choice": _choice(False),
+    "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False),
+    "dirichlet": _dirichlet(False), "bytes": _bytes,
+    "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None",
+                                      k.float64), "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None", k.int64),
+}
+LEGACY = {name: _distribution(name, *pair) for name, pair in legacy_draws.LEGACY.items()}
+LEGACY |= {
+    "random_sample": _random_sample("random_sample"), "random": _random_sample("random"), "rand": _rand,
+    "randn": _randn, "uniform": _uniform(True), "randint": _integers("randint", True), "shuffle": _shuffle(True),
+    "permutation": _permutation(True), "choice": _choice(True), "multinomial": _multinomial(True),
+    "dirichlet": _dirichlet(True), "tomaxint": _tomaxint, "seed": _seed, "bytes": _bytes,
+    "random_integers": _random_integers, "get_state": _state("get_state"), "set_state": _state("set_state"),
+    "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0", k.float64),
+}
+
+
+def _methods(cls) -> dict:
+    return GENERATOR if cls is np.random.Generator else LEGACY
+
+
+def attribute(x: Expr, name: str) -> Expr:
+    cls = x.type.cls
+    known = _methods(cls)
+    if name in known:
+        if runtime.bitgen_offset(cls) is None or cls is np.random.RandomState and runtime.gauss_offset() is None:
+            raise Mismatch("this version of NumPy keeps its generators where compiled code does not find them",
+                           "draw outside the function")
+        return Apply(METHOD_MAKE, x, name=name)
+    if name == "bit_generator" and cls is np.random.Generator:
+        return Apply(pyobject.PY_GETATTR, Apply(pyobject.PY_BOX, x), name=name)
+    if hasattr(cls, name):
+        raise Mismatch(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function",
+                       AttributeError)
+    raise Mismatch(f"'{cls.__module__}.{cls.__name__}' object has no attribute '{name}'",
+                   did_you_mean(name, known), AttributeError)
+
+
+def method(receiver: Expr, name: str, args, kwargs) -> Expr:
+    return _methods(receiver.type.cls)[name]([receiver, *args], kwargs)
+
+
+def _on_global(name):
+    def rule(args, kwargs):
+        gen = Apply(RANDOM_GLOBAL, cls=np.random.RandomState)
+        attribute(gen, name)
+        return LEGACY[name]([gen, *args], kwargs)
+
+    return rule
+
+
+CALLS = {getattr(np.random, name): _on_global(name) for name in LEGACY if name not in ("seed", "tomaxint")}
+CALLS |= {
+    np.random.ranf: _on_global("random_sample"), np.random.sample: _on_global("random_sample"),
+    np.random.seed: lambda args, kwargs: Apply(DISCARD, _python(None, "seed", args, kwargs)),
+    np.random.default_rng: _object(np.random.Generator, "default_rng"),
+    np.random.RandomState: _object(np.random.RandomState, "RandomState"),
+    np.random.Generator: _object(np.random.Generator, "Generator"),
+    **{getattr(np.random, name): _object(None, name)
+       for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "SeedSequence")},
+}

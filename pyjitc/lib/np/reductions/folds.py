@@ -1,0 +1,413 @@
+"""Templates of reductions: how the elements of an index space are folded. Run by passes/nests.py, never by CPython.
+
+Sums of floats are pairwise with eight running sums over blocks of 128, and rows are added in order, which is NumPy's
+own order (numpy/_core/src/umath/loops_utils.h.src, pairwise sum), so that float32 sums agree.
+`how`: 'sum', 'prod', 'min', 'max', 'fmin', 'fmax' (of floats: without nan), 'any', 'all'; `t`: dtype of an element and
+of the result.
+"""
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ....infer.meaning import Apply, Const
+from ....ops.arith import FADD, IADD, ILT, IMUL, ISUB
+from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, HIDDEN, SUM_EIGHTS, item_bytes
+from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
+from ....ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, PLAIN, REPEATED, ROW, UNIT
+from ....ops.structure import CHOOSE, SELECT
+from ....types.kinds import Int
+from ...build import meaning, outlined
+from ...intrinsics import as_type, identity
+from ..elementwise.loops import as_row
+
+__all__ = ["folded", "folded_axes", "dotted_rows", "dotted_columns"]
+
+BLOCK = 128
+BRIEF = 16  # elements of a row that are folded in a loop without vectors or polls
+LOAD_APART, STORE_APART = (partial(op, parallel=True) for op in (ARRAY_LOAD, ARRAY_STORE))
+CHEAP = 8  # operations of an element for which it is worth having code for few of them
+SHORT = 8  # elements of a row that are added to others at a time: a loop of a known length needs no preparations
+
+
+def combine(how, x, y):
+    if how == "sum":
+        return x + y
+    if how == "prod":
+        return x * y
+    if how in ("fmin", "fmax"):
+        return np.fmin(x, y) if how == "fmin" else np.fmax(x, y)
+    if how in ("min", "max") and x.dtype.kind == "f":
+        return CHOOSE(bool((x != x) | (y != y)), x + y, extreme_number(how, x, y))
+    if how == "min":
+        return np.minimum(x, y)
+    if how == "max":
+        return np.maximum(x, y)
+    if how == "any":
+        return x | y
+    return x & y
+
+
+def extreme_number(how, x, y):
+    """Of two numbers of which none is nan: one instruction."""
+    return FMAX_NUMBER(x, y) if how in ("max", "fmax") else FMIN_NUMBER(x, y)
+
+
+def element(index, j, unit, t):
+    """Element j of the row whose other indices are `index`."""
+    if unit:
+        return ELEMENT_UNIT(*index, j, type=t)
+    return ELEMENT(*index, j, type=t)
+
+
+def simple_row(total, index, n, how, unit, t):
+    """One after the other, as NumPy: x * 1 * 1 is not x where x is complex and infinite."""
+    for j in range(n):
+        total = combine(how, total, element(index, j, unit, t))
+    return total
+
+
+def eights(a, n, how):
+    r0, r1, r2, r3 = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 1), ARRAY_LOAD(a, 2), ARRAY_LOAD(a, 3)
+    r4, r5, r6, r7 = ARRAY_LOAD(a, 4), ARRAY_LOAD(a, 5), ARRAY_LOAD(a, 6), ARRAY_LOAD(a, 7)
+    for j in range(8, n, 8):
+        r0 = combine(how, r0, ARRAY_LOAD(a, j))
+        r1 = combine(how, r1, ARRAY_LOAD(a, IADD(j, 1)))
+        r2 = combine(how, r2, ARRAY_LOAD(a, IADD(j, 2)))
+        r3 = combine(how, r3, ARRAY_LOAD(a, IADD(j, 3)))
+        r4 = combine(how, r4, ARRAY_LOAD(a, IADD(j, 4)))
+        r5 = combine(how, r5, ARRAY_LOAD(a, IADD(j, 5)))
+        r6 = combine(how, r6, ARRAY_LOAD(a, IADD(j, 6)))
+        r7 = combine(how, r7, ARRAY_LOAD(a, IADD(j, 7)))
+    return combine(how, combine(how, combine(how, r0, r1), combine(how, r2, r3)),
+                   combine(how, combine(how, r4, r5), combine(how, r6, r7)))
+
+
+def fours(a, n, how):
+    """NumPy counts the parts of complex numbers, so eight running sums are four of them."""
+    r0, r1, r2, r3 = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 1), ARRAY_LOAD(a, 2), ARRAY_LOAD(a, 3)
+    for j in range(4, n, 4):
+        r0 = combine(how, r0, ARRAY_LOAD(a, j))
+        r1 = combine(how, r1, ARRAY_LOAD(a, IADD(j, 1)))
+        r2 = combine(how, r2, ARRAY_LOAD(a, IADD(j, 2)))
+        r3 = combine(how, r3, ARRAY_LOAD(a, IADD(j, 3)))
+    return combine(how, combine(how, r0, r1), combine(how, r2, r3))
+
+
+def few(index, n, how, t):
+    """Up to seven elements of a row, without a loop, in which counting would take longer than folding them. They are
+    not counted by recursion either: it would be typed for each of them."""
+    total = identity(how, t)
+    if n <= 0:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 0, type=t))
+    if n == 1:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 1, type=t))
+    if n == 2:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 2, type=t))
+    if n == 3:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 3, type=t))
+    if n == 4:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 4, type=t))
+    if n == 5:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 5, type=t))
+    if n == 6:
+        return total
+    total = combine(how, total, ELEMENT_UNIT(*index, 6, type=t))
+    return total
+
+
+def answer(index, n, how, t):
+    """The same of any and all, as soon as it is known."""
+    sought = np.bool_(how == "any")
+    for j in range(SELECT(ILT(n, BRIEF), n, BRIEF)):
+        if ELEMENT_UNIT(*index, j, type=t) == sought:
+            return sought
+    return ~sought
+
+
+def running(t):
+    """How many sums of a row are made at once; of fewer elements there is one."""
+    return 4 if t.kind == "c" else 8
+
+
+@outlined
+def block(a, n, how):
+    """The first n elements of a buffer, with eight running results."""
+    limit = limit_of(a.dtype)
+    n = SELECT(ILT(n, limit), n, limit)  # it is; the loops need no polls
+    if n < running(a.dtype):
+        total = identity(how, a.dtype)
+        for j in range(n):
+            total = combine(how, total, ARRAY_LOAD(a, j))
+        return total
+    rest = ISUB(n, n & (3 if a.dtype.kind == "c" else 7))
+    total = (SUM_EIGHTS(a, rest) if a.dtype.kind == "f" and a.dtype.itemsize > 2 else fours(a, rest, how)
+             if a.dtype.kind == "c" else eights(a, rest, how))
+    for j in range(rest, n):
+        total = combine(how, total, ARRAY_LOAD(a, j))
+    return total
+
+
+def extreme_row(index, n, how, unit, t):
+    """As if there were no nan, which the processor does in one instruction, and whether there was one."""
+    extreme = identity(how, t)
+    some_nan = False
+    for j in range(n):
+        x = element(index, j, unit, t)
+        extreme = extreme_number(how, extreme, x)
+        some_nan |= bool(x != x)
+    return as_type(np.nan, t) if some_nan else extreme
+
+
+def number_row(index, n, how, unit, t):
+    """The extreme of those that are not nan, and whether there was one."""
+    worst = HIDDEN(identity("max" if how == "fmax" else "min", t))  # LLVM makes a branch of what it knows to be inf
+    extreme = worst
+    some = False
+    for j in range(n):
+        x = element(index, j, unit, t)
+        extreme = extreme_number(how, extreme, CHOOSE(bool(x == x), x, worst))
+        some |= bool(x == x)
+    return extreme if some else as_type(np.nan, t)
+
+
+def brief_row(total, index, n, how, unit, t):
+    """Few elements, one after the other: known to be few, they need no polls."""
+    part = identity(how, t)
+    for j in range(SELECT(ILT(n, BRIEF), n, BRIEF)):
+        part = combine(how, part, element(index, j, unit, t))
+    return part if total is None else combine(how, total, part)
+
+
+@outlined
+def long_row(a, count):
+    """The sum of the first elements of a buffer: blocks of halves of halves."""
+    if count <= limit_of(a.dtype):
+        return block(a, count, "sum")
+    half = half_of(count, a.dtype)
+    return long_row(a, half) + long_row(part_of(a, half), ISUB(count, half))
+
+
+def _part_of(args, kwargs):
+    a, low = args
+    size = Const(Int, item_bytes(a.type.dtype))
+    return Apply(ARRAY_VIEW, a, Apply(IMUL, low, size), Const(Int, 1), size, type=a.type)
+
+
+@meaning(_part_of)
+def part_of(a, low):
+    """The buffer from element `low` on. Nobody may read the length of the result: it is 1, whatever follows."""
+    raise NotImplementedError
+
+
+def pairwise_row(index, n, how, unit, t, room):
+    """The same of computed or scattered elements. The recursion by hand: `spans` holds what is to do (start and count;
+    count -1: add the last two sums), `sums` the sums so far."""
+    buffer, spans, sums = room
+    limit = limit_of(t)
+    low, count = 0, n
+    todo = done = 0
+    while True:
+        if count > limit:
+            half = half_of(count, t)
+            push(spans, todo, 0, -1)
+            push(spans, IADD(todo, 1), IADD(low, half), ISUB(count, half))
+            todo = IADD(todo, 2)
+            count = half
+            continue
+        if count < 0:
+            done = ISUB(done, 1)
+            ARRAY_STORE(sums, ISUB(done, 1), ARRAY_LOAD(sums, ISUB(done, 1)) + ARRAY_LOAD(sums, done))
+        else:
+            for j in range(SELECT(ILT(count, limit), count, limit)):  # known to be short
+                ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
+            ARRAY_STORE(sums, done, block(buffer, count, how))
+            done = IADD(done, 1)
+        if todo == 0:
+            return ARRAY_LOAD(sums, 0)
+        todo = ISUB(todo, 1)
+        low, count = int(ARRAY_LOAD(spans, IMUL(todo, 2))), int(ARRAY_LOAD(spans, IADD(IMUL(todo, 2), 1)))
+
+
+def limit_of(t):
+    """How many elements of a row are added without halving it."""
+    return BLOCK // 2 if t.kind == "c" else BLOCK
+
+
+def half_of(count, t):
+    if t.kind == "c":
+        return ISUB(count, count & 7) >> 1
+    return ISUB(count >> 1, (count >> 1) & 7)
+
+
+def room_of(shape, how, t):
+    """What a row needs beside registers: made once for all rows."""
+    if is_pairwise(how, t):
+        spans = 384 if last_size(shape, len(shape)) > limit_of(t) else 1
+        return np.empty(BLOCK, t), np.empty(spans, np.int64), np.empty(spans, t)
+    return ()
+
+
+def is_pairwise(how, t):
+    return how == "sum" and t.kind in "fc"
+
+
+def push(spans, at, start, count):
+    ARRAY_STORE(spans, IMUL(at, 2), np.int64(start))
+    ARRAY_STORE(spans, IADD(IMUL(at, 2), 1), np.int64(count))
+
+
+def row(total, index, n, how, unit, t, room):
+    """`total` and what is in the row."""
+    if is_pairwise(how, t):
+        if unit and PLAIN(*index, 0, type=t):
+            if n < running(t):
+                return brief_row(total, index, n, how, unit, t)
+            return combine(how, total, long_row(ROW(*index, 0, type=t), n))
+        if REPEATED(most=CHEAP) and n < running(t):
+            return brief_row(total, index, n, how, unit, t)
+        return combine(how, total, pairwise_row(index, n, how, unit, t, room))
+    if how in ("fmin", "fmax"):
+        return combine(how, total, number_row(index, n, how, unit, t))
+    if how in ("min", "max") and t.kind == "f":
+        return combine(how, total, extreme_row(index, n, how, unit, t))
+    if t.kind == "f" and how == "prod" and unit and REPEATED(most=0) and n < 8:
+        return combine(how, total, few(index, n, how, t))
+    if t.kind in "biu" and unit and REPEATED(most=0):
+        if n <= BRIEF:
+            if how == "any" or how == "all":
+                return combine(how, total, answer(index, n, how, t))
+            return brief_row(total, index, n, how, unit, t)
+    return simple_row(total, index, n, how, unit, t)
+
+
+def folded(shape, how, t):
+    """All elements."""
+    if len(shape) == 1 and is_pairwise(how, t):
+        return pairwise(shape, how, t)
+    room = room_of(shape, how, t)
+    if len(shape) == 1:
+        if UNIT(*shape):
+            return row(identity(how, t), (), shape[0], how, True, t, room)
+        return row(identity(how, t), (), shape[0], how, False, t, room)
+    if UNIT(*shape):
+        return rows(as_row(shape) if FLAT(*shape) else shape, (), identity(how, t), how, True, t, room)
+    return rows(shape, (), identity(how, t), how, False, t, room)
+
+
+def pairwise(shape, how, t):
+    """The sum of one row."""
+    n = shape[0]
+    if UNIT(n) and PLAIN(0, type=t):
+        if n < running(t):
+            return few((), n, how, t)
+        return combine(how, identity(how, t), long_row(ROW(0, type=t), n))
+    if REPEATED(most=CHEAP) and n < running(t):
+        return brief_row(None, (), n, how, False, t)
+    if UNIT(n):
+        return combine(how, identity(how, t), pairwise_row((), n, how, True, t, room_of(shape, how, t)))
+    return combine(how, identity(how, t), pairwise_row((), n, how, False, t, room_of(shape, how, t)))
+
+
+def rows(shape, index, total, how, unit, t, room):
+    if len(index) == len(shape) - 1:
+        return row(total, index, shape[-1], how, unit, t, room)
+    for i in range(shape[len(index)]):
+        total = rows(shape, index + (i,), total, how, unit, t, room)
+    return total
+
+
+def dotted_rows(shape, t):
+    """The sums of the rows of a matrix, in any order: what BLAS does for a matrix that exists."""
+    out = np.empty(shape[0], t)
+    if UNIT(*shape):
+        for i in range(shape[0]):
+            ARRAY_STORE(out, i, dotted_row((i,), shape[1], True, t))
+    else:
+        for i in range(shape[0]):
+            ARRAY_STORE(out, i, dotted_row((i,), shape[1], False, t))
+    return out
+
+
+def dotted_columns(shape, t):
+    """The sums of the columns."""
+    return folded_axes(shape, (True, False), "sum", t)
+
+
+def dotted_row(index, n, unit, t):
+    total = identity("sum", t)
+    for j in range(n):
+        total = FADD(total, element(index, j, unit, t), loose=True)
+    return total
+
+
+def kept_shape(shape, reduced, k=0):
+    if k == len(shape):
+        return ()
+    if reduced[k]:
+        return kept_shape(shape, reduced, k + 1)
+    return (shape[k],) + kept_shape(shape, reduced, k + 1)
+
+
+def trailing(reduced, k):
+    """How many of the axes that end with k are reduced in a row."""
+    return 0 if k < 0 or not reduced[k] else 1 + trailing(reduced, k - 1)
+
+
+def last_size(shape, count):
+    """Elements in the last `count` axes."""
+    return 1 if count == 0 else IMUL(shape[-count], last_size(shape, count - 1))
+
+
+def zeros(n):
+    return () if n == 0 else (0,) + zeros(n - 1)
+
+
+def folded_axes(shape, reduced, how, t):
+    """An array of the axes where `reduced` is False."""
+    room = room_of(shape, how, t)
+    out = np.full(kept_shape(shape, reduced), identity(how, t))
+    if UNIT(*shape):
+        if trailing(reduced, len(shape) - 1) > 1 and FLAT(*shape):
+            into(out, shape, reduced, (), (), how, True, True, t, room)
+        else:
+            into(out, shape, reduced, (), (), how, True, False, t, room)
+    else:
+        into(out, shape, reduced, (), (), how, False, False, t, room)
+    return out
+
+
+def into(out, shape, reduced, index, place, how, unit, flat, t, room):
+    k = len(index)
+    last = trailing(reduced, len(shape) - 1)
+    if flat and k == len(shape) - last:
+        ARRAY_STORE(out, *place,
+                    row(ARRAY_LOAD(out, *place), index + zeros(last - 1), last_size(shape, last), how, unit, t, room))
+    elif k < len(shape) - 1:
+        for i in range(shape[k]):
+            into(out, shape, reduced, index + (i,), place if reduced[k] else place + (i,), how, unit, flat, t, room)
+    elif reduced[k]:
+        ARRAY_STORE(out, *place, row(ARRAY_LOAD(out, *place), index, shape[k], how, unit, t, room))
+    else:
+        rest = ISUB(shape[k], shape[k] & (SHORT - 1)) if unit else 0
+        for first in range(0, rest, SHORT):
+            for j in range(SHORT):
+                add_in(out, place, index, IADD(first, j), how, unit, t)
+        if unit and shape[k] & 4:
+            for j in range(4):
+                add_in(out, place, index, IADD(rest, j), how, unit, t)
+            rest = IADD(rest, 4)
+        for j in range(rest, shape[k]):
+            add_in(out, place, index, j, how, unit, t)
+
+
+def add_in(out, place, index, j, how, unit, t):
+    """No other j reads or writes there: `out` is fresh."""
+    STORE_APART(out, *place, j, combine(how, LOAD_APART(out, *place, j), element(index, j, unit, t)))

@@ -1,0 +1,688 @@
+"""Reductions of arrays: sum, prod, min, max, any, all, mean, var, std and what is made of them, with axis, keepdims,
+dtype, initial, where and out. The loops are templates (folds.py), so producers of the operand fuse into them."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Throw
+from ....ops.structure import TUPLE_MAKE
+from ....types import kinds as k
+from ....types.kinds import DType, NoneType
+from ....types.lattice import dtype_of, kind_of
+from ...build import compiled, meaning, type_name
+from ...intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn
+from ..elementwise import elementwise, loops
+from . import folds
+from ..shapes import views
+from ..arrays.creation import scalar_of
+from ..indexing.masks import count_true
+from ..elementwise.ufuncs import fold_loop
+
+__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "bound", "flag", "refuse_axis", "somewhere"]
+
+AxisError = np.exceptions.AxisError
+EMPTY = "Mean of empty slice." if np.lib.NumpyVersion(np.__version__) < "2.4.0" else "Mean of empty slice"
+_COUNT = type(np.count_nonzero(np.zeros(1)))  # int before NumPy 2.3
+
+
+def bound(name, names, args, kwargs):
+    """Argument name -> expression; None and np._NoValue count as not given."""
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes from 1 to {len(names)} positional arguments but {len(args)} were given")
+    slots = dict(zip(names, args))
+    for key, x in kwargs.items():
+        if key not in names:
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+        slots[key] = x
+    if names[0] not in slots:
+        raise Mismatch(f"{name}() missing 1 required positional argument: '{names[0]}'")
+    return {key: x for key, x in slots.items() if x.type is not NoneType and not (
+        isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
+
+
+def refuse_axis(t) -> None:
+    """An error where a value of type t is no axis, nor several."""
+    if isinstance(t, k.Array) and (t.ndim or not k.is_integer(t.dtype)):
+        raise Mismatch("only integer scalar arrays can be converted to a scalar index",
+                       "this argument is the axis; several arrays go into a tuple, as in np.concatenate((a, b))")
+    if not isinstance(t, k.Array) and k.is_scalar(t) and not k.is_integer(t):
+        raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer")
+
+
+def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
+    """The axes to reduce, sorted, None for all; or what raises for a wrong one, with the name of the argument."""
+    if axis is None:
+        return None
+    parts = None
+    if isinstance(axis.type, k.Tuple) and (axis.known or all(e is k.Int for e in axis.type.elements)):
+        parts = axis.value if axis.known else None
+    elif axis.known and type(axis.value) is int or isinstance(axis.value, np.integer):
+        parts = (int(axis.value),)
+    if parts is None:
+        refuse_axis(axis.type)
+        raise Mismatch("the axis must be known at compile time", "write a tuple of constants"
+                       if isinstance(axis.type, k.Struct) else "write it as a constant")
+    found = []
+    for n in parts:
+        if not -ndim <= n < ndim:
+            return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim), Const(k.Str, name) if name
+                        else Const(NoneType, None))
+        found.append(n % ndim)
+    if len(set(found)) != len(found):
+        return Throw(ValueError, "duplicate value in 'axis'")
+    return tuple(sorted(found))
+
+
+def axes_given(axis: Expr | None, ndim: int):
+    """The axes of a reduction of a ufunc, which takes a number for a row of one."""
+    if ndim == 0 and axis is not None and type(axis.value) is int and axis.value in (0, -1):
+        axis = None
+    return axes_of(axis, ndim)
+
+
+def wrong_axis(axis, ndim, name=None):
+    raise AxisError(axis, ndim, name)
+
+
+def flag(slots, name):
+    x = slots.get(name)
+    if x is None:
+        return False
+    if not x.known:
+        raise Mismatch(f"{name}= must be a constant")
+    return bool(x.value)
+
+
+def _sum_type(t):
+    if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
+        return k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64
+    return t
+
+
+_TYPES = {"sum": _sum_type, "prod": _sum_type, "any": lambda t: k.bool_, "all": lambda t: k.bool_}
+_NAMES = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
+_NAMES_OF = {"sum": _NAMES, "prod": _NAMES, "min": ("a", "axis", "out", "keepdims", "initial", "where"),
+             "max": ("a", "axis", "out", "keepdims", "initial", "where"),
+             "any": ("a", "axis", "out", "keepdims", "where"), "all": ("a", "axis", "out", "keepdims", "where"),
+             "fmin": ("a", "axis", "keepdims"), "fmax": ("a", "axis", "keepdims")}
+_UFUNC_NAMES = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "any": "logical_or",
+                "all": "logical_and"}
+_UFUNCS = {"min": "minimum", "max": "maximum"}
+
+
+def _text(value):
+    return Const(k.Str, value)
+
+
+def reduction(how):
+    def rule(args, kwargs):
+        slots = bound(how, _NAMES_OF[how], args, kwargs)
+        a = slots["a"]
+        if not elementwise.is_array(a):
+            raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled")
+        return reduced(how, a, slots)
+
+    return rule
+
+
+def of_sequences(function, rule):
+    """The rule of a function of arrays, for numbers, tuples and lists too."""
+
+    def of_any(args, kwargs):
+        a = args[0] if args else kwargs.get("a")
+        if (a is not None and (k.is_scalar(a.type) or isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct)
+                               and a.type.name == "list")):
+            whole = CallValue(elementwise.constant_of(np.asarray), a)
+            if args:
+                return CallValue(elementwise.constant_of(function), whole, *args[1:], keywords=kwargs)
+            return CallValue(elementwise.constant_of(function), keywords={**kwargs, "a": whole})
+        return rule(args, kwargs)
+
+    return of_any
+
+
+def check_out(out, how, ndim, keepdims):
+    """A Throw or Mismatch where the result cannot go to `out`, else None. Reductions cast to any dtype."""
+    name = _UFUNC_NAMES[how]
+    if not elementwise.is_array(out):
+        raise Mismatch("output must be an array")
+    if out.type.ndim != ndim:
+        return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of "
+                                 f"dimensions: Found {out.type.ndim} "
+                     f"but expected {ndim}" + (" (must match the operand's when keepdims=True)" if keepdims else ""))
+    return None if out.type.writable else Throw(ValueError, "output array is read-only")
+
+
+def reduced(how, a, slots):
+    axes = axes_given(slots.get("axis"), a.type.ndim)
+    if isinstance(axes, Expr):
+        return axes
+    source = a.type.dtype
+    keep = flag(slots, "keepdims")
+    t = scalar_of(slots["dtype"]) if "dtype" in slots else _TYPES.get(how, lambda t: t)(source)
+    if t is not source and how not in ("any", "all") and (k.is_time(t) or k.is_time(source)):
+        raise Mismatch(f"np.{how} of {source} as {t} is not compiled", "convert with a.astype(...) first")
+    if "out" in slots:
+        if how in ("sum", "prod") and elementwise.is_array(slots["out"]):
+            t = fold_loop(np.add if how == "sum" else np.multiply, source, t if "dtype" in slots else None,
+                          slots["out"].type.dtype).outputs[0]
+        wrong = check_out(slots["out"], how, a.type.ndim if keep else 0 if axes is None else a.type.ndim - len(axes),
+                          keep)
+        if wrong is not None:
+            return wrong
+    wide = k.float32 if t is k.float16 and how == "sum" else t
+    where = slots.get("where")
+    if where is not None and where.known and where.value is True:
+        where = None
+    if where is not None and how in ("min", "max") and "initial" not in slots:
+        return Throw(ValueError,
+                     f"reduction operation '{_UFUNCS[how]}' does not have an identity, so to use a where mask "
+                     "one has to specify 'initial'")
+    parts = [_text(how), a, Const(k.Tuple(()), ()) if axes is None else Const(k.Tuple((k.Int,) * len(axes)), axes),
+             Const(k.Bool, axes is None), Const(DType(wide), dtype_of(wide)), Const(DType(t), dtype_of(t)),
+             Const(k.Bool, keep), slots.get("initial", Const(NoneType, None)),
+             where if where is not None else Const(NoneType, None), slots.get("out", Const(NoneType, None))]
+    return Call(reduce_, *parts)
+
+
+def reduce_(how, a, axes, every, wide, t, keepdims, initial, where, out):
+    if how == "min" or how == "max":
+        if initial is None:
+            check_not_empty(a, axes, every, how)
+    if every or len(axes) == a.ndim:
+        result = as_type(fold(how, a, where, wide), t)
+        if initial is not None:
+            result = combine_with(how, as_type(initial, t), result)
+        if keepdims and a.ndim:
+            result = np.full((1,) * a.ndim, result)
+    else:
+        result = fold_along(how, a, axes, where, wide, t)
+        if initial is not None:
+            result = np.add(result, as_type(initial, t)) if how == "sum" else np.multiply(result, as_type(initial, t)) \
+                if how == "prod" else np.minimum(result, as_type(initial, t)) if how == "min" else \
+                np.maximum(result, as_type(initial, t))
+        if keepdims:
+            result = insert_axes(result, axes)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def fold_along(how, a, axes, where, wide, t):
+    result = fold(how, a, where, wide, axes)
+    if wide == t:
+        return result
+    return result.astype(t)
+
+
+def check_not_empty(a, axes, every, how):
+    if every:
+        if a.size == 0:
+            raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} "
+                             f"which has no identity")
+    elif reduced_size(a.shape, axes, 0) == 0 and kept_size(a.shape, axes, 0) != 0:
+        raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} which "
+                         f"has no identity")
+
+
+def reduced_size(shape, axes, k):
+    if k == len(axes):
+        return 1
+    return shape[axes[k]] * reduced_size(shape, axes, k + 1)
+
+
+def kept_size(shape, axes, k):
+    if k == len(shape):
+        return 1
+    if k in axes:
+        return kept_size(shape, axes, k + 1)
+    return shape[k] * kept_size(shape, axes, k + 1)
+
+
+def _fold(args, kwargs):
+    """fold(how, a, where, dtype[, axes]): the nest."""
+    how, a, where, dtype, *axes = args
+    t = dtype.type.scalar
+    operands = [a]
+    if where.type is not NoneType:
+        operands.append(where)
+        kernel, fixed = loops.pick, [how, dtype]
+    elif how.value in ("any", "all"):
+        kernel, fixed = loops.truth, []
+    else:
+        kernel, fixed = loops.cast0, [dtype]
+    shape = elementwise.shape_of(operands)
+    if a.type.ndim == 0 and where.type is not NoneType:
+        return Call(loops.pick, how, dtype, *map(elementwise.item, operands))
+    if a.type.ndim == 0:
+        if how.value in ("any", "all"):
+            return Call(loops.truth, elementwise.item(a))
+        alone = Call(loops.cast0, dtype, elementwise.item(a))
+        # -0.0 as 0.0
+        return Call(folds.combine, how, Call(identity, how, dtype), alone) if how.value == "sum" else alone
+    template, more = folds.folded, []
+    turned = where.type is NoneType and a.type.layout == "F" and a.type.ndim > 1  # in the order of memory, as NumPy
+    if turned:
+        operands = [elementwise.views.transpose(a)]
+        shape.reverse()
+    if axes:
+        mask = tuple(j in axes[0].value for j in range(a.type.ndim))
+        mask = mask[::-1] if turned else mask
+        template, more = folds.folded_axes, [Const(k.Tuple((k.Bool,) * len(mask)), mask)]
+    nest = Nest(template, [Apply(TUPLE_MAKE, *shape, cls=None), *more, how], kernel, fixed, operands, ndim=len(shape),
+                dtype=t)
+    return Call(elementwise.views.transposed, nest) if turned and axes else nest
+
+
+def _identity(args, kwargs):
+    """identity(how, dtype)"""
+    how, dtype = args
+    t = dtype.type.scalar
+    d = dtype_of(t)
+    if how.value in ("sum", "any"):
+        value = 0
+    elif how.value in ("prod", "all"):
+        value = 1
+    elif how.value in ("fmin", "fmax"):
+        value = np.nan
+    elif d.kind in "fc":
+        value = np.inf if how.value == "min" else -np.inf
+        value = value if d.kind == "f" else complex(value, value)
+    elif d.kind in "mM":  # NaT is no neighbour of theirs
+        value = np.iinfo(np.int64).max if how.value == "min" else -np.iinfo(np.int64).max
+    elif d.kind == "b":
+        value = how.value == "min"
+    else:
+        value = np.iinfo(d).max if how.value == "min" else np.iinfo(d).min
+    return Const(t, d.type(value, np.datetime_data(d)) if k.is_time(t) else d.type(value))
+
+
+def _combine_with(args, kwargs):
+    return Call(folds.combine, *args)
+
+
+def _mean_type(args, kwargs):
+    """dtype in which the mean of an array is computed."""
+    (a,) = args
+    t = a.type.dtype
+    if kind_of(t) in "biu":
+        t = k.float64
+    return Const(DType(t), dtype_of(t))
+
+
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
+    t = mean_type(a) if dtype is None else dtype
+    n = count(a, axis, where, keepdims)
+    if somewhere(n == 0):
+        warn(EMPTY)
+    if a.dtype == np.float16 and dtype is None:
+        total = np.sum(a, axis, np.float32, None, keepdims, where=where)
+        return (total / n).astype(np.float16) if out is None else divided(total, n, out)
+    total = np.sum(a, axis, t, None, keepdims, where=where)
+    return of_type(np.divide(total, strong(n, total.dtype)), t) if out is None else divided(total, n, out)
+
+
+def somewhere(x):
+    """np.any of an array, or one answer itself."""
+    return np.any(x) if isinstance(x, np.ndarray) else x
+
+
+def strong(n, dtype):
+    """The count as NumPy has it, by which complex numbers are divided in double precision."""
+    return np.float64(n) if dtype.kind == "c" and not isinstance(n, np.ndarray) else n
+
+
+def divided(total, n, out):
+    """The quotient in `out`, whose dtype both have first, as NumPy."""
+    put_out(total, out)
+    np.divide(out, strong(n, out.dtype), out=out, casting="unsafe")
+    return out
+
+
+def of_type(x, t):
+    """The result in the dtype that was asked for, as NumPy divides in place."""
+    if x.dtype == t:
+        return x
+    return x.astype(t) if isinstance(x, np.ndarray) else as_type(x, np.dtype(t))
+
+
+def check_inexact(a, dtype, out=None):
+    if out is not None:
+        if out.dtype.kind in "biu":
+            raise TypeError("If a is inexact, then out must be inexact")
+    if dtype is not None:
+        if np.issubdtype(dtype, np.integer) or dtype == np.bool_:
+            raise TypeError("If a is inexact, then dtype must be inexact")
+
+
+def count(a, axis, where, keepdims):
+    """Number of elements that are folded into one."""
+    if a.ndim == 0 and isinstance(axis, int):
+        raise AxisError(axis, 0)
+    if where is not True:
+        return np.sum(np.logical_and(np.ones_like(a, np.bool_), where), axis, np.float64, None, keepdims)
+    if axis is None:
+        return float(a.size)
+    if isinstance(axis, tuple):
+        return float(axes_size(a, axis, 0))
+    if not -a.ndim <= axis < a.ndim:
+        raise AxisError(axis, a.ndim, None)
+    return float(a.shape[axis])
+
+
+def axes_size(a, axes, k):
+    if k == len(axes):
+        return 1
+    if not -a.ndim <= axes[k] < a.ndim:
+        raise AxisError(axes[k], a.ndim, None)
+    return a.shape[axes[k]] * axes_size(a, axes, k + 1)
+
+
+def put_out(result, out, name="add"):
+    """The result, where it is wanted; name: the ufunc that makes it in NumPy."""
+    if out is None:
+        return result
+    shape = result.shape if isinstance(result, np.ndarray) else ()
+    if out.ndim != len(shape):
+        raise ValueError(wrong_dimensions(name, out.ndim, len(shape)))
+    if out.shape != shape:
+        raise ValueError(f"the output has shape {views.shape_text(out.shape)} where the result has "
+                         f"{views.shape_text(shape)}")
+    out[...] = result
+    return out
+
+
+def freedom_lost(ddof, correction):
+    """`correction` is the array API's name of `ddof`."""
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    t = mean_type(a) if dtype is None else dtype
+    lost = freedom_lost(ddof, correction)
+    keep = axis is not None  # a scalar leaves the array contiguous
+    n = count(a, axis, where, keep)
+    if somewhere(n <= lost):
+        warn("Degrees of freedom <= 0 for slice")
+    if mean is not None:
+        return spread(a, center_of(mean), axis, n, lost, keepdims, where, dtype if a.dtype.kind == "f" else t, out)
+    if a.dtype == np.float16 and dtype is None:
+        center = np.divide(np.sum(a, axis, np.float32, None, keep, where=where), n)
+        if out is not None:
+            return spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32, out)
+        return spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32, None).astype(np.float16)
+    total = np.sum(a, axis, t, None, keep, where=where)
+    center = of_type(np.divide(total, strong(n, total.dtype)), t)
+    return spread(a, center, axis, n, lost, keepdims, where, t, out)
+
+
+def center_of(mean):
+    return np.asarray(mean) if isinstance(mean, (tuple, list)) else mean
+
+
+def spread(a, center, axis, n, ddof, keepdims, where, t, out):
+    x = a - center
+    if x.dtype.kind == "c":
+        total = np.sum(x.real * x.real + x.imag * x.imag, axis, None, None, keepdims, where=where)
+    else:
+        total = np.sum(x * x, axis, t, None, keepdims, where=where)
+    if isinstance(n, np.ndarray):
+        left = np.maximum(count(a, axis, where, keepdims) - ddof, 0.0)
+        return of_type(np.divide(total, left), total.dtype) if out is None else divided(total, left, out)
+    left = n - ddof if n - ddof > 0.0 else 0.0
+    return of_type(np.divide(total, left), total.dtype) if out is None else divided(total, left, out)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    found = var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return root_of(found) if out is None else np.sqrt(found, out=found)
+
+
+def root_of(x):
+    if isinstance(x, np.ndarray) and x.dtype.kind not in "fc":
+        return np.sqrt(x, out=x)  # which NumPy refuses
+    return of_type(np.sqrt(x), x.dtype)
+
+
+def ptp(a, axis=None, out=None, keepdims=False):
+    if out is None:
+        return np.subtract(np.max(a, axis, None, keepdims), np.min(a, axis, None, keepdims))
+    return np.subtract(np.max(a, axis, out, keepdims), np.min(a, axis, None, keepdims), out=out)
+
+
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if axis is not None and not isinstance(axis, tuple) and not -a.ndim <= axis < a.ndim:
+        raise AxisError(axis, a.ndim, "axis")
+    if weights is None:
+        found = np.mean(a, axis, None, None, keepdims)
+        if returned:
+            return found, np.sum(np.ones_like(a, found.dtype), axis, None, None, keepdims)
+        return found
+    if axis is not None and a.ndim != weights.ndim:
+        if weights.ndim != 1 or not isinstance(axis, int) or weights.shape[0] != a.shape[axis]:
+            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        return weighted(a, spread_axis(weights, axis % a.ndim, a.ndim), axis, returned, keepdims)
+    if axis is None and a.ndim != weights.ndim:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    return weighted(a, weights, axis, returned, keepdims)
+
+
+def spread_axis(w, axis, ndim):
+    """A 1-d array along `axis` of ndim."""
+    if ndim == axis + 1:
+        return lead(w, axis)
+    return spread_axis(w, axis, ndim - 1)[..., None]
+
+
+def lead(w, n):
+    return w if n == 0 else lead(w, n - 1)[None]
+
+
+def weighted(a, w, axis, returned, keepdims):
+    t = np.result_type(a, w, np.float64) if a.dtype.kind in "biu" else np.result_type(a, w)
+    scale = np.sum(w + np.zeros_like(a, w.dtype), axis, t, None, keepdims)
+    if np.any(scale == 0.0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    found = np.sum(np.multiply(a, w, dtype=t), axis, None, None, keepdims) / scale
+    if returned:
+        return found, scale
+    return found
+
+
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    return np.sum(without_nan(a, "sum"), axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    return np.prod(without_nan(a, "prod"), axis, dtype, out, keepdims, initial, where)
+
+
+def without_nan(a, how):
+    if a.dtype.kind in "fc":
+        return np.where(np.isnan(a), nan_identity(a, how), a)
+    return a
+
+
+def all_nan(result, a, axis, keepdims):
+    """nan where every element is nan."""
+    if a.dtype.kind in "fc":
+        return np.where(np.all(np.isnan(a), axis, None, keepdims), nan_identity(a, "nan"), result)
+    return result
+
+
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    check_dimensions(out, a, axis, keepdims, "fmin")
+    return put_out(with_numbers(nan_extreme("min", a, axis, keepdims, initial, where)), out, "fmin")
+
+
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    check_dimensions(out, a, axis, keepdims, "fmax")
+    return put_out(with_numbers(nan_extreme("max", a, axis, keepdims, initial, where)), out, "fmax")
+
+
+def with_numbers(found):
+    """What was found, after a warning where it was nothing."""
+    if found.dtype.kind in "fc" and somewhere(np.isnan(found)):
+        warn("All-NaN slice encountered")
+    return found
+
+
+def check_dimensions(out, a, axis, keepdims, name):
+    """NumPy looks at those of `out` before it looks for elements."""
+    ndim = a.ndim if keepdims else 0 if axis is None else a.ndim - (len(axis) if isinstance(axis, tuple) else 1)
+    if out is not None and out.ndim != ndim:
+        raise ValueError(wrong_dimensions(name, out.ndim, ndim)
+                         + (" (must match the operand's when keepdims=True)" if keepdims else ""))
+
+
+def wrong_dimensions(name, found, expected):
+    return (f"output parameter for reduction operation {name} has the wrong number of dimensions: Found {found} but "
+            f"expected {expected}")
+
+
+@meaning(reduction("fmin"))
+def number_min(a, axis, keepdims):
+    """The smallest of floats that are not nan."""
+    raise NotImplementedError
+
+
+@meaning(reduction("fmax"))
+def number_max(a, axis, keepdims):
+    raise NotImplementedError
+
+
+def nan_extreme(how, a, axis, keepdims, initial, where):
+    if initial is None:
+        check_any(a, axis, "fmin" if how == "min" else "fmax")
+    if a.dtype.kind in "mM":
+        return (np.fmin if how == "min" else np.fmax).reduce(a, axis, None, None, keepdims, initial, where)
+    if a.dtype.kind not in "fc":
+        return extreme(how, a, axis, keepdims, initial, where)
+    if initial is None and where is True and a.dtype.kind == "f":
+        return number_min(a, axis, keepdims) if how == "min" else number_max(a, axis, keepdims)
+    if initial is None:
+        return item_of(all_nan(extreme(how, without_nan(a, how), axis, keepdims, None, where), a, axis, keepdims))
+    first = as_type(initial, a.dtype)
+    if np.isnan(first):
+        first = nan_identity(a, "nan")
+        hidden = np.isnan(a) if where is True else np.logical_or(np.isnan(a), np.logical_not(where))
+        return item_of(np.where(np.all(hidden, axis, None, keepdims), first,
+                                extreme(how, without_nan(a, how), axis, keepdims, nan_identity(a, how), where)))
+    return extreme(how, without_nan(a, how), axis, keepdims, first, where)
+
+
+def extreme(how, a, axis, keepdims, initial, where):
+    if how == "min":
+        return np.min(a, axis, None, keepdims, initial, where)
+    return np.max(a, axis, None, keepdims, initial, where)
+
+
+def check_any(a, axis, name):
+    """The error of no elements, with the name of NumPy's ufunc."""
+    if a.size == 0:
+        if axis is None or count(a, axis, True, False) == 0.0 and others_size(a.shape, axis, 0) != 0:
+            raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+
+
+def others_size(shape, axis, j):
+    """The number of elements of the result."""
+    if j == len(shape):
+        return 1
+    return (1 if reduces(axis, j, len(shape), 0) else shape[j]) * others_size(shape, axis, j + 1)
+
+
+def reduces(axis, j, ndim, i):
+    if not isinstance(axis, tuple):
+        return axis % ndim == j
+    return i < len(axis) and (axis[i] % ndim == j or reduces(axis, j, ndim, i + 1))
+
+
+def item_of(x):
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        return x[()]
+    return x
+
+
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
+    if a.dtype.kind not in "fc":
+        return np.mean(a, axis, dtype, out, keepdims, where)
+    found, n = mean_and_count(a, axis, dtype, out, keepdims, where)
+    if somewhere(n == 0):
+        warn("Mean of empty slice")
+    return put_out(found, out)
+
+
+def mean_and_count(a, axis, dtype, out, keepdims, where):
+    """The mean of what is no nan, and of how many that is."""
+    check_inexact(a, dtype, out)
+    total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
+    n = np.sum(~np.isnan(a), axis, np.float64, None, keepdims, where=where)
+    return of_type(np.divide(total, n), total.dtype), n
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    if a.dtype.kind not in "fc":
+        return np.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    check_inexact(a, dtype, out)
+    good = ~np.isnan(a)
+    center = mean_and_count(a, axis, dtype, None, True, where)[0] if mean is None else center_of(mean)
+    x = of_type(np.where(good, a - center, nan_identity(a, "sum")), a.dtype)
+    n = np.sum(good, axis, np.float64, None, keepdims, where=where)
+    squares = np.multiply(x, np.conjugate(x)).real if a.dtype.kind == "c" else x * x
+    total = np.sum(squares, axis, None if a.dtype.kind == "c" else dtype, None, keepdims, where=where)
+    left = n - freedom_lost(ddof, correction)
+    if somewhere(left <= 0):
+        warn("Degrees of freedom <= 0 for slice.")
+    return put_out(of_type(item_of(np.where(left > 0, np.divide(total, left), np.nan)), total.dtype), out)
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    found = nanvar(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return root_of(found) if out is None else np.sqrt(found, out=found)
+
+
+def count_nonzero(a, axis=None, *, keepdims=False):
+    if axis is None and not keepdims:
+        if isinstance(a, np.ndarray) and a.dtype == np.bool_:
+            return _COUNT(count_true(a))
+        return _COUNT(np.sum(a != 0))
+    return np.sum(a != 0, axis, np.int64, None, keepdims)
+
+
+def _nan_identity(args, kwargs):
+    a, how = args
+    t = a.type.dtype
+    if how.value == "nan":
+        return Const(t, dtype_of(t).type(np.nan))
+    return _identity([how, Const(DType(t), dtype_of(t))], {})
+
+
+def _insert_axes(args, kwargs):
+    a, axes = args
+    ndim = a.type.ndim + len(axes.value)
+    items = [Const(NoneType, None) if j in axes.value else Const(k.Slice(NoneType, NoneType, NoneType), slice(None))
+             for j in range(ndim)]
+    return elementwise.views.view(a, items, False)
+
+
+RULES = {fold: _fold, identity: _identity, combine_with: _combine_with, mean_type: _mean_type,
+         insert_axes: _insert_axes, nan_identity: _nan_identity}
+CALLS = {
+    np.amin: reduction("min"), np.amax: reduction("max"), np.sum: reduction("sum"), np.prod: reduction("prod"),
+    np.min: reduction("min"), np.max: reduction("max"), np.any: reduction("any"), np.all: reduction("all"),
+    np.mean: compiled(mean), np.var: compiled(var), np.std: compiled(std), np.ptp: compiled(ptp),
+    np.average: compiled(average), np.nansum: compiled(nansum), np.nanprod: compiled(nanprod),
+    np.nanmin: compiled(nanmin), np.nanmax: compiled(nanmax), np.nanmean: compiled(nanmean),
+    np.nanvar: compiled(nanvar), np.nanstd: compiled(nanstd), np.count_nonzero: compiled(count_nonzero),
+}
+CALLS = {function: of_sequences(function, rule) for function, rule in CALLS.items()}
+METHODS = {"sum": CALLS[np.sum], "prod": CALLS[np.prod], "min": CALLS[np.min], "max": CALLS[np.max],
+           "any": CALLS[np.any], "all": CALLS[np.all], "mean": CALLS[np.mean], "var": CALLS[np.var],
+           "std": CALLS[np.std]}

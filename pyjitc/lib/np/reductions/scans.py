@@ -1,0 +1,301 @@
+"""Along one axis: argmin and argmax, running sums and products."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Const, Mismatch
+from ....ops.arith import IADD, IAND, ILT, ISUB
+from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
+from ....ops.memory import ARRAY_LOAD
+from ....ops.structure import SELECT
+from ....types import kinds as k
+from ....types.lattice import dtype_of
+from ...build import compiled, meaning, outlined
+from ...intrinsics import as_type
+from ..arrays.creation import scalar_of
+from .reductions import AxisError, put_out
+from ..elementwise.ufuncs import fold_loop
+
+__all__ = ["CALLS", "METHODS"]
+
+
+def check_axis(axis, ndim):
+    if not -ndim <= axis < ndim:
+        raise AxisError(axis, ndim, None)
+    return axis % ndim
+
+
+# ---------------------------------------------------------------- argmin, argmax
+
+
+def better(x, y, largest):
+    """Whether x comes before y; the first nan is before everything else."""
+    if x.dtype.kind == "c":
+        if y.real != y.real or y.imag != y.imag:
+            return False
+        behind = x.real < y.real if largest else x.real > y.real
+        return not (behind and x.imag == x.imag or x.real == y.real
+                    and (x.imag <= y.imag if largest else x.imag >= y.imag))
+    if x.dtype.kind in "mM":
+        return (x > y if largest else x < y) or x != x and y == y
+    return x > y if largest else x < y
+
+
+BRIEF = 16
+
+
+def best_of_all(a, largest):
+    if a.ndim == 1 and a.dtype.kind in "iuf" and len(a) < BRIEF:
+        return brief_best(a, largest)
+    return best_of(np.ravel(a), largest)
+
+
+def brief_best(row, largest):
+    """Of fewer elements than LLVM takes at a time; the first nan is before everything else."""
+    best = ARRAY_LOAD(row, 0)
+    at = 0
+    for i in range(SELECT(ILT(len(row), BRIEF), len(row), BRIEF)):  # known to be short
+        x = ARRAY_LOAD(row, i)
+        if bool(x != x):
+            return np.int64(i)
+        better = bool(x > best if largest else x < best)
+        best = SELECT(better, x, best)
+        at = SELECT(better, i, at)
+    return np.int64(at)
+
+
+@outlined
+def best_of(row, largest):
+    if row.dtype.kind in "iuf":  # both loops take many elements at a time
+        extreme = row[0]
+        some_nan = False
+        for i in range(len(row)):
+            x = ARRAY_LOAD(row, i)
+            extreme = further(extreme, x, largest)
+            some_nan |= bool(x != x)
+        return np.int64(first_of(row, SELECT(some_nan, row[0], extreme), some_nan))
+    best = row[0]
+    at = 0
+    for i in range(1, len(row)):
+        if better(row[i], best, largest):
+            best = row[i]
+            at = i
+    return np.int64(at)
+
+
+def first_of(row, value, nan):
+    """The index of the first element that is `value`, or nan; there is one."""
+    whole = ISUB(len(row), IAND(len(row), 63))
+    for low in range(0, whole, 64):
+        some = False
+        for j in range(64):
+            some |= is_it(ARRAY_LOAD(row, IADD(low, j)), value, nan)
+        if some:
+            return first_between(row, value, nan, low, IADD(low, 64))
+    return first_between(row, value, nan, whole, len(row))
+
+
+def first_between(row, value, nan, low, high):
+    for i in range(low, high):
+        if is_it(ARRAY_LOAD(row, i), value, nan):
+            return i
+    return 0
+
+
+def is_it(x, value, nan):
+    return bool(x != x) if nan else bool(x == value)
+
+
+def further(x, y, largest):
+    if x.dtype.kind == "f":
+        return FMAX_NUMBER(x, y) if largest else FMIN_NUMBER(x, y)
+    return SELECT(bool(y > x if largest else y < x), y, x)
+
+
+def best_along(out, a, largest):
+    if a.ndim == 2:
+        for i in range(len(a)):
+            out[i] = best_of(a[i], largest)
+    else:
+        for i in range(len(a)):
+            best_along(out[i], a[i], largest)
+
+
+def check_places(out):
+    if out is not None:
+        if not np.can_cast(out.dtype, np.int64, "safe"):
+            raise TypeError(f"Cannot cast array data from dtype('{out.dtype.name}') to dtype('int64') according to "
+                            f"the rule 'safe'")
+
+
+def find_best(a, axis, out, keepdims, largest):
+    if axis is None or a.ndim == 0 and (axis == 0 or axis == -1):
+        if a.size == 0:
+            raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
+        check_places(out)
+        found = best_of_all(a, largest)
+        return put_out(np.full((1,) * a.ndim, found) if keepdims and a.ndim else found, out)
+    place = check_axis(axis, max(a.ndim, 1))
+    if a.shape[place] == 0:
+        raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")
+    check_places(out)
+    if a.ndim == 1:
+        found = best_of_all(a, largest)
+        return put_out(np.full((1,), found) if keepdims else found, out)
+    moved = np.moveaxis(a, place, -1)
+    result = np.empty(moved.shape[:-1], np.int64)
+    best_along(result, moved, largest)
+    return put_out(np.expand_dims(result, place) if keepdims else result, out)
+
+
+def argmax(a, axis=None, out=None, *, keepdims=False):
+    return find_best(np.asarray(a), axis, out, keepdims, True)
+
+
+def argmin(a, axis=None, out=None, *, keepdims=False):
+    return find_best(np.asarray(a), axis, out, keepdims, False)
+
+
+def replaced(a, value):
+    """`a` with another number for nan."""
+    if a.dtype.kind in "fc":
+        return np.where(np.isnan(a), a.dtype.type(value), a)
+    return a
+
+
+def find_best_nan(x, axis, out, keepdims, largest):
+    a = np.asarray(x)
+    if a.dtype.kind in "fc":
+        if a.size and np.any(np.all(np.isnan(a), axis=axis)):
+            raise ValueError("All-NaN slice encountered")
+        return find_best(replaced(a, -np.inf if largest else np.inf), axis, out, keepdims, largest)
+    return find_best(a, axis, out, keepdims, largest)
+
+
+def nanargmax(a, axis=None, out=None, *, keepdims=False):
+    return find_best_nan(a, axis, out, keepdims, True)
+
+
+def nanargmin(a, axis=None, out=None, *, keepdims=False):
+    return find_best_nan(a, axis, out, keepdims, False)
+
+
+# ---------------------------------------------------------------- running sums and products
+
+
+def _scan_type(args, kwargs):
+    t, given, out, product = args[0].type.dtype, *args[1:]
+    # the running numbers have its dtype
+    if given.type is k.NoneType and isinstance(out.type, k.Array) and not k.is_time(t):
+        found = fold_loop(np.multiply if product.value else np.add, t, None, out.type.dtype).outputs[0]
+        return Const(k.DType(found), dtype_of(found))
+    if given.type is not k.NoneType:
+        if k.is_time(t) or k.is_time(scalar_of(given)):
+            raise Mismatch("running sums of dates and durations with dtype= are not compiled",
+                           "convert with a.astype(...) first")
+        return given
+    if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
+        t = k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64
+    return Const(k.DType(t), dtype_of(t))
+
+
+@meaning(_scan_type)
+def scan_type(a, dtype, out, product):
+    """dtype of the running sums of `a`: the one that is asked for, if any."""
+    raise NotImplementedError
+
+
+def scan_row(out, a, product):
+    if len(a) == 0:
+        return
+    total = as_type(a[0], out.dtype)
+    out[0] = total
+    for i in range(1, len(a)):
+        total = total * as_type(a[i], out.dtype) if product else total + as_type(a[i], out.dtype)
+        out[i] = total
+
+
+def scan_rows(out, a, product):
+    if a.ndim == 1:
+        scan_row(out, a, product)
+    else:
+        for i in range(len(a)):
+            scan_rows(out[i], a[i], product)
+
+
+def scan(a, axis, dtype, out, product):
+    t = scan_type(a, dtype, out, product)
+    if axis is None or a.ndim == 0 and (axis == 0 or axis == -1):
+        flat = np.ravel(a)
+        result = np.empty(a.size, t)
+        scan_row(result, flat, product)
+        return put_out(result, out)
+    place = check_axis(axis, max(a.ndim, 1))
+    result = np.empty(a.shape, t)
+    scan_rows(np.moveaxis(result, place, -1), np.moveaxis(a, place, -1), product)
+    return put_out(result, out)
+
+
+def cumsum(a, axis=None, dtype=None, out=None):
+    return scan(np.asarray(a), axis, dtype, out, False)
+
+
+def cumprod(a, axis=None, dtype=None, out=None):
+    return scan(np.asarray(a), axis, dtype, out, True)
+
+
+def nancumsum(a, axis=None, dtype=None, out=None):
+    return scan(np.where(np.isnan(a), a.dtype.type(0), a), axis, dtype, out, False)
+
+
+def nancumprod(a, axis=None, dtype=None, out=None):
+    return scan(np.where(np.isnan(a), a.dtype.type(1), a), axis, dtype, out, True)
+
+
+def cumulative(x, axis, dtype, out, include_initial, product):
+    a = np.atleast_1d(np.asarray(x))
+    if axis is None:
+        if a.ndim > 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        return cumulative(a, 0, dtype, out, include_initial, product)
+    if not include_initial:
+        return scan(np.asarray(a), axis, dtype, out, product)
+    place = check_axis(axis, a.ndim)
+    result = np.empty(lengthened(a.shape, place, 0), scan_type(a, dtype, None, product))
+    moved = np.moveaxis(result, place, 0)
+    moved[:1] = 1 if product else 0
+    np.moveaxis(moved[1:], 0, place)[...] = scan(a, axis, dtype, None, product)
+    return put_out(result, out)
+
+
+def lengthened(shape, axis, k):
+    if k == len(shape):
+        return ()
+    return (shape[k] + 1 if k == axis else shape[k],) + lengthened(shape, axis, k + 1)
+
+
+def cumulative_sum(x, *, axis=None, dtype=None, out=None, include_initial=False):
+    return cumulative(x, axis, dtype, out, include_initial, False)
+
+
+def cumulative_prod(x, *, axis=None, dtype=None, out=None, include_initial=False):
+    return cumulative(x, axis, dtype, out, include_initial, True)
+
+
+# ---------------------------------------------------------------- methods
+
+
+def conj(a):
+    return np.conjugate(a) if a.dtype.kind == "c" else a
+
+
+CALLS = {
+    np.argmax: compiled(argmax), np.argmin: compiled(argmin), np.cumsum: compiled(cumsum),
+    np.cumprod: compiled(cumprod), np.nancumsum: compiled(nancumsum), np.nancumprod: compiled(nancumprod),
+    np.cumulative_sum: compiled(cumulative_sum), np.cumulative_prod: compiled(cumulative_prod),
+    np.nanargmax: compiled(nanargmax), np.nanargmin: compiled(nanargmin),
+}
+METHODS = {
+    "argmax": CALLS[np.argmax], "argmin": CALLS[np.argmin], "cumsum": CALLS[np.cumsum], "cumprod": CALLS[np.cumprod],
+    "conj": compiled(conj), "conjugate": compiled(conj),
+}

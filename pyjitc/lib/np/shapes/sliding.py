@@ -1,0 +1,113 @@
+"""Views whose windows share elements: np.lib.stride_tricks.sliding_window_view."""
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ....infer.meaning import Apply, Call, Const, Mismatch
+from ....ops.memory import ARRAY_STRIDE, ARRAY_VIEW
+from ....types import kinds as k
+from ...build import compiled, meaning
+from . import views
+from ..reductions.reductions import refuse_axis, wrong_axis
+from .views import elements
+
+__all__ = ["CALLS", "METHODS"]
+
+
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    if not isinstance(x, np.ndarray):
+        return sliding_window_view(np.asarray(x), window_shape, axis, writeable=writeable)
+    if isinstance(window_shape, np.ndarray):
+        pass_a_tuple(window_shape)
+    if not isinstance(window_shape, (tuple, list)):
+        return sliding_window_view(x, (window_shape,), axis, writeable=writeable)
+    check_not_negative(window_shape, 0)
+    if axis is None and len(window_shape) != x.ndim:
+        raise ValueError(f"Since axis is `None`, must provide window_shape for all dimensions of `x`; got "
+                         f"{len(window_shape)} window_shape "
+                         f"elements and `x.ndim` is {x.ndim}.")
+    axes = places(axis, x)
+    if len(window_shape) != len(axes):
+        raise ValueError(f"Must provide matching length window_shape and axis; got {len(window_shape)} window_shape "
+                         f"elements and "
+                         f"{len(axes)} axes elements.")
+    return slid(x, trimmed(x.shape, window_shape, axes, 0), window_shape, axes, writeable)
+
+
+def _pass_a_tuple(args, kwargs):
+    raise Mismatch("window_shape= of np.lib.stride_tricks.sliding_window_view cannot be an array: how many axes the "
+                   "result has must be known",
+                   "pass a tuple")
+
+
+@meaning(_pass_a_tuple)
+def pass_a_tuple(window_shape):
+    raise NotImplementedError
+
+
+def check_not_negative(window_shape, j):
+    if j < len(window_shape):
+        if window_shape[j] < 0:
+            raise ValueError("`window_shape` cannot contain negative values")
+        check_not_negative(window_shape, j + 1)
+
+
+def trimmed(shape, window, axes, j):
+    """How many places a window has along each axis."""
+    if j == len(axes):
+        return shape
+    n = shape[axes[j]]
+    if n < window[j]:
+        raise ValueError("window shape cannot be larger than input array shape")
+    return trimmed(shape[:axes[j]] + (n - operator.index(window[j]) + 1,) + shape[axes[j] + 1:], window, axes, j + 1)
+
+
+def _places(args, kwargs):
+    axis, n = args[0], args[1].type.ndim
+    if axis.type is k.NoneType:
+        found = tuple(range(n))
+    elif (axis.known and all(type(x) is int or isinstance(x, np.integer)
+                             for x in (axis.value if isinstance(axis.value, tuple) else (axis.value,)))):
+        found = axis.value if isinstance(axis.value, tuple) else (axis.value,)
+    else:
+        refuse_axis(axis.type)
+        raise Mismatch("the axis must be known at compile time", "write it as a constant")
+    for place in found:
+        if not -n <= place < n:
+            return Call(wrong_axis, Const(k.Int, place), Const(k.Int, n))
+    found = tuple(place % n for place in found)
+    return Const(k.Tuple((k.Int,) * len(found)), found)
+
+
+@meaning(_places)
+def places(axis, x):
+    """The axes that windows go along, which may be named more than once."""
+    raise NotImplementedError
+
+
+def _slid(args, kwargs):
+    a, shape, window, axes, writeable = args
+    if not writeable.known:
+        raise Mismatch("writeable= of np.lib.stride_tricks.sliding_window_view must be a constant")
+    strides = [Apply(ARRAY_STRIDE, a, axis=j) for j in range(a.type.ndim)]
+    lengths = [Call(as_length, n) for n in elements(window)]
+    t = k.Array(a.type.dtype, a.type.ndim + len(lengths), "A", bool(writeable.value) and a.type.writable,
+                a.type.aligned)
+    return Apply(ARRAY_VIEW, a, views.ZERO, *elements(shape), *lengths, *strides, *(strides[j] for j in axes.value),
+                 type=t)
+
+
+@meaning(_slid)
+def slid(a, shape, window, axes, writeable):
+    """The view: element [i..., j...] is a[i + j], j along `axes`."""
+    raise NotImplementedError
+
+
+def as_length(n):
+    return operator.index(n)
+
+
+CALLS = {np.lib.stride_tricks.sliding_window_view: compiled(sliding_window_view)}
+METHODS: dict = {}

@@ -1,0 +1,245 @@
+"""Arrays in parts: split and its family, and arrays brought to a common shape.
+
+The parts are views. How many there are is part of the type of the result, so it is known at compile time: a constant
+number of sections, or places written out.
+"""
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ....infer.made import list_of
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....ops.memory import ARRAY_VIEW
+from ....ops.structure import TUPLE_MAKE
+from ....types import kinds as k
+from ....types.kinds import Array, Int
+from ...build import meaning, provoked
+from .arrange import stretch, window
+from .views import elements
+from ..reductions.reductions import axes_of, bound
+
+__all__ = ["CALLS", "METHODS", "is_sequence", "as_list", "the_axis"]
+
+
+def is_sequence(t) -> bool:
+    """A tuple, or a list written out."""
+    return isinstance(t, k.Tuple) or isinstance(t, k.Struct) and t.name == "list"
+
+
+def _as_list(args, kwargs):
+    return list_of(elements(args[0]))
+
+
+@meaning(_as_list)
+def as_list(parts):
+    """The items of a tuple as a list."""
+    return list(parts)
+
+
+def the_axis(x: Expr | None, ndim: int, default: int = 0):
+    """One axis that is known at compile time, or what raises for a wrong one."""
+    axes = axes_of(Const(Int, default) if x is None else x, ndim)
+    return axes if isinstance(axes, Expr) else axes[0]
+
+
+# ---------------------------------------------------------------- split
+
+
+def sections(a, axis, n, equal):
+    length = a.shape[axis]
+    each = length // n
+    if equal and length % n != 0:
+        raise ValueError("array split does not result in an equal division")
+    return as_list(section(a, axis, n, each, length % n, 0, 0))
+
+
+def section(a, axis, n, each, longer, k, start):
+    if k == n:
+        return ()
+    stop = start + each + (1 if k < longer else 0)
+    return (window(a, axis, start, stop),) + section(a, axis, n, each, longer, k + 1, stop)
+
+
+def pieces(a, axis, places):
+    return as_list(piece(a, axis, (0,) + places + (a.shape[axis],), 0))
+
+
+def piece(a, axis, places, k):
+    if k + 1 == len(places):
+        return ()
+    return (window(a, axis, places[k], places[k + 1]),) + piece(a, axis, places, k + 1)
+
+
+def _split(name, axis_of=None, rank=1):
+    """axis_of: number of dimensions -> axis, for those that have no argument axis."""
+
+    def rule(args, kwargs):
+        slots = bound(name, ("ary", "indices_or_sections", "axis")[:3 if axis_of is None else 2], args, kwargs)
+        a = slots["ary"]
+        if "indices_or_sections" not in slots:
+            raise Mismatch(f"{name}() missing 1 required positional argument: 'indices_or_sections'")
+        if not isinstance(a.type, Array):
+            raise Mismatch(f"np.{name} of a value of type {a.type} is not compiled", "pass an array")
+        if a.type.ndim < rank:
+            if name in ("split", "array_split"):
+                return Throw(IndexError, "tuple index out of range")
+            return Throw(ValueError, f"{name} only works on arrays of {rank} or more dimensions")
+        if axis_of is None:
+            axis = the_axis(slots.get("axis"), a.type.ndim)
+            if isinstance(axis, Expr):
+                return Throw(IndexError, "tuple index out of range")
+        else:
+            axis = axis_of(a.type.ndim)
+        where, along = slots["indices_or_sections"], Const(Int, axis)
+        if is_sequence(where.type):
+            places = elements(where)
+            if not all(k.is_integer(x.type) for x in places):
+                raise Mismatch("slice indices must be integers or None or have an __index__ method")
+            return Call(pieces, a, along, Apply(TUPLE_MAKE, *places, cls=None))
+        if isinstance(where.type, Array):
+            raise Mismatch(f"np.{name} at places in an array gives a number of parts that is not known at compile time",
+                           "write the places out, or slice the array in a loop")
+        if not k.is_integer(where.type):
+            raise Mismatch(f"np.{name} into {where.type} sections is not compiled", "use an int or a list of ints")
+        if not where.known:
+            raise Mismatch(f"np.{name} into a number of sections that is not known at compile time",
+                           "write it as a constant, or slice the "
+                           "array in a loop")
+        n = int(where.value)
+        if n == 0 and name != "array_split":
+            return Throw(ZeroDivisionError, provoked(operator.mod, 1, 0))
+        if n <= 0:
+            return Throw(ValueError, "number sections must be larger than 0.")
+        return Call(sections, a, along, Const(Int, n), Const(k.Bool, name != "array_split"))
+
+    return rule
+
+
+def _unstack(args, kwargs):
+    raise Mismatch("np.unstack gives a number of arrays that is not known at compile time",
+                   "iterate over np.moveaxis(x, axis, 0), or index it")
+
+
+# ---------------------------------------------------------------- common shapes
+
+
+def _broadcast_arrays(args, kwargs):
+    if set(kwargs) - {"subok"}:
+        raise Mismatch(f"broadcast_arrays() got an unexpected keyword argument "
+                       f"{next(name for name in kwargs if name != 'subok')!r}")
+    if not args:
+        return Apply(TUPLE_MAKE, cls=None)
+    return Call(stretched_all, Apply(TUPLE_MAKE, *args, cls=None))
+
+
+def stretched_all(args):
+    arrays = as_arrays(args, 0)
+    return stretched(arrays, joint_shape(shapes_of(arrays, 0), highest(arrays, 0), 0), 0)
+
+
+def as_arrays(args, k):
+    if k == len(args):
+        return ()
+    return (np.asarray(args[k]),) + as_arrays(args, k + 1)
+
+
+def shapes_of(arrays, k):
+    if k == len(arrays):
+        return ()
+    return (arrays[k].shape,) + shapes_of(arrays, k + 1)
+
+
+def highest(arrays, k):
+    return 0 if k == len(arrays) else max(arrays[k].ndim, highest(arrays, k + 1))
+
+
+def stretched(arrays, shape, k):
+    if k == len(arrays):
+        return ()
+    return (spread(arrays[k], shape),) + stretched(arrays, shape, k + 1)
+
+
+def _spread(args, kwargs):
+    view, t = stretch.rule(args, {}), args[0].type
+    return Apply(ARRAY_VIEW, *view.operands, type=Array(t.dtype, len(elements(args[1])), "A", t.writable, t.aligned))
+
+
+@meaning(_spread)
+def spread(a, shape):
+    """The view of `a` with a larger shape, writable where `a` is."""
+    raise NotImplementedError
+
+
+def _broadcast_shapes(args, kwargs):
+    if kwargs:
+        raise Mismatch(f"broadcast_shapes() got an unexpected keyword argument {next(iter(kwargs))!r}")
+    shapes = []
+    for x in args:
+        parts = elements(x) if is_sequence(x.type) else [x]
+        if not all(k.is_integer(p.type) for p in parts):
+            raise Mismatch("np.broadcast_shapes takes tuples of integers")
+        shapes.append(Apply(TUPLE_MAKE, *parts, cls=None))
+    ndim = max((len(s.operands) for s in shapes), default=0)
+    return Call(joint_shape_of, Apply(TUPLE_MAKE, *shapes, cls=None), Const(Int, ndim))
+
+
+def joint_shape_of(shapes, ndim):
+    check_lengths(shapes, 0, 0)
+    return joint_shape(shapes, ndim, 0)
+
+
+def check_lengths(shapes, k, j):
+    if k < len(shapes):
+        if j == len(shapes[k]):
+            check_lengths(shapes, k + 1, 0)
+        else:
+            if shapes[k][j] < 0:
+                raise ValueError("negative dimensions are not allowed")
+            check_lengths(shapes, k, j + 1)
+
+
+def joint_shape(shapes, ndim, j):
+    if j == ndim:
+        return ()
+    return (joint_length(shapes, ndim - j, 0, 1, 0),) + joint_shape(shapes, ndim, j + 1)
+
+
+def joint_length(shapes, back, k, n, of):
+    """The length of an axis, the one `back` from the end; `of`: the shape that gave it."""
+    if k == len(shapes):
+        return n
+    if len(shapes[k]) < back:
+        return joint_length(shapes, back, k + 1, n, of)
+    m = int(shapes[k][len(shapes[k]) - back])
+    if m != 1 and n != 1 and m != n:
+        raise ValueError(f"shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg "
+                         f"{of} with shape "
+                         f"{text_of(shapes, of, 0)} and arg {k} with shape {shape_text(shapes[k], 0)}.")
+    return joint_length(shapes, back, k + 1, n if m == 1 else m, of if m == 1 or n != 1 else k)
+
+
+def text_of(shapes, of, k):
+    if k + 1 == len(shapes) or k == of:
+        return shape_text(shapes[k], 0)
+    return text_of(shapes, of, k + 1)
+
+
+def shape_text(shape, k):
+    if len(shape) == 0:
+        return "()"
+    if k == len(shape):
+        return ",)" if k == 1 else ")"
+    return f"{'(' if k == 0 else ', '}{shape[k]}{shape_text(shape, k + 1)}"
+
+
+CALLS = {
+    np.split: _split("split"), np.array_split: _split("array_split"),
+    np.hsplit: _split("hsplit", lambda n: 0 if n == 1 else 1), np.vsplit: _split("vsplit", lambda n: 0, 2),
+    np.dsplit: _split("dsplit", lambda n: 2, 3), np.broadcast_arrays: _broadcast_arrays,
+    np.broadcast_shapes: _broadcast_shapes,
+}
+if hasattr(np, "unstack"):  # NumPy 2.1
+    CALLS[np.unstack] = _unstack
+METHODS = {}

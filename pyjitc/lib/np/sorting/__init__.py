@@ -1,0 +1,1 @@
+"""Sorting, searching in what is sorted, and sets."""

@@ -1,0 +1,296 @@
+"""Searching and counting: searchsorted, digitize, nonzero and its kin, extract, bincount, histogram."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import CallValue, Const, Mismatch, Throw
+from ....ops.arith import CAST, IADD, ISUB
+from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ....ops.structure import CHOOSE
+from ....types.kinds import Array, Bool, DType, Int, NoneType, NpInt, Singleton, Str, is_integer, is_number, is_scalar
+from ....types.lattice import dtype_of, kind_of, numpy_counterpart
+from ...build import outlined, promoted, type_name
+from ...intrinsics import as_type
+from ..indexing.masks import count_true, find_true, positions, truths
+from .sorting import checked, flat_copy, less, with_arrays
+
+__all__ = ["CALLS", "METHODS"]
+
+
+def goes_after(x, y, right):
+    """Whether x goes after the element y; NaNs, of which x is none, are last."""
+    if x.dtype.kind == "c":
+        return bool(not less(x, y)) if right else bool(less(y, x))
+    return bool(y <= x) if right else bool(y < x)
+
+
+def element(a, sorter, i, t):
+    return as_type(ARRAY_LOAD(a, i) if sorter is None else a[int(sorter[i])], t)
+
+
+@outlined
+def place(a, x, right, sorter):
+    """Where x goes in the sorted array a; the steps do not depend on the elements."""
+    low = 0
+    n = len(a)
+    if x.dtype.kind in "fmM" and x != x:
+        if right:
+            return np.int64(n)
+        while n > 0:
+            half = n >> 1
+            y = element(a, sorter, IADD(low, half), x.dtype)
+            if y == y:
+                low = IADD(IADD(low, half), 1)
+                n = ISUB(ISUB(n, half), 1)
+            else:
+                n = half
+        return np.int64(low)
+    while n > 1:
+        half = n >> 1
+        at = IADD(low, half)
+        low = CHOOSE(goes_after(x, element(a, sorter, ISUB(at, 1), x.dtype), right), at, low)
+        n = ISUB(n, half)
+    if n == 1 and goes_after(x, element(a, sorter, low, x.dtype), right):
+        low = IADD(low, 1)
+    return np.int64(low)
+
+
+def places(out, a, v, right, sorter, t):
+    if v.ndim == 0:
+        out[()] = place(a, as_type(v[()], t), right, sorter)
+    elif v.ndim == 1:
+        for i in range(len(v)):
+            out[i] = place(a, as_type(ARRAY_LOAD(v, i), t), right, sorter)
+    else:
+        for i in range(len(v)):
+            places(out[i], a, v[i], right, sorter, t)
+
+
+def search(a, v, side, sorter, t):
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
+    if a.ndim != 1:
+        raise ValueError("object too deep for desired array" if a.ndim > 1
+                         else "object of too small depth for desired array")
+    if sorter is not None and len(sorter) != len(a):
+        raise ValueError("sorter.size must equal a.size")
+    if not isinstance(v, np.ndarray):
+        return place(a, as_type(v, t), side == "right", sorter)
+    if v.ndim == 0:
+        return place(a, as_type(v[()], t), side == "right", sorter)
+    out = np.empty(v.shape, np.int64)
+    places(out, a, v, side == "right", sorter, t)
+    return out
+
+
+def digit(x, bins, right, t):
+    if bins.ndim != 1:
+        raise ValueError("object too deep for desired array" if bins.ndim > 1
+                         else "object of too small depth for desired array")
+    up = True
+    down = True
+    for i in range(1, len(bins)):
+        up = up and bins[i - 1] <= bins[i]
+        down = down and bins[i - 1] >= bins[i]
+    if not up and not down:
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    if right:
+        return digits(x, bins, up, "left", t)
+    return digits(x, bins, up, "right", t)
+
+
+def digits(x, bins, up, side, t):
+    found = search(bins if up else bins[::-1], x, side, None, t)
+    return found if up else len(bins) - found
+
+
+# -- what is not zero
+
+def nonzero(a):
+    if a.ndim == 0 and a.dtype == np.bool_:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
+                         "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`.")
+    if a.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    return positions(a)
+
+
+def flatnonzero(a):
+    return positions(np.ravel(a))[0]
+
+
+def columns_of(out, k, ndim):
+    if k == ndim:
+        return ()
+    return (out[:, k],) + columns_of(out, k + 1, ndim)
+
+
+def argwhere(a):
+    if a.ndim == 0:
+        return np.empty((1 if a[()] else 0, 0), np.int64)
+    mask = truths(a)
+    n = count_true(mask)
+    # as NumPy's
+    out = np.transpose(np.empty((a.ndim, IADD(n, 1)), np.int64)) if a.ndim > 1 else np.empty((IADD(n, 1), 1), np.int64)
+    find_true(columns_of(out, 0, a.ndim), mask, (), 0)
+    return out[:n]
+
+
+def extract(condition, arr):
+    where = flatnonzero(condition)
+    if arr.ndim == 1:
+        return picked(where, arr)
+    return picked(where, flat_copy(arr))
+
+
+def picked(where, a):
+    out = np.empty(len(where), a.dtype)
+    for i in range(len(where)):
+        out[i] = a[where[i]]
+    return out
+
+
+# -- counting
+
+def largest(x):
+    """One more than the largest of x, none of which may be negative."""
+    top = -1
+    low = 0
+    for i in range(len(x)):
+        v = CAST(x[i], type=Int)
+        top = v if v > top else top
+        low = v if v < low else low
+    if low < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    return IADD(top, 1)
+
+
+def bincount(x, weights=None, minlength=0):
+    if x.ndim != 1:
+        raise ValueError("object too deep for desired array" if x.ndim > 1
+                         else "object of too small depth for desired array")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if weights is None:
+        n = max(largest(x), minlength)
+        counts = np.zeros(n, np.int64)
+        for i in range(len(x)):
+            v = CAST(x[i], type=Int)
+            ARRAY_STORE(counts, v, IADD(ARRAY_LOAD(counts, v), np.int64(1)))
+        return counts
+    n = max(largest(x), minlength)
+    if len(weights) != len(x):
+        raise ValueError("The weights and list don't have the same length.")
+    sums = np.zeros(n, np.float64)
+    for i in range(len(x)):
+        v = CAST(x[i], type=Int)
+        ARRAY_STORE(sums, v, ARRAY_LOAD(sums, v) + as_type(weights[i], sums.dtype))
+    return sums
+
+
+def _array(name, x):
+    if not isinstance(x.type, Array):
+        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "make an array of it")
+
+
+def _bind(name, names, required, args, kwargs):
+    slots = dict(zip(names, args))
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
+    for key, x in kwargs.items():
+        if key not in names:
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+        slots[key] = x
+    for key in names[:required]:
+        if key not in slots:
+            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
+    return {key: x for key, x in slots.items() if x.type is not NoneType}
+
+
+def _call(function, *args):
+    return CallValue(Const(Singleton(function), function), *args, keywords={})
+
+
+def _common(name, x, y):
+    """The dtype in which two operands are compared: both as arrays."""
+    parts = []
+    for z in (x, y):
+        if not isinstance(z.type, Array) and not is_scalar(z.type):
+            raise Mismatch(f"np.{name} of a {type_name(z.type)} is not compiled", "make an array of it")
+        parts.append(z.type.dtype if isinstance(z.type, Array) else numpy_counterpart(z.type))
+    t = promoted(*parts)
+    return Const(DType(t), dtype_of(t))
+
+
+def _searchsorted(args, kwargs):
+    slots = _bind("searchsorted", ("a", "v", "side", "sorter"), 2, args, kwargs)
+    wanted = ("a", "sorter") if is_scalar(slots["v"].type) else ("a", "v", "sorter")
+    again = with_arrays(np.searchsorted, wanted, [], slots)
+    if again is not None:
+        return again
+    a, v, side, sorter = (slots.get(n, Const(NoneType, None)) for n in ("a", "v", "side", "sorter"))
+    _array("searchsorted", a)
+    side = slots.get("side", _text("left"))
+    if not side.known:
+        raise Mismatch("side= of np.searchsorted must be a constant")
+    if sorter.type is not NoneType:
+        _array("searchsorted", sorter)
+        if not (isinstance(sorter.type.dtype, NpInt) and sorter.type.ndim == 1):
+            return Throw(TypeError, "sorter must only contain integers")
+    return _call(search, a, v, side, sorter, _common("searchsorted", a, v))
+
+
+def _text(value):
+    return Const(Str, value)
+
+
+def _digitize(args, kwargs):
+    slots = _bind("digitize", ("x", "bins", "right"), 2, args, kwargs)
+    again = with_arrays(np.digitize, ("bins",) if is_number(slots["x"].type) else ("bins", "x"), [], slots)
+    if again is not None:
+        return again
+    x, bins, right = slots["x"], slots["bins"], slots.get("right", Const(Bool, False))
+    _array("digitize", bins)
+    t = _common("digitize", bins, x)
+    if (isinstance(x.type, Array) and kind_of(x.type.dtype) == "c" or not isinstance(x.type, Array)
+        and kind_of(x.type) == "c"):
+        return Throw(TypeError, "x may not be complex")
+    if kind_of(bins.type.dtype) == "c":
+        return Throw(TypeError,
+                     "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
+    if not right.known:
+        raise Mismatch("right= of np.digitize must be a constant")
+    return _call(digit, x, bins, right, t)
+
+
+def _bincount(args, kwargs):
+    slots = _bind("bincount", ("x", "weights", "minlength"), 1, args, kwargs)
+    again = with_arrays(np.bincount, ("x", "weights"), [], slots)
+    if again is not None:
+        return again
+    if "minlength" in slots and not is_integer(slots["minlength"].type):
+        return Throw(TypeError, f"'{type_name(slots['minlength'].type)}' object cannot be interpreted as an integer")
+    x, weights = slots["x"], slots.get("weights", Const(NoneType, None))
+    for z, t in ((x, np.dtype(np.int64)), (weights, np.dtype(np.float64))):
+        if z.type is NoneType:
+            continue
+        _array("bincount", z)
+        source = dtype_of(z.type.dtype)
+        # uint64: those above int64 count as negative
+        if not np.can_cast(source, t, "safe") and not (z is x and source.kind == "u"):
+            return Throw(TypeError,
+                         f"Cannot cast array data from dtype('{source}') to dtype('{t}') according to the rule 'safe'")
+    if weights.type is not NoneType and weights.type.ndim != 1:
+        raise Mismatch("weights= of np.bincount must be a 1-d array")
+    return _call(bincount, x, weights, slots.get("minlength", Const(Int, 0)))
+
+
+CALLS = {
+    np.searchsorted: _searchsorted, np.digitize: _digitize, np.nonzero: checked(nonzero),
+    np.flatnonzero: checked(flatnonzero), np.argwhere: checked(argwhere), np.extract: checked(extract, 2),
+    np.bincount: _bincount,
+}
+METHODS = {"searchsorted": _searchsorted, "nonzero": CALLS[np.nonzero]}

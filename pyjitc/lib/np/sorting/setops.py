@@ -1,0 +1,437 @@
+"""Sets of numbers: unique, intersect1d, union1d, setdiff1d, setxor1d, isin, in1d; all by sorting."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import CallValue, Const, Mismatch, Throw
+from ....ops.arith import IADD, ISUB
+from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ....types.kinds import Array, Bool, DType, NoneType, Singleton
+from ....types.lattice import dtype_of, kind_of
+from ...build import outlined, promoted, type_name
+from ...intrinsics import as_type, strided
+from ..indexing.masks import count_true
+from ..reductions.reductions import AxisError
+from .sorting import count_up, flat_copy, sort_keys, with_arrays
+
+__all__ = ["CALLS"]
+
+
+# -- unique
+
+@outlined
+def new_ones(a, mask, equal_nan):
+    """mask[i]: whether the sorted a[i] differs from the one before; how many do."""
+    n = 0
+    for i in range(len(a)):
+        fresh = True
+        if i > 0:
+            x, y = ARRAY_LOAD(a, ISUB(i, 1)), ARRAY_LOAD(a, i)
+            fresh = bool(x != y)
+            if a.dtype.kind in "fcmM" and equal_nan:
+                fresh = fresh and not (x != x and y != y)
+        ARRAY_STORE(mask, i, np.bool_(fresh))
+        if fresh:
+            n = IADD(n, 1)
+    return n
+
+
+def kept(a, mask, n):
+    out = np.empty(n, a.dtype)
+    at = 0
+    for i in range(len(a)):
+        if ARRAY_LOAD(mask, i):
+            ARRAY_STORE(out, at, ARRAY_LOAD(a, i))
+            at = IADD(at, 1)
+    return out
+
+
+def sorted_copy(a):
+    b = flat_copy(a)
+    sort_keys(b, np.empty(len(b), b.dtype), None, None, len(b))
+    return b
+
+
+def distinct(a, equal_nan):
+    b = sorted_copy(a)
+    mask = np.empty(len(b), np.bool_)
+    n = new_ones(b, mask, equal_nan)
+    return kept(b, mask, n)
+
+
+def put_inverse(out, flat, at):
+    if out.ndim == 1:
+        for i in range(len(out)):
+            out[i] = ARRAY_LOAD(flat, IADD(at, i))
+        return IADD(at, len(out))
+    for i in range(len(out)):
+        at = put_inverse(out[i], flat, at)
+    return at
+
+
+def inverse_of(a, mask, places):
+    flat = np.empty(len(mask), np.int64)
+    rank = -1
+    for i in range(len(mask)):
+        if ARRAY_LOAD(mask, i):
+            rank = IADD(rank, 1)
+        ARRAY_STORE(flat, int(ARRAY_LOAD(places, i)), np.int64(rank))
+    if a.ndim == 1:
+        return flat
+    out = np.empty(a.shape, np.int64)
+    if a.ndim == 0:
+        out[()] = flat[0]
+    else:
+        put_inverse(out, flat, 0)
+    return out
+
+
+def counts_of(mask, n):
+    out = np.empty(n, np.int64)
+    at = -1
+    for i in range(len(mask)):
+        if ARRAY_LOAD(mask, i):
+            at = IADD(at, 1)
+            ARRAY_STORE(out, at, np.int64(0))
+        ARRAY_STORE(out, at, IADD(ARRAY_LOAD(out, at), np.int64(1)))
+    return out
+
+
+def unique(ar, return_index, return_inverse, return_counts, equal_nan):
+    if not return_index and not return_inverse and not return_counts:
+        return distinct(ar, equal_nan)
+    b = flat_copy(ar)
+    if return_index or return_inverse:
+        places = np.empty(len(b), np.int64)
+        count_up(places)
+        sort_keys(b, np.empty(len(b), b.dtype), places, np.empty(len(b), np.int64), len(b))
+        mask = np.empty(len(b), np.bool_)
+        n = new_ones(b, mask, equal_nan)
+        found = (kept(b, mask, n),) + ((kept(places, mask, n),) if return_index else ())
+        found = found + ((inverse_of(ar, mask, places),) if return_inverse else ())
+        return found + ((counts_of(mask, n),) if return_counts else ())
+    sort_keys(b, np.empty(len(b), b.dtype), None, None, len(b))
+    mask = np.empty(len(b), np.bool_)
+    n = new_ones(b, mask, equal_nan)
+    return kept(b, mask, n), counts_of(mask, n)
+
+
+# -- two sets
+
+def cast_into(out, a, at):
+    """The elements of the 1-d array a, converted, in out[at:]."""
+    for i in range(len(a)):
+        ARRAY_STORE(out, IADD(at, i), as_type(ARRAY_LOAD(a, i), out.dtype))
+
+
+def joined(a, b, t):
+    out = np.empty(a.size + b.size, t)
+    cast_into(out, a, 0)
+    cast_into(out, b, a.size)
+    return out
+
+
+def flat(a):
+    return a if a.ndim == 1 else flat_copy(a)
+
+
+def union1d(a, b, t):
+    return distinct(joined(flat(a), flat(b), t), True)
+
+
+def as_set(a, assume_unique):
+    return flat_copy(a) if assume_unique else distinct(a, True)
+
+
+def setxor1d(a, b, assume_unique, t):
+    both = joined(as_set(a, assume_unique), as_set(b, assume_unique), t)
+    n = len(both)
+    sort_keys(both, np.empty(n, t), None, None, n)
+    mask = np.empty(n, np.bool_)
+    total = 0
+    for i in range(n):
+        alone = (i == 0 or bool(both[i - 1] != both[i])) and (i == n - 1 or bool(both[i] != both[i + 1]))
+        ARRAY_STORE(mask, i, np.bool_(alone))
+        if alone:
+            total = IADD(total, 1)
+    return kept(both, mask, total)
+
+
+def intersect1d(a, b, assume_unique, return_indices, t):
+    if return_indices:
+        return intersect_places(flat(a), flat(b), assume_unique, t)
+    both = joined(as_set(a, assume_unique), as_set(b, assume_unique), t)
+    n = len(both)
+    sort_keys(both, np.empty(n, t), None, None, n)
+    mask = np.empty(n, np.bool_)
+    return kept(both, mask, twice(both, mask))
+
+
+def twice(both, mask):
+    """mask[i]: whether the sorted both[i] is equal to the next; how many are."""
+    total = 0
+    for i in range(len(both)):
+        same = i + 1 < len(both) and bool(both[i] == both[i + 1])
+        ARRAY_STORE(mask, i, np.bool_(same))
+        if same:
+            total = IADD(total, 1)
+    return total
+
+
+def intersect_places(a, b, assume_unique, t):
+    if assume_unique:
+        return common(a, b, None, None, t)
+    first = unique(a, True, False, False, True)
+    second = unique(b, True, False, False, True)
+    return common(first[0], second[0], first[1], second[1], t)
+
+
+def common(a, b, a_places, b_places, t):
+    both = joined(a, b, t)
+    n = len(both)
+    places = np.empty(n, np.int64)
+    count_up(places)
+    sort_keys(both, np.empty(n, t), places, np.empty(n, np.int64), n)
+    mask = np.empty(n, np.bool_)
+    total = twice(both, mask)
+    first, second = np.empty(total, np.int64), np.empty(total, np.int64)
+    at = 0
+    for i in range(n):
+        if mask[i]:
+            p, q = places[i], places[i + 1] - len(a)
+            first[at] = p if a_places is None else a_places[p]
+            second[at] = q if b_places is None else b_places[q]
+            at += 1
+    return kept(both, mask, total), first, second
+
+
+# -- membership
+
+@outlined
+def contains(test, x):
+    """Whether the sorted test has x."""
+    low = 0
+    n = len(test)
+    while n > 0:
+        half = n >> 1
+        y = ARRAY_LOAD(test, IADD(low, half))
+        if y < x:
+            low = IADD(IADD(low, half), 1)
+            n = ISUB(ISUB(n, half), 1)
+        else:
+            n = half
+    return low < len(test) and bool(ARRAY_LOAD(test, low) == x)
+
+
+def mark(out, a, test, few, invert, t):
+    if a.ndim == 0:
+        out[()] = has(test, as_type(a[()], t), few) != invert
+    elif a.ndim == 1:
+        for i in range(len(a)):
+            ARRAY_STORE(out, i, np.bool_(has(test, as_type(a[i], t), few) != invert))
+    else:
+        for i in range(len(a)):
+            mark(out[i], a[i], test, few, invert, t)
+
+
+def has(test, x, few):
+    if test.dtype.kind == "c" or few:
+        found = False
+        for i in range(len(test)):
+            found = bool(found | (ARRAY_LOAD(test, i) == x))
+        return found
+    return contains(test, x)
+
+
+def isin(element, test_elements, invert, t):
+    out = np.empty(element.shape, np.bool_)
+    mark_all(out, element, test_elements, invert, t)
+    return out
+
+
+def mark_all(out, element, test_elements, invert, t):
+    test = np.empty(test_elements.size, t)
+    flat_test = flat(test_elements)
+    cast_into(test, flat_test, 0)
+    few = len(test) <= 8
+    if not few and test.dtype.kind in "iu" and test.dtype != np.uint64 and mark_in_table(out, element, test, invert):
+        return
+    if not few and test.dtype.kind != "c":
+        sort_keys(test, np.empty(len(test), t), None, None, len(test))
+        n = len(test)
+        while n > 0 and bool(test[n - 1] != test[n - 1]):  # NaNs are equal to nothing
+            n -= 1
+        mark(out, element, test[:n], False, invert, t)
+    else:
+        mark(out, element, test, True, invert, t)
+
+
+def mark_in_table(out, element, test, invert):
+    """By a table of what lies between the ends of `test`, where that is small, as NumPy; whether it was."""
+    low, high = int(ARRAY_LOAD(test, 0)), int(ARRAY_LOAD(test, 0))
+    for i in range(len(test)):
+        x = int(ARRAY_LOAD(test, i))
+        low, high = min(low, x), max(high, x)
+    if float(high) - float(low) > 6.0 * (len(test) + element.size):
+        return False
+    table = np.zeros(high - low + 1, np.bool_)
+    for i in range(len(test)):
+        ARRAY_STORE(table, ISUB(int(ARRAY_LOAD(test, i)), low), np.bool_(True))
+    look_up(out, element, table, low, high, invert)
+    return True
+
+
+def look_up(out, a, table, low, high, invert):
+    if a.ndim == 0:
+        out[()] = in_table(table, int(a[()]), low, high) != invert
+    elif a.ndim == 1:
+        for i in range(len(a)):
+            ARRAY_STORE(out, i, np.bool_(in_table(table, int(a[i]), low, high) != invert))
+    else:
+        for i in range(len(a)):
+            look_up(out[i], a[i], table, low, high, invert)
+
+
+def in_table(table, x, low, high):
+    return low <= x and x <= high and bool(ARRAY_LOAD(table, ISUB(x, low)))
+
+
+def setdiff1d(a, b, assume_unique, t):
+    source = as_set(a, assume_unique)
+    mask = np.empty(len(source), np.bool_)
+    mark_all(mask, source, b, True, t)
+    return kept(source, mask, count_true(mask))
+
+
+# -- along an axis
+
+def unique_rows(a, index, inverse, counts, axis):
+    """The parts along the axis, sorted by their elements in order; nan differs from nan."""
+    if not -a.ndim <= axis < a.ndim:
+        raise AxisError(axis, a.ndim)
+    place = axis % a.ndim
+    moved = np.moveaxis(a, place, 0)
+    n = len(moved)
+    rows = strided(np.reshape(moved, (n, a.size // max(n, 1))))
+    order, first = np.arange(n), np.empty(n, np.bool_)
+    count = sort_rows(rows, order, first)
+    found = np.empty((count,) + moved.shape[1:], a.dtype)
+    places, numbers, sizes = np.empty(count, np.int64), np.empty(n, np.int64), np.zeros(count, np.int64)
+    at = -1
+    for i in range(n):
+        if first[i]:
+            at += 1
+            found[at] = moved[order[i]]
+            places[at] = order[i]
+        numbers[order[i]] = at
+        sizes[at] += 1
+    values = np.moveaxis(found, 0, place)
+    more = ((places,) if index else ()) + ((numbers,) if inverse else ()) + ((sizes,) if counts else ())
+    return (values,) + more if len(more) else values
+
+
+@outlined
+def sort_rows(rows, order, first):
+    """The order of the rows, by a stable sort of each column from the last; which rows are unlike the one before. Their
+    number."""
+    for j in range(rows.shape[1] - 1, -1, -1):
+        order[:] = order[np.argsort(rows[order, j], kind="stable")]
+    count = 0
+    for i in range(len(order)):
+        first[i] = i == 0
+        for j in range(rows.shape[1] if i else 0):
+            if rows[order[i], j] != rows[order[i - 1], j]:
+                first[i] = True
+        count += 1 if first[i] else 0
+    return count
+
+
+# -- rules
+
+_NONE = Const(NoneType, None)
+
+
+def _bind(name, names, arrays, args, kwargs):
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes from {arrays} to {len(names)} positional arguments but {len(args)} were given")
+    slots = dict(zip(names, args))
+    for key, x in kwargs.items():
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+        if key not in names:
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+        slots[key] = x
+    for key in names[:arrays]:
+        if key not in slots:
+            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
+        if not isinstance(slots[key].type, Array):
+            raise Mismatch(f"np.{name} of a {type_name(slots[key].type)} is not compiled", "make an array of it")
+    for key in names[arrays:]:
+        x = slots.get(key, _NONE)
+        if x.type is not NoneType and not x.known:
+            raise Mismatch(f"{key}= of np.{name} must be a constant")
+    return slots
+
+
+def _flag(slots, name, default=False):
+    x = slots.get(name, _NONE)
+    return Const(Bool, default if x.type is NoneType else bool(x.value))
+
+
+def _call(function, *args):
+    return CallValue(Const(Singleton(function), function), *args, keywords={})
+
+
+def _unique(args, kwargs):
+    again = with_arrays(np.unique, ("ar",), args, kwargs)
+    if again is not None:
+        return again
+    slots = _bind("unique", ("ar", "return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"), 1,
+                  args, kwargs)
+    if slots.get("axis", _NONE).type is not NoneType:
+        return _call(unique_rows, slots["ar"], *(_flag(slots, name) for name in ("return_index", "return_inverse",
+                                                                                 "return_counts")), slots["axis"])
+    return _call(unique, slots["ar"], _flag(slots, "return_index"), _flag(slots, "return_inverse"),
+                 _flag(slots, "return_counts"), _flag(slots, "equal_nan", True))
+
+
+def _two(function, more=()):
+    name = function.__name__
+
+    def rule(args, kwargs):
+        again = with_arrays(getattr(np, name), ("ar1", "ar2"), args, kwargs)
+        if again is not None:
+            return again
+        slots = _bind(name, ("ar1", "ar2", *more), 2, args, kwargs)
+        t = promoted(slots["ar1"].type.dtype, slots["ar2"].type.dtype)
+        return _call(function, slots["ar1"], slots["ar2"], *(_flag(slots, m) for m in more),
+                     Const(DType(t), dtype_of(t)))
+
+    return rule
+
+
+def _isin(names):
+    def rule(args, kwargs):
+        again = with_arrays(np.isin, names, args, kwargs)
+        if again is not None:
+            return again
+        slots = _bind("isin", (*names, "assume_unique", "invert", "kind"), 2, args, kwargs)
+        a, b = slots[names[0]], slots[names[1]]
+        kind = slots["kind"].value if "kind" in slots else None
+        if kind not in (None, "sort", "table"):
+            return Throw(ValueError, f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+        if kind == "table" and not all(kind_of(x.type.dtype) in "biu" for x in (a, b)):
+            return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please "
+                                     "select 'sort' or None for kind.")
+        t = promoted(a.type.dtype, b.type.dtype)
+        return _call(isin, a, b, _flag(slots, "invert"), Const(DType(t), dtype_of(t)))
+
+    return rule
+
+
+CALLS = {
+    np.unique: _unique, np.union1d: _two(union1d), np.setxor1d: _two(setxor1d, ("assume_unique",)),
+    np.setdiff1d: _two(setdiff1d, ("assume_unique",)),
+    np.intersect1d: _two(intersect1d, ("assume_unique", "return_indices")),
+    np.isin: _isin(("element", "test_elements")),
+}

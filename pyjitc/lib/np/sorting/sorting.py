@@ -1,0 +1,527 @@
+"""Sorting: np.sort, argsort, lexsort, partition, argpartition and the ndarray methods.
+
+Every kind is stable: few elements by insertion, numbers and dates by their digits (radix.py), complex numbers by merges
+of neighbouring chunks in the order of a binary counter, from both ends and without branches on the data (the
+bidirectional merge of quadsort and driftsort). Partitions are quickselect, also without branches (Lomuto's scheme).
+NaNs, and NaT of dates, are put last beforehand.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import CallValue, Const, Mismatch, Throw
+from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
+from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
+from ....ops.structure import CHOOSE
+from ....types.kinds import Array, Int, NoneType, Record, Singleton, Struct, Tuple, is_integer, is_scalar
+from ...build import provoked, type_name, unhurried, unvectorised
+from ...intrinsics import as_type
+from .radix import radix_sort, with_bits
+from ..shapes.views import is_contiguous
+
+__all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key",
+           "copy_row", "with_arrays"]
+
+AxisError = np.exceptions.AxisError
+CHUNK = 12
+SMALL = 24  # where quickselect takes any pivot
+
+_KINDS = ("quicksort", "stable", "mergesort", "heapsort", "quick", "merge", "heap", "q", "s", "m", "h")
+
+
+def less(x, y):
+    """The order of elements that are not NaN; NaNs in parts of complex numbers are last."""
+    if x.dtype.kind == "c":
+        return less_complex(x, y)
+    return x < y
+
+
+def less_complex(x, y):
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    if a < c:
+        return b == b or d != d
+    if a > c:
+        return d != d and b == b
+    if a == c or a != a and c != c:
+        return b < d or d != d and b == b
+    return c != c
+
+
+def move(places, i, new_places, j):
+    if places is not None:
+        ARRAY_STORE(new_places, j, ARRAY_LOAD(places, i))
+
+
+@unvectorised
+def merge(source, target, places, new_places, low, middle, high):
+    """Merge source[low:middle] and source[middle:high] into target; places move along."""
+    front_l, front_r = low, middle
+    if not less(ARRAY_LOAD(source, middle), ARRAY_LOAD(source, ISUB(middle, 1))):
+        for i in range(low, high):
+            ARRAY_STORE(target, i, ARRAY_LOAD(source, i))
+        if places is not None:
+            for i in range(low, high):
+                ARRAY_STORE(new_places, i, ARRAY_LOAD(places, i))
+        return
+    half = min(ISUB(middle, low), ISUB(high, middle))
+    back_l, back_r = ISUB(middle, 1), ISUB(high, 1)
+    for i in range(half):
+        x, y = ARRAY_LOAD(source, front_l), ARRAY_LOAD(source, front_r)
+        right = bool(less(y, x))
+        ARRAY_STORE(target, IADD(low, i), CHOOSE(right, y, x))
+        move(places, CHOOSE(right, front_r, front_l), new_places, IADD(low, i))
+        front_r = IADD(front_r, CAST(right, type=Int))
+        front_l = IADD(front_l, CAST(not right, type=Int))
+        x, y = ARRAY_LOAD(source, back_l), ARRAY_LOAD(source, back_r)
+        left = bool(less(y, x))
+        at = ISUB(ISUB(high, 1), i)
+        ARRAY_STORE(target, at, CHOOSE(left, x, y))
+        move(places, CHOOSE(left, back_l, back_r), new_places, at)
+        back_l = ISUB(back_l, CAST(left, type=Int))
+        back_r = ISUB(back_r, CAST(not left, type=Int))
+    if front_l <= back_l:  # one is left over where the lengths differ
+        ARRAY_STORE(target, IADD(low, half), ARRAY_LOAD(source, front_l))
+        move(places, front_l, new_places, IADD(low, half))
+    elif front_r <= back_r:
+        ARRAY_STORE(target, IADD(low, half), ARRAY_LOAD(source, front_r))
+        move(places, front_r, new_places, IADD(low, half))
+
+
+@unvectorised
+def insertion(a, places, low, high):
+    """Sort a[low:high]."""
+    for i in range(IADD(low, 1), high):
+        x = ARRAY_LOAD(a, i)
+        p = None if places is None else ARRAY_LOAD(places, i)
+        j = i
+        while j > low and less(x, ARRAY_LOAD(a, ISUB(j, 1))):
+            ARRAY_STORE(a, j, ARRAY_LOAD(a, ISUB(j, 1)))
+            move(places, ISUB(j, 1), places, j)
+            j = ISUB(j, 1)
+        ARRAY_STORE(a, j, x)
+        if places is not None:
+            ARRAY_STORE(places, j, p)
+
+
+def bound(i, n, depth):
+    """Start of chunk i of 2**depth chunks, whose lengths differ by at most one."""
+    rest = IAND(n, ISUB(ISHL(1, depth), 1))
+    return IADD(IMUL(i, ISHR(n, depth)), ISHR(IMUL(i, rest), depth))
+
+
+def nans_last(a, spare, places, spare_places, n):
+    """Move NaNs to the end, all in order; the number of others."""
+    kept = 0
+    gone = 0
+    i = 0
+    while i < n:
+        x = ARRAY_LOAD(a, i)
+        if x == x:
+            ARRAY_STORE(a, kept, x)
+            move(places, i, places, kept)
+            kept = IADD(kept, 1)
+        else:
+            move(places, i, spare_places, gone)
+            gone = IADD(gone, 1)
+        i = IADD(i, 1)
+    nan = as_type(None, a.dtype)
+    while gone > 0:
+        n = ISUB(n, 1)
+        gone = ISUB(gone, 1)
+        ARRAY_STORE(a, n, nan)
+        move(spare_places, gone, places, n)
+    return kept
+
+
+@unvectorised
+def sort_keys(a, spare, places, spare_places, n):
+    """Sort the first n elements of the contiguous array a; places, if any, move along."""
+    if n < 2:
+        return
+    if a.dtype.kind in "biufmM":
+        radix_sort(with_bits(a), with_bits(spare), places, spare_places, n, "m" if a.dtype.kind == "M"
+                   else a.dtype.kind)
+        return
+    depth = 0  # even, so that the last merges go into a
+    while ISHR(n, depth) > CHUNK:
+        depth = IADD(depth, 2)
+    end = 0
+    high = 0
+    while high < n:
+        end = IADD(end, 1)
+        low = high
+        high = bound(end, n, depth)
+        insertion(a, places, low, high)
+        level = 0
+        while level < depth and not IAND(end, ISUB(ISHL(2, level), 1)):
+            low = bound(ISUB(end, ISHL(2, level)), n, depth)
+            middle = bound(ISUB(end, ISHL(1, level)), n, depth)
+            if IAND(level, 1):
+                merge(spare, a, spare_places, places, low, middle, high)
+            else:
+                merge(a, spare, places, spare_places, low, middle, high)
+            level = IADD(level, 1)
+
+
+def middle_of(x, y, z):
+    if less(y, x):
+        x, y = y, x
+    return y if less(y, z) else x if less(z, x) else z
+
+
+def triple(a, i, step):
+    return middle_of(ARRAY_LOAD(a, i), ARRAY_LOAD(a, IADD(i, step)), ARRAY_LOAD(a, IADD(i, IMUL(step, 2))))
+
+
+@unvectorised
+def select_key(a, places, k, n):
+    """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place; places,
+    if any, move along."""
+    low, high = 0, n
+    random = 1
+    pivot = ARRAY_LOAD(a, k)
+    equal = False  # nothing is smaller than the pivot: now those that equal it come first
+    while ISUB(high, low) > 1:
+        if ISUB(high, low) <= SMALL:
+            pivot = pivot if equal else ARRAY_LOAD(a, k)
+        elif not equal:
+            step = ISUB(high, low) // 9  # the median of medians of three, at places that no pattern foresees
+            random = IADD(IMUL(random, 6364136223846793005), 1442695040888963407)
+            at = IADD(low, ISHR(IAND(random, 9223372036854775807), 32) % step)
+            pivot = middle_of(triple(a, at, step), triple(a, IADD(at, IMUL(step, 3)), step),
+                              triple(a, IADD(at, IMUL(step, 6)), step))
+        split = low
+        for i in range(low, high):
+            x = ARRAY_LOAD(a, i)
+            ARRAY_STORE(a, i, ARRAY_LOAD(a, split))
+            ARRAY_STORE(a, split, x)
+            if places is not None:
+                p = ARRAY_LOAD(places, i)
+                ARRAY_STORE(places, i, ARRAY_LOAD(places, split))
+                ARRAY_STORE(places, split, p)
+            split = IADD(split, CAST(CHOOSE(equal, not less(pivot, x), bool(less(x, pivot))), type=Int))
+        if k < split:
+            if equal:
+                return
+            high = split
+        else:
+            equal = split == low
+            low = split
+
+
+# -- rows
+
+def normal_axis(axis, ndim):
+    if axis < -ndim or axis >= ndim:
+        raise AxisError(axis, ndim, None)
+    return axis + ndim if axis < 0 else axis
+
+
+def flat_into(out, a, at):
+    """Write the elements of a, in C order, to out[at:]; where the next one goes."""
+    if a.ndim == 0:
+        ARRAY_STORE(out, at, a[()])
+        return IADD(at, 1)
+    if a.ndim == 1:
+        for i in range(len(a)):
+            ARRAY_STORE(out, IADD(at, i), ARRAY_LOAD(a, i))
+        return IADD(at, len(a))
+    for i in range(len(a)):
+        at = flat_into(out, a[i], at)
+    return at
+
+
+def flat_copy(a):
+    out = np.empty(a.size, a.dtype)
+    if a.ndim == 1:
+        copy_row(out, a)
+    else:
+        flat_into(out, a, 0)
+    return out
+
+
+def copy_row(target, source):
+    if target.dtype == source.dtype and is_contiguous(target) and is_contiguous(source):
+        ROW_COPY(target, source, len(source))
+    else:
+        copy_any_row(target, source)
+
+
+@unhurried
+def copy_any_row(target, source):
+    n = len(source)
+    if target.dtype != source.dtype:
+        target[...] = source
+    elif target.strides[0] == target.itemsize and source.strides[0] == source.itemsize:
+        ROW_COPY(target, source, n)
+    else:
+        for i in range(n):
+            ARRAY_STORE(target, i, ARRAY_LOAD(source, i))
+
+
+def count_up(places):
+    for i in range(len(places)):
+        ARRAY_STORE(places, i, np.int64(i))
+
+
+def sort_along(out, a, axis, row, spare, k):
+    """Sort (k is None) or partition the rows of a into out."""
+    if a.ndim == 1:
+        copy_row(row, a)
+        if k is None:
+            sort_keys(row, spare, None, None, len(row))
+        else:
+            n = nans_last(row, None, None, None, len(row)) if row.dtype.kind in "fmM" else len(row)
+            if k < n:
+                select_key(row, None, k, n)
+        copy_row(out, row)
+    elif axis == 0:
+        for j in range(a.shape[-1]):
+            sort_along(out[..., j], a[..., j], 0, row, spare, k)
+    else:
+        for i in range(len(a)):
+            sort_along(out[i], a[i], axis - 1, row, spare, k)
+
+
+def argsort_along(out, a, axis, row, spare, places, spare_places, k):
+    """The places of the elements of the rows of a, sorted (k is None) or partitioned."""
+    if a.ndim == 1:
+        copy_row(row, a)
+        count_up(places)
+        if k is None:
+            sort_keys(row, spare, places, spare_places, len(row))
+        else:
+            n = nans_last(row, None, places, spare_places, len(row)) if row.dtype.kind in "fmM" else len(row)
+            if k < n:
+                select_key(row, places, k, n)
+        copy_row(out, places)
+    elif axis == 0:
+        for j in range(a.shape[-1]):
+            argsort_along(out[..., j], a[..., j], 0, row, spare, places, spare_places, k)
+    else:
+        for i in range(len(a)):
+            argsort_along(out[i], a[i], axis - 1, row, spare, places, spare_places, k)
+
+
+BOTH_KINDS = provoked(lambda: np.sort(np.zeros(1), kind="stable", stable=True))  # its words differ between versions
+
+
+def check_kind(kind, order, stable):
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if kind is not None and stable is not None:
+        raise ValueError(BOTH_KINDS)
+    if kind is not None and kind not in _KINDS:
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')")
+
+
+def sort_rows(out, a, axis, k):
+    n = a.shape[axis]
+    sort_along(out, a, axis, np.empty(n, a.dtype), np.empty(n if k is None else 0, a.dtype), k)
+
+
+def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+    if axis is None:
+        return sort(flat_copy(a), -1, kind, order, stable=stable)
+    check_kind(kind, order, stable)
+    n = a.shape[normal_axis(axis, a.ndim)]
+    if a.ndim == 1:
+        out = flat_copy(a)
+        sort_keys(out, np.empty(n, a.dtype), None, None, n)
+        return out
+    out = np.empty(a.shape, a.dtype)
+    sort_rows(out, a, normal_axis(axis, a.ndim), None)
+    return out
+
+
+def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
+    check_kind(kind, order, stable)
+    sort_rows(a, a, normal_axis(axis, a.ndim), None)
+
+
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+    if axis is None:
+        return argsort(flat_copy(a), -1, kind, order, stable=stable)
+    check_kind(kind, order, stable)
+    if a.ndim == 0 and (axis == 0 or axis == -1):
+        return np.zeros(1, np.int64)
+    n = a.shape[normal_axis(axis, a.ndim)]
+    out = np.empty(a.shape, np.int64)
+    if a.ndim == 1:
+        count_up(out)
+        sort_keys(flat_copy(a), np.empty(n, a.dtype), out, np.empty(n, np.int64), n)
+    else:
+        argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype),
+                      np.empty(n, np.int64), np.empty(n, np.int64), None)
+    return out
+
+
+def lexsort_key(a, out, spare_places):
+    n = len(a)
+    if n != len(out):
+        raise ValueError("all keys need to be the same shape")
+    row = np.empty(n, a.dtype)
+    for i in range(n):
+        ARRAY_STORE(row, i, a[int(ARRAY_LOAD(out, i))])
+    sort_keys(row, np.empty(n, a.dtype), out, spare_places, n)
+
+
+def lexsort_keys(keys, k, out, spare_places):
+    if k < len(keys):
+        lexsort_key(keys[k], out, spare_places)
+        lexsort_keys(keys, k + 1, out, spare_places)
+
+
+def lexsort(keys, axis=-1):
+    if len(keys) == 0:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    n = len(keys[0])
+    out = np.empty(n, np.int64)
+    count_up(out)
+    if isinstance(keys, tuple):
+        lexsort_keys(keys, 0, out, np.empty(n, np.int64))
+    else:
+        for i in range(len(keys)):
+            lexsort_key(keys[i], out, np.empty(n, np.int64))
+    return out
+
+
+def kth_of(kth, n):
+    if kth < -n or kth >= n:
+        raise ValueError(f"kth(={kth}) out of bounds ({n})")
+    return kth + n if kth < 0 else kth
+
+
+def check_partition(kth, kind, order):
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got '{kind}')")
+
+
+def check_kths(kth, k, n):
+    if k < len(kth):
+        kth_of(kth[k], n)
+        check_kths(kth, k + 1, n)
+
+
+def partition_rows(out, a, kth, axis):
+    if isinstance(kth, tuple):  # sorted is one partition
+        check_kths(kth, 0, a.shape[axis])
+        sort_rows(out, a, axis, None)
+    else:
+        sort_rows(out, a, axis, kth_of(kth, a.shape[axis]))
+
+
+def partition(a, kth, axis=-1, kind="introselect", order=None):
+    if axis is None:
+        return partition(flat_copy(a), kth, -1, kind, order)
+    check_partition(kth, kind, order)
+    out = np.empty(a.shape, a.dtype)
+    if a.size == 0:
+        return out
+    partition_rows(out, a, kth, normal_axis(axis, a.ndim))
+    return out
+
+
+def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
+    check_partition(kth, kind, order)
+    if a.size == 0:
+        return None
+    partition_rows(a, a, kth, normal_axis(axis, a.ndim))
+
+
+def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    if axis is None:
+        return argpartition(flat_copy(a), kth, -1, kind, order)
+    check_partition(kth, kind, order)
+    if a.size == 0:
+        return np.empty(a.shape, np.int64)
+    if a.ndim == 0:
+        raise ValueError(f"kth(={kth}) out of bounds (1)")
+    n = a.shape[normal_axis(axis, a.ndim)]
+    if isinstance(kth, tuple):
+        check_kths(kth, 0, n)
+        return argsort(a, axis)
+    out = np.empty(a.shape, np.int64)
+    argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), None, np.empty(n, np.int64),
+                  np.empty(n, np.int64), kth_of(kth, n))
+    return out
+
+
+# -- rules
+
+def with_arrays(function, names, args, kwargs):
+    """The call of a NumPy function again, with sequences and numbers among the operands of these names as arrays; None
+    where there are none."""
+    def is_plain(name, x):
+        return (name in names and (isinstance(x.type, Tuple) or isinstance(x.type, Struct) and x.type.name == "list"
+                                   or is_scalar(x.type)))
+
+    def converted(name, x):
+        return CallValue(Const(Singleton(np.asarray), np.asarray), x, keywords={}) if is_plain(name, x) else x
+
+    placed = list(zip([*names, *[""] * len(args)], args))
+    if not any(is_plain(name, x) for name, x in [*placed, *kwargs.items()]):
+        return None
+    return CallValue(Const(Singleton(function), function), *(converted(*pair) for pair in placed),
+                     keywords={name: converted(name, x) for name, x in kwargs.items()})
+
+
+def checked(function, arrays=1, constant=("axis", "kind", "order", "stable"), writes=False):
+    """The rule of a library function: its first operands are arrays, and operands of these names are constants."""
+    code = function.__code__
+    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    callee = Const(Singleton(function), function)
+    name = function.__name__.removesuffix("_in_place")
+
+    def rule(args, kwargs):
+        again = None if writes else with_arrays(getattr(np, name), names[:arrays], args, kwargs)
+        if again is not None:
+            return again
+        for where, x in [*zip(names, args), *kwargs.items()]:
+            if where in names[:arrays] and not isinstance(x.type, Array):
+                raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "make an array of it")
+            if where in names[:arrays]:
+                _no_records(name, x.type)
+            if where in constant and x.type is not NoneType and not x.known:
+                raise Mismatch(f"{where}= of np.{name} must be a constant")
+            if (where == "kth"
+                and not (is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements)))):
+                raise Mismatch(f"kth= of np.{name} must be an integer or a tuple of integers here")
+            if where == "axis" and x.known and not isinstance(x.value, int) and x.value is not None:
+                raise Mismatch(f"{where}= of np.{name} must be an integer or None")
+        if writes and args and not args[0].type.writable:
+            return Throw(ValueError, f"{name} array is read-only")
+        return CallValue(callee, *args, keywords=kwargs)
+
+    return rule
+
+
+def _no_records(name, t):
+    if isinstance(t.dtype, Record):
+        raise Mismatch(f"np.{name} of structured arrays is not compiled", "sort a field: a['x']")
+
+
+def _lexsort(args, kwargs):
+    keys = args[0] if args else kwargs.get("keys")
+    axis = args[1] if len(args) > 1 else kwargs.get("axis")
+    elements = keys.type.elements if isinstance(keys.type, Tuple) else [keys.type]
+    wanted = 1 if isinstance(keys.type, Tuple) else 2
+    if any(not isinstance(t, Array) or t.ndim != wanted for t in elements):
+        raise Mismatch("np.lexsort takes a tuple of 1-d arrays or a 2-d array here")
+    for t in elements:
+        _no_records("lexsort", t)
+    if axis is not None and not (axis.known and axis.value in (-1, 0)):
+        raise Mismatch("axis= of np.lexsort must be -1 here")
+    return CallValue(Const(Singleton(lexsort), lexsort), keys)
+
+
+CALLS = {
+    np.sort: checked(sort), np.argsort: checked(argsort), np.lexsort: _lexsort, np.partition: checked(partition),
+    np.argpartition: checked(argpartition),
+}
+METHODS = {
+    "sort": checked(sort_in_place, writes=True), "argsort": CALLS[np.argsort],
+    "partition": checked(partition_in_place, writes=True), "argpartition": CALLS[np.argpartition],
+}

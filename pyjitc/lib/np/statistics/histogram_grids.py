@@ -1,0 +1,319 @@
+"""Histograms of several variables: np.histogram2d and np.histogramdd; np.histogram_bin_edges."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.made import list_of
+from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch
+from ....ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ....types import kinds as k
+from ....types.lattice import dtype_of, kind_of, promote
+from ...build import compiled, meaning, outlined, type_name
+from ...intrinsics import as_type, fail
+from ..sorting.searching import place
+
+__all__ = ["CALLS"]
+
+
+def _common_dtype(args, kwargs):
+    found = None
+    for t in args[0].type.elements:
+        if kind_of(t.dtype) == "c":
+            raise Mismatch("histograms of complex numbers are not compiled")
+        found = t.dtype if found is None else promote(found, t.dtype)
+    return Const(k.DType(found), dtype_of(found))
+
+
+@meaning(_common_dtype)
+def common_dtype(arrays):
+    """The dtype of arrays together."""
+    raise NotImplementedError
+
+
+# -- edges
+
+def outer(a, limits):
+    """First and last edge."""
+    if limits is not None:
+        if limits[0] > limits[1]:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(limits[0]) and np.isfinite(limits[1])):
+            raise ValueError(f"supplied range of [{limits[0]}, {limits[1]}] is not finite")
+        return widened(float(limits[0]), float(limits[1]))
+    if len(a) == 0:
+        return a.dtype.type(0), a.dtype.type(1)
+    first, last = np.min(a), np.max(a)
+    if not (np.isfinite(first) and np.isfinite(last)):
+        raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+    return first, last
+
+
+def widened(first, last):
+    return (first - 0.5, last + 0.5) if first == last else (first, last)
+
+
+def edges_of(a, bins, limits, axis):
+    if isinstance(bins, np.ndarray):
+        if bins.ndim != 1:
+            fail(ValueError, f"`bins[{axis}]` must be a scalar or 1d array")
+        for i in range(1, len(bins)):
+            if bins[i - 1] > bins[i]:
+                raise ValueError(f"`bins[{axis}]` must be monotonically increasing, when an array")
+        return bins
+    if bins < 1:
+        raise ValueError(f"`bins[{axis}]` must be positive, when an integer")
+    if limits is None and a.dtype.kind == "f" and a.dtype != np.float64:
+        if len(a) == 0:
+            raise NotImplementedError("histograms of no samples in short floats are not compiled: give a range")
+    first, last = outer(a, limits)
+    if first == last:
+        return np.linspace(first - 0.5, last + 0.5, bins + 1)
+    return np.linspace(first, last, bins + 1)
+
+
+def all_edges(columns, bins, limits, n):
+    if n == len(columns):
+        return ()
+    return (edges_of(columns[n], bins[n], None if limits is None else limits[n], n),
+            ) + all_edges(columns, bins, limits, n + 1)
+
+
+# -- counts
+
+def bin_of(column, i, edges):
+    """The bin of sample i, the last one closed; a negative number outside."""
+    last = len(edges) - 1
+    if last < 0:
+        return -1
+    x = as_type(column[i], common_dtype((column, edges)))
+    at = int(place(edges, x, True, None))
+    if at <= last:
+        return at - 1
+    return last - 1 if x == edges[last] else -1
+
+
+def flat_bin(columns, edges, i, n, total):
+    """The place in the flat histogram of sample i; negative outside."""
+    if n == len(columns):
+        return total
+    found = bin_of(columns[n], i, edges[n])
+    if found < 0:
+        return -1
+    return flat_bin(columns, edges, i, n + 1, total * (len(edges[n]) - 1) + found)
+
+
+def shape_of(edges, n):
+    return () if n == len(edges) else (len(edges[n]) - 1,) + shape_of(edges, n + 1)
+
+
+def per_volume(hist, edges, n):
+    if n == len(edges):
+        return hist
+    return per_volume(np.moveaxis(np.moveaxis(hist, n, -1) / np.diff(edges[n]), -1, n), edges, n + 1)
+
+
+@outlined
+def add_samples(flat, columns, edges, weights):
+    for i in range(len(columns[0])):
+        at = flat_bin(columns, edges, i, 0, 0)
+        if at >= 0:
+            flat[at] += 1.0 if weights is None else float(weights[i])
+
+
+def count(columns, bins, limits, density, weights):
+    edges = all_edges(columns, bins, limits, 0)
+    hist = np.zeros(shape_of(edges, 0), np.float64)
+    flat = np.reshape(hist, -1)
+    if weights is not None and len(weights) != len(columns[0]):
+        raise ValueError("The weights and list don't have the same length.")
+    add_samples(flat, columns, edges, weights)
+    if density:
+        return np.ascontiguousarray(per_volume(hist, edges, 0)) / np.sum(hist), edges
+    return hist, edges
+
+
+def converted(columns, t, n):
+    return () if n == len(columns) else (columns[n].astype(t),) + converted(columns, t, n + 1)
+
+
+def check_lengths(columns, n):
+    if n < len(columns):
+        if len(columns[n]) != len(columns[0]):
+            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous "
+                             "shape after 1 dimensions. "
+                             f"The detected shape was ({len(columns)},) + inhomogeneous part.")
+        check_lengths(columns, n + 1)
+
+
+def histogramdd(columns, bins, limits, density, weights):
+    check_lengths(columns, 1)
+    hist, edges = count(converted(columns, common_dtype(columns), 0), bins, limits, density, weights)
+    return hist, as_list(edges)
+
+
+def _as_list(args, kwargs):
+    return list_of([Apply(TUPLE_GET, args[0], index=i) for i in range(len(args[0].type.elements))])
+
+
+@meaning(_as_list)
+def as_list(parts):
+    """A tuple as the list that NumPy returns."""
+    raise NotImplementedError
+
+
+def histogram2d(columns, bins, limits, density, weights):
+    if len(columns[0]) != len(columns[1]):
+        raise ValueError("x and y must have the same length.")
+    if isinstance(bins, np.ndarray):
+        if len(bins) == 1 or len(bins) == 2:
+            raise NotImplementedError("np.histogram2d with an array of one or two bins is not compiled: write the "
+                                      "numbers as a tuple")
+        both = (bins, bins)
+    elif isinstance(bins, tuple):
+        both = bins
+    else:
+        both = (bins, bins)
+    hist, edges = count(converted(columns, common_dtype(columns), 0), both, limits, density, weights)
+    return hist, edges[0], edges[1]
+
+
+# -- rules
+
+_NONE = Const(k.NoneType, None)
+
+
+def _parts(x):
+    if isinstance(x.type, k.Tuple):
+        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i)
+                for i, t in enumerate(x.type.elements)]
+    if isinstance(x.type, k.Struct) and x.type.name == "list":
+        return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
+    return None
+
+
+def _tuple(parts):
+    return Apply(TUPLE_MAKE, *parts, cls=None)
+
+
+def _pairs(x):
+    """Lists of limits as tuples."""
+    parts = _parts(x)
+    return x if parts is None else _tuple([_pairs(part) for part in parts])
+
+
+def _slots(name, names, required, args, kwargs):
+    slots = dict(zip(names, args))
+    if len(args) > len(names):
+        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
+                       f"given")
+    for key, x in kwargs.items():
+        if key not in names:
+            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
+        if key in slots:
+            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
+        slots[key] = x
+    for key in names[:required]:
+        if key not in slots:
+            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
+    density = slots.get("density", _NONE)
+    if density.type is not k.NoneType and not density.known:
+        raise Mismatch(f"density= of np.{name} must be a constant")
+    slots["density"] = Const(k.Bool, density.type is not k.NoneType and bool(density.value))
+    return slots
+
+
+def _call(function, *args):
+    return CallValue(Const(k.Singleton(function), function), *args, keywords={})
+
+
+def _made(slots, function, columns, bins):
+    weights = slots.get("weights", _NONE)
+    return _call(function, _tuple(columns), bins, _pairs(slots.get("range", _NONE)), slots["density"], weights)
+
+
+def _check(name, columns, slots):
+    for x in columns:
+        if not isinstance(x.type, k.Array) or x.type.ndim != 1:
+            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays of one dimension")
+    weights = slots.get("weights", _NONE)
+    if weights.type is not k.NoneType and not (isinstance(weights.type, k.Array) and weights.type.ndim == 1):
+        raise Mismatch(f"np.{name} with weights of type {type_name(weights.type)} is not compiled",
+                       "pass an array of one dimension")
+
+
+def _bins(name, bins, count):
+    """Numbers of bins and arrays of edges."""
+    parts = _parts(bins)
+    if parts is None:
+        return bins
+    if len(parts) != count:
+        raise Mismatch("The dimension of bins must be equal to the dimension of the sample x.", exception=ValueError)
+    for x in parts:
+        if not k.is_integer(x.type) and not isinstance(x.type, k.Array):
+            raise Mismatch(f"np.{name} with bins of type {type_name(x.type)} is not compiled",
+                           "pass ints or arrays of edges")
+    return _tuple(parts)
+
+
+def _histogram2d(args, kwargs):
+    slots = _slots("histogram2d", ("x", "y", "bins", "range", "density", "weights"), 2, args, kwargs)
+    columns = [slots["x"], slots["y"]]
+    _check("histogram2d", columns, slots)
+    bins = _bins("histogram2d", slots.get("bins", Const(k.Int, 10)), 2)
+    if not k.is_integer(bins.type) and not isinstance(bins.type, (k.Array, k.Tuple)):
+        raise Mismatch(f"np.histogram2d with bins of type {type_name(bins.type)} is not compiled",
+                       "pass an int, an array or a pair of them")
+    return _made(slots, histogram2d, columns, bins)
+
+
+def columns_of(a, count):
+    if a.shape[1] != count:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    return column_from(a, count, 0)
+
+
+def column_from(a, count, n):
+    return () if n == count else (a[:, n],) + column_from(a, count, n + 1)
+
+
+def _histogramdd(args, kwargs):
+    slots = _slots("histogramdd", ("sample", "bins", "range", "density", "weights"), 1, args, kwargs)
+    columns = _parts(slots["sample"])
+    t = slots["sample"].type
+    if isinstance(t, k.Array):
+        many = (_parts(slots.get("bins", _NONE)) or _parts(slots.get("range", _NONE)) if t.ndim == 2 else [_NONE]
+                if t.ndim == 1 else None)
+        if many is None:
+            raise Mismatch(f"np.histogramdd of an array of {t.ndim} dimensions needs to know how many columns it has",
+                           "give bins= or range= as a tuple, or the columns as a tuple of arrays")
+        if t.ndim == 1:
+            columns = [slots["sample"]]
+        else:
+            slots["bins"] = slots.get("bins", Const(k.Int, 10))
+            slots["sample"] = Call(columns_of, slots["sample"], Const(k.Int, len(many)))
+            return CallValue(Const(k.Singleton(np.histogramdd), np.histogramdd), slots["sample"], keywords={
+                key: x for key, x in slots.items() if key != "sample"})
+    if columns is None:
+        raise Mismatch(f"np.histogramdd of a {type_name(t)} is not compiled", "pass the columns as a tuple of arrays")
+    _check("histogramdd", columns, slots)
+    bins = slots.get("bins", Const(k.Int, 10))
+    if k.is_integer(bins.type):
+        bins = _tuple([bins] * len(columns))
+    elif _parts(bins) is None:
+        raise Mismatch(f"np.histogramdd with bins of type {type_name(bins.type)} is not compiled",
+                       "pass an int or a tuple of ints and arrays")
+    return _made(slots, histogramdd, columns, _bins("histogramdd", bins, len(columns)))
+
+
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    x = np.asarray(a)
+    if weights is not None:
+        if np.asarray(weights).shape != x.shape:
+            raise ValueError("weights should have the same shape as a.")
+        if isinstance(bins, str):
+            raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
+    return np.histogram(x, bins, range)[1]
+
+
+CALLS = {np.histogram2d: _histogram2d, np.histogramdd: _histogramdd,
+         np.histogram_bin_edges: compiled(histogram_bin_edges)}
