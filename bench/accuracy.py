@@ -1,5 +1,5 @@
-"""Suite `accuracy`: the largest error of every elementary function of arrays (pyjitc/lib/np/elementwise/vector_*.py), and NumPy's
-beside it.
+"""Suite `accuracy`: the largest error of every elementary function of arrays (lib/np/elementwise/vector_*.py), and
+NumPy's beside it.
 
 More than a million arguments for each: random bit patterns, ranges where a function does something, places that are
 hard. Those that look worst against NumPy's long double are measured against mpmath, which is exact here. Subnormal

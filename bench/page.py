@@ -27,7 +27,8 @@ table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabula
 th, td { padding: .15em .8em; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap; }
 th:first-child, td:first-child, td:last-child { text-align: left; white-space: normal; }
 td:first-child { min-width: 18em; } .machine td:first-child { min-width: 0; }
-tr.missed td { background: #fdecea; } .machine td { text-align: left; } .scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; }
+tr.missed td { background: #fdecea; } .machine td { text-align: left; }
+.scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; }
 """
 
 

@@ -1,8 +1,9 @@
-"""Compares every NumPy callable with its compiled form and writes docs/conformance.json and the table docs/conformance.md of it.
+"""Compares every NumPy callable with its compiled form and writes docs/conformance.json and the table
+docs/conformance.md of it.
 
 python docs/conformance.py [--group numpy] [--names sum,mean] [--jobs 2] [--results FILE]
-What is called: tests/lib/np/conformance/calls.py. Where only some names are asked for, the table is printed, not written. With
---results a run that was broken off goes on where it stopped, at the same commit: a table is of one.
+What is called: tests/lib/np/conformance/calls.py. Where only some names are asked for, the table is printed, not
+written. With --results a run that was broken off goes on where it stopped, at the same commit: a table is of one.
 """
 import argparse
 import json
@@ -21,8 +22,8 @@ sys.path.insert(0, str(ROOT))
 from bench.machine import describe  # noqa: E402
 from tests.lib.np.conformance import calls, run  # noqa: E402
 
-GROUPS = {"numpy": "numpy", "linalg": "numpy.linalg", "fft": "numpy.fft", "random": "numpy.random", "Generator": "numpy.random.Generator",
-          "ndarray": "numpy.ndarray", "ufunc methods": "methods of ufuncs"}
+GROUPS = {"numpy": "numpy", "linalg": "numpy.linalg", "fft": "numpy.fft", "random": "numpy.random",
+          "Generator": "numpy.random.Generator", "ndarray": "numpy.ndarray", "ufunc methods": "methods of ufuncs"}
 DATA, PAGE = ROOT / "docs" / "conformance.json", ROOT / "docs" / "conformance.md"
 BUGS = ("DIFFERS", "CRASH", "HANG")
 
@@ -35,8 +36,9 @@ class Worker:
         self.process = None
 
     def start(self):
-        self.process = subprocess.Popen([sys.executable, "-m", "tests.lib.np.conformance.run"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        self.process = subprocess.Popen([sys.executable, "-m", "tests.lib.np.conformance.run"], cwd=ROOT,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                        text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
         self.done = 0
 
     def run(self, case):
@@ -113,7 +115,8 @@ def verdict(rows):
 
 
 def summary(machine, wanted, results):
-    """What the page says of the wanted names, as plain data: the machine, and of each group its counts and its names."""
+    """What the page says of the wanted names, as plain data: the machine, and of each group its counts and its
+    names."""
     by_name = defaultdict(list)
     for row in results:
         by_name[row[0].group, row[0].name].append(row)
@@ -129,8 +132,9 @@ def summary(machine, wanted, results):
                 names[name] = [state, (re.sub(r" \(/[^)]*\)", "", missing) + note)[:400]]  # without paths of files
         ended = Counter(status for case, status, _ in results if case.group == group)
         if ended:
-            groups[group] = {"calls": sum(ended.values()), "same": ended["same"] + ended["raises"], "refused": ended["error"],
-                             "text": ended["message"], "bugs": sum(ended[bug] for bug in BUGS), "names": names}
+            groups[group] = {"calls": sum(ended.values()), "same": ended["same"] + ended["raises"],
+                             "refused": ended["error"], "text": ended["message"],
+                             "bugs": sum(ended[bug] for bug in BUGS), "names": names}
     return {"machine": machine, "groups": groups}
 
 
@@ -138,19 +142,23 @@ def page(found):
     """The table, of what `summary` found."""
     machine = found["machine"]
     lines = ["# NumPy, name by name", "",
-             "Written by `python docs/conformance.py`, which calls every name compiled and in the interpreter, over dtypes, layouts, axes and edge",
-             "shapes (`tests/lib/np/conformance/calls.py` has the calls), and compares values, dtypes, shapes, exceptions and what is written to.",
-             "*partly*: some dtypes or calls are refused with an error when the function is compiled; the first such error stands in parentheses.", "",
-             f"{machine['date']}, NumPy {machine['numpy']}, Python {machine['Python']}, {machine['processor']}, {machine['pyjitc']}: "
-             "[conformance.json](conformance.json).", "",
-             "| | callables | supported | partly | not | calls | same | refused | other exception text | differ or crash |", "|---|---|---|---|---|---|---|---|---|---|"]
+             "Written by `python docs/conformance.py`, which calls every name compiled and in the interpreter, over",
+             "dtypes, layouts, axes and edge shapes (`tests/lib/np/conformance/calls.py` has the calls), and compares",
+             "values, dtypes, shapes, exceptions and what is written to. *partly*: some dtypes or calls are refused",
+             "with an error when the function is compiled; the first such error stands in parentheses.", "",
+             f"{machine['date']}, NumPy {machine['numpy']}, Python {machine['Python']}, {machine['processor']}, "
+             f"{machine['pyjitc']}: [conformance.json](conformance.json).", "",
+             "| | callables | supported | partly | not | calls | same | refused | other exception text | differ or "
+             "crash |", "|---|---|---|---|---|---|---|---|---|---|"]
     for group, counts in found["groups"].items():
         states = Counter(state for state, _ in counts["names"].values())
-        lines.append(f"| {GROUPS[group]} | {sum(states.values())} | {states['supported']} | {states['partly']} | {states['not']} | "
+        lines.append(f"| {GROUPS[group]} | {sum(states.values())} | {states['supported']} | {states['partly']} | "
+                     f"{states['not']} | "
                      + " | ".join(str(counts[key]) for key in ("calls", "same", "refused", "text", "bugs")) + " |")
     for group, counts in found["groups"].items():
         lines += ["", f"## {GROUPS[group]}", "", "| name | | what is missing |", "|---|---|---|"]
-        lines += [f"| {name} | {state} | {missing.replace('|', chr(92) + '|')} |" for name, (state, missing) in counts["names"].items()]
+        lines += [f"| {name} | {state} | {missing.replace('|', chr(92) + '|')} |"
+                  for name, (state, missing) in counts["names"].items()]
     return "\n".join(lines) + "\n"
 
 
@@ -159,7 +167,8 @@ def main():
     parser.add_argument("--group", choices=list(GROUPS))
     parser.add_argument("--names")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--results", type=Path, help="keep all results in this file, and take those that it has from it")
+    parser.add_argument("--results", type=Path,
+                        help="keep all results in this file, and take those that it has from it")
     options = parser.parse_args()
     whole = options.group is None and options.names is None
     machine = describe([])

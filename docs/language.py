@@ -1,8 +1,9 @@
-"""The language table: each construct and builtin is a small function that is compiled and run here; docs/language.md is what came out.
+"""The language table: each construct and builtin is a small function that is compiled and run here; docs/language.md is
+what came out.
 
 python docs/language.py            writes docs/language.md
-A row is supported when the compiled function does what the interpreter does, for every call given. Otherwise it shows the
-error that it gives, which must be located.
+A row is supported when the compiled function does what the interpreter does, for every call given. Otherwise it shows
+the error that it gives, which must be located.
 """
 from __future__ import annotations
 
@@ -21,23 +22,30 @@ sys.path.insert(0, str(HERE.parent))
 from pyjitc import CompileError, njit  # noqa: E402
 from tests.oracle import difference, outcome  # noqa: E402
 
-# section -> rows: (what, body of f(a, b, c), argument tuples); `a` and `b` are numbers and `c` an array unless calls say otherwise.
+# section -> rows: (what, body of f(a, b, c), argument tuples); `a` and `b` are numbers and `c` an array unless calls
+# say otherwise.
 USUAL = ((7, 3, np.array([3.0, 1.0, 2.0])), (-2, 5, np.zeros(1)))
 ROWS = {
     "Values": [
         ("int, float, complex, bool", "return a + 1, b * 0.5, a * 1j, a > b"),
         ("int beyond 64 bits", "return a + 1180591620717411303424"),
-        ("int constant below 2**64 beside np.uint64", "return (np.uint64(0x9E3779B97F4A7C15) * np.uint64(b)) ^ 0xFFFFFFFFFFFFFFFF"),
+        ("int constant below 2**64 beside np.uint64",
+         "return (np.uint64(0x9E3779B97F4A7C15) * np.uint64(b)) ^ 0xFFFFFFFFFFFFFFFF"),
         ("NumPy scalars", "return np.float32(a) + 1.0, np.int8(5), np.uint64(b)"),
-        ("NumPy dates and durations", "d = np.datetime64('2024-02-28') + np.timedelta64(a, 'D')\nreturn d, d - np.datetime64('2024-01', 'D'), d < np.datetime64('NaT'), f'{d}'"),
+        ("NumPy dates and durations", "d = np.datetime64('2024-02-28') + np.timedelta64(a, 'D')\nreturn d, d - "
+                                      "np.datetime64('2024-01', 'D'), d < np.datetime64('NaT'), f'{d}'"),
         ("None", "return None if a > 3 else b"),
         ("str constants, +, f-strings", "return f'a is {a} and b is {b:5.1f}' + '!'"),
-        ("str formatting by % and format(), comparison, `in`, len", "s = '%d of %5.1f' % (a, b)\nreturn s, '{} {x}'.format(a, x=b), s == 'text', s < 'b', 'of' in s, len(s), 1 if s else 0"),
+        ("str formatting by % and format(), comparison, `in`, len",
+         "s = '%d of %5.1f' % (a, b)\nreturn s, '{} {x}'.format(a, x=b), s == 'text', s < 'b', 'of' in s, len(s), 1 "
+         "if s else 0"),
         ("other str methods, indexing, *", "return 'text'.upper()"),
         ("bytes constants", "return b'text'[0]"),
-        ("tuples: indexing, slices, +, *, comparison, `in`", "t = (a, b, 2.5)\nreturn t[0], t[1:], t + (1,), (a,) * 3, t == (7, 3, 2.5), a in t"),
+        ("tuples: indexing, slices, +, *, comparison, `in`",
+         "t = (a, b, 2.5)\nreturn t[0], t[1:], t + (1,), (a,) * 3, t == (7, 3, 2.5), a in t"),
         ("named tuples", "p = Point(a, y=b)\nreturn p.x + p.y, p, p._replace(x=b)"),
-        ("methods, properties and operators of classes of named tuples", "v = Vector(a, b)\nreturn v.norm(), v.size, v + v"),
+        ("methods, properties and operators of classes of named tuples",
+         "v = Vector(a, b)\nreturn v.norm(), v.size, v + v"),
         ("tuple of run-time length", "return tuple(range(a))"),
         ("list displays", "return [a, b]"),
         ("list.append", "items = []\nitems.append(a)\nreturn items[0]"),
@@ -51,26 +59,35 @@ ROWS = {
         ("instances of classes with attributes", "return Thing().value"),
         ("attributes of global objects", "return thing.value + a"),
         ("enum members, their attributes and methods", "return Colour.RED.value + a, Colour.RED.twice()"),
-        ("enum classes: iteration, length, members by value and name", "s = 0\nfor x in Colour:\n    s += x.value\nreturn s, len(Colour), Colour['RED'].value, Colour(1).value"),
+        ("enum classes: iteration, length, members by value and name",
+         "s = 0\nfor x in Colour:\n    s += x.value\nreturn s, len(Colour), Colour['RED'].value, Colour(1).value"),
         ("attributes, static and class methods of classes", "return Limits.most + a, Limits.twice(b), Limits.above(a)"),
     ],
     "Statements": [
-        ("if, elif, else, conditional expressions", "if a > 3:\n    x = 1\nelif a > 0:\n    x = 2\nelse:\n    x = 3\nreturn x if b else -x"),
-        ("while, for, break, continue, else", "s = 0\nfor i in range(10):\n    if i == a:\n        break\n    if i % 2:\n        continue\n    s += i\nelse:\n    s = -s\n"
+        ("if, elif, else, conditional expressions",
+         "if a > 3:\n    x = 1\nelif a > 0:\n    x = 2\nelse:\n    x = 3\nreturn x if b else -x"),
+        ("while, for, break, continue, else", "s = 0\nfor i in range(10):\n    if i == a:\n        break\n    if i % "
+                                              "2:\n        continue\n    s += i\nelse:\n    s = -s\n"
          "while s < 50:\n    s += 9\nreturn s"),
-        ("for over arrays, tuples, enumerate, zip, reversed", "s = 0.0\nfor i, (x, y) in enumerate(zip(c, reversed(c))):\n    s += i * x * y\nfor t in (1, 2.5):\n    s += t\nreturn s"),
-        ("assignment to several targets, star targets of tuples", "x, (y, *z) = a, (b, 1, 2)\nx, y = y, x\nreturn x, y, z[0]"),
+        ("for over arrays, tuples, enumerate, zip, reversed",
+         "s = 0.0\nfor i, (x, y) in enumerate(zip(c, reversed(c))):\n    s += i * x * y\nfor t in (1, 2.5):\n    s += "
+         "t\nreturn s"),
+        ("assignment to several targets, star targets of tuples",
+         "x, (y, *z) = a, (b, 1, 2)\nx, y = y, x\nreturn x, y, z[0]"),
         ("augmented assignment, in place for arrays", "c += 1.0\nc[0] *= 2.0\nreturn c"),
         ("walrus", "if (n := a + b) > 5:\n    return n\nreturn 0"),
         ("del of a local variable", "x = a\ndel x\nreturn b"),
         ("a variable that may be unbound", "if a > 3:\n    x = 1\nreturn x"),
         ("assert", "assert a > 0, 'not positive'\nreturn a"),
         ("raise, raise from, own classes", "if a > 0:\n    raise Wrong(f'a is {a}')\nraise ValueError('b') from None"),
-        ("try, except, else, finally", "try:\n    x = b // (a + 2)\nexcept ZeroDivisionError as error:\n    x = len(error.args)\nelse:\n    x += 1\nfinally:\n    b = 0\nreturn x, b"),
+        ("try, except, else, finally", "try:\n    x = b // (a + 2)\nexcept ZeroDivisionError as error:\n    x = "
+                                       "len(error.args)\nelse:\n    x += 1\nfinally:\n    b = 0\nreturn x, b"),
         ("except*", "try:\n    x = 1 // a\nexcept* ValueError:\n    x = 0\nreturn x"),
         ("with np.errstate", "with np.errstate(all='ignore'):\n    return c / 0.5"),
         ("with, other managers", "with manager:\n    return a"),
-        ("match: values, sequences, classes, guards", "match (a, b):\n    case (0, _):\n        return 0\n    case (x, y) if x > y:\n        return x\n    case int(), _:\n        return 1\nreturn 2"),
+        ("match: values, sequences, classes, guards",
+         "match (a, b):\n    case (0, _):\n        return 0\n    case (x, y) if x > y:\n        return x\n    case "
+         "int(), _:\n        return 1\nreturn 2"),
         ("match: mappings", "match {'x': a}:\n    case {'x': v}:\n        return v\nreturn 0"),
         ("import inside the function", "import math\nreturn math.sqrt(abs(a))"),
         ("global, nonlocal (read)", "return LIMIT + a"),
@@ -83,13 +100,16 @@ ROWS = {
         ("**kwargs known at run time", "return helper(**a)"),
         ("calls of other functions, compiled or not", "return helper(a) + compiled_helper(b)"),
         ("recursion", "return factorial(5) + a"),
-        ("inner functions, closures, lambdas", "k = a\ndef inner(x):\n    return x * k\nreturn inner(b) + (lambda x: x + 1)(a)"),
+        ("inner functions, closures, lambdas",
+         "k = a\ndef inner(x):\n    return x * k\nreturn inner(b) + (lambda x: x + 1)(a)"),
         ("nonlocal", "n = 0\ndef count():\n    nonlocal n\n    n += a\ncount()\ncount()\nreturn n"),
         ("functions as arguments and in tuples", "return apply(lambda x: x * a, b), (helper, factorial)[0](a)"),
         ("a function as the result", "return lambda: a"),
         ("functools.partial objects from outside", "return shifted(b)"),
         ("functools.partial made inside", "return partial(helper, k=a)(b)"),
-        ("generators, generator expressions", "def pairs(n):\n    for i in range(n):\n        yield i, i * a\ns = 0\nfor i, j in pairs(4):\n    s += i * j\nreturn s + sum(i for i in range(5))"),
+        ("generators, generator expressions",
+         "def pairs(n):\n    for i in range(n):\n        yield i, i * a\ns = 0\nfor i, j in pairs(4):\n    s += i * "
+         "j\nreturn s + sum(i for i in range(5))"),
         ("yield from", "def gen():\n    yield from range(3)\nreturn sum(gen())"),
         ("generator.send", "def gen():\n    yield a\ng = gen()\nnext(g)\nreturn g.send(1)"),
         ("list, dict and set comprehensions", "return sum([i * i for i in range(4)])"),
@@ -98,15 +118,20 @@ ROWS = {
     ],
     "Builtins": [
         *((name, f"return {call}") for name, call in (
-            ("abs", "abs(a), abs(-2.5), abs(3j)"), ("all, any", "any(x > 2 for x in c), all(x > 0 for x in c)"), ("bool", "bool(a), bool(0.0)"),
-            ("chr, ord", "ord('a') + a"), ("complex", "complex(a, b)"), ("divmod", "divmod(a, b)"), ("enumerate", "sum(i for i, x in enumerate(c))"),
-            ("filter", "sum(filter(lambda x: x > 1, c))"), ("float", "float(a)"), ("getattr with a constant name", "getattr(c, 'size')"),
-            ("hasattr", "hasattr(c, 'size')"), ("hash", "hash(a)"), ("id", "id(a)"), ("input", "input()"), ("int", "int(b / 2), int(c[0])"),
-            ("isinstance", "isinstance(a, int), isinstance(c, np.ndarray)"), ("iter, next", "next(iter((a, b)))"), ("len", "len(c)"),
-            ("list", "list(c)"), ("map", "sum(map(abs, (a, b)))"), ("max, min", "max(a, b), min(a, 2.5), max((a, b, 1)), max((), default=a), min((a, b), key=abs)"), ("open", "open('x')"),
-            ("pow", "pow(a, 2), pow(2.5, b)"), ("range", "range(a)"), ("repr, str of numbers", "str(a) + repr(b)"), ("reversed", "sum(x for x in reversed(range(b)))"),
-            ("round", "round(2.675, 2), round(2.5)"), ("sorted", "sorted(c)"), ("sum", "sum(range(b)), sum(c)"), ("tuple", "tuple((a, b))"),
-            ("type", "type(a) is int"), ("zip", "sum(x * y for x, y in zip(c, c))"), ("eval, exec", "eval('a')"), ("super", "super()"),
+            ("abs", "abs(a), abs(-2.5), abs(3j)"), ("all, any", "any(x > 2 for x in c), all(x > 0 for x in c)"),
+            ("bool", "bool(a), bool(0.0)"), ("chr, ord", "ord('a') + a"), ("complex", "complex(a, b)"),
+            ("divmod", "divmod(a, b)"), ("enumerate", "sum(i for i, x in enumerate(c))"),
+            ("filter", "sum(filter(lambda x: x > 1, c))"), ("float", "float(a)"),
+            ("getattr with a constant name", "getattr(c, 'size')"), ("hasattr", "hasattr(c, 'size')"),
+            ("hash", "hash(a)"), ("id", "id(a)"), ("input", "input()"), ("int", "int(b / 2), int(c[0])"),
+            ("isinstance", "isinstance(a, int), isinstance(c, np.ndarray)"), ("iter, next", "next(iter((a, b)))"),
+            ("len", "len(c)"), ("list", "list(c)"), ("map", "sum(map(abs, (a, b)))"),
+            ("max, min", "max(a, b), min(a, 2.5), max((a, b, 1)), max((), default=a), min((a, b), key=abs)"),
+            ("open", "open('x')"), ("pow", "pow(a, 2), pow(2.5, b)"), ("range", "range(a)"),
+            ("repr, str of numbers", "str(a) + repr(b)"), ("reversed", "sum(x for x in reversed(range(b)))"),
+            ("round", "round(2.675, 2), round(2.5)"), ("sorted", "sorted(c)"), ("sum", "sum(range(b)), sum(c)"),
+            ("tuple", "tuple((a, b))"), ("type", "type(a) is int"), ("zip", "sum(x * y for x, y in zip(c, c))"),
+            ("eval, exec", "eval('a')"), ("super", "super()"),
             ("math", "math.sin(a), math.gcd(a, b), math.hypot(a, b), math.floor(2.5), math.isqrt(49)"),
             ("cmath", "cmath.exp(1j * a)"), ("time", "time.time()"), ("random", "random.random()"))),
     ],
@@ -152,7 +177,8 @@ def apply(f, x): return f(x)
 
 
 def tried(body: str, calls=USUAL):
-    """None where compiled code does what the interpreter does, else the CompileError; AssertionError where it does something else."""
+    """None where compiled code does what the interpreter does, else the CompileError; AssertionError where it does
+    something else."""
     scope: dict = {"__name__": "language"}
     exec(PRELUDE, scope)
     scope["compiled_helper"] = njit(scope["compiled_helper"])
@@ -183,15 +209,19 @@ def table() -> list[tuple[str, str, str, object]]:
 
 
 def page(rows=None) -> str:
-    lines = ["# The language", "", "Each row is a program that `python docs/language.py` compiles and compares with the interpreter. **yes**: it does the same.",
-             "Otherwise the row says which error it gives; [errors explained](errors.md) shows whole ones.", ""]
+    lines = ["# The language", "",
+             "Each row is a program that `python docs/language.py` compiles and compares with the interpreter.",
+             "**yes**: it does the same. Otherwise the row says which error it gives; [errors explained](errors.md) shows",
+             "whole ones.", ""]
     current = None
     for section, what, body, found in rows or table():
         if section != current:
-            lines += [*([""] if current else []), f"## {section}", "", "| what | compiled | error, and what to write instead |", "|---|---|---|"]
+            lines += [*([""] if current else []), f"## {section}", "",
+                      "| what | compiled | error, and what to write instead |", "|---|---|---|"]
             current = section
         if found is None or found == "later":
-            lines.append(f"| {escaped(what)} | yes | |" if found is None else f"| {escaped(what)} | | a syntax error in this Python |")
+            lines.append(f"| {escaped(what)} | yes | |" if found is None
+                         else f"| {escaped(what)} | | a syntax error in this Python |")
         else:
             said = found.diagnostic.message + (f": {found.diagnostic.hint}" if found.diagnostic.hint else "")
             lines.append(f"| {escaped(what)} | no | {escaped(said)} |")

@@ -3,10 +3,11 @@
 python docs/pages.py [--update] [PAGE.md ...]
 
 A ```python block runs in the namespace of its page, as a cell of a notebook does: the value of a last expression is
-shown. A ```text block right after it, where there is one, is what it shows, to the character; `...` stands for any text within a line, a line
-with nothing else for any lines. An exception that leaves the block is shown as the interpreter would, and must be expected.
-A comment `<!-- needs: jax -->` before a block: it runs where that package is installed. A ```sh block is run by the shell, and may
-not fail; it sees as a file every ```python block whose first line is `# NAME.py`.
+shown. A ```text block right after it, where there is one, is what it shows, to the character; `...` stands for any text
+within a line, a line with nothing else for any lines. An exception that leaves the block is shown as the interpreter
+would, and must be expected.
+A comment `<!-- needs: jax -->` before a block: it runs where that package is installed. A ```sh block is run by the
+shell, and may not fail; it sees as a file every ```python block whose first line is `# NAME.py`.
 
 --update writes what the blocks show today into the pages.
 """
@@ -35,7 +36,8 @@ _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.S | re.M)
 
 
 class Block(NamedTuple):
-    """One ```python or ```sh block; expected: the ```text block after it, or None; place: where that lies in the page."""
+    """One ```python or ```sh block; expected: the ```text block after it, or None; place: where that lies in the
+    page."""
 
     kind: str
     source: str
@@ -109,7 +111,8 @@ class Page:
 
 
 def _exception(error: BaseException) -> str:
-    """As the interpreter prints it, from the first cell on; without marks under the lines, which depend on the version."""
+    """As the interpreter prints it, from the first cell on; without marks under the lines, which depend on the
+    version."""
     entries = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename.startswith("<cell")]
     lines = ["Traceback (most recent call last):\n"]
     for entry in entries:

@@ -1,14 +1,16 @@
-"""Computes the coefficients of the elementary functions (pyjitc/lib/np/elementwise/vector_*.py) and compares them with those in the source.
+"""Computes the coefficients of the elementary functions (pyjitc/lib/np/elementwise/vector_*.py) and compares them with
+those in the source.
 
 python docs/vector_fits.py [NAME ...]
-Interpolation at Chebyshev's nodes, in 250 bits, comes within a factor of two of the best polynomial. Printed for each table:
-the largest error of the polynomial with rounded coefficients, and how far the source is from it. Needs mpmath.
+Interpolation at Chebyshev's nodes, in 250 bits, comes within a factor of two of the best polynomial. Printed for each
+table: the largest error of the polynomial with rounded coefficients, and how far the source is from it. Needs mpmath.
 """
 import sys
 from fractions import Fraction
 
 import numpy as np
-from mpmath import asin, atan, atanh, cos, cosh, exp, inf, log, log1p, lu_solve, nint, matrix, mp, mpf, pi, polyval, sin, sinh, sqrt
+from mpmath import (asin, atan, atanh, cos, cosh, exp, inf, log, log1p, lu_solve, nint, matrix, mp, mpf, pi, polyval,
+                    sin, sinh, sqrt)
 
 from pyjitc.lib.np.elementwise import vector_exp, vector_log, vector_power, vector_single, vector_trig
 
@@ -85,7 +87,8 @@ def table_of_logarithms(inverses, step):
 
 def tables():
     """Largest error of what the tables of powers stand for, relative to a unit in the last place of their numbers."""
-    for module, count, unit, bits, steps in ((vector_power, 8, 2.0**-53, np.int64, 49), (vector_single, 16, 2.0**-24, np.int32, 19)):
+    for module, count, unit, bits, steps in ((vector_power, 8, 2.0**-53, np.int64, 49),
+                                             (vector_single, 16, 2.0**-24, np.int32, 19)):
         kind = np.float64 if bits is np.int64 else np.float32
         tops, rests = table_of_logarithms(module.INVERSES, mpf(2) ** (-42 if kind is np.float64 else -16))
         assert tops == list(module.LOGS) and [float(kind(float(r))) for r in rests] == list(module.LOGS_LOW)
@@ -114,7 +117,8 @@ def main(names):
         table = getattr(module, name)
         found = fit(function, low, high, len(table) - len(given))
         apart = max((abs(a / b - 1) for a, b in zip(found, table[len(given):])), default=inf)
-        print(f"{module.__name__.rpartition('.')[2]}.{name}: error 2**{float(log(error(function, low, high, found), 2)):.1f}, "
+        print(f"{module.__name__.rpartition('.')[2]}.{name}: error "
+              f"2**{float(log(error(function, low, high, found), 2)):.1f}, "
               f"source differs by {apart:.1e}\n    {(*given, *found)}")
         assert tuple(table[:len(given)]) == given and apart < 1e-3, "the source has other coefficients"
 

@@ -174,5 +174,6 @@ def _made(code, module, name, qualname, doc, defaults, kwdefaults, space, names,
             globals_ = Space(module).names
     closure = tuple(CellType() if type(value) is _Empty else CellType(_restored(value)) for value in cells)
     function = FunctionType(marshal.loads(code), globals_, name, defaults, closure)
-    function.__qualname__, function.__doc__, function.__kwdefaults__, function.__module__ = (qualname, doc, kwdefaults, module)
+    function.__qualname__, function.__doc__, function.__module__ = qualname, doc, module
+    function.__kwdefaults__ = kwdefaults
     return function

@@ -41,8 +41,8 @@ def with_room(size: int, function, *args, calls: int = 0):
     """function(*args), which takes `size` bytes of the stack and `calls` calls of Python functions inside each other:
     in a thread of its
     own where this one has less."""
-    if (get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN) and not (calls
-                                                                                              and _is_deep(calls)):
+    large = get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN
+    if large and not (calls and _is_deep(calls)):
         return function(*args)
     done: list = []
 

@@ -354,9 +354,7 @@ def _open_array(e, t, pointer, wrong):
     bits = platform.ARRAY_FLAGS
     orders = 0 if t.layout == "A" and e.module.options.declared else bits["C"] | (bits["F"] if t.layout != "C" else 0)
     mask = orders | bits["ALIGNED"] | bits["WRITEABLE"]
-    value = (bits["C"] if t.layout == "C" else bits["F"] if t.layout == "F" else 0) | (bits["ALIGNED"] if t.aligned
-                                                                                       else 0) | (
-        bits["WRITEABLE"] if t.writable else 0)
+    value = bits["ALIGNED"] * t.aligned | bits["WRITEABLE"] * t.writable | bits.get(t.layout, 0)
     flags = _load(e, "i32", pointer, platform.ARRAY["flags"], 4)
     kept = e.assign(f"and i32 {flags}, {mask}")
     tests.append(e.assign(f"icmp eq i32 {kept}, {value}"))

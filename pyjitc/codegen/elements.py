@@ -33,6 +33,7 @@ def dot(t: str) -> str:
         phis = "".join(f"  %{way}.s{j} = phi {v} [ zeroinitializer, %{way} ], [ %{way}.t{j}, %{way}.more ]\n"
                        for j in range(4))
         ats = "".join(f"  %{way}.k{j} = add i64 %{way}.k0, {j * lanes}\n" for j in range(1, 4))
+        chunks = "".join(chunk(f"{way}.t{j}", f"%{way}.k{j}", f"%{way}.s{j}", backwards) for j in range(4))
         return f"""{way}:
   br label %{way}.loop
 {way}.loop:
@@ -40,7 +41,7 @@ def dot(t: str) -> str:
 {phis}  %{way}.left = icmp ult i64 %{way}.k0, %most
   br i1 %{way}.left, label %{way}.more, label %{way}.few
 {way}.more:
-{ats}{"".join(chunk(f"{way}.t{j}", f"%{way}.k{j}", f"%{way}.s{j}", backwards) for j in range(4))}  %{way}.next = add i64 %{way}.k0, {4 * lanes}
+{ats}{chunks}  %{way}.next = add i64 %{way}.k0, {4 * lanes}
   br label %{way}.loop
 {way}.few:
   %{way}.u = fadd {v} %{way}.s0, %{way}.s1
@@ -66,9 +67,11 @@ def dot(t: str) -> str:
   %y{j} = load {t}, ptr %y{j}.a, align {size}
   %e{j} = call {t} @llvm.fmuladd.f{8 * size}({t} %x{j}, {t} %y{j}, {t} %c{j})
 """ for j in range(4))
+    sums = "".join(f"  %c{j} = phi {t} [ 0.0, %apart ], [ %e{j}, %more ]\n" for j in range(4))
     reach = "".join(f"  %d{v}{j} = mul i64 %d{v}, {j}\n" for v in "pq" for j in (1, 2, 3, 4))
     return f"""
-define internal {t} @pyj_dot_{t}(ptr %a, i64 %da, ptr %b, i64 %db, i64 %n) nounwind willreturn memory(argmem: read) noinline {{
+define internal {t} @pyj_dot_{t}(ptr %a, i64 %da, ptr %b, i64 %db,
+        i64 %n) nounwind willreturn memory(argmem: read) noinline {{
   %swap = icmp eq i64 %db, -{size}
   %p = select i1 %swap, ptr %b, ptr %a
   %q = select i1 %swap, ptr %a, ptr %b
@@ -91,7 +94,7 @@ four:
   %k = phi i64 [ 0, %apart ], [ %next, %more ]
   %u = phi ptr [ %p, %apart ], [ %u.next, %more ]
   %w = phi ptr [ %q, %apart ], [ %w.next, %more ]
-{"".join(f"  %c{j} = phi {t} [ 0.0, %apart ], [ %e{j}, %more ]" + chr(10) for j in range(4))}  %left = icmp ult i64 %k, %fours
+{sums}  %left = icmp ult i64 %k, %fours
   br i1 %left, label %more, label %end
 more:
 {steps}  %u.next = getelementptr i8, ptr %u, i64 %dp4
@@ -124,7 +127,7 @@ done:
 
 
 def eights(t: str) -> str:
-    """Eight running sums of n numbers, a multiple of 8 and not 0, added as NumPy adds them (lib/np/reductions/folds.py)."""
+    """Eight running sums of n numbers, a multiple of 8 and not 0, added as NumPy does (lib/np/reductions/folds.py)."""
     v = f"<8 x {t}>"
     halves = [f"  %l{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> "
               f"<{', '.join(f'i32 {2 * k}' for k in range(w))}>\n"
@@ -156,7 +159,8 @@ done:
 def copy(t: str, size: int) -> str:
     """A header with a copy, in C order, of the n0 * n1 * n2 elements at these steps in bytes."""
     return f"""
-define internal ptr @pyj_copy_{t}(ptr %a, i64 %n0, i64 %s0, i64 %n1, i64 %s1, i64 %n2, i64 %s2) nounwind noinline optsize minsize {{
+define internal ptr @pyj_copy_{t}(ptr %a, i64 %n0, i64 %s0, i64 %n1, i64 %s1, i64 %n2,
+        i64 %s2) nounwind noinline optsize minsize {{
   %rows = mul i64 %n0, %n1
   %count = mul i64 %rows, %n2
   %bytes = mul i64 %count, {size}

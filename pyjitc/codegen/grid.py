@@ -62,7 +62,8 @@ class GridModule(Module):
         return super().text(target)
 
 
-_NOTE = f"""define internal void @pyjitc_note(ptr %context, i64 %site, {', '.join(f'i64 %v{k}' for k in range(MAX_VALUES))}) noinline cold nounwind {{
+_VALUES = ", ".join(f"i64 %v{k}" for k in range(MAX_VALUES))
+_NOTE = f"""define internal void @pyjitc_note(ptr %context, i64 %site, {_VALUES}) noinline cold nounwind {{
   %where = getelementptr i64, ptr %context, i64 {WORDS['site']}
   store i64 %site, ptr %where
 """ + "\n".join(f"  %p{k} = getelementptr i64, ptr %context, i64 {WORDS['values'] + k}\n  store i64 %v{k}, ptr %p{k}"

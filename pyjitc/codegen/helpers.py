@@ -269,7 +269,8 @@ _NEW_ARRAY, _SET_BASE, _FROM_TYPE = (
 # while native values live. What leaves later is that very ndarray, or a view of it. No Python object ever points back
 # to compiled code, which may be gone before the object is.
 TEXT["pyj_box_array"] = f"""
-define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, ptr %strides, ptr %descr, i64 %bytes, i32 %flags, i1 %take) nounwind noinline {{
+define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, ptr %strides, ptr %descr, i64 %bytes,
+        i32 %flags, i1 %take) nounwind noinline {{
 start:
   %word = ptrtoint ptr %owner to i64
   %tag = and i64 %word, 3
@@ -336,9 +337,11 @@ again:
   call void @Py_IncRef(ptr %ndarray)
   br label %finish
 make:
-  %holder0 = phi ptr [ null, %look ], [ null, %header ], [ %ndarray, %compare ], [ %ndarray, %extents ], [ %ndarray, %bits ], [ %ndarray, %steps ]
+  %holder0 = phi ptr [ null, %look ], [ null, %header ], [ %ndarray, %compare ], [ %ndarray, %extents ], [ %ndarray,
+        %bits ], [ %ndarray, %steps ]
   call void @Py_IncRef(ptr %descr)
-  %made = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %data, i32 %flags, ptr null)
+  %made = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %data,
+        i32 %flags, ptr null)
   %bad = icmp eq ptr %made, null
   br i1 %bad, label %finish, label %base
 base:
@@ -383,7 +386,8 @@ lend:
   %size = alloca i64
   store i64 %bytes0, ptr %size
   %byte = call ptr @{_FROM_TYPE}(i32 2)
-  %all = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %byte, i32 1, ptr %size, ptr null, ptr %memory0, i32 {ARRAY_FLAGS["WRITEABLE"]}, ptr null)
+  %all = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %byte, i32 1, ptr %size, ptr null, ptr %memory0,
+        i32 {ARRAY_FLAGS["WRITEABLE"]}, ptr null)
   %failed = icmp eq ptr %all, null
   br i1 %failed, label %undo, label %keep
 undo:

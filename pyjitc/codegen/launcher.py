@@ -71,7 +71,8 @@ go:
   %shared = extractvalue [7 x i32] %config, 6
   %q6 = getelementptr i8, ptr %data, i64 40
   %stream = load ptr, ptr %q6, align 1
-  %status = call i32 %launch(ptr %function, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared, ptr %stream, ptr %table, ptr null)
+  %status = call i32 %launch(ptr %function, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared,
+        ptr %stream, ptr %table, ptr null)
   ret i32 %status
 }"""
 

@@ -106,8 +106,9 @@ def _rebuild(e, t: Type, given: list[str]) -> list[str]:
 
 # ---------------------------------------------------------------- emission
 
-_INTRINSICS = re.compile(r"llvm\.(nvvm\..*|(sqrt|fabs|minimum|maximum|floor|ceil|trunc|roundeven|rint|round|copysign|fma|minnum|maxnum|abs|smin|smax|umin|umax|"
-                         r"ctpop|ctlz|cttz|bitreverse|bswap|fshl|fshr|[su](add|sub|mul)\.with\.overflow|assume|memcpy|memset|trap)\..*|assume|trap)")
+_INTRINSICS = re.compile(r"llvm\.(nvvm\..*|(sqrt|fabs|minimum|maximum|floor|ceil|trunc|roundeven|rint|round|copysign|"
+                         r"fma|minnum|maxnum|abs|smin|smax|umin|umax|ctpop|ctlz|cttz|bitreverse|bswap|fshl|fshr|"
+                         r"[su](add|sub|mul)\.with\.overflow|assume|memcpy|memset|trap)\..*|assume|trap)")
 HELPERS = ("pyj_view_owner", "pyj_int_truediv", "pyj_step")
 _LIBDEVICE = {op: op.name for op in (
     math.SIN, math.COS, math.TAN, math.ASIN, math.ACOS, math.ATAN, math.ATAN2, math.SINH, math.COSH, math.TANH,
@@ -368,8 +369,8 @@ def kernel_text(functions: list[ir.Function], target: Target, options: Options, 
     left = list(given)
     args = [f"{c} {v}" for p in entry.params
             for c, v in zip(components(p.type), _rebuild(e, p.type, left), strict=True)]
-    notes = [f'"nvvm.maxntid"="{bounds.threads}"'] * bool(bounds.threads) + [f'"nvvm.minctasm"="{bounds.blocks}"'] * bool(bounds.blocks) + \
-        [f'"nvvm.maxnreg"="{bounds.registers}"'] * bool(bounds.registers)
+    limits = (("maxntid", bounds.threads), ("minctasm", bounds.blocks), ("maxnreg", bounds.registers))
+    notes = [f'"nvvm.{name}"="{limit}"' for name, limit in limits if limit]
     body = [f"define ptx_kernel void @{name}({', '.join(f'{c} {v}' for c, v in zip(types, given))}) convergent "
             f"nounwind {' '.join(notes)} {{",
             *e.lines, f"  call i32 {module.symbol(entry)}({', '.join(args)})", "  ret void", "}"]

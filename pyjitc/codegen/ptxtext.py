@@ -24,7 +24,8 @@ _BODY = re.compile(r"^\{\n.*?^\}", re.M | re.S)
 _INSTRUCTION = re.compile(r"\t([a-z][\w.]*) *\t(%[a-z]+\d+), (.*);$")
 _REGISTER = re.compile(r"%[a-z]+\d+\b")
 _BRANCH = re.compile(r"\t(?:@!?%p\d+ )?bra(?:\.uni)? *\t(\$\w+);")
-_CHEAP = (re.compile(r"(?:add|sub|mul\.lo|mul\.wide|mad\.lo|mad\.wide|shl|shr|and|or)\.[bsu](?:32|64)|cvta?\.[bsu.\w]*[bsu](?:32|64)|ld\.param\.[bu](?:32|64)"))
+_CHEAP = re.compile(r"(?:add|sub|mul\.lo|mul\.wide|mad\.lo|mad\.wide|shl|shr|and|or)\.[bsu](?:32|64)"
+                    r"|cvta?\.[bsu.\w]*[bsu](?:32|64)|ld\.param\.[bu](?:32|64)")
 _CONSTANT = re.compile(r"[A-Za-z_]\w*|-?\d+")
 _PLACE = re.compile(r"%n?(?:tid|ctaid)\.[xyz]")
 _READING = ("\tst.", "\tred.", "\t@", "\tbar")  # lines that make no register

@@ -143,7 +143,8 @@ def lanes_are_here(e, inst, thread, mask):
 # _CONFLICTS, with the other thread and its line in `out`; of what: 0 read, 1 write, 2 atomic, 3 write what is there. An
 # element has a record for each `unit` bytes: who wrote, the first and the last reader (thread + 1, wait of the block,
 # wait of the warp, line: i32 each), then what the write was.
-_TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %bytes, i64 %unit, i64 %thread, i64 %line, i64 %what, ptr %out) noinline nounwind {{
+_TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %bytes, i64 %unit, i64 %thread,
+        i64 %line, i64 %what, ptr %out) noinline nounwind {{
   %base.p = getelementptr i64, ptr %context, i64 {WORDS['shared']}
   %base = load i64, ptr %base.p
   %size.p = getelementptr i64, ptr %context, i64 {WORDS['watched']}
@@ -167,7 +168,8 @@ found:
 fine:
   ret i64 0
 }}
-define internal i64 @pyjitc_touch_part(ptr %context, i64 %offset, i64 %thread, i64 %line, i64 %what, ptr %out) nounwind {{
+define internal i64 @pyjitc_touch_part(ptr %context, i64 %offset, i64 %thread, i64 %line, i64 %what,
+        ptr %out) nounwind {{
   %records.p = getelementptr i64, ptr %context, i64 {WORDS['record']}
   %records = load ptr, ptr %records.p
   %at = mul i64 %offset, {RECORD}

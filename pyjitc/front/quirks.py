@@ -172,9 +172,8 @@ def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
             rebound.add(cell_name(code, x.arg))
         elif x.name == "STORE_DEREF":
             stores.setdefault(cell_name(code, x.arg), []).append(x.offset)
-        elif x.name == "LOAD_CLOSURE" or x.name.startswith("LOAD_FAST") and VERSION >= (3,
-                                                                                        13) and x.name == "LOAD_FAST" and \
-                local_name(code, x.arg) in code.co_cellvars:
+        elif (x.name == "LOAD_CLOSURE" or VERSION >= (3, 13) and x.name == "LOAD_FAST"
+              and local_name(code, x.arg) in code.co_cellvars):
             name = cell_name(code, x.arg)
             takes.setdefault(name, []).append(x.offset)
     plain, single = set(), set()

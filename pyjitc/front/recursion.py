@@ -38,8 +38,8 @@ class _Made:
     __slots__ = ("name", "first", "store", "code", "qualname", "plain", "names", "early")
 
     def __init__(self, name, first, store, code, qualname, plain):
-        self.name, self.first, self.store, self.code, self.qualname, self.plain = (name, first, store, code, qualname,
-                                                                                   plain)
+        self.name, self.first, self.store = name, first, store
+        self.code, self.qualname, self.plain = code, qualname, plain
         self.names = list(code.co_freevars)
         self.early: dict[str, Recursive] = {}
 

@@ -108,9 +108,9 @@ def constant(value) -> Expr:
 
 def plain_int(x: Expr) -> Expr:
     """A member of an IntEnum as the int that operators see; anything else as it is."""
-    if type(x.type) is Singleton and isinstance(x.type.value, int) and isinstance(x.type.value,
-                                                                                  enum.Enum) and not isinstance(
-            x.type.value, enum.Flag) and plain_integers(type(x.type.value)):
+    value = x.type.value if type(x.type) is Singleton else None
+    if (isinstance(value, int) and isinstance(value, enum.Enum) and not isinstance(value, enum.Flag)
+            and plain_integers(type(value))):
         return Const(Int, int(x.type.value))
     return x
 

@@ -126,8 +126,8 @@ class Evaluator(Operations):
             cases.append((member, meaning, av))
             if av is not None:
                 total = av if total is None else join(total, av)
-        if mismatch is not None and all(_only_throws(m) for _, m, _ in cases) and not any(m is Unbound for m, _,
-                                                                                          _ in cases):
+        if (mismatch is not None and all(_only_throws(m) for _, m, _ in cases)
+                and not any(m is Unbound for m, _, _ in cases)):
             messages = {(m.exception, m.message) if type(m) is Throw else None for _, m, _ in cases}
             if outermost or len(messages) == 1 and None not in messages:
                 raise mismatch

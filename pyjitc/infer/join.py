@@ -105,8 +105,9 @@ def _bounded(t: Dual, low, high) -> Dual:
 
 
 def _exact(x: AV, wide: Type) -> bool:
-    return _TWINS[x[0]] is wide or x[1] is not UNKNOWN and (type(x[1]) is not bool or wide is NpBool) and fits(x[1],
-                                                                                                               wide)
+    t, constant = x[:2]
+    return (_TWINS[t] is wide
+            or constant is not UNKNOWN and (type(constant) is not bool or wide is NpBool) and fits(constant, wide))
 
 
 def join(x: AV, y: AV, absorb: bool = False, header: bool = False) -> AV:

@@ -143,10 +143,11 @@ class Session:
         """(class, message) as the running interpreter raises for an empty variable."""
         if free:
             old = f"free variable '{name}' referenced before assignment in enclosing scope"
-            return NameError, old if sys.version_info < (3, 11) else (
-                f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope")
-        return UnboundLocalError, f"local variable '{name}' referenced before assignment" if sys.version_info < (3, 11) else (
-            f"cannot access local variable '{name}' where it is not associated with a value")
+            new = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+            return NameError, old if sys.version_info < (3, 11) else new
+        old = f"local variable '{name}' referenced before assignment"
+        new = f"cannot access local variable '{name}' where it is not associated with a value"
+        return UnboundLocalError, old if sys.version_info < (3, 11) else new
 
     def settle(self) -> None:
         """Run every analysis whose inputs changed, until nothing does."""

@@ -303,8 +303,8 @@ class _Machine:
         None."""
         tree, operands = self.nests[-1]
         x = None if hasattr(tree, "parts") else operands[tree.index]
-        if not isinstance(x,
-                          np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.strides[-1] != x.itemsize or x.shape[-1] == 1:
+        if (not isinstance(x, np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.strides[-1] != x.itemsize
+                or x.shape[-1] == 1):
             return None
         *own, first = index[len(index) - x.ndim:]
         return x[tuple(0 if n == 1 else i for i, n in zip(own, x.shape))][first:]

@@ -46,8 +46,8 @@ def _function_names(functions) -> dict[Function, str]:
         if isinstance(value, Function):
             if value not in found:
                 numbered = (f"{value.name}.{n}" for n in itertools.count(1))
-                found[value] = name = value.name if value.name not in taken else next(x for x in numbered
-                                                                                      if x not in taken)
+                name = value.name if value.name not in taken else next(x for x in numbered if x not in taken)
+                found[value] = name
                 taken.add(name)
         elif type(value) in (tuple, set, frozenset):
             for item in value:
@@ -102,7 +102,8 @@ class _Text:
         return ", ".join(self.name(v) if v.type is None else f"{self.name(v)}: {v.type}" for v in values)
 
     def edge(self, edge: Edge) -> str:
-        return (f"{self.blocks.get(edge.block) or '?' + (edge.block.name or 'b')}({', '.join(map(self.name, edge.args))})")
+        block = self.blocks.get(edge.block) or "?" + (edge.block.name or "b")
+        return f"{block}({', '.join(map(self.name, edge.args))})"
 
     def text(self) -> str:
         fn = self.fn

@@ -775,8 +775,8 @@ FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out
            "x - y; {exact}: as of fadd")
 FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y; {exact}: as of fadd")
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
-           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))), "x / y; inf or nan where y is 0; "
-                                                                                   "{exact}: as of fadd")
+           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))),
+           "x / y; inf or nan where y is 0; {exact}: as of fadd")
 FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
            lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x")
 FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),),

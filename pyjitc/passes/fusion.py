@@ -82,8 +82,8 @@ class Fusion:
             changed = False
             for v in dict.fromkeys(inst.args[first:]):
                 producer = self.defs.get(v)
-                if producer is None or producer.op is not NEST or producer.attrs["shape"] is None or v in inst.args[:first] \
-                        or not self.may_move(producer, inst):
+                if (producer is None or producer.op is not NEST or producer.attrs["shape"] is None
+                        or v in inst.args[:first] or not self.may_move(producer, inst)):
                     continue
                 if "instead" in inst.attrs and v.type.ndim < inst.attrs["ndim"]:
                     continue
@@ -164,10 +164,9 @@ class Fusion:
         """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and
         are only read."""
         one, two = self.defs.get(x), self.defs.get(y)
-        if one is None or two is None or one.op is not NEST or two.op is not NEST or one.attrs["template"] is not two.attrs["template"] \
-                or fails(one.attrs["tree"]) or not _alike(one.attrs["tree"],
-                                                          two.attrs["tree"]) or not all(map(self.alike, one.args,
-                                                                                            two.args)):
+        if (one is None or two is None or one.op is not NEST or two.op is not NEST
+                or one.attrs["template"] is not two.attrs["template"] or fails(one.attrs["tree"])
+                or not _alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args))):
             return False
         between = self.between(one, two)
         read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
@@ -179,8 +178,9 @@ class Fusion:
 
     def alike(self, x: Value, y: Value) -> bool:
         one, two = self.defs.get(x), self.defs.get(y)
-        return x is y or one is not None and two is not None and one.op is two.op and one.op in (s.TUPLE_MAKE, CONST) and one.attrs == two.attrs \
-            and len(one.args) == len(two.args) and all(map(self.alike, one.args, two.args))
+        return (x is y or one is not None and two is not None and one.op is two.op
+                and one.op in (s.TUPLE_MAKE, CONST) and one.attrs == two.attrs
+                and len(one.args) == len(two.args) and all(map(self.alike, one.args, two.args)))
 
     def drop_selected(self) -> None:
         """Calls that gather what nothing reads but the lengths of what is gone."""
@@ -373,9 +373,9 @@ class Fusion:
                                                       for x in producer.args[producer.attrs["count"]:]):
             return False  # every element of a column is a line of the cache
         readers = [inst for inst in self.place if inst.op in NESTS and inst not in self.gone and v in inst.args]
-        return len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == sum(
-            inst.args[inst.attrs["count"]:].count(v) for inst in readers) and all(inst.attrs["ndim"] == v.type.ndim
-                                                                                  for inst in readers)
+        reads = sum(inst.args[inst.attrs["count"]:].count(v) for inst in readers)
+        return (len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == reads
+                and all(inst.attrs["ndim"] == v.type.ndim for inst in readers))
 
 
 def _both(b: "Builder", callee: Function, operands, mode: int, sure: Value | None = None,

@@ -174,8 +174,9 @@ def _interval(arm, defs):
             return None
         forms[inst.result] = value, factor, constant
         root = value
-        a, b = ((INT_MIN - constant), (INT_MAX - constant)) if factor > 0 else ((INT_MAX - constant),
-                                                                                (INT_MIN - constant))
+        a, b = INT_MIN - constant, INT_MAX - constant
+        if factor < 0:
+            a, b = b, a
         low, high = max(low, -(-a // factor)), min(high, b // factor)
     if count > MOST or low > high:
         return None

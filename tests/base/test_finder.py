@@ -14,7 +14,8 @@ find_quickly(parent.__path__[0])
 import parent.module, parent.below.deeper, inspect
 print(parent.module.VALUE, parent.below.deeper.VALUE)
 print(sorted(m.name for m in pkgutil.walk_packages(parent.__path__, "parent.")))
-print(parent.module.__file__ == inspect.getsourcefile(parent.module), parent.module.__cached__ == importlib.util.cache_from_source(parent.module.__file__))
+file = parent.module.__file__
+print(file == inspect.getsourcefile(parent.module), parent.module.__cached__ == importlib.util.cache_from_source(file))
 print(inspect.getsource(parent.module).strip(), type(parent.module.__spec__.loader).__name__, parent.module.__package__)
 try:
     import parent.missing

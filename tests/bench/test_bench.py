@@ -217,7 +217,8 @@ def test_table_of_a_page(tmp_path):
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
 def test_figures_in_pages_are_those_of_the_file(path):
     for between, expected in readme.written(str(path)):
-        assert between == expected, f"{path.name}: write it anew with python -m bench --use FILE.json --readme {path.name}"
+        again = f"python -m bench --use FILE.json --readme {path.name}"
+        assert between == expected, f"{path.name}: write it anew with {again}"
 
 
 def test_suites_that_need_a_tool_say_so(capsys, monkeypatch):

@@ -310,7 +310,10 @@ def test_ctrl_c_leaves_a_loop_soon():
     def interrupt():
         time.sleep(0.2)
         sent.append(time.perf_counter())
-        signal.raise_signal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else os.kill(os.getpid(), signal.SIGINT)
+        if threading.current_thread() is threading.main_thread():
+            signal.raise_signal(signal.SIGINT)
+        else:
+            os.kill(os.getpid(), signal.SIGINT)
 
     pid = os.fork()
     if pid == 0:  # the GIL is held by the loop: the signal has to come from outside

@@ -337,7 +337,8 @@ _STUB = """
 define i32 @stub_current(ptr %context) {
   ret i32 0
 }
-define i32 @stub_launch(ptr %f, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared, ptr %stream, ptr %parameters, ptr %extra) {
+define i32 @stub_launch(ptr %f, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared,
+                        ptr %stream, ptr %parameters, ptr %extra) {
   %n = load i64, ptr @launches
   %m = add i64 %n, 1
   store i64 %m, ptr @launches

@@ -43,8 +43,8 @@ def test_there_and_back(place, shape, order):
     for dtype in (np.float32, np.int64, np.complex128, np.bool_, np.float16):
         host = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape), dtype=dtype, order=order)
         there = arrays.to_device(host)
-        assert (there.shape, there.dtype, there.size, there.nbytes, there.ndim) == (host.shape, host.dtype, host.size,
-                                                                                    host.nbytes, host.ndim)
+        assert ((there.shape, there.dtype, there.size, there.nbytes, there.ndim)
+                == (host.shape, host.dtype, host.size, host.nbytes, host.ndim))
         if host.size:
             assert there.strides == host.strides
         back = there.copy_to_host()
@@ -453,7 +453,8 @@ import os
 import numpy as np
 from pyjitc import cuda
 from pyjitc.cuda import arrays, devices
-os.kept = cuda.to_device(np.arange(3.0)), cuda.stream(), cuda.event(), arrays, devices  # cleared after these modules, which are younger
+# cleared after these modules, which are younger
+os.kept = cuda.to_device(np.arange(3.0)), cuda.stream(), cuda.event(), arrays, devices
 """
     done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYJITC_CUDA": "cpu"},
                           capture_output=True, text=True)

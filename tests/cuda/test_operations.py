@@ -221,8 +221,8 @@ def test_warp_reductions(dtype):
     x = ((np.arange(64) * 37) % 11 + 1).astype(dtype)
     got = run(kernel, np.zeros((6, 64), dtype), x, block=64)
     for half in (slice(0, 32), slice(32, 64)):
-        assert (got[0, half] == x[half].sum(dtype=dtype)).all() and (got[1, half]
-                                                                     == x[half].min()).all() and (got[2, half] == x[half].max()).all()
+        assert (got[0, half] == x[half].sum(dtype=dtype)).all()
+        assert (got[1, half] == x[half].min()).all() and (got[2, half] == x[half].max()).all()
         if whole:
             for k, f in ((3, np.bitwise_and), (4, np.bitwise_or), (5, np.bitwise_xor)):
                 assert (got[k, half] == f.reduce(x[half])).all()
@@ -330,8 +330,8 @@ def test_half_precision():
     def kernel(out, a, b):
         t = cuda.threadIdx.x
         x, y = a[t], b[t]
-        out[0, t], out[1, t], out[2, t], out[3, t] = cuda.fp16.hadd(x, y), cuda.fp16.hsub(x,
-                                                                                          y), cuda.fp16.hmul(x, y), cuda.fp16.hdiv(x, y)
+        out[0, t], out[1, t] = cuda.fp16.hadd(x, y), cuda.fp16.hsub(x, y)
+        out[2, t], out[3, t] = cuda.fp16.hmul(x, y), cuda.fp16.hdiv(x, y)
         out[4, t], out[5, t], out[6, t] = cuda.fp16.hfma(x, y, x), cuda.fp16.hneg(x), cuda.fp16.habs(y)
         out[7, t], out[8, t], out[9, t] = cuda.fp16.hsqrt(x), cuda.fp16.hexp(x), cuda.fp16.hmax(x, y)
         out[10, t] = 1 if cuda.fp16.hgt(x, y) else 0

@@ -100,7 +100,8 @@ x = cuda.to_device(np.ones(8))
 scaled[1, 8](x, 8)
 scaled[1, 8](x, 8)
 (text, _), = library.modules.values()
-print(".target sm_90" in text, len(library.launches), [name for name, *_ in library.launches], bool(link._machines), "llvmlite" in sys.modules)
+print(".target sm_90" in text, len(library.launches), [name for name, *_ in library.launches], bool(link._machines),
+      "llvmlite" in sys.modules)
 """
 GRID = """\
 import numpy as np

@@ -183,7 +183,8 @@ def in_shared(r, out):
 def test_records(kernel):
     def made():
         r = np.zeros(8, RECORD)
-        r["x"], r["n"], r["v"], r["on"] = np.arange(8), np.arange(8) ** 2, np.arange(24).reshape(8, 3), np.arange(8) % 3 == 0
+        r["x"], r["n"] = np.arange(8), np.arange(8) ** 2
+        r["v"], r["on"] = np.arange(24).reshape(8, 3), np.arange(8) % 3 == 0
         return r, np.zeros((8, 8))
 
     expected, found = made(), made()

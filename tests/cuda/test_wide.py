@@ -66,7 +66,8 @@ def test_rows_and_layers(grid, block):
         out = np.zeros((4, 13, 25), np.int64)
         inner[grid, block](out, low, high)
         z, y, x = np.indices(out.shape)
-        work = (low < x) & (x < 25 - high) & (low <= y) & (y <= 13 - high) & (0 < z) & (z < 4) & (x < sizes[0]) & (y < sizes[1]) & (z < sizes[2])
+        work = (low < x) & (x < 25 - high) & (low <= y) & (y <= 13 - high) & (0 < z) & (z < 4)
+        work &= (x < sizes[0]) & (y < sizes[1]) & (z < sizes[2])
         np.testing.assert_array_equal(out, np.where(work, x + 100 * y + 10_000 * z, 0))
 
 

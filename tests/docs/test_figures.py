@@ -48,7 +48,8 @@ def bare(text):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_no_measured_number_without_a_source(path):
-    assert not bare(path.read_text()), "write it between marks (bench/readme.py), name the test that holds it, or say it without a number"
+    assert not bare(path.read_text()), ("write it between marks (bench/readme.py), name the test that holds it, or say "
+                                        "it without a number")
 
 
 @pytest.mark.parametrize("text", [

@@ -126,11 +126,11 @@ def check(seed):
                 return "refused", f"{actual[1]}\n{source}\n{[getattr(x, 'dtype', x) for x in args]}"
             continue
         ran = True
-        if expected[0] != actual[0] or expected[0] == "raises" and type(expected[1]) is not type(actual[1]) or expected[0] == "returns" and not (
-                same(expected[1], actual[1], coarsest(args))
-                and same(tuple(expected[2]), tuple(actual[2]), coarsest(args))):
-            return "wrong", f"seed {seed} call {call}\n{source}\n{[(getattr(x, 'dtype', x), getattr(x, 'shape', '')) for x in args]}\n" \
-                            f"{expected[:2]}\n{actual[:2]}"
+        if (expected[0] != actual[0] or expected[0] == "raises" and type(expected[1]) is not type(actual[1])
+                or expected[0] == "returns" and not (same(expected[1], actual[1], coarsest(args))
+                                                     and same(tuple(expected[2]), tuple(actual[2]), coarsest(args)))):
+            given = [(getattr(x, "dtype", x), getattr(x, "shape", "")) for x in args]
+            return "wrong", f"seed {seed} call {call}\n{source}\n{given}\n{expected[:2]}\n{actual[:2]}"
     return ("ok", "") if ran else ("skipped", "")
 
 

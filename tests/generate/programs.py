@@ -441,8 +441,11 @@ class _Writer:
         return True
 
     def text(self) -> str:
-        parts = [f"{{{self.expression(self.r.choice(('int', 'float', 'bool')), 1)}{self.r.choice(('', '', '!r', '!s'))}}}"
-                 for _ in range(self.r.randint(1, 3))]
+        def part():
+            number = self.expression(self.r.choice(("int", "float", "bool")), 1)
+            return f"{{{number}{self.r.choice(('', '', '!r', '!s'))}}}"
+
+        parts = [part() for _ in range(self.r.randint(1, 3))]
         return "f" + repr(" ".join(parts).replace("'", '"'))
 
     def mix(self):
@@ -608,7 +611,8 @@ class _Writer:
             found = self.of(kind)
             if found and r.random() < .3:
                 return r.choice(found)
-            return (f"({', '.join(self.expression(part, depth - 1) for part in kind[1:])}{',' if len(kind) == 2 else ''})")
+            items = ", ".join(self.expression(part, depth - 1) for part in kind[1:])
+            return f"({items},)" if len(kind) == 2 else f"({items})"
         if depth <= 0 or r.random() < .2:
             return self.leaf(kind)
         x = r.random()

@@ -71,7 +71,8 @@ define ptr @index_error() {
   ret ptr %p
 }
 define i64 @switch(i64 %x) {
-  switch i64 %x, label %other [ i64 0, label %a  i64 1, label %b  i64 2, label %c  i64 3, label %d  i64 4, label %e  i64 5, label %f ]
+  switch i64 %x, label %other [ i64 0, label %a  i64 1, label %b  i64 2, label %c
+                                i64 3, label %d  i64 4, label %e  i64 5, label %f ]
 a:
   %v0 = call i64 @count()
   ret i64 %v0

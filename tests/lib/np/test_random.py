@@ -206,7 +206,8 @@ import numpy as np
 from pyjitc import njit
 @njit
 def shapes(n):
-    return np.random.rand(n).shape, np.random.randint(0, 9, n).size, np.random.standard_normal((n, 2)).ndim, len(np.random.permutation(n))
+    pairs = np.random.standard_normal((n, 2))
+    return np.random.rand(n).shape, np.random.randint(0, 9, n).size, pairs.ndim, len(np.random.permutation(n))
 for k in range(200):
     [bytearray(i) for i in range(700, 1000, 16) for _ in range(5)]  # memory that is free when an array is made
     assert shapes(100) == ((100,), 100, 2, 100)

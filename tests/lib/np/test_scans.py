@@ -50,9 +50,8 @@ def test_same_as_numpy(name):
 
 def test_sums_of_products():
     def f(a, b):
-        return np.convolve(a, b), np.convolve(b, a, "same"), np.convolve(a, b,
-                                                                         mode="valid"), np.trapezoid(a), np.polyval(b, 0.5), \
-            np.polyval(b, a), np.trapezoid(a, dx=0.5)
+        return (np.convolve(a, b), np.convolve(b, a, "same"), np.convolve(a, b, mode="valid"), np.trapezoid(a),
+                np.polyval(b, 0.5), np.polyval(b, a), np.trapezoid(a, dx=0.5))
 
     for x, y in zip(f(A1, A2[0]), njit(f)(A1, A2[0])):
         assert type(x) is type(y) and np.shape(x) == np.shape(y)

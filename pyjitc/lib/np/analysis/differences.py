@@ -135,18 +135,16 @@ def even(out, a, d, edge_order):
 
 def uneven(out, a, d, edge_order):
     before, after = d[:-1], d[1:]
-    out[..., 1:-1] = -after / (before * (before + after)) * a[...,
-                                                              :-2] + (after - before) / (before
-                                                                                         * after) * a[..., 1:-1] + \
-        before / (after * (before + after)) * a[..., 2:]
+    out[..., 1:-1] = (-after / (before * (before + after)) * a[..., :-2]
+                      + (after - before) / (before * after) * a[..., 1:-1]
+                      + before / (after * (before + after)) * a[..., 2:])
     if edge_order == 1:
         out[..., :1] = (a[..., 1:2] - a[..., :1]) / d[0]
         out[..., -1:] = (a[..., -1:] - a[..., -2:-1]) / d[-1]
     else:
         x, y = d[0], d[1]
-        out[..., :1] = -(2.0 * x + y) / (x * (x + y)) * a[...,
-                                                          :1] + (x + y) / (x * y) * a[...,
-                                                                                      1:2] + -x / (y * (x + y)) * a[..., 2:3]
+        out[..., :1] = (-(2.0 * x + y) / (x * (x + y)) * a[..., :1] + (x + y) / (x * y) * a[..., 1:2]
+                        + -x / (y * (x + y)) * a[..., 2:3])
         x, y = d[-2], d[-1]
         out[..., -1:] = y / (x * (x + y)) * a[..., -3:-2] + -(y + x) / (x * y) * a[..., -2:-1] + \
             (2.0 * y + x) / (y * (x + y)) * a[..., -1:]

@@ -181,9 +181,8 @@ def getitem(x: Expr, i: Expr) -> Expr:
 
 def _check_index(i):
     t = i.type
-    if i.type is k.Ellipsis_ or isinstance(t, k.Slice) or is_sequence(t) and isinstance(t,
-                                                                                        k.Struct) or isinstance(t, k.Array) and t.ndim == 1 and (
-            isinstance(t.dtype, k.NpInt) or t.dtype is NpBool):
+    if (t is k.Ellipsis_ or isinstance(t, k.Slice) or is_sequence(t) and isinstance(t, k.Struct)
+            or isinstance(t, k.Array) and t.ndim == 1 and (isinstance(t.dtype, k.NpInt) or t.dtype is NpBool)):
         return
     raise Mismatch("unsupported iterator index", "index a.flat with an int, a slice or an array of ints", IndexError)
 

@@ -151,11 +151,13 @@ def _reduce(function, a, slots):
     slots.setdefault("axis", Const(k.Int, 0))
     slots = {key: x for key, x in slots.items() if key != "initial"
              or not (isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
-    if function in _REDUCTIONS and _out(slots) is None and not (function in (np.logical_or, np.logical_and)
-                                                                and "initial" in slots) and ("dtype" not in slots or _REDUCTIONS[function] in ("sum", "prod")) and not (
-            "initial" in slots and slots["initial"].type is k.NoneType) and a.type.ndim:
-        return reductions.CALLS[getattr(np, _REDUCTIONS[function])]([a], {key: x for key, x in slots.items()
-                                                                          if key not in ("array", "out")})
+    initial = slots.get("initial")
+    if (function in _REDUCTIONS and _out(slots) is None and a.type.ndim
+            and not (function in (np.logical_or, np.logical_and) and initial is not None)
+            and ("dtype" not in slots or _REDUCTIONS[function] in ("sum", "prod"))
+            and not (initial is not None and initial.type is k.NoneType)):
+        keywords = {key: x for key, x in slots.items() if key not in ("array", "out")}
+        return reductions.CALLS[getattr(np, _REDUCTIONS[function])]([a], keywords)
     found, out = _resolved(function, "reduce", a, slots)
     if isinstance(out, Throw):
         return out

@@ -376,8 +376,8 @@ def pass_odd(x, y, roots, n, p, wide, many):
     half = p // 2
     skip = n // p
     t = x[0].dtype.type
-    sums, others = (np.empty(half + 1, x[0].dtype), np.empty(half + 1, x[0].dtype)), (np.empty(half + 1, x[0].dtype),
-                                                                                      np.empty(half + 1, x[0].dtype))
+    sums = np.empty(half + 1, x[0].dtype), np.empty(half + 1, x[0].dtype)
+    others = np.empty(half + 1, x[0].dtype), np.empty(half + 1, x[0].dtype)
     out = IMUL(wide, many)
     for k in range(many):
         for i in range(wide):
@@ -387,8 +387,8 @@ def pass_odd(x, y, roots, n, p, wide, many):
             tr, ti = ar, ai
             for j in range(1, half + 1):
                 low, high = IADD(first, IMUL(j, wide)), IADD(first, IMUL(ISUB(p, j), wide))
-                br, bi, cr, ci = ARRAY_LOAD(x[0], low), ARRAY_LOAD(x[1], low), ARRAY_LOAD(x[0],
-                                                                                          high), ARRAY_LOAD(x[1], high)
+                br, bi = ARRAY_LOAD(x[0], low), ARRAY_LOAD(x[1], low)
+                cr, ci = ARRAY_LOAD(x[0], high), ARRAY_LOAD(x[1], high)
                 ARRAY_STORE(sums[0], j, br + cr)
                 ARRAY_STORE(sums[1], j, bi + ci)
                 ARRAY_STORE(others[0], j, br - cr)

@@ -716,7 +716,9 @@ GENERATOR |= {
     "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False),
     "dirichlet": _dirichlet(False), "bytes": _bytes,
     "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None",
-                                      k.float64), "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None", k.int64),
+                                      k.float64),
+    "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None",
+                                              k.int64),
 }
 LEGACY = {name: _distribution(name, *pair) for name, pair in legacy_draws.LEGACY.items()}
 LEGACY |= {

@@ -389,8 +389,8 @@ def _unique(args, kwargs):
     slots = _bind("unique", ("ar", "return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"), 1,
                   args, kwargs)
     if slots.get("axis", _NONE).type is not NoneType:
-        return _call(unique_rows, slots["ar"], *(_flag(slots, name) for name in ("return_index", "return_inverse",
-                                                                                 "return_counts")), slots["axis"])
+        flags = (_flag(slots, name) for name in ("return_index", "return_inverse", "return_counts"))
+        return _call(unique_rows, slots["ar"], *flags, slots["axis"])
     return _call(unique, slots["ar"], _flag(slots, "return_index"), _flag(slots, "return_inverse"),
                  _flag(slots, "return_counts"), _flag(slots, "equal_nan", True))
 
