@@ -9,7 +9,8 @@ from ..ir import core as ir
 from ..ops.control import INVOKE
 from ..types.kinds import Array, Type, is_refcounted
 from . import inlining, link, shared
-from .emit import Module
+from .function import FunctionEmitter
+from .module import Module
 from .target import Target
 from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 
@@ -38,7 +39,7 @@ def module_text(functions: list[ir.Function], spec: Spec | None, target: Target,
     if native is not None:
         add_native(module, functions[0], native)
     for fn in functions:
-        module.add(fn)
+        module.add(fn, FunctionEmitter(module, fn).run())
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     return head + module.text(target), dict(module.objects), guards, module.elsewhere or ()
 

@@ -16,8 +16,10 @@ from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import grid
 from . import inlining, link, threads, watch
-from .emit import Emitter, FunctionEmitter, Module, components, memory_type
+from .emitter import Emitter, components, memory_type
+from .function import FunctionEmitter
 from .gridkernel import CONTROL, ENTRY, MAX_VALUES, WORDS, GridKernel
+from .module import Module
 from .nvptx import HELPERS, _rebuild, parameters
 from .sites import Site
 from .target import Target
@@ -41,9 +43,6 @@ class GridModule(Module):
         self.shared = 0
         self.stack = 0
         self.constants = 0
-
-    def add(self, fn: ir.Function) -> None:
-        self.bodies.append(_GridEmitter(self, fn).run())
 
     def take_shared(self, size: int) -> int:
         """Where the next array lies in static shared memory."""
@@ -224,7 +223,7 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     module = GridModule(options, plan)
     inlining.decide(functions)
     for fn in functions:
-        module.add(fn)
+        module.bodies.append(_GridEmitter(module, fn).run())
     types = tuple(c for p in entry.params for _, c in parameters(p.type))
     e = Emitter(module)
     given = []

@@ -25,7 +25,9 @@ from ..ops.memory import CHECK_INDEX, item_bytes
 from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
 from . import inlining, link, ptxtext
-from .emit import FunctionEmitter, Module, components
+from .emitter import components
+from .function import FunctionEmitter
+from .module import Module
 from .nvptx_ops import LOWERINGS, coordinate, grid_barrier_text
 from .sites import Site
 from .target import Target
@@ -165,9 +167,6 @@ class DeviceModule(Module):
         self.constants: dict[tuple[bytes, int], str] = {}  # (data, alignment) -> pointer
         self.variables = 0
         self.cooperative = False
-
-    def add(self, fn: ir.Function) -> None:
-        self.bodies.append(_DeviceEmitter(self, fn).run())
 
     def helper(self, name: str) -> str:
         assert name in HELPERS, name
@@ -360,7 +359,7 @@ def kernel_text(functions: list[ir.Function], target: Target, options: Options, 
     module.calls = calls_in(functions)
     inlining.decide(functions, _ANY, _INLINED, _ANY)
     for fn in functions:
-        module.add(fn)
+        module.bodies.append(_DeviceEmitter(module, fn).run())
     name = ("".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in entry.qualname.rpartition(".")[2])
             or "kernel")
     types = [c for p in entry.params for _, c in parameters(p.type)]

@@ -16,7 +16,9 @@ from collections import namedtuple
 from ..ir import core as ir
 from ..runtime import platform
 from . import box
-from .emit import Emitter, Module, components, stays_call
+from .emitter import Emitter, components
+from .function import stays_call
+from .module import Module
 
 __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 

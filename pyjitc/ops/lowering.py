@@ -1,8 +1,6 @@
-"""How an operation becomes LLVM IR: short descriptions that cover most records, and the protocol of the rest.
+"""How an operation becomes LLVM IR: short descriptions that cover most records.
 
-A lowering is called as lower(e, inst, *operands): `e` is the emitter of codegen/emit.py, an operand is the list of
-the LLVM values that represent it, the result is the list for the result (empty or None for no result). This room
-never imports the emitter.
+What the other records' own lowerings are given, and what they may ask for, is the protocol in emitter.py.
 """
 from __future__ import annotations
 

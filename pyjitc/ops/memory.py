@@ -22,7 +22,7 @@ FUEL = 1 << 17
 MAX_BYTES = (1 << 60) - 1
 
 
-# Accesses of a loop nest over elements; loops that have only such are marked with the same group (see codegen/emit.py).
+# Accesses of a loop nest over elements; loops that have only such are marked with the same group (codegen/module.py).
 PARALLEL = ", !llvm.access.group !5"
 
 

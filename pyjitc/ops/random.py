@@ -58,7 +58,7 @@ def _call_lower(e, inst, generator, *operands):
     memory = _HIDDEN
     if inst.attrs.get("binomial"):
         kept = e.alloca("i64", _BINOMIAL_WORDS)
-        e.entry.append(f"  store i64 0, ptr {kept}")
+        e.at_entry(f"store i64 0, ptr {kept}")
         types.append("ptr")
         values.append(kept)
         memory = "nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)"

@@ -10,7 +10,7 @@ from pyjitc.api import compiler
 from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.codegen.compile import module_text
-from pyjitc.codegen.emit import FunctionEmitter
+from pyjitc.codegen.function import FunctionEmitter
 from pyjitc.ir.core import ALLOCATES, HOST, RAISES, READS, TERMINATOR, WRITES
 from pyjitc.ops.control import INVOKE
 from pyjitc.ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX

@@ -4,7 +4,10 @@ import ctypes
 import numpy as np
 
 from pyjitc.base.options import Options
-from pyjitc.codegen import emit, link, wrapper
+from pyjitc.codegen import link, wrapper
+from pyjitc.codegen.emitter import components
+from pyjitc.codegen.function import FunctionEmitter
+from pyjitc.codegen.module import Module
 from pyjitc.ir.core import Block, Function, Inst, Value
 from pyjitc.ops import arith, control
 from pyjitc.runtime import loader
@@ -45,9 +48,9 @@ def _cast(block, value, t):
 
 def compile_all(functions):
     """Callables in the order of `functions`: they take and give Python numbers and NumPy scalars."""
-    module = emit.Module(Options())
+    module = Module(Options())
     for number, fn in enumerate(functions):
-        module.add(fn)
+        module.add(fn, FunctionEmitter(module, fn).run())
         wrapper.add_native(module, fn, f"native{number}")
     target = link.host_target()
     text = module.text(target)
@@ -56,8 +59,8 @@ def compile_all(functions):
 
 
 def _callable(image, symbol, fn):
-    inputs = [(p.type, emit.components(p.type)) for p in fn.params]
-    outputs = emit.components(fn.result)
+    inputs = [(p.type, components(p.type)) for p in fn.params]
+    outputs = components(fn.result)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *[_C[c] for _, cs in inputs for c in cs])
     native = prototype(image.symbols[symbol] if hasattr(image, "symbols") else image[symbol])
     slots = (ctypes.c_int64 * len(outputs))()

@@ -1,0 +1,404 @@
+"""Builds the body of one LLVM function: the emitter that lowerings write with, and the components of values.
+
+Every value is a list of LLVM scalars, its components. What a lowering of `ops/` may ask is documented in
+ops/emitter.py, the protocol that this class implements; what follows here is for this room alone.
+"""
+from __future__ import annotations
+
+import struct
+import weakref
+
+from ..ir import core as ir
+from ..types.kinds import (
+    Array, Bool, Bytes, Cell, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator,
+    Method, NoneType, NpBool,
+    NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined,
+    Union,
+)
+from . import box, forms
+from .module import Module
+
+__all__ = ["Emitter", "components", "memory_type", "native_result"]
+
+_FLOATS = {16: "half", 32: "float", 64: "double"}
+_EMPTY = (NoneType, Unbound, Undefined, Ellipsis_)
+_POINTERS = (Str, Bytes, Object)
+_components: dict[Type | None, tuple[str, ...]] = {None: ()}  # None: the result of a function that never returns
+_passing_components: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def components(t: Type) -> tuple[str, ...]:
+    """LLVM types of the scalars that represent a value of type `t`."""
+    found = _components.get(t)
+    if found is None:
+        found = _passing_components.get(t)
+        if found is None:
+            found = _find(t)
+    return found
+
+
+def _find(t: Type) -> tuple[str, ...]:
+    """Parts before what they are parts of, without recursion: functions may be nested in each other hundreds of levels
+    deep."""
+    work = [t]
+    while work:
+        one = work[-1]
+        parts = _parts(one)
+        found: tuple[str, ...] | None = None
+        if parts is None:
+            found = _scalars(one)
+        else:
+            known = [_passing_components.get(p) if p.passing else _components.get(p) for p in parts]
+            if None in known:
+                work += [p for p, c in zip(parts, known) if c is None]
+            else:
+                found = tuple(c for part in known for c in part)
+                if isinstance(one, Union):
+                    found = ("i16", *found)
+        if found is not None:
+            (_passing_components if one.passing else _components)[one] = found
+            work.pop()
+    return found
+
+
+def _parts(t: Type) -> tuple[Type, ...] | None:
+    """The types of an aggregate; None of what is represented by itself."""
+    if isinstance(t, Function):
+        return t.captures
+    if isinstance(t, Tuple):
+        return t.elements
+    if isinstance(t, Slice):
+        return t.start, t.stop, t.step
+    if isinstance(t, Struct):
+        return tuple(m for _, m in t.members)
+    if isinstance(t, Method):
+        return t.receiver,
+    if isinstance(t, Dual):
+        return t.wide, Bool
+    return t.members if isinstance(t, Union) else None
+
+
+def _scalars(t: Type) -> tuple[str, ...]:
+    if t is Int or isinstance(t, NpTime):
+        return "i64",
+    if t is Float:
+        return "double",
+    if t is Bool or t is NpBool:
+        return "i1",
+    if t is Complex:
+        return "double", "double"
+    if t in _EMPTY or isinstance(t, (Singleton, DType)):
+        return ()
+    if t in _POINTERS or isinstance(t, (Exception_, Instance, Cell, Iterator)):
+        return "ptr",
+    if isinstance(t, NpInt):
+        return f"i{t.bits}",
+    if isinstance(t, NpFloat):
+        return _FLOATS[t.bits],
+    if isinstance(t, NpComplex):
+        return (_FLOATS[t.bits // 2],) * 2
+    if isinstance(t, Array):
+        return "ptr", "ptr", *["i64"] * (2 * t.ndim)
+    if t is Range:
+        return "i64", "i64", "i64"
+    raise AssertionError(f"no representation for {t}")
+
+
+_ZERO = {"ptr": "null", "double": "0.0", "float": "0.0", "half": "0.0", "i1": "false"}
+
+
+def memory_type(llvm: str) -> str:
+    return "i8" if llvm == "i1" else llvm
+
+
+def native_result(fn: ir.Function) -> tuple[str, bool]:
+    """(LLVM type that a native function returns, whether its result goes through a first pointer parameter): up to two
+    components come back in registers beside the status."""
+    types = components(fn.result) if fn.result is not None else ()
+    if 0 < len(types) <= 2:
+        return f"{{ i32, {', '.join(types)} }}", False
+    return "i32", bool(types)
+
+class Emitter:
+    """Implements the protocol of ops/emitter.py, which documents the methods."""
+
+    def __init__(self, module: Module):
+        self.module = module
+        self.flags = module.flags
+        self.lines: list[str] = []
+        self.entry: list[str] = []  # allocas
+        self.cold: list[str] = []
+        self.count = 0
+        self.current = "entry"
+        self._fuel = None
+        self.tables: dict[int, str] = {}  # number of arguments -> where those of a call of a Python object lie
+        self.leaving = False  # whether the code is of a way out of a function that fails
+
+    # -- text
+
+    def assign(self, rhs: str) -> str:
+        self.count += 1
+        name = f"%v{self.count}"
+        self.lines.append(f"  {name} = {rhs}")
+        return name
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def label(self, hint: str) -> str:
+        self.count += 1
+        return f"{hint}.{self.count}"
+
+    def start(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.current = label
+
+    def jump(self, label: str) -> None:
+        self.lines.append(f"  br label %{label}")
+
+    def branch(self, condition: str, yes: str, no: str, likely: bool | None = None) -> None:
+        weight = "" if likely is None else ", !prof !0" if likely else ", !prof !1"
+        self.lines.append(f"  br i1 {condition}, label %{yes}, label %{no}{weight}")
+
+    def phi(self, t: str, arms) -> str:
+        return self.assign(f"phi {t} " + ", ".join(f"[ {v}, %{b} ]" for v, b in arms))
+
+    def alloca(self, t: str, n: int = 1) -> str:
+        self.count += 1
+        name = f"%a{self.count}"
+        self.entry.append(f"  {name} = alloca {t}, i64 {n}" if n != 1 else f"  {name} = alloca {t}")
+        return name
+
+    def memory_of(self, size: int) -> str:
+        self.count += 1
+        name = f"%a{self.count}"
+        self.entry.append(f"  {name} = alloca [{size} x i8], align 16")
+        return name
+
+    def at_entry(self, text: str) -> None:
+        self.entry.append("  " + text)
+
+    def clear(self, pointer: str, size: int) -> None:
+        self.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        self.line(f"call void @llvm.memset.p0.i64(ptr align 16 {pointer}, i8 0, i64 {size}, i1 false)")
+
+    # -- module level
+
+    def declare(self, text: str) -> None:
+        self.module.declarations[text] = None
+
+    def external(self, name: str) -> str:
+        self.module.declarations[f"@{name} = external global i8"] = None
+        return "@" + name
+
+    def string(self, text: str) -> str:
+        return self.module.string(text)
+
+    def object(self, value) -> str:
+        return self.module.object(value)
+
+    def helper(self, name: str) -> str:
+        return self.module.helper(name)
+
+    def scope(self, group: int, own: int, *others: int) -> str:
+        own, others = [self.module.metadata.scope_list((self, group, n) for n in part) for part in ((own,), others)]
+        return f", !alias.scope !{own}, !noalias !{others}"
+
+    def rare(self, symbol: str, values, t: str) -> str:
+        entry = len(values), t
+        assert self.module.rare.setdefault(symbol, entry) == entry, symbol
+        return forms.rare(symbol, values, t)
+
+    def lookup(self, table, t: str, index_type: str, index: str) -> str:
+        number = self.module.tables.setdefault((t, index_type, table), len(self.module.tables))
+        return self.assign("call " + forms.lookup(number, t, index_type, index))
+
+    # -- types
+
+    components = staticmethod(components)
+
+    def scalar(self, t: Type) -> str:
+        (one,) = components(t)
+        return one
+
+    def memory(self, t: Type) -> str:
+        parts = components(t)
+        return memory_type(parts[0]) if len(parts) == 1 else f"[2 x {parts[0]}]"
+
+    def zeros(self, t: Type) -> list[str]:
+        return [_ZERO.get(c, "0") for c in components(t)]
+
+    def constant(self, t: Type, value) -> list[str]:
+        if not components(t):
+            return []
+        if t is Bool or t is NpBool:
+            return ["true" if value else "false"]
+        if t is Int or isinstance(t, NpInt):
+            return [str(int(value))]
+        if isinstance(t, NpTime):
+            return [str(int(value.astype("int64")))]
+        if t is Float or isinstance(t, NpFloat):
+            return [float_text(float(value), components(t)[0])]
+        if t is Complex or isinstance(t, NpComplex):
+            kind = components(t)[0]
+            return [float_text(float(value.real), kind), float_text(float(value.imag), kind)]
+        if isinstance(t, Tuple):
+            return [c for e, v in zip(t.elements, value) for c in self.constant(e, v)]
+        if isinstance(t, Slice):
+            parts = ((t.start, value.start), (t.stop, value.stop), (t.step, value.step))
+            return [c for e, v in parts for c in self.constant(e, v)]
+        if t is Range:
+            return [str(value.start), str(value.stop), str(value.step)]
+        return [self.object(value)]
+
+    # -- components in memory: 8 bytes each, after the 16-byte head of a box
+
+    def store_components(self, t: Type, box_pointer: str, values, head: int = 16) -> None:
+        for i, (c, v) in enumerate(zip(components(t), values)):
+            where = self.assign(f"getelementptr i8, ptr {box_pointer}, i64 {head + 8 * i}")
+            self.line(f"store {c} {v}, ptr {where}, align 8")
+
+    def load_components(self, t: Type, box_pointer: str, head: int = 16) -> list[str]:
+        values = []
+        for i, c in enumerate(components(t)):
+            where = self.assign(f"getelementptr i8, ptr {box_pointer}, i64 {head + 8 * i}")
+            values.append(self.assign(f"load {c}, ptr {where}, align 8"))
+        return values
+
+    # -- calls
+
+    def native_call(self, fn: ir.Function, args: list[str]):
+        """Call a native function: (status, a function that gives the components of the result)."""
+        returned, in_memory = native_result(fn)
+        types = components(fn.result) if fn.result is not None else ()
+        args = [*args, *self.module.context]
+        slot = None
+        if in_memory:
+            slot = self.alloca("i64", len(types))
+            args = [f"ptr {slot}", *args]
+        status = whole = self.assign(f"call {returned} {self.module.symbol(fn)}({', '.join(args)})")
+        if returned != "i32":
+            status = self.assign(f"extractvalue {returned} {whole}, 0")
+
+        def result() -> list[str]:
+            if not in_memory:
+                return [self.assign(f"extractvalue {returned} {whole}, {i + 1}") for i in range(len(types))]
+            values = []
+            for i, c in enumerate(types):
+                where = slot if i == 0 else self.assign(f"getelementptr i8, ptr {slot}, i64 {8 * i}")
+                values.append(self.assign(f"load {c}, ptr {where}, align 8"))
+            return values
+
+        return status, result
+
+    # -- failure
+
+    def fail(self, inst) -> str:
+        raise NotImplementedError
+
+    def raise_unless(self, condition: str, inst, cls: str, message: str, *args: str) -> None:
+        self.fail_unless(condition, lambda: self._format_error(inst, cls, message, args))
+
+    def fail_unless(self, condition: str, fail) -> None:
+        good, bad = self.label("fine"), self.label("bad")
+        self.branch(condition, good, bad, likely=True)
+        here, self.lines = self.lines, []
+        self.start(bad)
+        fail()
+        self.cold += self.lines
+        self.lines = here
+        self.start(good)
+
+    def error(self, inst, cls, message: str, *args: str) -> None:
+        self._format_error(inst, cls, message, args)
+
+    def lock(self) -> str | None:
+        """Take the interpreter lock where it is not held; for `unlock`."""
+        if not self.module.nogil:
+            return None
+        self.declare("declare i32 @PyGILState_Ensure()")
+        return self.assign("call i32 @PyGILState_Ensure() cold")
+
+    def unlock(self, state: str | None) -> None:
+        if state is not None:
+            self.declare("declare void @PyGILState_Release(i32)")
+            self.line(f"call void @PyGILState_Release(i32 {state})")
+
+    def _exception_class(self, cls) -> str:
+        if isinstance(cls, str) or getattr(__builtins__, cls.__name__, None) is cls or \
+                isinstance(__builtins__, dict) and __builtins__.get(cls.__name__) is cls:
+            name = cls if isinstance(cls, str) else cls.__name__
+            return self.assign(f"load ptr, ptr {self.external(f'PyExc_{name}')}, align 8")
+        return self.object(cls)
+
+    def warn(self, inst, cls, message: str) -> None:
+        state = self.lock()
+        self.declare("declare i32 @PyErr_WarnEx(ptr, ptr, i64)")
+        status = self.assign(f"call i32 @PyErr_WarnEx(ptr {self._exception_class(cls)}, ptr {self.string(message)}, "
+                             f"i64 1) cold")
+        self.unlock(state)
+        self.check_status(status, inst)
+
+    def _format_error(self, inst, cls, message, args):
+        state = self.lock()
+        kind = self._exception_class(cls)
+        if not args:
+            message = message.replace("%%", "%")
+        if not args and not (message.isascii() and "\0" not in message):
+            self.declare("declare void @PyErr_SetObject(ptr, ptr)")
+            self.line(f"call void @PyErr_SetObject(ptr {kind}, ptr {self.object(message)}) cold")
+        elif args:
+            self.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
+            self.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {self.string(message)}, "
+                      f"{', '.join(args)}) cold")
+        else:
+            self.declare("declare void @PyErr_SetString(ptr, ptr)")
+            self.line(f"call void @PyErr_SetString(ptr {kind}, ptr {self.string(message)}) cold")
+        self.unlock(state)
+        self.jump(self.fail(inst))
+
+    def check_status(self, status: str, inst) -> None:
+        fine = self.assign(f"icmp eq i32 {status}, 0")
+        good = self.label("went")
+        self.branch(fine, good, self.fail(inst), likely=True)
+        self.start(good)
+
+    def check_null(self, pointer: str, inst) -> None:
+        fine = self.assign(f"icmp ne ptr {pointer}, null")
+        good = self.label("got")
+        self.branch(fine, good, self.fail(inst), likely=True)
+        self.start(good)
+
+    # -- Python objects
+
+    def box(self, t: Type, values, inst) -> str:
+        return box.box(self, t, values, inst)
+
+    def unbox(self, t: Type, pointer: str, wrong: str) -> list[str]:
+        return box.unbox(self, t, pointer, wrong)
+
+    def python_call(self, inst, callee: str, args: list[str], kwnames: tuple[str, ...]) -> str:
+        n = len(args)
+        table = self.tables.get(n)
+        if table is None:
+            table = self.tables[n] = self.alloca("ptr", n + 1)
+        for i, x in enumerate(args):
+            where = self.assign(f"getelementptr ptr, ptr {table}, i64 {i + 1}")
+            self.line(f"store ptr {x}, ptr {where}")
+        first = self.assign(f"getelementptr ptr, ptr {table}, i64 1")
+        names = self.object(kwnames) if kwnames else "null"
+        self.declare("declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)")
+        flagged = (n - len(kwnames)) - (1 << 63)
+        result = self.assign(f"call ptr @PyObject_Vectorcall(ptr {callee}, ptr {first}, i64 {flagged}, ptr {names})")
+        for x in args:
+            self.line(f"call void {self.helper('pyj_release_object')}(ptr {x})")
+        self.check_null(result, inst)
+        return result
+
+
+def float_text(value: float, kind: str) -> str:
+    if kind == "half":
+        return f"0xH{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+    if kind == "float" and value == value:
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"

@@ -1,0 +1,354 @@
+"""Typed IR to LLVM text: one function, its blocks, its parameters, and the ways out of it when an instruction fails.
+
+A native function returns an i32 status, 0 for success, with up to two components of its result beside it; larger
+results go through a first pointer parameter. Where an instruction may raise, its failure leaves through a cold block:
+a traceback entry, the releases in `cleanup`, then the handler or the return of 1.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import reverse_postorder
+from ..ops import control
+from ..ops.memory import POLL, count_references
+from ..runtime.thunks import PLACE, PLACES, position_table
+from ..types.kinds import Array
+from .emitter import Emitter, components, native_result
+from .module import Module
+
+__all__ = ["FunctionEmitter", "stays_call"]
+
+
+def stays_call(fn: ir.Function) -> bool:
+    """Whether an entry is not inlined into its stub, to be optimised there a second time: it is large, or calls a
+    library function that stays one."""
+    return not fn.attrs.get("recursive") and (sum(len(b.insts) for b in fn.blocks) > 20 or
+                                              any(i.op is control.INVOKE and "outlined" in i.attrs["callee"].attrs
+                                                  for b in fn.blocks for i in b.insts))
+
+class FunctionEmitter(Emitter):
+    """One typed function."""
+
+    traced = True  # whether failures have an entry in tracebacks for the frame that they leave
+
+    def __init__(self, module: Module, fn: ir.Function):
+        super().__init__(module)
+        self.entry_point = not module.added
+        module.added = True
+        self.fn = fn
+        self.values: dict[ir.Value, list[str]] = {}
+        self.names: dict[ir.Block, str] = {}
+        self.fails: dict[tuple, str] = {}
+        self.places: dict[ir.Loc, int] = {}  # where tracebacks begin
+        self.arrivals: dict[ir.Block, list] = {}
+        self.polled = False
+
+    def run(self) -> str:
+        fn, module = self.fn, self.module
+        self.returned, in_memory = native_result(fn)
+        params = ["ptr noalias %ret"] if in_memory else []
+        for i, p in enumerate(fn.params):
+            names = []
+            for j, c in enumerate(components(p.type)):
+                name = f"%p{i}.{j}"
+                names.append(name)
+                extent = isinstance(p.type, Array) and 2 <= j < 2 + p.type.ndim
+                params.append(f"{c} range(i64 0, {1 << 60}) {name}" if extent else f"{c} {name}")
+            self.values[p] = names
+        params += module.context
+        blocks = reverse_postorder(fn)
+        first = blocks[0]
+        looped = any(edge.block is first for block in blocks for edge in block.edges())
+        for n, block in enumerate(blocks):
+            self.names[block] = f"b{n}"
+            self.arrivals[block] = []
+            if n == 0 and looped:
+                self.arrive(ir.Edge(first, first.params), "enter")
+            if n or looped:
+                for p in block.params:
+                    self.count += 1
+                    self.values[p] = [f"%q{self.count}.{j}" for j in range(len(components(p.type)))]
+        bodies = []
+        for n, block in enumerate(blocks):
+            self.lines, self.polled = [], False
+            self.current = self.names[block]
+            for inst in block.insts:
+                self.instruction(inst)
+            bodies.append(self.lines)
+        self._keep_fuel(bodies)
+        out = [f"define internal {self.returned} {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{",
+               "start:"]
+        out += self.entry
+        body = "enter" if looped else self.names[first]
+        out.append(f"  br label %{body}")
+        if looped:
+            out += ["enter:", f"  br label %{self.names[first]}"]
+        for block, body in zip(blocks, bodies):
+            out.append(f"{self.names[block]}:")
+            if block is not first or looped:
+                for k, p in enumerate(block.params):
+                    for j, c in enumerate(components(p.type)):
+                        arms = ", ".join(f"[ {values[k][j]}, %{origin} ]" for origin, values in self.arrivals[block])
+                        out.append(f"  {self.values[p][j]} = phi {c} {arms}")
+            out += body
+        out += self.cold
+        out.append("}")
+        if self.places:
+            self.declare(self._places())
+        return "\n".join(out)
+
+    def fuel(self) -> str:
+        # LLVM keeps the word in a register while the function runs, unless the function may call itself: then it is
+        # one of four, by the place of the frame on the stack. A processor waits for a word in memory that it has just
+        # written; those of caller and callee differ.
+        if self._fuel is None:
+            word = self._fuel_word()
+            if self.fn.attrs.get("recursive"):
+                self.entry += ["  %frame = alloca i64", "  %place = ptrtoint ptr %frame to i64",
+                               "  %slot = and i64 %place, 96", f"  %counter = getelementptr i8, ptr {word}, i64 %slot"]
+                self._fuel = "%counter"
+            else:
+                self._fuel = self.alloca("i64")
+                self.entry += [f"  %fuel = load i64, ptr {word}", f"  store i64 %fuel, ptr {self._fuel}"]
+        return self._fuel
+
+    def _fuel_word(self) -> str:
+        word = f"@fuel.{self.module.symbol(self.fn)[1:]}"
+        content = "[16 x i64] zeroinitializer, align 128" if self.counters > 1 else "i64 0"
+        self.declare(f"{word} = internal global {content}")
+        return word
+
+    @property
+    def counters(self) -> int:
+        return 4 if self.fn.attrs.get("recursive") else 1
+
+    def _keep_fuel(self, bodies: list[list[str]]) -> None:
+        if self._fuel is None or self.fn.attrs.get("recursive"):
+            return
+        for n, body in enumerate(bodies):
+            if body[-1].startswith("  ret "):
+                body[-1:] = [f"  %fuel.{n} = load i64, ptr {self._fuel}",
+                             f"  store i64 %fuel.{n}, ptr {self._fuel_word()}", body[-1]]
+
+    def attributes(self) -> str:
+        if self.fn.attrs.get("recursive"):
+            return "nounwind"
+        if self.fn.attrs.get("outlined") == "unhurried" or _only_raises(self.names):
+            return "nounwind noinline optnone cold"
+        if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
+            return "nounwind noinline"
+        return {"always": "nounwind alwaysinline", "never": "nounwind noinline"}.get(self.fn.attrs.get("inlining"),
+                                                                                     "nounwind")
+
+    def arrive(self, edge: ir.Edge, origin: str) -> None:
+        self.arrivals[edge.block].append((origin, [self.values[a] for a in edge.args]))
+
+    def instruction(self, inst: ir.Inst) -> None:
+        op = inst.op
+        if op.lower is not None:
+            values = op.lower(self, inst, *[self.values[a] for a in inst.args])
+            if inst.result is not None:
+                self.values[inst.result] = values or []
+        else:
+            _CONTROL[op](self, inst)
+
+    # -- control
+
+    def const(self, inst):
+        self.values[inst.result] = self.constant(inst.result.type, inst.attrs["value"])
+
+    def jump_to(self, inst):
+        edge = inst.targets[0]
+        self.arrive(edge, self.current)
+        self.jump(self.names[edge.block])
+        self.note_loop(inst)
+
+    def note_loop(self, inst):
+        """What LLVM is told: the slow copy of a versioned loop is not worth vectorising."""
+        if inst.attrs.get("slow_loop"):
+            self.lines[-1] += f", !llvm.loop !{self.module.metadata.slow_loop()}"
+        elif inst.attrs.get("unroll_full"):
+            self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop(full=True)}"
+        elif inst.attrs.get("parallel"):
+            self.lines[-1] += f", !llvm.loop !{self.module.metadata.independent_loop(inst.attrs.get('interleave', 0))}"
+        elif inst.attrs.get("unroll"):
+            self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop()}"
+
+    def branch_to(self, inst):
+        yes, no = inst.targets
+        labels = []
+        for edge in (yes, no):
+            if yes.block is no.block and edge.block.params:  # two edges to one block: give each an origin of its own
+                step = self.label("edge")
+                self.cold.append(f"{step}:")
+                self.cold.append(f"  br label %{self.names[edge.block]}")
+                self.arrive(edge, step)
+                labels.append(step)
+            else:
+                self.arrive(edge, self.current)
+                labels.append(self.names[edge.block])
+        likely = inst.attrs.get("likely")
+        if labels[0] == labels[1]:
+            self.jump(labels[0])
+            self.arrivals[yes.block].pop()
+        else:
+            self.branch(self.values[inst.args[0]][0], labels[0], labels[1], likely)
+        self.note_loop(inst)
+
+    def switch_to(self, inst):
+        t = self.scalar(inst.args[0].type)
+        cases = []
+        labels = []
+        for edge in inst.targets:
+            step = self.label("case")
+            self.cold.append(f"{step}:")
+            self.cold.append(f"  br label %{self.names[edge.block]}")
+            self.arrive(edge, step)
+            labels.append(step)
+        for value, label in zip(inst.attrs["cases"], labels[1:]):
+            cases.append(f"{t} {value}, label %{label}")
+        self.line(f"switch {t} {self.values[inst.args[0]][0]}, label %{labels[0]} [{' '.join(cases)}]")
+
+    def return_(self, inst):
+        types = components(self.fn.result)
+        whole = "0"
+        if self.returned != "i32":
+            whole = f"{{ i32 0, {', '.join(f'{c} poison' for c in types)} }}"
+            for i, (c, v) in enumerate(zip(types, self.values[inst.args[0]]), 1):
+                whole = self.assign(f"insertvalue {self.returned} {whole}, {c} {v}, {i}")
+        elif types:
+            for i, (c, v) in enumerate(zip(types, self.values[inst.args[0]])):
+                where = "%ret" if i == 0 else self.assign(f"getelementptr i8, ptr %ret, i64 {8 * i}")
+                self.line(f"store {c} {v}, ptr {where}, align 8")
+        self.line(f"ret {self.returned} {whole}")
+
+    def failed(self) -> str:
+        """The return that says that the error indicator is set."""
+        if self.returned == "i32":
+            return "ret i32 1"
+        return f"ret {self.returned} {{ i32 1, {', '.join(f'{c} poison' for c in components(self.fn.result))} }}"
+
+    def unreachable(self, inst):
+        self.line("unreachable")
+
+    def reraise(self, inst):
+        if inst.args:
+            self.line(f"call void {self.helper('pyj_rethrow')}(ptr {self.values[inst.args[0]][0]})")
+        else:
+            self.line(f"call void {self.helper('pyj_reraise')}()")
+        self.jump(self.fail(inst))
+
+    def invoke(self, inst):
+        callee = inst.attrs["callee"]
+        args = []
+        for p, a in zip(callee.params, inst.args, strict=True):
+            args += [f"{c} {v}" for c, v in zip(components(p.type), self.values[a], strict=True)]
+        if callee.attrs.get("recursive") and self.fn.attrs.get("recursive") and not self.polled:
+            self.polled = True  # once for all calls of a block; a recursion takes as long as a loop
+            self.stack_check(inst)
+            POLL.lower(self, inst)
+        status, result = self.native_call(callee, args)
+        self.check_status(status, inst)
+        values = result()
+        if inst.result is not None:
+            self.values[inst.result] = values
+
+    # -- failure
+
+    def fail(self, inst: ir.Inst) -> str:
+        """The cold exit of an instruction: an entry for the traceback where the frame has none yet, then what is
+        common to all that leave in the same way. Library frames are hidden, and what is raised again has its entry."""
+        away = self._exit(inst.cleanup, inst.unwind)
+        if self.fn.library or inst.op is control.RERAISE or not self.traced:
+            return away
+        loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
+        label = self.fails.get((loc, away))
+        if label is None:
+            label = self.fails[loc, away] = self.label("fail")
+            saved, self.lines = self.lines, []
+            self.lines.append(f"{label}:")
+            self.traceback(loc)
+            self.jump(away)
+            self.cold += self.lines
+            self.lines = saved
+        return label
+
+    def _exit(self, cleanup, unwind: ir.Edge | None) -> str:
+        """The block that gives up what is held and goes to the handler or the caller."""
+        key = (cleanup, unwind and (unwind.block, tuple(unwind.args)))
+        label = self.fails.get(key)
+        if label is not None:
+            return label
+        label = self.fails[key] = self.label("leave")
+        rest = self._exit((), None) if cleanup and unwind is None else None
+        saved, self.lines, here = self.lines, [], self.current
+        self.start(label)
+        self.leaving = True
+        for value in cleanup:
+            count_references(self, value.type, self.values[value], "release")
+        self.leaving = False
+        if rest is not None:
+            self.jump(rest)
+        elif unwind is not None:
+            self.arrive(unwind, self.current)
+            self.jump(self.names[unwind.block])
+        else:
+            self.line(self.failed())
+        self.cold += self.lines
+        self.lines, self.current = saved, here
+        return label
+
+    def traceback(self, loc: ir.Loc) -> None:
+        """An entry for the frame that is left."""
+        state = self.lock()
+        self.declare("declare void @pyjitc_traceback(ptr, i32)")
+        number = self.places.setdefault(loc, len(self.places))
+        where = PLACES + PLACE * number
+        self.line(f"call void @pyjitc_traceback(ptr {self._places_symbol()}, i32 {where}) nomerge cold")
+        self.unlock(state)
+
+    def _places_symbol(self) -> str:
+        return f"@places.{self.module.symbol(self.fn)[1:]}"
+
+    def _places(self) -> str:
+        """What tracebacks show of the function, and of the places in it where they begin; see runtime/thunks.py."""
+        fn = self.fn
+        qualname, filename = self.string(fn.qualname), self.string(fn.filename)
+        name = len(fn.qualname[:fn.qualname.rfind(".") + 1].encode())
+        kind, places = "{ ptr, i32, i32, i64, i64 }", []
+        for loc in self.places:
+            table = position_table(fn.firstlineno, *loc)
+            low, high = (int.from_bytes(part, "little") for part in (table[:8], table[8:]))
+            places.append(f"{kind} {{ ptr null, i32 {loc.line}, i32 {len(table)}, i64 {low}, i64 {high} }}")
+        n = len(places)
+        return (f"{self._places_symbol()} = internal global {{ ptr, ptr, ptr, i32, [{n} x {kind}] }} {{ "
+                f"ptr getelementptr (i8, ptr {qualname}, i64 {name}), ptr {qualname}, ptr {filename}, "
+                f"i32 {fn.firstlineno}, [{n} x {kind}] [{', '.join(places)}] }}")
+
+    def stack_check(self, inst) -> None:
+        """RecursionError where the stack of this thread is nearly used up."""
+        for word in ("low", "span"):  # the stack seen last; another thread's looks like none
+            self.declare(f"@pyjitc_stack_{word} = internal global i64 0")
+        at = self.assign(f"ptrtoint ptr {self.alloca('i8')} to i64")
+        low, span = (self.assign(f"load i64, ptr @pyjitc_stack_{word}") for word in ("low", "span"))
+        room = self.assign(f"icmp ult i64 {self.assign(f'sub i64 {at}, {low}')}, {span}")
+        deep, enough = self.label("deep"), self.label("room")
+        self.branch(room, enough, deep, likely=True)
+        self.start(deep)
+        self.check_status(self.assign(f"call i32 {self.helper('pyj_stack')}(i64 {at})"), inst)
+        self.jump(enough)
+        self.start(enough)
+
+
+def _only_raises(blocks) -> bool:
+    """Whether a function of these blocks, in reverse post-order, never returns, nor goes round: it writes a message."""
+    at = {block: n for n, block in enumerate(blocks)}
+    return not any(b.terminator.op is control.RETURN or any(at[edge.block] <= at[b] for edge in b.edges())
+                   for b in blocks)
+
+
+_F = FunctionEmitter
+_CONTROL = {
+    control.CONST: _F.const, control.JUMP: _F.jump_to, control.BRANCH: _F.branch_to, control.SWITCH: _F.switch_to,
+    control.RETURN: _F.return_, control.UNREACHABLE: _F.unreachable, control.RERAISE: _F.reraise,
+    control.INVOKE: _F.invoke,
+}

@@ -1,0 +1,163 @@
+"""The LLVM text of a module: functions, the helpers and declarations that they use, constants, metadata.
+
+The text names every external symbol, so that the object is relocatable.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops import control
+from . import apart, forms, helpers, shared
+
+__all__ = ["Module"]
+
+
+class Metadata:
+    """What the text tells LLVM about branches, loops and memory, as numbered nodes that instructions name.
+
+    !0 and !1 are the weights of a branch that is likely and of one that is not, !2 is the range of a length, and !5 is
+    the group of the accesses of loops without dependences. The other nodes exist where something asks for them: from 10
+    on loops that are not worth vectorising, from 10,001 those whose iterations are independent, from 20,001 those that
+    are unrolled, from 50,001 scopes of aliases, from 60,001 lists of these. (A grid has ranges of its own from 40,001.)
+    """
+
+    def __init__(self):
+        self.slow_loops = 0
+        self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
+        self.unrolled_loops: list[bool] = []  # whether each is unrolled to its end
+        self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of LLVM's scope
+        self.scope_lists: dict[tuple[int, ...], int] = {}
+
+    def slow_loop(self) -> int:
+        """Number of new loop metadata: no vectorising, no interleaving, no unrolling."""
+        self.slow_loops += 1
+        return 9 + self.slow_loops
+
+    def independent_loop(self, interleave: int) -> int:
+        """Number of new loop metadata: no iteration touches what another writes."""
+        self.independent_loops.append(interleave)
+        return 10_000 + len(self.independent_loops)
+
+    def unrolled_loop(self, full: bool = False) -> int:
+        """Number of new loop metadata: four steps at once, or all."""
+        self.unrolled_loops.append(full)
+        return 20_000 + len(self.unrolled_loops)
+
+    def scope_list(self, scopes) -> int:
+        """Number of the metadata of a list of alias scopes; they are made when they are first asked for."""
+        numbers = tuple(self.scopes.setdefault(scope, 50_001 + len(self.scopes)) for scope in scopes)
+        return self.scope_lists.setdefault(numbers, 60_001 + len(self.scope_lists))
+
+    def parts(self) -> list[str]:
+        """The text of the nodes."""
+        parts = ['!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
+                 f"!2 = !{{i64 0, i64 {1 << 60}}}\n!5 = distinct !{{}}"]
+        if self.slow_loops:
+            parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
+            parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.slow_loops))
+        if self.independent_loops:
+            counts = {1: "!7", 2: "!8", 4: "!9"}
+            parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}')
+            parts += (f'{name} = !{{!"llvm.loop.interleave.count", i32 {count}}}' for count, name in counts.items())
+            parts += (f'!{n} = distinct !{{!{n}, !6{", " + counts[count] if count else ""}}}'
+                      for n, count in enumerate(self.independent_loops, 10_001))
+        if self.unrolled_loops:
+            ways = {True: '"llvm.loop.unroll.full"', False: '"llvm.loop.unroll.count", i32 4'}
+            parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in dict.fromkeys(self.unrolled_loops))
+            parts += (f"!{n} = distinct !{{!{n}, !{30_000 + full}}}"
+                      for n, full in enumerate(self.unrolled_loops, 20_001))
+        if self.scopes:
+            parts.append("!50000 = distinct !{!50000}")
+            parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
+            parts += (f"!{n} = !{{{', '.join(f'!{k}' for k in scopes)}}}" for scopes, n in self.scope_lists.items())
+        return parts
+
+
+class Module:
+    """The LLVM text of one compilation: functions, runtime helpers, declarations, strings, per-object constants."""
+
+    inlined: tuple[str, ...] = ()  # helpers that are no calls on this target
+
+    def __init__(self, options, nogil: bool = False, shares: bool = False):
+        self.options = options
+        # helpers that are in an image of their own, where there is one
+        self.elsewhere: dict[str, None] | None = {} if shares else None
+        self.nogil = nogil  # functions run without the interpreter lock: whatever sets an error takes it
+        self.declarations: dict[str, None] = {}
+        self.helpers: dict[str, None] = {}
+        self.strings: dict[str, str] = {}
+        self.objects: list[tuple[str, object]] = []
+        self._object_index: dict = {}
+        self.bodies: list[str] = []
+        self.apart: list[str] = []  # those of functions that LLVM gets apart
+        self.plain: list[bool] = []  # whether each function is as good after a few passes (passes/polling.py)
+        # functions of the C library that are called rarely: number and type of operands
+        self.rare: dict[str, tuple[int, str]] = {}
+        # those that are looked up in: (types of elements and indices, elements) -> number
+        self.tables: dict[tuple, int] = {}
+        self.metadata = Metadata()
+        self.added = False  # whether a function was: the first is the one that the stub calls
+        self.symbols: dict[ir.Function, str] = {}
+        self.context: tuple[str, ...] = ()  # parameters that every function has beside its own, and hands on
+        fast = options.fastmath
+        self.flags = "fast " if fast is True else "".join(f"{f} " for f in fast) if fast else ""
+
+    def symbol(self, fn: ir.Function) -> str:
+        found = self.symbols.get(fn)
+        if found is None:
+            base = "".join(c if c.isascii() and c.isalnum() or c in "_." else "_" for c in fn.name)
+            found = self.symbols[fn] = f"@f{len(self.symbols)}.{base}"
+        return found
+
+    def string(self, text: str) -> str:
+        found = self.strings.get(text)
+        if found is None:
+            found = self.strings[text] = f"@.s{len(self.strings)}"
+        return found
+
+    def object(self, value) -> str:
+        """Symbol of a Python object that the code needs; the loader gives it the object's address."""
+        key = (type(value), value) if type(value) in (str, bytes, int, bool) else id(value)
+        found = self._object_index.get(key)
+        if found is None:
+            name = f"pyjitc_object_{len(self.objects)}"
+            self.objects.append((name, value))
+            found = self._object_index[key] = "@" + name
+        return found
+
+    def helper(self, name: str) -> str:
+        if self.elsewhere is not None and shared.is_shared(name):
+            if name not in self.elsewhere:
+                self.elsewhere[name] = None
+                self.declarations[shared.declaration(name)] = None
+        elif name not in self.helpers:
+            self.helpers[name] = None
+            for needed in helpers.NEEDS.get(name, ()):
+                self.helper(needed)
+        return "@" + name
+
+    def add(self, fn: ir.Function, body: str) -> None:
+        """Take in a function, of which `body` is the text."""
+        formed = forms.PREFIX in body
+        self.plain.append("plain" in fn.attrs and not formed
+                          and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
+        (self.apart if fn.attrs.get("outlined") == "unvectorised" and not formed else self.bodies).append(body)
+
+    def text(self, target) -> str:
+        parts = [helpers.text(self.helpers, self.declarations, self.nogil, self.inlined)]
+        parts += self.declarations
+        parts += (f"@{name} = external global i8" for name, _ in self.objects)
+        for text, name in self.strings.items():
+            data = text.encode() + b"\0"
+            escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
+            parts.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{escaped}"')
+        parts += self.bodies
+        if self.rare or self.tables:
+            parts.append(forms.declarations(self.rare, self.tables))
+        parts += self.metadata.parts()
+        text = "\n".join(parts)
+        if self.plain and all(self.plain) and not self.apart and all(helpers.stays_call(name) for name in self.helpers):
+            return text + apart.PLAIN
+        if self.apart:
+            text = apart.joined(text, self.apart)
+        return (apart.with_forms(text, forms.definitions(self.rare, self.tables, target)) if self.rare or self.tables
+                else text)
