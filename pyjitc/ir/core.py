@@ -14,7 +14,8 @@ from typing import Any, Callable
 from ..types.kinds import Type
 
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
-           "PURE", "RAISES", "READS", "WRITES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC"]
+           "PURE", "RAISES", "READS", "WRITES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
+           "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL"]
 
 # Effects of an operation, or-ed together. Pure operations may be folded, shared, moved and dropped.
 PURE = 0
@@ -25,6 +26,13 @@ ALLOCATES = 8  # result is a fresh reference; may be dropped when unused
 HOST = 16  # needs the Python runtime (forbidden on a GPU)
 TERMINATOR = 32  # ends a block
 GENERIC = 64  # only in generic IR: has no lowering
+
+# Cost class of an operation: about how many simple machine instructions it takes.
+FREE = 0  # none: it takes an aggregate apart, puts one together, or is a constant
+CHEAP = 1  # an operation on integers or bools, a comparison, a select, a conversion
+MODERATE = 2  # an operation on floats that is pipelined, or a few cheap ones
+EXPENSIVE = 8  # a division, a square root, or many cheap ones
+CALL = 100  # a call or a loop; also where nobody has said what it costs
 
 
 class Loc(namedtuple("Loc", "line end_line col end_col")):
@@ -50,15 +58,19 @@ class Op:
     effects: the flags above; eval: the Python meaning, called with operand values (and attrs as keywords when
     `eval_attrs`), for folding and the IR interpreter, None where it has none; lower: see ops/lowering.py;
     partials: derivative (a lambda, or NONDIFF / STRUCTURAL of ops/effects.py); bounds: (least, most) of an int result;
+    cost: cost class, FREE to CALL; wrapping: of checked integer arithmetic the operation that wraps instead;
+    swapped: of a comparison the one that holds of the exchanged operands; negated: the one that holds exactly where
+    this one does not, None where there is none (x < y and x >= y are both false of a NaN);
     doc: what it does. An attribute is declared by naming it there in braces, alone or with others, before a colon what
     it may be.
     """
 
-    __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds")
+    __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds",
+                 "cost", "wrapping", "swapped", "negated")
 
     def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None,
                  lower: Any = None, partials: Any = None, doc: str = "", eval_attrs: bool = False,
-                 bounds: tuple[int, int] | None = None):
+                 bounds: tuple[int, int] | None = None, cost: int = CALL, wrapping: Op | None = None):
         put = object.__setattr__
         put(self, "name", name)
         put(self, "rule", rule)
@@ -69,6 +81,17 @@ class Op:
         put(self, "doc", doc)
         put(self, "eval_attrs", eval_attrs)
         put(self, "bounds", bounds)
+        put(self, "cost", cost)
+        put(self, "wrapping", wrapping)
+        put(self, "swapped", None)
+        put(self, "negated", None)
+
+    def relate(self, swapped: Op, negated: Op | None) -> None:
+        """Say once which comparisons belong to this one: they refer to each other, so it is said after all exist."""
+        if self.swapped is not None:
+            raise AttributeError("operations are frozen")
+        object.__setattr__(self, "swapped", swapped)
+        object.__setattr__(self, "negated", negated)
 
     def __setattr__(self, name, value):
         raise AttributeError("operations are frozen")

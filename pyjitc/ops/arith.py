@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from ..ir.core import PURE, RAISES, Op
+from ..ir.core import CALL, CHEAP, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op
 from ..types import kinds as k
 from .effects import NONDIFF, STRUCTURAL
 from .lowering import compare, llvm
@@ -702,9 +702,9 @@ def _fits_rule(types, attrs):
     return k.Bool
 
 
-def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False, bounds=None):
+def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False, cost=CHEAP, **more):
     return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, eval=eval, lower=lower,
-              partials=partials, doc=doc, eval_attrs=attrs, bounds=bounds)
+              partials=partials, doc=doc, eval_attrs=attrs, cost=cost, **more)
 
 
 _CHECKED = "x: int, y: int -> int"
@@ -721,32 +721,34 @@ IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("
               attrs=True,
               doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, {message} instead of the usual "
                   "one; "
-              "by: the size of y is at most that")
+              "by: the size of y is at most that", wrapping=IADD)
 ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
               attrs=True,
               doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, {message} instead of the usual "
                   "one; "
-              "by: the size of y is at most that")
+              "by: the size of y is at most that", wrapping=ISUB)
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
               attrs=True,
-              doc="imul_ck {message} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of the usual one")
+              doc="imul_ck {message} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of the usual one",
+              wrapping=IMUL)
 INEG_CK = _op("ineg_ck", "x: int -> int", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
-              doc="-x; OverflowError for the least int")
+              doc="-x; OverflowError for the least int", wrapping=INEG)
 IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
 IABS_CK = _op("iabs_ck", "x: int -> int", _abs_checked, _abs_checked_lower, effects=RAISES,
-              doc="|x|; OverflowError for the least int")
+              doc="|x|; OverflowError for the least int", wrapping=IABS)
 IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
                 doc="ifloordiv {flags} (x, y): x // y, rounding down, wrapping; 0 where y is 0; "
-                "positive, nonnegative: see imod")
+                "positive, nonnegative: see imod", cost=EXPENSIVE)
 IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, "//"), _floordiv_checked_lower,
-                   effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0")
+                   effects=RAISES, doc="x // y; OverflowError beyond 64 bits; y is not 0",
+                   cost=EXPENSIVE, wrapping=IFLOORDIV)
 ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower,
-                doc="x / y, rounding towards zero, wrapping; 0 where y is 0")
+                doc="x / y, rounding towards zero, wrapping; 0 where y is 0", cost=EXPENSIVE)
 IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is 0; "
            "positive: y is above 0; nonnegative: and x not below; ring: y is above 0, x not below -y and below 2 * y; "
-           "less: and below y; near: as ring nearly always")
+           "less: and below y; near: as ring nearly always", cost=EXPENSIVE)
 ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
-               doc="x / y correctly rounded; inf or nan where y is 0")
+               doc="x / y correctly rounded; inf or nan where y is 0", cost=EXPENSIVE)
 IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
 IOR = _op("ior", II, _integer(operator.or_), llvm("or"), doc="x | y")
 IXOR = _op("ixor", II, _integer(operator.xor), llvm("xor"), doc="x ^ y")
@@ -757,7 +759,7 @@ ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"),
            doc="ishr {flags} (x, y): x >> y; only the sign where y is outside 0..bits-1; bounded: it is not")
 ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_lower, effects=RAISES,
               doc="ishl_ck {flags} (x, y): x << y; OverflowError beyond 64 bits; y is not negative; "
-              "bounded: nor above 63")
+              "bounded: nor above 63", wrapping=ISHL)
 
 POPC = _op("popc", "x: I -> int", _popcount, _popcount_lower, doc="number of bits that are set", bounds=(0, 64))
 
@@ -770,17 +772,19 @@ IGT = _op("igt", _RELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt")
 IGE = _op("ige", _RELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
 
 FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)),
-           "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum whose order is free")
+           "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum whose order is free", cost=MODERATE)
 FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)),
-           "x - y; {exact}: as of fadd")
-FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y; {exact}: as of fadd")
+           "x - y; {exact}: as of fadd", cost=MODERATE)
+FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y; {exact}: as of fadd",
+           cost=MODERATE)
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
            lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))),
-           "x / y; inf or nan where y is 0; {exact}: as of fadd")
+           "x / y; inf or nan where y is 0; {exact}: as of fadd", cost=EXPENSIVE)
 FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
-           lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x")
+           lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x",
+           cost=CALL)
 FNEG = _op("fneg", "x: F -> F", _floating(np.negative), llvm("fneg"), lambda b, x, out: (b.const(-1.0),),
-           "-x; {exact}: as of fadd")
+           "-x; {exact}: as of fadd", cost=MODERATE)
 
 _FRELATION = "x: F, y: F -> bool"
 FEQ = _op("feq", _FRELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of floats")
@@ -789,6 +793,18 @@ FLT = _op("flt", _FRELATION, _relation(operator.lt), compare("slt", "ult", "olt"
 FLE = _op("fle", _FRELATION, _relation(operator.le), compare("sle", "ule", "ole"), doc="x <= y")
 FGT = _op("fgt", _FRELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt"), doc="x > y")
 FGE = _op("fge", _FRELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
+
+INTEGER_COMPARISONS = (IEQ, INE, ILT, ILE, IGT, IGE)
+FLOAT_COMPARISONS = (FEQ, FNE, FLT, FLE, FGT, FGE)
+for _group in (INTEGER_COMPARISONS, FLOAT_COMPARISONS):
+    _eq, _ne, _lt, _le, _gt, _ge = _group
+    _total = _group is INTEGER_COMPARISONS  # neither x < y nor x >= y holds where one of them is a NaN
+    _eq.relate(_eq, _ne)
+    _ne.relate(_ne, _eq)
+    _lt.relate(_gt, _ge if _total else None)
+    _le.relate(_ge, _gt if _total else None)
+    _gt.relate(_lt, _le if _total else None)
+    _ge.relate(_le, _lt if _total else None)
 
 BAND = _op("band", BB, operator.and_, llvm("and"), doc="x & y of bools")
 BOR = _op("bor", BB, operator.or_, llvm("or"), doc="x | y of bools")
@@ -836,8 +852,10 @@ def _part_rule(types, attrs):
 _COMPLEX_OF = {k.Float: k.Complex, k.float32: k.complex64, k.float64: k.complex128}
 _PART_OF = {c: f for f, c in _COMPLEX_OF.items()}
 COMPLEX_MAKE = _op("complex_make", _complex_rule, _complex_make, _complex_make_lower, STRUCTURAL,
-                   "complex of two floats")
-REAL = _op("real", _part_rule, lambda x: x.real, lambda e, inst, x: [x[0]], STRUCTURAL, "real part of a complex")
-IMAG = _op("imag", _part_rule, lambda x: x.imag, lambda e, inst, x: [x[1]], STRUCTURAL, "imaginary part of a complex")
+                   "complex of two floats", cost=FREE)
+REAL = _op("real", _part_rule, lambda x: x.real, lambda e, inst, x: [x[0]], STRUCTURAL, "real part of a complex",
+           cost=FREE)
+IMAG = _op("imag", _part_rule, lambda x: x.imag, lambda e, inst, x: [x[1]], STRUCTURAL, "imaginary part of a complex",
+           cost=FREE)
 
 ARITH_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

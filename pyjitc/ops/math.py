@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..ir.core import HOST, PURE, RAISES, Op
+from ..ir.core import CALL, CHEAP, EXPENSIVE, HOST, MODERATE, PURE, RAISES, Op
 from ..types.kinds import complex64
 from .effects import NO_RULE, NONDIFF
 from .lowering import intrinsic, libcall
@@ -237,44 +237,50 @@ def _check_range_lower(e, inst, r, x):
 # ---------------------------------------------------------------- records
 
 
-def _op(name, rule, eval, lower, partials, doc, effects=PURE, attrs=False):
-    return Op(name, signature(rule), effects, eval=eval, lower=lower, partials=partials, doc=doc, eval_attrs=attrs)
+def _op(name, rule, eval, lower, partials, doc, effects=PURE, attrs=False, cost=CALL):
+    return Op(name, signature(rule), effects, eval=eval, lower=lower, partials=partials, doc=doc, eval_attrs=attrs,
+              cost=cost)
 
 
-def _unary(name, partials, doc, *, c=None, ufunc=None, lower=None):
+def _unary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL):
     c = c or name
-    return _op(name, "x: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc)
+    return _op(name, "x: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc, cost=cost)
 
 
-def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None):
+def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL):
     c = c or name
-    return _op(name, "x: F, y: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc)
+    return _op(name, "x: F, y: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc, cost=cost)
 
 
 SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0; {exact}: as of fadd.",
-              ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"))
+              ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"), cost=EXPENSIVE)
 FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
-              ufunc=np.fabs, lower=intrinsic("llvm.fabs"))
+              ufunc=np.fabs, lower=intrinsic("llvm.fabs"), cost=MODERATE)
 FLOOR = _unary("floor", NONDIFF, "Greatest whole number not above x, a float.", ufunc=np.floor,
-               lower=intrinsic("llvm.floor"))
-CEIL = _unary("ceil", NONDIFF, "Least whole number not below x, a float.", ufunc=np.ceil, lower=intrinsic("llvm.ceil"))
-TRUNC = _unary("trunc", NONDIFF, "x without its fraction, a float.", ufunc=np.trunc, lower=intrinsic("llvm.trunc"))
-RINT = _unary("rint", NONDIFF, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"))
+               lower=intrinsic("llvm.floor"), cost=MODERATE)
+CEIL = _unary("ceil", NONDIFF, "Least whole number not below x, a float.", ufunc=np.ceil, lower=intrinsic("llvm.ceil"),
+              cost=MODERATE)
+TRUNC = _unary("trunc", NONDIFF, "x without its fraction, a float.", ufunc=np.trunc, lower=intrinsic("llvm.trunc"),
+               cost=MODERATE)
+RINT = _unary("rint", NONDIFF, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"),
+              cost=MODERATE)
 ROUND = _unary("round_away", NONDIFF, "Nearest whole number, ties away from 0.", c="round",
-               lower=intrinsic("llvm.round"))
+               lower=intrinsic("llvm.round"), cost=MODERATE)
 FMAX_NUMBER = _binary("fmax_number", NO_RULE, "The larger of two numbers, of which none is nan; either of two zeros.",
-                      c="fmax", ufunc=np.fmax, lower=intrinsic("llvm.maxnum", "nnan nsz "))
+                      c="fmax", ufunc=np.fmax, lower=intrinsic("llvm.maxnum", "nnan nsz "), cost=MODERATE)
 FMIN_NUMBER = _binary("fmin_number", NO_RULE, "The smaller of two numbers, of which none is nan; either of two zeros.",
-                      c="fmin", ufunc=np.fmin, lower=intrinsic("llvm.minnum", "nnan nsz "))
+                      c="fmin", ufunc=np.fmin, lower=intrinsic("llvm.minnum", "nnan nsz "), cost=MODERATE)
 COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
-                   "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"))
+                   "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"), cost=MODERATE)
 FMA = _op("fma", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fma"), lambda b, x, y, z, out: (y, x, b.const(1.0)),
-          "x * y + z, rounded once; {exact}: as of fadd.")
+          "x * y + z, rounded once; {exact}: as of fadd.", cost=MODERATE)
 MULADD = _op("muladd", "x: F, y: F, z: F -> F", _fma, intrinsic("llvm.fmuladd"),
              lambda b, x, y, z, out: (y, x, b.const(1.0)),
-             "x * y + z, rounded once where the machine does that in one step, as the kernels of a BLAS do.")
+             "x * y + z, rounded once where the machine does that in one step, as the kernels of a BLAS do.",
+             cost=MODERATE)
 POLYNOMIAL = _op("polynomial", "x: F -> F", _polynomial, _polynomial_lower, NO_RULE,
-                 "polynomial {coefficients}: c[0] + c[1] * x + c[2] * x**2 + ..., by Estrin's scheme", attrs=True)
+                 "polynomial {coefficients}: c[0] + c[1] * x + c[2] * x**2 + ..., by Estrin's scheme", attrs=True,
+                 cost=MODERATE)
 
 SIN = _unary("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians; {rare}: in a branch that few elements take.",
              ufunc=np.sin)
@@ -323,22 +329,24 @@ NEXTAFTER = _binary("nextafter", NONDIFF, "The next float after x towards y.", u
 REMAINDER = _binary("remainder", NONDIFF, "IEEE remainder: x less the nearest multiple of y.", c="remainder")
 LDEXP = _op("ldexp", "x: F, n: int -> F", _ldexp, _ldexp_lower, NONDIFF, "x * 2 ** n.")
 SIGNBIT = _op("signbit", "x: F -> bool", lambda x: bool(np.signbit(x)), _signbit_lower, NONDIFF,
-              "Whether the sign bit is set, for -0.0 and nan too.")
+              "Whether the sign bit is set, for -0.0 and nan too.", cost=CHEAP)
 BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitcast double {x[0]} to i64")], NONDIFF,
-           "The 64 bits of a double as an int.")
+           "The 64 bits of a double as an int.", cost=MODERATE)
 FROM_BITS = _op("from_bits", "n: int -> float", _from_bits,
                 lambda e, inst, n: [e.assign(f"bitcast i64 {n[0]} to double")],
-                NONDIFF, "The double with these 64 bits.")
+                NONDIFF, "The double with these 64 bits.", cost=MODERATE)
 BITS32 = _op("bits32", "x: float32 -> int32", _bits32, lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")],
-             NONDIFF, "The 32 bits of a float32.")
+             NONDIFF, "The 32 bits of a float32.", cost=MODERATE)
 FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, lambda e, inst,
-                  n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.")
+                  n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.",
+                  cost=MODERATE)
 LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, NONDIFF,
-             "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True)
+             "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True,
+             cost=MODERATE)
 LOOKUP_INT = _op("lookup_int", "n: int -> int", _looked_up, _lookup_lower, NONDIFF,
-                 "lookup_int {table} (n): the same of integers", attrs=True)
+                 "lookup_int {table} (n): the same of integers", attrs=True, cost=MODERATE)
 LOOKUP_SINGLE = _op("lookup_single", "n: int32 -> float32", _looked_up, _lookup_lower, NONDIFF,
-                    "lookup_single {table} (n): the same of float32", attrs=True)
+                    "lookup_single {table} (n): the same of float32", attrs=True, cost=MODERATE)
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,
                    "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
 CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, NONDIFF,

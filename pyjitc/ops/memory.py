@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
+from ..ir.core import ALLOCATES, CHEAP, EXPENSIVE, FREE, MODERATE, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import (
     Array, Bool, Cell, Function, Int, Iterator, Method, NpBool, Struct, Tuple, Type, Union, is_refcounted,
 )
@@ -504,20 +504,20 @@ AFFINE_IN_RANGE = Op("affine_in_range", lambda types, attrs: Bool, PURE, eval=_a
                      lower=_affine_lower, partials=NONDIFF,
                      doc="whether {constant} + {terms} stays in 0..limit-1 ({limited}: the last operand), or in 64 "
                      "bits, in every iteration: a term is (value, coefficient) or (counter, coefficient, step) of "
-                     "(start, trips)")
+                     "(start, trips)", cost=EXPENSIVE)
 CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower,
                  partials=NONDIFF, eval_attrs=True,
                  doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
-                 "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap")
+                 "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap", cost=CHEAP)
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=_load_lower, partials=STRUCTURAL,
                 doc="element at indices that are in range; {apart}: (group, number, *others): the array shares no "
                     "memory with the "
                 "others of a group of arrays of the function; {parallel}: no iteration of the loop touches what "
                 "another writes; {strided}: in the "
-                "copy of a loop for steps of any size")
+                "copy of a loop for steps of any size", cost=CHEAP)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_lower, partials=STRUCTURAL,
                  doc="write the last operand at indices that are in range; {apart}, {parallel}, {strided}: as of "
-                     "array_load")
+                     "array_load", cost=CHEAP)
 ROW_COPY = Op("row_copy", lambda types, attrs: None, READS | WRITES, lower=_row_copy_lower, partials=STRUCTURAL,
               doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no "
                   "memory, the elements of "
@@ -534,12 +534,12 @@ ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1
 DOT = Op("dot", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE, lower=_dot_lower,
          doc="the dot product of two vectors of one length, of float32 or float64, in any order")
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE, lower=_hidden_lower,
-            doc="the same number, of which neither the passes nor LLVM know anything")
+            doc="the same number, of which neither the passes nor LLVM know anything", cost=MODERATE)
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]],
-               partials=NONDIFF, bounds=(0, MAX_BYTES), doc="length of {axis}")
+               partials=NONDIFF, bounds=(0, MAX_BYTES), doc="length of {axis}", cost=FREE)
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,
                   lower=lambda e, inst, a: [a[2 + inst.args[0].type.ndim + inst.attrs["axis"]]],
-                  doc="byte stride of {axis}")
+                  doc="byte stride of {axis}", cost=FREE)
 ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, space, stride, *, size: stride // size
                 if n == space else 0,
                 eval_attrs=True, partials=NONDIFF, lower=lambda e, inst, n, space, stride: [e.assign(
@@ -548,11 +548,13 @@ ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, spa
                 doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and "
                     "byte stride `stride` "
                 "in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of the result, so it "
-                "makes a vectorised loop for 1 and a scalar one")
+                "makes a vectorised loop for 1 and a scalar one", cost=CHEAP)
 ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
-                lower=lambda e, inst, a: [e.assign(f"ptrtoint ptr {a[0]} to i64")], doc="address of the first element")
+                lower=lambda e, inst, a: [e.assign(f"ptrtoint ptr {a[0]} to i64")], doc="address of the first element",
+                cost=MODERATE)
 ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_view_lower, partials=STRUCTURAL,
-                doc="array of {type} on the same memory: (array, byte offset, shape..., byte strides...)")
+                doc="array of {type} on the same memory: (array, byte offset, shape..., byte strides...)",
+                cost=MODERATE)
 ARRAY_NEW = Op("array_new", _new_rule, RAISES | ALLOCATES, lower=_new_lower, partials=STRUCTURAL,
                doc="fresh array of {type}; {zero}: filled with zeros; {frame}: bytes of a buffer in the frame, which "
                "serves where it has room; ValueError, MemoryError as NumPy")
@@ -560,7 +562,7 @@ FRAME_ARRAY = Op("frame_array", _new_rule, WRITES, lower=_frame_lower, partials=
                  doc="array of {type} and constant lengths in the frame of the function, the same memory each time; "
                  "{zero}: filled with zeros")
 ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower, partials=NONDIFF,
-                doc="`x is y` of arrays")
+                doc="`x is y` of arrays", cost=MODERATE)
 CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_cell_new_lower,
               partials=STRUCTURAL, doc="cell of {type} holding the operand")
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,

@@ -2,7 +2,9 @@
 components."""
 from __future__ import annotations
 
-from ..ir.core import PURE, Op
+from functools import partial
+
+from ..ir.core import CHEAP, EXPENSIVE, FREE, PURE, Op
 from ..types.kinds import Bool, Dual, Int, Method, NoneType, Range, Slice, Struct, Tuple, Union, member_for, union_of
 from .effects import NONDIFF, STRUCTURAL
 
@@ -181,61 +183,63 @@ def _retype(x, *, type):
     return x
 
 
+_op = partial(Op, cost=FREE)
 _TUPLES = dict(eval_attrs=True, partials=STRUCTURAL)
 
-TUPLE_MAKE = Op("tuple_make", _tuple, PURE, eval=lambda *xs, cls=None: xs if cls is None else cls(*xs),
-                lower=_concatenate, doc="tuple of the operands; {cls}: the namedtuple class or None", **_TUPLES)
-TUPLE_GET = Op("tuple_get", _tuple_get, PURE, eval=lambda t, *, index: t[index], lower=_tuple_get_lower,
-               doc="element {index} of a tuple", **_TUPLES)
-TUPLE_AT = Op("tuple_at", _tuple_at, PURE, eval=lambda t, i: t[i], lower=_tuple_at_lower, partials=STRUCTURAL,
-              doc="element i of a tuple, for an index known to be in range; a union where the elements differ")
-STRUCT_MAKE = Op("struct_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-                 doc="struct of {type} from its members")
-STRUCT_GET = Op("struct_get", _field, PURE, lower=_struct_get_lower, partials=STRUCTURAL,
-                doc="member {field} of a struct")
-PACK = Op("pack", _pack, PURE, lower=_concatenate, partials=STRUCTURAL,
-          doc="struct called {name} of members '0', '1', ...")
-UNION_MAKE = Op("union_make", _given, PURE, lower=_union_make_lower, partials=STRUCTURAL,
-                doc="a member as a value of union {type}; the other members' components are zero")
-UNION_IS = Op("union_is", lambda types, attrs: Bool, PURE, lower=_union_is_lower, partials=NONDIFF,
-              doc="whether the union holds its member {type}")
-UNION_GET = Op("union_get", _given, PURE, lower=_union_get_lower, partials=STRUCTURAL,
-               doc="the member {type} of a union; zeros where it holds another")
-UNION_CAST = Op("union_cast", _given, PURE, lower=_union_cast_lower, partials=STRUCTURAL,
-                doc="the same value in union {type}, which has a member for what it holds")
-DUAL_MAKE = Op("dual_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-               doc="a number of dual {type} from its wide value and whether it has the narrow type")
-DUAL_WIDE = Op("dual_wide", _dual_wide, PURE, lower=lambda e, inst, x: x[:-1], partials=STRUCTURAL,
-               doc="the number as the wider type, whichever it has")
-DUAL_IS_NARROW = Op("dual_is_narrow", lambda types, attrs: Bool, PURE, lower=lambda e, inst, x: x[-1:],
-                    partials=NONDIFF, doc="whether the number has the narrow type")
-SLICE_MAKE = Op("slice_make", lambda types, attrs: Slice(*types), PURE, eval=slice, lower=_concatenate,
-                partials=NONDIFF, doc="slice(start, stop, step)")
-SLICE_GET = Op("slice_get", _slice_field, PURE, eval=lambda s, *, field: getattr(s, field), lower=_slice_get_lower,
-               partials=NONDIFF, eval_attrs=True, doc="start, stop or step of a slice: {field}")
-RANGE_MAKE = Op("range_make", _range_rule, PURE, eval=range, lower=_concatenate, partials=NONDIFF,
-                doc="range(start, stop, step); the step is not 0")
-RANGE_GET = Op("range_get", lambda types, attrs: Int, PURE, eval=lambda r, *, field: getattr(r, field),
-               lower=lambda e, inst, x: [x[("start", "stop", "step").index(inst.attrs["field"])]], partials=NONDIFF,
-               eval_attrs=True, doc="start, stop or step of a range: {field}")
-FUNCTION_MAKE = Op("function_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-                   doc="function value of {type} from what it captures")
-CAPTURE_GET = Op("capture_get", lambda types, attrs: types[0].captures[attrs["index"]], PURE,
-                 lower=lambda e, inst, x: _part(inst.args[0].type.captures, inst.attrs["index"], e, x),
-                 partials=STRUCTURAL, doc="capture {index} of a function value")
-METHOD_MAKE = Op("method_make", lambda types, attrs: Method(types[0], attrs["name"]), PURE, lower=_concatenate,
-                 partials=STRUCTURAL, doc="bound method {name} of the receiver")
-METHOD_SELF = Op("method_self", lambda types, attrs: types[0].receiver, PURE, lower=_concatenate, partials=STRUCTURAL,
-                 doc="receiver of a bound method")
-SELECT = Op("select", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_select_lower,
-            partials=STRUCTURAL, doc="x if condition else y; both are evaluated")
-CHOOSE = Op("choose", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_choose_lower,
-            partials=STRUCTURAL, doc="a select that follows no pattern: never compiled to a branch")
-RETYPE = Op("retype", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-            doc="the same components as {type}: int as int64, a C array as an array of any layout, ...")
-UNDEF = Op("undef", _given, PURE, lower=lambda e, inst: e.zeros(inst.attrs["type"]), partials=NONDIFF,
-           doc="a value of {type} that nobody reads (zeros)")
-DISCARD = Op("discard", lambda types, attrs: NoneType, PURE, eval=lambda x: None, lower=lambda e, inst, x: [],
-             partials=NONDIFF, doc="None, after the operand was evaluated")
+TUPLE_MAKE = _op("tuple_make", _tuple, PURE, eval=lambda *xs, cls=None: xs if cls is None else cls(*xs),
+                 lower=_concatenate, doc="tuple of the operands; {cls}: the namedtuple class or None", **_TUPLES)
+TUPLE_GET = _op("tuple_get", _tuple_get, PURE, eval=lambda t, *, index: t[index], lower=_tuple_get_lower,
+                doc="element {index} of a tuple", **_TUPLES)
+TUPLE_AT = _op("tuple_at", _tuple_at, PURE, eval=lambda t, i: t[i], lower=_tuple_at_lower, partials=STRUCTURAL,
+               doc="element i of a tuple, for an index known to be in range; a union where the elements differ",
+               cost=EXPENSIVE)
+STRUCT_MAKE = _op("struct_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
+                  doc="struct of {type} from its members")
+STRUCT_GET = _op("struct_get", _field, PURE, lower=_struct_get_lower, partials=STRUCTURAL,
+                 doc="member {field} of a struct")
+PACK = _op("pack", _pack, PURE, lower=_concatenate, partials=STRUCTURAL,
+           doc="struct called {name} of members '0', '1', ...")
+UNION_MAKE = _op("union_make", _given, PURE, lower=_union_make_lower, partials=STRUCTURAL,
+                 doc="a member as a value of union {type}; the other members' components are zero")
+UNION_IS = _op("union_is", lambda types, attrs: Bool, PURE, lower=_union_is_lower, partials=NONDIFF,
+               doc="whether the union holds its member {type}", cost=CHEAP)
+UNION_GET = _op("union_get", _given, PURE, lower=_union_get_lower, partials=STRUCTURAL,
+                doc="the member {type} of a union; zeros where it holds another")
+UNION_CAST = _op("union_cast", _given, PURE, lower=_union_cast_lower, partials=STRUCTURAL,
+                 doc="the same value in union {type}, which has a member for what it holds", cost=EXPENSIVE)
+DUAL_MAKE = _op("dual_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
+                doc="a number of dual {type} from its wide value and whether it has the narrow type")
+DUAL_WIDE = _op("dual_wide", _dual_wide, PURE, lower=lambda e, inst, x: x[:-1], partials=STRUCTURAL,
+                doc="the number as the wider type, whichever it has")
+DUAL_IS_NARROW = _op("dual_is_narrow", lambda types, attrs: Bool, PURE, lower=lambda e, inst, x: x[-1:],
+                     partials=NONDIFF, doc="whether the number has the narrow type")
+SLICE_MAKE = _op("slice_make", lambda types, attrs: Slice(*types), PURE, eval=slice, lower=_concatenate,
+                 partials=NONDIFF, doc="slice(start, stop, step)")
+SLICE_GET = _op("slice_get", _slice_field, PURE, eval=lambda s, *, field: getattr(s, field), lower=_slice_get_lower,
+                partials=NONDIFF, eval_attrs=True, doc="start, stop or step of a slice: {field}")
+RANGE_MAKE = _op("range_make", _range_rule, PURE, eval=range, lower=_concatenate, partials=NONDIFF,
+                 doc="range(start, stop, step); the step is not 0")
+RANGE_GET = _op("range_get", lambda types, attrs: Int, PURE, eval=lambda r, *, field: getattr(r, field),
+                lower=lambda e, inst, x: [x[("start", "stop", "step").index(inst.attrs["field"])]], partials=NONDIFF,
+                eval_attrs=True, doc="start, stop or step of a range: {field}")
+FUNCTION_MAKE = _op("function_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
+                    doc="function value of {type} from what it captures")
+CAPTURE_GET = _op("capture_get", lambda types, attrs: types[0].captures[attrs["index"]], PURE,
+                  lower=lambda e, inst, x: _part(inst.args[0].type.captures, inst.attrs["index"], e, x),
+                  partials=STRUCTURAL, doc="capture {index} of a function value")
+METHOD_MAKE = _op("method_make", lambda types, attrs: Method(types[0], attrs["name"]), PURE, lower=_concatenate,
+                  partials=STRUCTURAL, doc="bound method {name} of the receiver")
+METHOD_SELF = _op("method_self", lambda types, attrs: types[0].receiver, PURE, lower=_concatenate, partials=STRUCTURAL,
+                  doc="receiver of a bound method")
+SELECT = _op("select", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_select_lower,
+             partials=STRUCTURAL, doc="x if condition else y; both are evaluated", cost=CHEAP)
+CHOOSE = _op("choose", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_choose_lower,
+             partials=STRUCTURAL, doc="a select that follows no pattern: never compiled to a branch", cost=CHEAP)
+RETYPE = _op("retype", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
+             doc="the same components as {type}: int as int64, a C array as an array of any layout, ...")
+UNDEF = _op("undef", _given, PURE, lower=lambda e, inst: e.zeros(inst.attrs["type"]), partials=NONDIFF,
+            doc="a value of {type} that nobody reads (zeros)")
+DISCARD = _op("discard", lambda types, attrs: NoneType, PURE, eval=lambda x: None, lower=lambda e, inst, x: [],
+              partials=NONDIFF, doc="None, after the operand was evaluated")
 
 STRUCTURE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -35,8 +35,7 @@ LEAST = 16  # trips of a loop for which this is worth it
 MAX_INSTS = 60
 _CHECKS = {*a.CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
 _ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
-_PLAIN = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.INEG_CK: a.INEG, a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE,
-          a.FIT: a.FITTED}
+_UNCHECKED = {a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE, a.FIT: a.FITTED}  # conversions of what is known to fit
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -211,7 +210,7 @@ def _make_plain(inst, narrowed=None) -> None:
         inst.attrs = {"flags": "short"} if short else {}
     else:
         inst.attrs = {"type": inst.attrs["type"]} if "type" in inst.attrs else {}
-    inst.op = _PLAIN[inst.op]
+    inst.op = inst.op.wrapping or _UNCHECKED[inst.op]
 
 
 def _ask(insts, check, loc, narrowed) -> ir.Value:
@@ -254,7 +253,7 @@ def _ask(insts, check, loc, narrowed) -> ir.Value:
         good = both(x, a.IGE, low, a.ILE, high)
         wrong = make(SELECT, good, number(0), number(1))
     else:
-        result = make(_PLAIN[op], *args)
+        result = make(op.wrapping, *args)
         if op is a.INEG_CK:
             signs = make(a.IAND, x, result)
         else:

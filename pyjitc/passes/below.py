@@ -11,7 +11,6 @@ from ..ir.core import Block, Value
 from ..ops import arith as a
 from ..ops import memory, structure
 from ..types.kinds import Int, NpInt
-from .conditions import EQ, LE, LT
 from .counted import affine
 
 __all__ = ["Below"]
@@ -58,8 +57,8 @@ class Below:
         ranges = self.ranges
         facts = [(relation, other) for value, relation, other in given if value is v]
         for relation, other in (*facts, *ranges.conditions.facts(v, block)):
-            if relation in (LT, LE, EQ) and isinstance(other, Value) and self.holds(
-                    other, limit, c - (relation == LT), block, given, supposed):
+            if relation in (a.ILT, a.ILE, a.IEQ) and isinstance(other, Value) and self.holds(
+                    other, limit, c - (relation is a.ILT), block, given, supposed):
                 return True
         made = ranges.defs.inst_of.get(v)
         if made is not None:
@@ -119,7 +118,7 @@ class Below:
         """min(x, y): one of them is enough."""
         condition, x, y = made.args
         facts = self.ranges.conditions.of(condition, True)
-        smaller = {value: other for value, relation, other in facts if relation in (LT, LE)}
+        smaller = {value: other for value, relation, other in facts if relation in (a.ILT, a.ILE)}
         if smaller.get(x) is y:
             return below(x, c) or below(y, c)
         return False

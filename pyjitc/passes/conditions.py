@@ -7,29 +7,28 @@ n in `body` and behind it, and i >= n behind `out`. Used by ranges and below; fi
 from __future__ import annotations
 
 from ..ir.cfg import Dominators
-from ..ir.core import Block, Edge, Inst, Value
+from ..ir.core import Block, Edge, Inst, Op, Value
 from ..ops import control, structure
-from ..ops.arith import BAND, BNOT, BOR, CAST, FEQ, FGE, FGT, FLE, FLT, IEQ, IGE, IGT, ILE, ILT, INE
+from ..ops.arith import (
+    BAND, BNOT, BOR, CAST, FEQ, FGE, FGT, FLE, FLT, IEQ, IGE, IGT, ILE, ILT, INE, INTEGER_COMPARISONS,
+)
 from ..types.kinds import Bool, NpBool, is_float, is_integer
 from .counted import Counted, Definitions
 
-__all__ = ["Conditions", "EQ", "NE", "LT", "LE", "GT", "GE"]
+__all__ = ["Conditions"]
 
-EQ, NE, LT, LE, GT, GE = range(6)
-_RELATIONS = {IEQ: EQ, INE: NE, ILT: LT, ILE: LE, IGT: GT, IGE: GE}
-_FLOATING = {FEQ: EQ, FLT: LT, FLE: LE, FGT: GT, FGE: GE}
-_OPPOSITE = {EQ: NE, NE: EQ, LT: GE, GE: LT, GT: LE, LE: GT}
-_SWAPPED = {EQ: EQ, NE: NE, LT: GT, GT: LT, LE: GE, GE: LE}
+# The relation that a comparison of floats says of one that is not NaN; of integers it is the comparison itself.
+_OF_FLOATS = {FEQ: IEQ, FLT: ILT, FLE: ILE, FGT: IGT, FGE: IGE}
 _DEEPEST = 4  # conditions of conditions
 
 
 class Conditions:
-    """at: value -> [(block, relation, other)]: facts that hold where the block dominates; other: a value or a
-    number."""
+    """at: value -> [(block, relation, other)]: facts that hold where the block dominates; relation: one of
+    INTEGER_COMPARISONS, of floats too; other: a value or a number."""
 
     def __init__(self, dom: Dominators, defs: Definitions, edges, counters: list[Counted]):
         self.dom, self.defs = dom, defs
-        self.at: dict[Value, list[tuple[Block, int, object]]] = {}
+        self.at: dict[Value, list[tuple[Block, Op, object]]] = {}
         for block in dom.order:
             inst = block.insts[-1]
             if inst.op is control.BRANCH:
@@ -41,10 +40,10 @@ class Conditions:
             body = counted.body.block
             if self._is_way_in(counted.body, edges):  # a trip is made: at least one was to be made
                 trips = counted.start[counted.left]
-                self._note(body, trips, GT, 0)
+                self._note(body, trips, IGT, 0)
                 made = defs.inst_of.get(trips)
                 if made is not None and made.op is structure.SELECT and defs.constant(made.args[2]) == 0:
-                    self._note(body, made.args[1], GT, 0)
+                    self._note(body, made.args[1], IGT, 0)
                     for fact in self.of(made.args[0], True):
                         self._note(body, *fact)
 
@@ -74,24 +73,22 @@ class Conditions:
             return []
         op = inst.op
         if op is CAST:
-            return [(inst.args[0], NE if holds else EQ, 0)] if is_integer(inst.args[0].type) else []
+            return [(inst.args[0], INE if holds else IEQ, 0)] if is_integer(inst.args[0].type) else []
         if op is BAND and holds or op is BOR and not holds:
             return [fact for x in inst.args for fact in self.of(x, holds, depth + 1)]
-        relation = _RELATIONS.get(op)
-        if relation is None:
-            relation = _FLOATING.get(op)
-            if relation is None:
-                return []
+        if op in _OF_FLOATS:
+            relation = _OF_FLOATS[op]
             x, y = map(self.number, inst.args)
-            known = [(inst.args[0], relation, y), (inst.args[1], _SWAPPED[relation], x)]
-            # Of what is not nan a comparison with a number that does not hold says the opposite.
-            return [(v, r if holds else _OPPOSITE[r], n) for v, r, n in known if n is not None]
+            known = [(inst.args[0], relation, y), (inst.args[1], relation.swapped, x)]
+            # Of a float that is not NaN a comparison with a number that does not hold says the opposite.
+            return [(v, r if holds else r.negated, n) for v, r, n in known if n is not None]
+        if op not in INTEGER_COMPARISONS:
+            return []
         x, y = inst.args
         if not is_integer(x.type) or x.type is not y.type:
             return []
-        if not holds:
-            relation = _OPPOSITE[relation]
-        return [(x, relation, y), (y, _SWAPPED[relation], x)]
+        relation = op if holds else op.negated
+        return [(x, relation, y), (y, relation.swapped, x)]
 
     def number(self, value: Value) -> float | None:
         """The constant that a float is, unless that is nan."""

@@ -28,8 +28,7 @@ _SAME_MEMORY = frozenset((memory.ARRAY_VIEW, RETYPE, SELECT, memory.ARRAY_DATA, 
 # What keeps nothing of its operands; comparisons are of addresses, to see whether two arrays share memory.
 _LOOKS = frozenset((
     memory.ARRAY_LOAD, memory.ARRAY_STORE, memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ROW_COPY, memory.SUM_EIGHTS,
-    memory.DOT, memory.ARRAY_COPY, memory.ARRAY_SAME, BLAS, arith.IEQ, arith.INE, arith.ILT, arith.ILE, arith.IGT,
-    arith.IGE))
+    memory.DOT, memory.ARRAY_COPY, memory.ARRAY_SAME, BLAS, *arith.INTEGER_COMPARISONS))
 
 
 def run(fn: ir.Function, options=None) -> None:

@@ -35,10 +35,6 @@ __all__ = ["run", "run_module", "Plan"]
 MAX_THREADS = 1024
 _UNIFORM = {CONST, gpu.BLOCK_ID, gpu.BLOCK_DIM, gpu.GRID_DIM, gpu.SHARED_ARRAY, gpu.DYNAMIC_SHARED, gpu.CONSTANT_ARRAY}
 _OWN = {gpu.THREAD_ID, gpu.LANE_ID, grid.LOCAL}
-_CHEAP = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.CAST, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE,
-          a.BAND, a.BOR, a.BNOT, a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, structure.TUPLE_MAKE,
-          structure.TUPLE_GET, structure.STRUCT_MAKE, structure.STRUCT_GET, structure.RETYPE, structure.CAPTURE_GET,
-          structure.FUNCTION_MAKE, memory.ARRAY_DIM, memory.ARRAY_STRIDE}
 
 
 # After the threads of a block became loops: these are versioned as all loops are.
@@ -211,10 +207,11 @@ class _Grid:
                     plan.local_bytes = offset + gpu.shape_bytes(inst.attrs["type"], inst.attrs["shape"])
                     op = inst.op = grid.LOCAL
                     inst.args, inst.attrs = [self.linear], {**inst.attrs, "offset": offset}
-                if op in _UNIFORM or op in _CHEAP and all(v in uniform for v in inst.args):
+                cheap = op.effects == ir.PURE and op.cost <= ir.MODERATE and inst.args
+                if op in _UNIFORM or cheap and all(v in uniform for v in inst.args):
                     uniform.add(inst.result)
                     self.start.insts.append(inst)
-                elif op in _OWN or op in _CHEAP and all(v in uniform or v in own for v in inst.args):
+                elif op in _OWN or cheap and all(v in uniform or v in own for v in inst.args):
                     own.add(inst.result)
                     self.own.append(inst)
                 else:

@@ -20,6 +20,8 @@ from .rewrite import resolve, substitute
 
 __all__ = ["run"]
 
+# These and no other cheap operations: to move all of them by their cost class added branches to the loops of lu and
+# ludcmp (bench/npbench).
 _MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG,
           arith.CAST, structure.TUPLE_GET, structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET,
           structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}

@@ -20,9 +20,7 @@ from .unswitch import is_of_threads
 __all__ = ["run"]
 
 _FAR = 1 << 62  # beyond all places
-# comparison -> the same with its operands exchanged, and its contrary
-_EXCHANGED = {a.ILT: a.IGT, a.IGT: a.ILT, a.ILE: a.IGE, a.IGE: a.ILE}
-_CONTRARY = {a.ILT: a.IGE, a.IGE: a.ILT, a.IGT: a.ILE, a.ILE: a.IGT}
+_ORDERS = (a.ILT, a.ILE, a.IGT, a.IGE)
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -118,20 +116,20 @@ def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
     """Narrow the loop to the iterations in which the branch goes its way `work`, where that is a comparison of the
     thread's place."""
     test = defs.inst_of.get(branch.args[0])
-    if test is None or test.op not in _EXCHANGED or any(v.type is not Int for v in test.args):
+    if test is None or test.op not in _ORDERS or any(v.type is not Int for v in test.args):
         return False
     loop = counted.loop
     x = next((p for p, step in counted.steps.items() if p is not counted.left and step == 1), None)
     if x is None:
         return False
-    for op, place, limit in ((test.op, *test.args), (_EXCHANGED[test.op], *test.args[::-1])):
+    for op, place, limit in ((test.op, *test.args), (test.op.swapped, *test.args[::-1])):
         start = _offset(place, x, defs, loop)
         if start is not None and defs.block_of.get(limit) not in loop.blocks:
             break
     else:
         return False
     if work == 1:
-        op = _CONTRARY[op]
+        op = op.negated
     if op in (a.ILE, a.IGT) and start is not x and not _is_base(start, defs):
         return False
     # in front of the outermost loop in which nothing of this changes

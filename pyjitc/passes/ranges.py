@@ -19,9 +19,9 @@ from ..ops import control, memory, structure
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
 from . import bits
 from .below import Below
-from .conditions import EQ, GE, GT, LE, LT, NE, Conditions
+from .conditions import Conditions
 from .counted import Definitions, find
-from .rewrite import resolve, substitute
+from .rewrite import drop_check, resolve, substitute
 
 __all__ = ["run"]
 
@@ -30,15 +30,13 @@ FULL = (LOW, HIGH)
 INF = float("inf")
 ANY = (-INF, INF)  # of a float; nan is never excluded
 _TRUTH = (0, 1)
-_WRAPPING = {a.IADD_CK: a.IADD, a.ISUB_CK: a.ISUB, a.IMUL_CK: a.IMUL, a.INEG_CK: a.INEG, a.IABS_CK: a.IABS,
-             a.IFLOORDIV_CK: a.IFLOORDIV, a.ISHL_CK: a.ISHL}
-_COMPARISONS = {a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE}
 _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
 _SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
 _SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
 _FITTING = {a.FIT, a.NARROW}  # conversions of numbers that must fit
-_TARGETS = {*_WRAPPING, *_FITTING, memory.CHECK_INDEX, a.CHECK_NONZERO, a.CHECK_NONNEG}
+_TARGETS = {*(op for op in a.ARITH_OPS.values() if op.wrapping is not None), *_FITTING, memory.CHECK_INDEX,
+            a.CHECK_NONZERO, a.CHECK_NONNEG}
 _ASKED = {*_TARGETS, *_DIVISIONS, *_SHIFTS, a.TRUNCATE}
 _DEEP = 4  # joins on the way back of a loop that are looked through
 _ROUNDS = 12  # intervals only widen from the second on, so that loops in loops settle long before
@@ -69,15 +67,15 @@ def _met(x, relation, y):
     that never runs."""
     low, high = x
     whole = 0 if isinstance(low, float) else 1
-    if relation == LT:
+    if relation is a.ILT:
         high = min(high, y[1] - whole)
-    elif relation == LE:
+    elif relation is a.ILE:
         high = min(high, y[1])
-    elif relation == GT:
+    elif relation is a.IGT:
         low = max(low, y[0] + whole)
-    elif relation == GE:
+    elif relation is a.IGE:
         low = max(low, y[0])
-    elif relation == EQ:
+    elif relation is a.IEQ:
         low, high = max(low, y[0]), min(high, y[1])
     elif y[0] == y[1] and whole:
         low, high = low + (low == y[0]), high - (high == y[0])
@@ -123,10 +121,10 @@ class _Ranges:
                 if mapping and inst.args:
                     inst.args = [resolve(mapping, v) for v in inst.args]
                 if inst.op in _TARGETS and self.needless(inst, block):
-                    if inst.op in _WRAPPING:
-                        inst.op = _WRAPPING[inst.op]
-                        inst.unwind = None
-                        inst.attrs = {"flags": "nsw"} if inst.op in _FLAGGED else {}
+                    if inst.op.wrapping is not None:
+                        drop_check(inst)
+                        if inst.op in _FLAGGED:
+                            inst.attrs = {"flags": "nsw"}
                     elif inst.op in _FITTING:
                         inst.op, inst.unwind, inst.attrs = a.CAST, None, {"type": inst.result.type}
                     else:
@@ -146,7 +144,7 @@ class _Ranges:
                     flags = self.flags(inst, block)
                     if flags:
                         inst.attrs = {**inst.attrs, "flags": flags}
-                elif inst.op in _COMPARISONS and (known := self.compared(inst, block)) is not None:
+                elif inst.op in a.INTEGER_COMPARISONS and (known := self.compared(inst, block)) is not None:
                     inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
                 kept.append(inst)
             block.insts = kept
@@ -362,14 +360,14 @@ class _Ranges:
             return self.rounded(inst, block)
         exact = self.exact(inst, block)
         if exact is not None:
-            if op in _WRAPPING:
+            if op.wrapping is not None:
                 return (max(exact[0], LOW), min(exact[1], HIGH))  # what does not fit has raised
             return exact if top[0] <= exact[0] and exact[1] <= top[1] else top
         if op in _FITTING or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG or op is a.TRUNCATE:
             least = 0 if op is a.CHECK_NONNEG else top[0]
             x = tuple(top[0] if n <= top[0] else top[1] if n >= top[1] else int(n) for n in self.get(args[0], block))
-            x = _met(x, GE, (least, least))
-            return _met(x, NE, (0, 0)) if op is a.CHECK_NONZERO else x
+            x = _met(x, a.IGE, (least, least))
+            return _met(x, a.INE, (0, 0)) if op is a.CHECK_NONZERO else x
         elif len(args) == 2 and args[0].type is inst.result.type:
             x, y = self.get(args[0], block), self.get(args[1], block)
             found = self.divided(op, x, y) if op in _DIVISIONS else self.bitwise(op, x, y)
@@ -645,7 +643,7 @@ class _Ranges:
         found = [] if inst.unwind is edge else self.conditions.on(inst, edge)
         facts = [(relation, other) for value, relation, other in found if value is v]
         facts += self.conditions.facts(v, source)
-        return low > 0 or high < 0 or any(relation == NE and self.of(other) == (0, 0) for relation, other in facts)
+        return low > 0 or high < 0 or any(relation is a.INE and self.of(other) == (0, 0) for relation, other in facts)
 
 
 def _with_room(low, high, t):

@@ -9,17 +9,12 @@ Needs: nothing.  Keeps: everything else. Does nothing with the default options.
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ops.arith import (
-    CAST, CHECK_NONZERO, FIT, IABS, IABS_CK, IADD, IADD_CK, IFLOORDIV, IFLOORDIV_CK, IMUL, IMUL_CK, INEG, INEG_CK, ISHL,
-    ISHL_CK, ISUB, ISUB_CK,
-)
+from ..ops.arith import CAST, CHECK_NONZERO, FIT
 from ..ops.memory import CHECK_INDEX
 from ..ops.structure import RETYPE
+from .rewrite import drop_check
 
 __all__ = ["run"]
-
-_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, INEG_CK: INEG, IABS_CK: IABS, IFLOORDIV_CK: IFLOORDIV,
-             ISHL_CK: ISHL}
 
 
 def run(fn: ir.Function, options) -> None:
@@ -29,9 +24,8 @@ def run(fn: ir.Function, options) -> None:
         return
     for block in fn.blocks:
         for inst in block.insts:
-            if wrap and inst.op in _WRAPPING:
-                inst.op = _WRAPPING[inst.op]
-                inst.unwind = None
+            if wrap and inst.op.wrapping is not None:
+                drop_check(inst)
             elif wrap and inst.op is FIT:
                 inst.op, inst.attrs = CAST, {"type": inst.result.type}
                 inst.unwind = None

@@ -6,7 +6,7 @@ from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
 __all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params",
-           "read_outside", "readers"]
+           "read_outside", "readers", "drop_check"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
@@ -82,6 +82,12 @@ def clone_blocks(blocks, values: dict[Value, Value], loc: Loc | None = None, unw
         for inst in block.insts:
             insts.append(clone_inst(inst, values, copies, loc, unwind))
     return copies
+
+
+def drop_check(inst: Inst, **attrs) -> None:
+    """Make checked integer arithmetic wrap instead of raise. attrs: those of the operation that wraps."""
+    assert inst.op.wrapping is not None
+    inst.op, inst.unwind, inst.attrs = inst.op.wrapping, None, attrs
 
 
 def split_edge(edge: Edge, name: str = "edge") -> Block:

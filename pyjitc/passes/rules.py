@@ -214,19 +214,14 @@ def _twice(op: Op) -> Callable:
     return rule
 
 
-_OPPOSITE = {a.IEQ: a.INE, a.ILT: a.IGE, a.ILE: a.IGT}
-_OPPOSITE.update({y: x for x, y in list(_OPPOSITE.items())})
-_OPPOSITE.update({a.FEQ: a.FNE, a.FNE: a.FEQ})  # ordered comparisons of floats have no opposite: NaN
-
-
 def _bnot(facts, inst):
     x = inst.args[0]
     inner = facts.made(x, a.BNOT)
     if inner is not None:
         return inner.args[0]
     inner = facts.defs.get(x)
-    if inner is not None and inner.op in _OPPOSITE:
-        return facts.make(_OPPOSITE[inner.op], *inner.args, type=inst.result.type, loc=inst.loc)
+    if inner is not None and inner.op.negated is not None:
+        return facts.make(inner.op.negated, *inner.args, type=inst.result.type, loc=inst.loc)
     return None
 
 
@@ -517,16 +512,13 @@ def _by_power(op: Op, operand: Callable[[int], int]) -> Callable:
     return rule
 
 
-_SWAPPED = {a.IEQ: a.IEQ, a.INE: a.INE, a.ILT: a.IGT, a.IGT: a.ILT, a.ILE: a.IGE, a.IGE: a.ILE}
-
-
 def _ordered(rule: Callable) -> Callable:
     """A comparison with a constant has it on the right."""
 
     def both(facts, inst):
         better = rule(facts, inst)
         if better is None and facts.known(inst.args[0]) and not facts.known(inst.args[1]):
-            inst.op, inst.args = _SWAPPED[inst.op], inst.args[::-1]
+            inst.op, inst.args = inst.op.swapped, inst.args[::-1]
         return better
 
     return both

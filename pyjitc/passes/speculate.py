@@ -24,17 +24,17 @@ from ..ops.arith import (
 )
 from ..types.kinds import Bool, Int, NpBool, is_integer
 from .counted import Definitions
-from .rewrite import clone_inst
+from .rewrite import clone_inst, drop_check
 
 __all__ = ["run"]
 
 MOST = 3  # instructions of an arm, beside constants
-_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL}
-_CHEAP = {*_WRAPPING, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
+_SUMS = (IADD_CK, ISUB_CK, IMUL_CK)  # of one value and constants they are in range where that is in an interval
+_CHEAP = {*_SUMS, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op in _WRAPPING or i.op is IAND for b in fn.blocks for i in b.insts):
+    if not any(i.op in _SUMS or i.op is IAND for b in fn.blocks for i in b.insts):
         return
     nest = LoopNest(fn)
     if not nest.loops:
@@ -82,8 +82,8 @@ def _convert(block, branch, defs, edges) -> list[ir.Block]:
         values: dict = {}
         for inst in arm:
             copy = clone_inst(inst, values, {})
-            if copy.op in _WRAPPING:
-                copy.op, copy.unwind, copy.attrs = _WRAPPING[copy.op], None, {}
+            if copy.op.wrapping is not None:
+                drop_check(copy)
             block.insts.append(copy)
         chosen.append(values)
 
@@ -156,7 +156,7 @@ def _interval(arm, defs):
         if (inst.op not in _CHEAP or not is_integer(inst.result.type) or inst.op is ISHR
             and defs.constant(inst.args[1]) is None):
             return None
-        if inst.op not in _WRAPPING:
+        if inst.op not in _SUMS:
             continue
         x, y = inst.args
         if inst.op is not ISUB_CK and defs.constant(x) is not None:

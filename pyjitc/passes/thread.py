@@ -18,7 +18,7 @@ from .rules import Facts, simplify_inst
 __all__ = ["thread"]
 
 LONGEST = 8  # instructions of a block that is copied
-_DECIDES = frozenset((a.BNOT, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE, s.UNION_IS, s.TUPLE_GET))
+_DECIDES = frozenset((a.BNOT, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
 
 
 def thread(fn: Function, facts: Facts) -> bool:

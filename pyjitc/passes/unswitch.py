@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import Loop, LoopNest, in_edges, reverse_postorder
-from ..ops import arith as a
 from ..ops import control, grid
 from ..types.kinds import Int
 from .counted import Definitions
@@ -22,9 +21,6 @@ __all__ = ["is_of_threads", "run"]
 
 MAX_INSTS = 300  # of a loop that is copied
 _TIMES = 6  # loops that are copied in one function
-_MOVED = {a.IADD, a.ISUB, a.IMUL, a.INEG, a.IAND, a.IOR, a.IXOR, a.ISHR, a.IEQ, a.INE, a.ILT, a.ILE, a.IGT, a.IGE,
-          a.BAND, a.BOR, a.BNOT, a.CAST, control.CONST}
-_CHECKED = {a.IADD_CK, a.ISUB_CK, a.IMUL_CK, a.INEG_CK}
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -71,10 +67,10 @@ def _is_fixed(value, loop, columns, nest, defs, moved, depth) -> bool:
     inst = defs.inst_of.get(value)
     if inst is None or not depth:
         return False
-    if inst.op in _CHECKED:
+    if inst.op.wrapping is not None:
         if nest.of[home] is not columns or not all(nest.dom.dominates(home, latch) for latch in columns.latches):
             return False
-    elif inst.op not in _MOVED:
+    elif inst.op.effects != ir.PURE or inst.op.cost > ir.CHEAP:
         return False
     if not all(_is_fixed(x, loop, columns, nest, defs, moved, depth - 1) for x in inst.args):
         return False

@@ -14,18 +14,15 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
-from ..ops.arith import (
-    ARITH_OPS, BAND, BOR, CHECK_NONNEG, IADD, IADD_CK, ILE, ILT, IMUL, IMUL_CK, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB,
-    ISUB_CK,
-)
+from ..ops.arith import BAND, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB
 from ..ops.memory import (
-    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, MEMORY_OPS, item_bytes,
+    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
 )
-from ..ops.structure import SELECT, STRUCTURE_OPS
+from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
-from .rewrite import clone_blocks, readers, resolve, substitute
+from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
 
 __all__ = ["run", "lie_apart", "MAX_ARRAYS"]
 
@@ -33,16 +30,11 @@ MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
 MAX_WORK = 1 << 28  # operations of an innermost loop of a nest that runs to its end: less than 100 ms
 _ROOM = 1 << 62  # of a sum before a loop, and of what the loop adds to it
-_SLOW = {"fdiv", "sqrt"}  # they count for eight
-# What is no call of the C library, and no loop: of ops/math.py, which need not be loaded to be told, a few.
-_QUICK = {*ARITH_OPS, *control.CONTROL_OPS, *MEMORY_OPS, *STRUCTURE_OPS, "sqrt", "fabs", "floor", "ceil", "trunc",
-          "rint", "copysign", "fma", "polynomial", "bits", "from_bits", "bits32", "from_bits32"} - {"frem"}
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
-_WRAPPING = {IADD_CK: IADD, ISUB_CK: ISUB, IMUL_CK: IMUL, ISHL_CK: ISHL}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op is CHECK_INDEX or i.op is CHECK_NONNEG or i.op in _WRAPPING for b in fn.blocks for i in b.insts):
+    if not any(i.op is CHECK_INDEX or i.op is CHECK_NONNEG or i.op.wrapping for b in fn.blocks for i in b.insts):
         return
     fn.blocks = reverse_postorder(fn)
     nest = LoopNest(fn)
@@ -148,7 +140,7 @@ def _plan(loop, nest, defs, edges):
                 form = affine(inst.args[0], defs, loop.blocks, memo)
                 if form.terms and _known(form, counters, defs, loop):
                     compared.append((inst, plan.key(form, inst.args[1])))
-            elif inst.op in _WRAPPING:
+            elif inst.op.wrapping is not None:
                 form = affine(inst.result, defs, loop.blocks, memo)
                 if inst.result not in form.terms and _known(form, counters, defs, loop):
                     plan.guards[plan.key(form, None)] = None
@@ -231,14 +223,14 @@ def _rows(loop, top, defs, edges, found) -> None:
         return
     counted = find(loop, defs, edges)
     if counted is not None and defs.block_of.get(counted.start[counted.left]) not in top.blocks:
-        steps = sum(8 if i.op.name in _SLOW else 1 + len(i.attrs.get("coefficients", ())) for i in insts)
+        steps = sum(i.op.cost if i.op.cost > ir.MODERATE else 1 + len(i.attrs.get("coefficients", ())) for i in insts)
         found[loop.header] = counted.start[counted.left], MAX_WORK // steps
 
 
 def _is_quick(inst) -> bool:
     if inst.op.effects & (ir.READS | ir.WRITES):
         return inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE
-    return inst.op.name in _QUICK
+    return inst.op.cost < ir.CALL
 
 
 def _written_and_others(loop, nest, defs) -> dict:
@@ -319,12 +311,11 @@ def _version(fn, loop, plan, defs, number, found):
                 if inst.op is CHECK_NONNEG:
                     replaced[inst.result] = inst.args[0]
                     continue
-                if inst.op in _SHIFTS:
-                    inst.attrs = {"flags": "bounded"}
-                if "by" in inst.attrs:
-                    inst.attrs = {"flags": "nsw"}
-                inst.op = _WRAPPING.get(inst.op, inst.op)
-                inst.unwind = None
+                flags = "bounded" if inst.op in _SHIFTS else "nsw" if "by" in inst.attrs else None
+                if inst.op.wrapping is not None:
+                    drop_check(inst)
+                if flags:
+                    inst.attrs = {"flags": flags}
             elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.apart:
                 inst.attrs = {**inst.attrs,
                               "apart": (group, *(names[x] for x in (inst.args[0], *plan.apart[inst.args[0]])))}

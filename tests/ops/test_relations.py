@@ -1,0 +1,66 @@
+"""What operation records say of each other: forms that wrap, comparisons exchanged and negated, cost classes."""
+import itertools
+
+import pytest
+
+from pyjitc.ir.core import CALL, EXPENSIVE, FREE
+from pyjitc.ops.arith import FLOAT_COMPARISONS, INT_MAX, INT_MIN, INTEGER_COMPARISONS
+from pyjitc.ops.table import OPS
+
+INTS = (0, 1, -1, 2, 3, 62, 63, -7, 1 << 40, INT_MAX, INT_MIN)
+FLOATS = (0.0, -0.0, 1.5, -2.0, float("inf"), float("-inf"), float("nan"))
+CHECKED = [op for op in OPS.values() if op.wrapping is not None]
+COMPARISONS = [(op, INTS) for op in INTEGER_COMPARISONS] + [(op, FLOATS) for op in FLOAT_COMPARISONS]
+
+
+@pytest.mark.parametrize("op", CHECKED, ids=lambda op: op.name)
+def test_the_form_that_wraps_computes_the_same_where_the_check_holds(op):
+    count = 1 if op.name in ("ineg_ck", "iabs_ck") else 2
+    fine = 0
+    for args in itertools.product(INTS, repeat=count):
+        if op.name == "ifloordiv_ck" and args[1] == 0 or op.name == "ishl_ck" and not 0 <= args[1] < 64:
+            continue
+        wrapped = op.wrapping(*args)
+        try:
+            expected = op(*args)
+        except OverflowError:
+            assert INT_MIN <= wrapped <= INT_MAX
+            continue
+        fine += 1
+        assert wrapped == expected and type(wrapped) is type(expected)
+    assert fine >= len(INTS) - 1
+
+
+def test_all_checked_integer_operations_have_a_form_that_wraps():
+    assert {op.name for op in CHECKED} == {op.name for op in OPS.values() if op.name.endswith("_ck")}
+    assert all(op.wrapping.effects == 0 and op.wrapping.wrapping is None for op in CHECKED)
+
+
+@pytest.mark.parametrize("op, values", COMPARISONS, ids=lambda x: getattr(x, "name", ""))
+def test_comparisons_know_those_that_belong_to_them(op, values):
+    for x, y in itertools.product(values, repeat=2):
+        assert op.swapped(y, x) is op(x, y)
+        if op.negated is not None:
+            assert op.negated(x, y) is not op(x, y)
+    assert op.swapped.swapped is op
+    assert (op.negated is None) == (op.name in ("flt", "fle", "fgt", "fge"))
+    assert op.negated is None or op.negated.negated is op
+
+
+def test_only_comparisons_are_exchanged_and_negated():
+    others = set(OPS.values()) - {op for op, _ in COMPARISONS}
+    assert not [op for op in others if op.swapped is not None or op.negated is not None]
+
+
+def test_relations_are_said_once():
+    with pytest.raises(AttributeError, match="frozen"):
+        INTEGER_COMPARISONS[0].relate(INTEGER_COMPARISONS[1], None)
+
+
+def test_cost_classes():
+    assert all(FREE <= op.cost <= CALL for op in OPS.values())
+    for name in ("invoke", "exp", "pow", "frem", "array_new", "nest"):
+        assert OPS[name].cost == CALL
+    assert OPS["fdiv"].cost == OPS["sqrt"].cost == OPS["imod"].cost == EXPENSIVE
+    assert OPS["tuple_get"].cost == OPS["array_dim"].cost == FREE
+    assert OPS["iadd"].cost < OPS["fadd"].cost < OPS["fdiv"].cost < OPS["exp"].cost
