@@ -31,7 +31,7 @@ def module_text(functions: list[ir.Function], spec: Spec | None, target: Target,
     """(LLVM text, objects, guard symbols, helpers that are elsewhere) of `functions`, the entry first. native: also
     export the entry under this name."""
     for fn in recursive(functions):
-        fn.attrs["recursive"] = True
+        fn.flags = fn.flags._replace(recursive=True)
     inlining.decide(functions)
     nogil = options.nogil and not any(map(_needs_python, functions))
     module = Module(options, nogil, shares=not nogil)

@@ -21,8 +21,8 @@ __all__ = ["FunctionEmitter", "stays_call"]
 def stays_call(fn: ir.Function) -> bool:
     """Whether an entry is not inlined into its stub, to be optimised there a second time: it is large, or calls a
     library function that stays one."""
-    return not fn.attrs.get("recursive") and (sum(len(b.insts) for b in fn.blocks) > 20 or
-                                              any(i.op is control.INVOKE and "outlined" in i.attrs["callee"].attrs
+    return not fn.flags.recursive and (sum(len(b.insts) for b in fn.blocks) > 20 or
+                                              any(i.op is control.INVOKE and i.attrs["callee"].flags.noinline
                                                   for b in fn.blocks for i in b.insts))
 
 class FunctionEmitter(Emitter):
@@ -102,7 +102,7 @@ class FunctionEmitter(Emitter):
         # written; those of caller and callee differ.
         if self._fuel is None:
             word = self._fuel_word()
-            if self.fn.attrs.get("recursive"):
+            if self.fn.flags.recursive:
                 self.entry += ["  %frame = alloca i64", "  %place = ptrtoint ptr %frame to i64",
                                "  %slot = and i64 %place, 96", f"  %counter = getelementptr i8, ptr {word}, i64 %slot"]
                 self._fuel = "%counter"
@@ -119,10 +119,10 @@ class FunctionEmitter(Emitter):
 
     @property
     def counters(self) -> int:
-        return 4 if self.fn.attrs.get("recursive") else 1
+        return 4 if self.fn.flags.recursive else 1
 
     def _keep_fuel(self, bodies: list[list[str]]) -> None:
-        if self._fuel is None or self.fn.attrs.get("recursive"):
+        if self._fuel is None or self.fn.flags.recursive:
             return
         for n, body in enumerate(bodies):
             if body[-1].startswith("  ret "):
@@ -130,14 +130,13 @@ class FunctionEmitter(Emitter):
                              f"  store i64 %fuel.{n}, ptr {self._fuel_word()}", body[-1]]
 
     def attributes(self) -> str:
-        if self.fn.attrs.get("recursive"):
+        if self.fn.flags.recursive:
             return "nounwind"
-        if self.fn.attrs.get("outlined") == "unhurried" or _only_raises(self.names):
+        if self.fn.flags.optnone or _only_raises(self.names):
             return "nounwind noinline optnone cold"
-        if self.entry_point and stays_call(self.fn) or "outlined" in self.fn.attrs:
+        if self.entry_point and stays_call(self.fn) or self.fn.flags.noinline:
             return "nounwind noinline"
-        return {"always": "nounwind alwaysinline", "never": "nounwind noinline"}.get(self.fn.attrs.get("inlining"),
-                                                                                     "nounwind")
+        return "nounwind" + {"always": " alwaysinline", "never": " noinline", "": ""}[self.fn.flags.llvm_inline]
 
     def arrive(self, edge: ir.Edge, origin: str) -> None:
         self.arrivals[edge.block].append((origin, [self.values[a] for a in edge.args]))
@@ -242,7 +241,7 @@ class FunctionEmitter(Emitter):
         args = []
         for p, a in zip(callee.params, inst.args, strict=True):
             args += [f"{c} {v}" for c, v in zip(components(p.type), self.values[a], strict=True)]
-        if callee.attrs.get("recursive") and self.fn.attrs.get("recursive") and not self.polled:
+        if callee.flags.recursive and self.fn.flags.recursive and not self.polled:
             self.polled = True  # once for all calls of a block; a recursion takes as long as a loop
             self.stack_check(inst)
             POLL.lower(self, inst)

@@ -18,8 +18,7 @@ COPIES = 4000  # instructions of all copies of one larger function, for all of i
 
 
 def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROWN, copies: float = COPIES) -> None:
-    """Note in `attrs["inlining"]`: "always" or "never"; nothing where LLVM is to decide. Functions that may call
-    themselves are left to it."""
+    """Set the flag `llvm_inline` of the functions. Those that may call themselves are left to LLVM."""
     sites: dict[ir.Function, dict[ir.Function, int]] = {}  # function -> callee -> number of calls
     for fn in functions:
         found = sites[fn] = {}
@@ -36,14 +35,13 @@ def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROW
     for fn in _callees_first(functions, sites):
         own = sum(len(block.insts) for block in fn.blocks)
         weight[fn] = own + sum(count * weight[callee] for callee, count in sites[fn].items()
-                               if callee in weight and callee.attrs.get("inlining") == "always")
-        fn.attrs.pop("inlining", None)
-        if fn.attrs.get("recursive"):
-            continue
+                               if callee in weight and callee.flags.llvm_inline == "always")
+        way = ""
         if own <= small:
-            fn.attrs["inlining"] = "always" if weight[fn] <= grown else "never"
+            way = "always" if weight[fn] <= grown else "never"
         elif own * total.get(fn, 0) > copies:
-            fn.attrs["inlining"] = "never"
+            way = "never"
+        fn.flags = fn.flags._replace(llvm_inline="" if fn.flags.recursive else way)
 
 
 def _callees_first(functions, sites) -> list[ir.Function]:

@@ -138,9 +138,9 @@ class Module:
     def add(self, fn: ir.Function, body: str) -> None:
         """Take in a function, of which `body` is the text."""
         formed = forms.PREFIX in body
-        self.plain.append("plain" in fn.attrs and not formed
+        self.plain.append(fn.flags.skips_loop_passes and not formed
                           and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
-        (self.apart if fn.attrs.get("outlined") == "unvectorised" and not formed else self.bodies).append(body)
+        (self.apart if fn.flags.novectorize and not formed else self.bodies).append(body)
 
     def text(self, target) -> str:
         parts = [helpers.text(self.helpers, self.declarations, self.nogil, self.inlined)]

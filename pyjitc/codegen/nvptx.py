@@ -236,7 +236,7 @@ class _DeviceEmitter(FunctionEmitter):
     """One device function."""
 
     def attributes(self) -> str:
-        stays = "outlined" in self.fn.attrs or self.fn.attrs.get("inlining") == "never"
+        stays = self.fn.flags.noinline or self.fn.flags.llvm_inline == "never"
         return f"nounwind convergent {'noinline' if stays else 'alwaysinline'}"
 
     def instruction(self, inst: ir.Inst) -> None:

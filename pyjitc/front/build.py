@@ -89,8 +89,6 @@ class _Builder:
         if code.co_flags & 0x280:  # coroutine, async generator
             fn.blocks = [self.only_unsupported("an async function")]
             return fn
-        if code.co_flags & 0x20:
-            fn.attrs["generator"] = True
         self.regions()
         self.liveness()
         self.boundness()

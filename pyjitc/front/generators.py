@@ -45,9 +45,9 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
     if proto.built is not None:
         return proto.built
     source = build(proto.base)
-    resumes = source.attrs.get("resumes")
+    resumes = source.memo.get("resumes")
     if resumes is None:
-        resumes = source.attrs["resumes"] = _split(source, proto.base)
+        resumes = source.memo["resumes"] = _split(source, proto.base)
     target = resumes[proto.step]
     entry = ir.Block("entry", [ir.Value(None, p.name) for p in target.params])
     entry.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(target, entry.params)]))
@@ -178,9 +178,9 @@ def _reverse_postorder(entry):
 def acts_on_close(source: ir.Function) -> bool:
     """Whether the generator would do something if it were closed at a yield: a `finally`, or a handler that catches
     GeneratorExit. A state that is dropped does nothing."""
-    found = source.attrs.get("acts_on_close")
+    found = source.memo.get("acts_on_close")
     if found is None:
-        found = source.attrs["acts_on_close"] = any(
+        found = source.memo["acts_on_close"] = any(
             inst.op is generic.YIELD and inst.unwind is not None and not _passes_on(inst.unwind.block)
             for block in source.blocks for inst in block.insts)
     return found

@@ -52,10 +52,10 @@ class Analysis:
         self.session = session
         self.spec = spec
         self.fn: ir.Function = session.build(spec.proto)
-        shape = self.fn.attrs.get("shape")
+        shape = self.fn.memo.get("shape")
         if shape is None:
-            shape = self.fn.attrs["shape"] = _Shape(self.fn)
-        self.shape = shape
+            shape = self.fn.memo["shape"] = _Shape(self.fn)
+        self.shape: _Shape = shape
         self.av: dict[ir.Value, AV] = {}
         self.meaning: dict[ir.Inst, object] = {}
         self.errors: dict[ir.Inst, Mismatch] = {}

@@ -31,8 +31,7 @@ def emit(session, entry) -> list[ir.Function]:
             code = proto.code
             spec.typed = ir.Function(base if count == 1 else f"{base}.{count}", code.co_name, code.co_filename,
                                      code.co_firstlineno, proto.library)
-            if code in session.library.outlined:
-                spec.typed.attrs["outlined"] = session.library.outlined[code]
+            spec.typed.flags = session.library.flags.get(code, spec.typed.flags)
             queue.append(spec)
         return spec.typed
 

@@ -12,6 +12,7 @@ from collections import namedtuple
 from typing import Any, Callable
 
 from ..types.kinds import Type
+from .flags import FunctionFlags
 
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
            "PURE", "RAISES", "READS", "WRITES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
@@ -190,14 +191,19 @@ class Block:
         return f"<block {self.name}>"
 
 
+_NO_FLAGS = FunctionFlags()
+
+
 class Function:
     """A function. params are those of `entry` (= blocks[0]); `result`: Type of what it returns (None in generic IR).
 
     name: symbol-like unique name; qualname, filename, firstlineno: for tracebacks; library: True for functions of
-    `lib/`, whose frames tracebacks hide; attrs: notes of the front end and passes.
+    `lib/`, whose frames tracebacks hide; flags: what the stages tell each other about it; memo: what is computed of
+    a generic function once, for all of its specialisations (infer/analysis.py, front/generators.py).
     """
 
-    __slots__ = ("name", "qualname", "filename", "firstlineno", "blocks", "result", "library", "attrs")
+    __slots__ = ("name", "qualname", "filename", "firstlineno", "blocks", "result", "library", "flags",
+                 "memo")
 
     def __init__(self, name: str, qualname: str = "", filename: str = "", firstlineno: int = 0, library: bool = False):
         self.name = name
@@ -207,7 +213,8 @@ class Function:
         self.blocks: list[Block] = []
         self.result: Type | None = None
         self.library = library
-        self.attrs: dict[str, Any] = {}
+        self.flags = _NO_FLAGS
+        self.memo: dict[str, Any] = {}
 
     @property
     def entry(self) -> Block:

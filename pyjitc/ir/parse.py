@@ -103,10 +103,22 @@ class _Reader:
         self.fn = Function(found[2], library=bool(found[1]))
         self.at = found.end()
         self.params({})
+        if self.take("{"):
+            self.flags()
         if self.take("->"):
             self.fn.result = self.type()
         self.expect(":")
         self.end()
+
+    def flags(self):
+        while not self.take("}"):
+            name = self.word(_NAME)
+            if name not in self.fn.flags._fields:
+                self.fail(f"functions have no flag {name!r}")
+            self.fn.flags = self.fn.flags._replace(**{name: self.attribute() if self.take(":") else True})
+            if not self.take(","):
+                self.expect("}")
+                break
 
     def body(self):
         headers, body = [], []

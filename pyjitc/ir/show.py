@@ -109,7 +109,8 @@ class _Text:
         fn = self.fn
         result = "" if fn.result is None else f" -> {fn.result}"
         params = self.params(fn.params) if fn.blocks else ""
-        lines = [f"{'library ' if fn.library else ''}fn {self.named.get(fn, fn.name)}({params}){result}:"]
+        flags = f" {{{fn.flags}}}" if str(fn.flags) else ""
+        lines = [f"{'library ' if fn.library else ''}fn {self.named.get(fn, fn.name)}({params}){flags}{result}:"]
         for block in fn.blocks:
             lines.append(f"  {self.blocks[block]}({self.params(block.params)}):")
             lines += [f"    {self.inst(inst)}" for inst in block.insts]

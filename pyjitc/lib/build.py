@@ -3,21 +3,22 @@ from __future__ import annotations
 
 import enum
 import operator
+from types import CodeType
 
 import numpy as np
 
 from ..base.lazy import lazy
 from ..infer.meaning import UNKNOWN, Apply, CallValue, Const, Expr, Mismatch
 from ..ir.core import RAISES, Op
+from ..ir.flags import FunctionFlags
 from ..ops import arith
-from ..ops.nest import GATHER
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, promote
 
 times = lazy("pyjitc.lib.np.dates.times")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "OUTLINED", "meaning"]
+           "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "FLAGS", "meaning"]
 
 const = Const
 
@@ -60,34 +61,34 @@ def meaning(rule):
     return mark
 
 
-# code object of a library function that stays a call -> "vectors", "unvectorised", "unhurried" or GATHER
-OUTLINED: dict = {}
+FLAGS: dict[CodeType, FunctionFlags] = {}  # of the library functions that the decorators below mark
+
+
+def _marked(function, **flags):
+    FLAGS[function.__code__] = FunctionFlags(noinline=True, **flags)
+    return function
 
 
 def outlined(function):
     """Mark a library function (decorator) that stays a call: a big body, or one that is called from several places."""
-    OUTLINED[function.__code__] = "vectors"
-    return function
+    return _marked(function)
 
 
 def unvectorised(function):
-    """The same for one whose loops LLVM cannot vectorise, or is not to: for LLVM each is one loop, and half the
-    work."""
-    OUTLINED[function.__code__] = "unvectorised"
-    return function
+    """Mark a library function that stays a call and whose loops LLVM cannot vectorise, or is not to: for LLVM each is
+    one loop, and half the work."""
+    return _marked(function, novectorize=True)
 
 
 def gathering(function):
-    """The same for `masked(a, mask)`, which passes/fusion.py knows."""
-    OUTLINED[function.__code__] = GATHER
-    return function
+    """Mark `masked(a, mask)`, which stays a call; passes/fusion.py knows what it does."""
+    return _marked(function, selects_by_mask=True)
 
 
 def unhurried(function):
-    """The same for one that runs rarely, or calls what takes its time: LLVM does not optimise it, which costs more than
-    all else."""
-    OUTLINED[function.__code__] = "unhurried"
-    return function
+    """Mark a library function that stays a call and runs rarely, or calls what takes its time: LLVM does not optimise
+    it, which would cost more than all else."""
+    return _marked(function, optnone=True)
 
 
 def _exact(x: Expr) -> Expr:

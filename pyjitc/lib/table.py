@@ -27,7 +27,7 @@ from ..types.kinds import (
 )
 from ..types.lattice import dtype_of
 from . import intrinsics
-from .build import OUTLINED, number, whole_number
+from .build import FLAGS, number, whole_number
 from .np import index
 from .py import index as py_index
 from .py import operators
@@ -112,9 +112,9 @@ def _is_of_the_program(t) -> bool:
 
 class Library:
     """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
-    `outlined`: code of the library functions that are not inlined -> how LLVM optimises them."""
+    `flags`: code of the library functions that are not inlined -> flags of their typed forms."""
 
-    outlined = OUTLINED
+    flags = FLAGS
 
     def __init__(self):
         self.memo: dict = {}

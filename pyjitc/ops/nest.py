@@ -11,12 +11,9 @@ from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
 __all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT",
-           "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "GATHER", "Node", "Leaf",
+           "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf",
            "kernels", "fails", "NEST_OPS", "shape_text",
            "aligned"]
-
-
-GATHER = "gather"  # note on the function whose calls copy the elements out that a mask selects
 
 
 class Leaf:

@@ -155,7 +155,8 @@ def _split(fn, counted, checks, apart, always) -> None:
     fast = clone_blocks(order, values)
     rest = ir.Block("rest")
     if apart and not known:
-        group = fn.attrs["apart"] = fn.attrs.get("apart", 0) + 1
+        group = fn.flags.alias_groups + 1
+        fn.flags = fn.flags._replace(alias_groups=group)
         names = {x: n for n, x in enumerate(apart)}
     for block in order:
         for whole, inst in zip(block.insts, fast[block].insts):

@@ -77,7 +77,7 @@ def inline_all(module: list[ir.Function]) -> None:
     place."""
     for fn in module[1:]:
         if not fn.library:
-            fn.attrs["inline"] = True
+            fn.flags = fn.flags._replace(inline=True)
             for block in fn.blocks:
                 for inst in block.insts:
                     if inst.op.effects & (ir.RAISES | ir.WRITES | ir.READS) and "origin" not in inst.attrs:

@@ -47,7 +47,7 @@ def _write_out(fn: Function, state: dict[Function, bool]) -> None:
 
 
 def _wanted(callee: Function) -> bool:
-    return callee.library and "outlined" not in callee.attrs or bool(callee.attrs.get("inline"))
+    return callee.library and not callee.flags.noinline or callee.flags.inline
 
 
 def _is_leaf(fn: Function) -> bool:
@@ -85,13 +85,13 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
         else:
             stack.pop()
             _inline_into(fn, state)
-            if (fn.library and "tidy" not in fn.attrs
+            if (fn.library and not fn.flags.simplified
                 and not any(e.block is fn.entry for b in fn.blocks for e in b.edges())):
                 messages.run(fn)
                 simplify.run(fn)  # once in a process: what is copied from here on is small
-                fn.attrs["tidy"] = True
-            elif fn is not root and not fn.library and "inline" not in fn.attrs and _is_leaf(fn):
-                fn.attrs["inline"] = "leaf"
+                fn.flags = fn.flags._replace(simplified=True)
+            elif fn is not root and not fn.library and not fn.flags.inline and _is_leaf(fn):
+                fn.flags = fn.flags._replace(inline=True, frameless=True)
             state[fn] = True
 
 
@@ -172,7 +172,7 @@ def _same_code(fn: Function, other: Function) -> bool:
 def _splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:
     """Append the callee's body at the end of `here`; returns the instruction list that continues after the call."""
     callee: Function = call.attrs["callee"]
-    loc = call.loc if callee.library or callee.attrs.get("inline") == "leaf" else None
+    loc = call.loc if callee.library or callee.flags.frameless else None
     unwind = call.unwind
     body = callee.blocks
     values = dict(zip(callee.params, call.args, strict=True))
@@ -234,6 +234,6 @@ def _reachable(entry: Function, state: dict[Function, bool]) -> list[Function]:
 
 def _copy(fn: Function) -> Function:
     new = Function(fn.name, fn.qualname, fn.filename, fn.firstlineno, fn.library)
-    new.result, new.attrs = fn.result, dict(fn.attrs)
+    new.result, new.flags = fn.result, fn.flags
     new.blocks = list(clone_blocks(reverse_postorder(fn), {}).values())
     return new

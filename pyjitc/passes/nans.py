@@ -68,7 +68,7 @@ def _tree(node, wrapped, memo):
 def _wrapped(kernel: Function) -> Function:
     """A kernel that tests what the kernel makes."""
     fn = Function(f"{kernel.name}.checked", kernel.qualname, kernel.filename, kernel.firstlineno, True)
-    fn.result, fn.attrs = kernel.result, {k: v for k, v in kernel.attrs.items() if k != "tidy"}
+    fn.result, fn.flags = kernel.result, kernel.flags._replace(simplified=False)
     entry = Block("entry", [Value(p.type, p.name) for p in kernel.params])
     result = Value(kernel.result)
     first = entry.params[0].type

@@ -11,7 +11,7 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE
 from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
-from ..ops.nest import BROADCAST, GATHER, NEST
+from ..ops.nest import BROADCAST, NEST
 from ..types.kinds import Array, Bool, Int, NpComplex
 
 __all__ = ["Builder", "Operand", "span_of", "start_of", "stride_key", "distinct", "retyped", "stepping", "is_settled",
@@ -259,4 +259,4 @@ def definitions(fn: Function) -> dict:
 
 def gathers(inst: Inst) -> bool:
     """A call that copies out what a mask selects: of an array and a mask."""
-    return inst.op is INVOKE and inst.attrs["callee"].attrs.get("outlined") == GATHER
+    return inst.op is INVOKE and inst.attrs["callee"].flags.selects_by_mask

@@ -54,7 +54,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         fn.blocks = reverse_postorder(fn)
         nest = LoopNest(fn)
         if not nest.loops and not nest.irreducible:
-            fn.attrs["plain"] = True
+            fn.flags = fn.flags._replace(skips_loop_passes=True)
             return
         defs = Definitions(fn)
         edges = in_edges(fn.blocks)
@@ -66,7 +66,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end -> its length
     short: set[ir.Block] = set()  # headers of loops that are known to be
     polled: set[ir.Block] = set()  # headers that are entered through a poll
-    in_order = fn.attrs.get("outlined") in ("unvectorised", "unhurried")  # see lib/build.py
+    in_order = fn.flags.novectorize or fn.flags.optnone
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # inside `try`: the front end has put one where handlers see it
@@ -110,7 +110,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         if not loop.inner:
             _independent(loop, loop.header in short, in_order)
     if paused == len(nest.loops) and not nest.irreducible:
-        fn.attrs["plain"] = True
+        fn.flags = fn.flags._replace(skips_loop_passes=True)
     fn.blocks = reverse_postorder(fn)
     if tiny:
         loops = [loop for loop in LoopNest(fn).loops if loop.header in tiny and len(loop.latches) == 1]

@@ -291,7 +291,8 @@ def _version(fn, loop, plan, defs, number, found):
         guard.insts.append(ir.Inst(control.CONST, (), {"value": True}, yes, loc))
     names = {x: n for n, x in enumerate(plan.apart)}
     if names:
-        group = fn.attrs["apart"] = fn.attrs.get("apart", 0) + 1
+        group = fn.flags.alias_groups + 1
+        fn.flags = fn.flags._replace(alias_groups=group)
     for block in copies.values():
         kept = []
         for inst in block.insts:

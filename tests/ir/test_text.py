@@ -4,6 +4,7 @@ import pytest
 from tests.ir.functions import FUNCTIONS, applied, caught, outer
 from tests.ir.stages import generic, optimised, typed
 
+from pyjitc.ir.flags import FunctionFlags
 from pyjitc.ir.graph import dot
 from pyjitc.ir.parse import parse, parse_module
 from pyjitc.ir.show import attribute, references, show, show_module
@@ -43,6 +44,15 @@ def test_text_shows_types_edges_and_lines():
     line = caught.__code__.co_firstlineno + 2
     assert f" {{axis: 0}} : int ! handler()  @{line}:" in text
     assert " {classes: (<IndexError>,)} : bool" in text
+
+
+def test_flags_of_functions_are_read_back():
+    text = "library fn f(x: int) {noinline, alias_groups: 2, llvm_inline: 'never'} -> int:\n" \
+           "  entry(x: int):\n    return x\n"
+    fn = parse(text, OPS)
+    assert fn.flags == FunctionFlags(noinline=True, alias_groups=2, llvm_inline="never") and show(fn) == text
+    with pytest.raises(SyntaxError, match="functions have no flag 'inlined'"):
+        parse(text.replace("noinline", "inlined"), OPS)
 
 
 def test_callees_are_named():

@@ -22,6 +22,9 @@ def shell(t):
     return k.float32 if t is k.float16 else t
 
 
+_NATURAL: dict[Function, object] = {}  # the type of the operation's result, where the function returns another
+
+
 def function(name, op, types, attrs):
     """(x...) -> op(x...), as a typed function."""
     block = Block("entry", [Value(shell(t)) for t in types])
@@ -34,7 +37,7 @@ def function(name, op, types, attrs):
     block.insts.append(Inst(control.RETURN, [outer]))
     fn = Function(name, library=True)
     fn.blocks, fn.result = [block], outer.type
-    fn.attrs["natural"] = result.type
+    _NATURAL[fn] = result.type
     return fn
 
 
@@ -70,7 +73,7 @@ def _callable(image, symbol, fn):
         status = native(ctypes.addressof(slots), *flat)  # raises where the error indicator is set
         assert status == 0
         got = [_C[c].from_buffer(slots, 8 * i).value for i, c in enumerate(outputs)]
-        return whole(fn.attrs["natural"], got)
+        return whole(_NATURAL[fn], got)
 
     call.image = image
     return call

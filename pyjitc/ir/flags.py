@@ -1,0 +1,65 @@
+"""What the stages of the compiler tell each other about a function: one field for each fact.
+
+The printer writes the fields that differ from their defaults behind a function's parameters, as in `fn f(x: int)
+{noinline, optnone} -> int:`, and the parser reads them.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["FunctionFlags"]
+
+
+class FunctionFlags(NamedTuple):
+    """Flags of an ir.Function, which a stage replaces with `fn.flags._replace(...)`. The first four come from the
+    decorators of lib/build.py, by way of infer/emit.py."""
+
+    noinline: bool = False
+    """Calls of this library function stay calls. Read by passes/inline.py, and by codegen for LLVM's `noinline`."""
+
+    novectorize: bool = False
+    """LLVM is not to vectorise loops of this function. passes/polling.py leaves each as one loop; codegen/module.py
+    gives the function to the short pipeline of LLVM's passes that does without those over loops."""
+
+    optnone: bool = False
+    """LLVM does not optimise this function at all: it runs rarely, or what it calls takes all the time. Read by
+    passes/polling.py and codegen/function.py."""
+
+    selects_by_mask: bool = False
+    """The function is `masked(a, mask)`: it copies out the elements that a mask selects. passes/fusion.py makes a nest
+    read `a` under the mask instead (see operands.gathers)."""
+
+    inline: bool = False
+    """passes/inline.py puts the function in place of its calls though it is none of the library's. Set there for a
+    leaf, and by passes/grid.py for the functions that a kernel calls."""
+
+    frameless: bool = False
+    """No traceback can show a frame of the function, since nothing in it fails: where it is inlined, its instructions
+    take the position of the call. Set and read by passes/inline.py."""
+
+    simplified: bool = False
+    """The library function was simplified in this process, so passes/inline.py does not do it once more."""
+
+    skips_loop_passes: bool = False
+    """LLVM's passes over loops would find nothing to do in the function. Set by passes/polling.py; codegen/module.py
+    takes the short pipeline where that is so of all functions of a module."""
+
+    alias_groups: int = 0
+    """How many groups of arrays that share no memory there are (see array_load): passes/versioning.py and
+    passes/ahead.py number theirs with it."""
+
+    recursive: bool = False
+    """The function may call itself, directly or through others. Set by codegen/compile.py; read by codegen/function.py
+    and codegen/inlining.py."""
+
+    llvm_inline: str = ""
+    """"always" or "never": whether LLVM inlines the function; "" where that is for LLVM to decide. Set by
+    codegen/inlining.py; read by codegen/function.py and codegen/nvptx.py."""
+
+    def __str__(self) -> str:
+        """The fields that differ from their defaults, as the printer writes them."""
+        found = []
+        for name, value in zip(self._fields, self):
+            if value != self._field_defaults[name]:
+                found.append(name if value is True else f"{name}: {value!r}")
+        return ", ".join(found)
