@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-ROOMS = ("base", "types", "runtime", "ir", "ops", "front", "infer", "passes", "lib", "codegen", "api")
+ROOMS = ("base", "types", "runtime", "ir", "ops", "front", "infer", "passes", "lib", "codegen", "pipeline", "api")
 PUBLIC = ("cuda",)  # packages beside the rooms, for users: they import any room, and no room imports them
 PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "pyjitc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -47,3 +47,24 @@ def test_imports_point_down(path):
         if node.level == depth:  # from the top of the package
             for name in [node.module.split(".")[0]] if node.module else names:
                 assert name in allowed, f"{where}: {room_of(path)} imports from {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_private_names_stay_in_their_room(path):
+    tree, depth, modules = ast.parse(path.read_text()), len(path.relative_to(PACKAGE).parts), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level == depth:  # from another room
+            private = [alias.name for alias in node.names if alias.name.startswith("_")]
+            assert not private, f"{path.name}:{node.lineno}: imports {', '.join(private)} of {node.module}"
+            modules.update(alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_lazy(node.value):
+            modules.update(name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name))
+    for node in ast.walk(tree):
+        if (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules
+                and node.value.id[:1].islower() | node.value.id.startswith("_")):
+            private = node.attr.startswith("_") and not node.attr.endswith("__")
+            assert not private, f"{path.name}:{node.lineno}: uses {ast.unparse(node)}"
+
+
+def _is_lazy(call):
+    return isinstance(call.func, ast.Name) and call.func.id == "lazy"

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
-from . import portable
+from ..pipeline import portable
 from .dispatch import Binder
 from .pickled import Pickled
 

@@ -27,8 +27,8 @@ from ..types import text
 
 __all__ = ["main"]
 
-_compiler = lazy("pyjitc.api.compiler")
-_cache = lazy("pyjitc.api.cache")
+_stages = lazy("pyjitc.pipeline.stages")
+_cache = lazy("pyjitc.pipeline.cache")
 _contrast = lazy("pyjitc.api.contrast")
 _numpy = lazy("numpy")
 _blas = lazy("pyjitc.runtime.blas")
@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options) -> int:
     script = _existing(options.script)
     for item in options.dump.split(",") if options.dump else ():
-        stage, stages = item.strip().partition(":")[0], _compiler.dumped_stages()
+        stage, stages = item.strip().partition(":")[0], _stages.dumped_stages()
         if stage not in stages:
             raise _Wrong(f"there is no stage {stage!r} to dump{_near(stage, stages)}; stages are {', '.join(stages)}")
     asked = {"PYJITC_TIME": options.time, "PYJITC_DUMP": options.dump, "PYJITC_PERF": options.perf,
@@ -140,7 +140,7 @@ def _inspect(options) -> int:
         given = f"{len(types)} {'is' if len(types) == 1 else 'are'} given" if types else "none is given"
         raise _Wrong(f"--types: {name} takes {len(parameters)} arguments ({', '.join(parameters)}), {given}")
     try:
-        print(_compiler.inspect(function, tuple(types or ()), Options(), options.stage))
+        print(_stages.inspect(function, tuple(types or ()), Options(), options.stage))
     except CompileError as error:
         print(error, file=sys.stderr)
         return 1

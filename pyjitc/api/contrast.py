@@ -15,7 +15,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ir.show import show
 from ..ops import control
-from . import compiler
+from ..pipeline import stages
 from .jit import njit
 from .tracing import Traced
 
@@ -51,7 +51,7 @@ def sides(function, args) -> list[Side]:
     traced, compiled = Traced(function, Options()), njit(function)
 
     return [_side("traced", traced, lambda: traced.record(*copy.deepcopy(args)).ir, args),
-            _side("njit", compiled, lambda: compiler.generic(function), args)]
+            _side("njit", compiled, lambda: stages.generic(function), args)]
 
 
 def _side(name, callee, program, args) -> Side:

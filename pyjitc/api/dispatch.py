@@ -23,18 +23,18 @@ from ..base.errors import shortened
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
+from ..pipeline import portable, specialisation
+from ..pipeline.specialisation import Native, alone
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
 from ..runtime.platform import ABIError, require_native
 from ..types.kinds import Singleton, Type
 from ..types.typeof import behind_name, typeof
-from . import portable, specialisation
 from .pickled import Pickled
 from .signature import Signature, convert, gives, signature_of
-from .specialisation import Native, alone
 
 __all__ = ["Dispatcher", "CompiledFunction", "Binder", "interpreted", "undecorated"]
 
-_compiler = lazy("pyjitc.api.compiler")
+_stages = lazy("pyjitc.pipeline.stages")
 _notebook = lazy("pyjitc.api.notebook")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 Declared = str | tuple | Signature  # how users write a signature; see signature_of
@@ -334,8 +334,8 @@ class CompiledFunction(Pickled, Callable_):
             exact = isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature)
             asked = Signature(signature) if exact else signature_of(signature)
             self._check_count(asked)
-            return _compiler.inspect(self.py_func, asked.args, self.options, stage)
-        return {types: _compiler.inspect(self.py_func, types, self.options, stage) for types in self.signatures}
+            return _stages.inspect(self.py_func, asked.args, self.options, stage)
+        return {types: _stages.inspect(self.py_func, types, self.options, stage) for types in self.signatures}
 
     def inspect_ir(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Typed IR as text, for a signature, or as a dict for all compiled so far."""

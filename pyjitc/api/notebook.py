@@ -1,36 +1,15 @@
-"""How compiled functions and control-flow graphs show themselves in a notebook: HTML and SVG without scripts."""
+"""How compiled functions show themselves in a notebook: HTML without scripts."""
 from __future__ import annotations
 
 import os
 from html import escape
-from typing import Callable
 
 from ..base.options import Options
 
-__all__ = ["Graph", "html"]
+__all__ = ["html"]
 
 _CELL = "text-align:left;padding:2px 10px"
 _ORIGINS = {"compiled": "compiled", "memory": "found in memory", "disk": "read from the disk cache"}
-
-
-class Graph(str):
-    """A control-flow graph: as text in DOT, the language of Graphviz; in a notebook a picture."""
-
-    __slots__ = ("_draw",)
-
-    def __new__(cls, text: str, draw: Callable[[], str]):
-        graph = super().__new__(cls, text)
-        graph._draw = draw
-        return graph
-
-    def _repr_svg_(self) -> str:
-        return self._draw()
-
-    def _repr_pretty_(self, printer, cycle) -> None:  # where pictures are not shown
-        printer.text(str(self))
-
-    def __reduce__(self):
-        return str, (str(self),)
 
 
 def html(function) -> str:

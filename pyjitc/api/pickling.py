@@ -20,8 +20,7 @@ import sys
 import weakref
 from types import CellType, CodeType, FunctionType, ModuleType
 
-from .compiled import ABSENT
-from .portable import lookup
+from ..pipeline.portable import ABSENT, lookup
 
 __all__ = ["reduce", "fill", "stand_ins", "revived", "Space"]
 

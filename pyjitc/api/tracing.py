@@ -23,11 +23,11 @@ import numpy as np
 
 from ..base.errors import Diagnostic, TracingError
 from ..base.options import Options
-from ..front.functions import prototype_of
+from ..front.functions import carrier
 from ..ir import core as ir
 from ..ir.show import show
 from ..ops import control, generic
-from . import portable
+from ..pipeline import portable
 from .dispatch import Binder, Dispatcher
 from .pickled import Pickled
 
@@ -463,31 +463,13 @@ class Program:
         names: list[str] = []
         for k, p in enumerate(recorder.params):  # a tuple's items are parameters too: `x0` of x may be there already
             names.append(f"{p.name}_{k}" if p.name in names else p.name)
-        carrier = _carrier(names, function)
-        self._prototype = prototype_of(carrier)  # interned while it lives
-        self._prototype.built = fn
-        self.compiled = Dispatcher(carrier, options)
+        self.compiled = Dispatcher(carrier(fn, names, function), options)
 
     def __str__(self):
         return show(self.ir).rstrip("\n")
 
     def __call__(self, *args):
         return self.compiled(*args, *self.constants)
-
-
-_count = itertools.count()
-
-
-def _carrier(names, function) -> FunctionType:
-    """A function with these parameters and a code of its own, whose IR is given instead of read from the bytecode."""
-    space: dict = {"__name__": function.__module__}
-    exec(f"def carrier({', '.join(names)}): return {next(_count)}, {function.__name__!r}", space)
-    made = space["carrier"]
-    code = function.__code__
-    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                          co_firstlineno=code.co_firstlineno)
-    made.__name__, made.__qualname__ = function.__name__, function.__qualname__
-    return made
 
 
 class Traced(Pickled):

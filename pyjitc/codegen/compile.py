@@ -10,8 +10,8 @@ from ..ops.control import INVOKE
 from ..types.kinds import Array, Type, is_refcounted
 from . import inlining, link, shared
 from .function import FunctionEmitter
+from .link import Target
 from .module import Module
-from .target import Target
 from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]

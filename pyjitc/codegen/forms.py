@@ -10,7 +10,7 @@ and in a cold block calls the function; a test and a jump that is not taken is a
     if abs(x) > limit:                            # hardly ever
         y = SIN(x, rare=True)
 
-Small tables. Where one fits a register (target.py), all elements of a vector are looked up by one instruction.
+Small tables. Where one fits a register (link.py), all elements of a vector are looked up by one instruction.
 
 What defines them is a part of a module's text of its own (apart.py), which LLVM gets when the module is optimised.
 """
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import struct
 
-from .target import Target
 
 __all__ = ["rare", "lookup", "declarations", "definitions", "PREFIX"]
 
@@ -66,13 +65,13 @@ def declarations(functions: dict[str, tuple[int, str]], tables: dict[tuple, int]
     return "\n".join(parts)
 
 
-def definitions(functions: dict[str, tuple[int, str]], tables: dict[tuple, int], target: Target) -> str:
-    """A text of its own."""
+def definitions(functions: dict[str, tuple[int, str]], tables: dict[tuple, int], permutes: bool) -> str:
+    """A text of its own. permutes: see `link.Target`."""
     parts: dict[str, None] = {'!1 = !{!"branch_weights", i32 1, i32 2000}': None}
     for symbol, (count, t) in functions.items():
         parts.update(dict.fromkeys(_rare(symbol, count, t)))
     for (t, index, values), number in tables.items():
-        parts.update(dict.fromkeys(_table(f"{LOOKUP}{number}", t, index, values, target)))
+        parts.update(dict.fromkeys(_table(f"{LOOKUP}{number}", t, index, values, permutes)))
     return "\n".join(parts)
 
 
@@ -199,7 +198,7 @@ def _single(x, scalar):
 _PERMUTE = {"double": ("llvm.x86.avx512.permvar.df.512", "i64"), "float": ("llvm.x86.avx512.permvar.sf.512", "i32")}
 
 
-def _table(name, t, index, values, target):
+def _table(name, t, index, values, permutes):
     count = len(values)
     data = ", ".join(f"{t} {v if type(v) is int else _hex(v)}" for v in values)
     yield f"@{name}.data = private unnamed_addr constant [{count} x {t}] [{data}], align {_REGISTER}"
@@ -210,7 +209,7 @@ def _table(name, t, index, values, target):
   ret {t} %y
 }}"""
     fits = t in _PERMUTE and count * {"double": 8, "float": 4}[t] == _REGISTER and _PERMUTE[t][1] == index
-    permute = fits and target.permutes
+    permute = fits and permutes
     if permute:
         yield f"declare <{count} x {t}> @{_PERMUTE[t][0]}(<{count} x {t}>, <{count} x {index}>)"
     for n in _WIDTHS:

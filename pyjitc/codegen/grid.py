@@ -19,10 +19,10 @@ from . import inlining, link, threads, watch
 from .emitter import Emitter, components, memory_type
 from .function import FunctionEmitter
 from .gridkernel import CONTROL, ENTRY, MAX_VALUES, WORDS, GridKernel
+from .link import Target
 from .module import Module
 from .nvptx import HELPERS, _rebuild, parameters
 from .sites import Site
-from .target import Target
 from .threads import GROUP, MAX_THREADS
 
 __all__ = ["GridModule", "compile_grid"]

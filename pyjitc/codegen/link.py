@@ -4,18 +4,32 @@ The optimiser and the code generator are not thread-safe, and each compile takes
 """
 from __future__ import annotations
 
+from collections import namedtuple
+
 from ..base.forks import LLVM
 from ..base.options import environment
 from ..base.room import COMPILING, with_room
 from . import llvm
 from .apart import PLAIN, parted
-from .target import Target
 
-__all__ = ["host_target", "to_object", "to_text", "to_assembly"]
+__all__ = ["Target", "host_target", "to_object", "to_text", "to_assembly"]
 
 # What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done:
 # it makes the same loops, and takes a third more time (docs/performance.md).
 LEVEL = 1
+
+
+class Target(namedtuple("Target", "triple cpu features layout")):
+    """What code is made for, as LLVM's own texts: a plain value, part of cache keys."""
+
+    __slots__ = ()
+
+    @property
+    def permutes(self) -> bool:
+        """Whether one instruction looks up a vector of numbers in a table that fills a register of 64 bytes."""
+        return "+avx512f" in self.features.split(",")
+
+
 _machines: dict[tuple[Target, int], llvm.Machine] = {}  # by target and level of its code generator
 _host: list[Target] = []
 

@@ -159,5 +159,5 @@ class Module:
             return text + apart.PLAIN
         if self.apart:
             text = apart.joined(text, self.apart)
-        return (apart.with_forms(text, forms.definitions(self.rare, self.tables, target)) if self.rare or self.tables
-                else text)
+        return (apart.with_forms(text, forms.definitions(self.rare, self.tables, target.permutes))
+                if self.rare or self.tables else text)

@@ -27,10 +27,10 @@ from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
 from . import inlining, link, ptxtext
 from .emitter import components
 from .function import FunctionEmitter
+from .link import Target
 from .module import Module
 from .nvptx_ops import LOWERINGS, coordinate, grid_barrier_text
 from .sites import Site
-from .target import Target
 
 __all__ = ["ARCHITECTURES", "ERROR_BYTES", "HELPERS", "Kernel", "Site", "compile_kernel", "device_target",
            "in_libdevice", "is_approximated", "kernel_text", "parameters"]

@@ -3,7 +3,7 @@ takes them."""
 from __future__ import annotations
 
 from ..ops import gpu as g
-from ..ops.memory import _address as element_address
+from ..ops.memory import element_address
 from ..ops.memory import item_bytes
 from ..types.kinds import Array, Int, NpBool, NpComplex, NpInt
 from .atomics import count_atomic

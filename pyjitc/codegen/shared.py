@@ -15,7 +15,7 @@ from importlib._bootstrap_external import cache_from_source
 from ..base.forks import LLVM
 from . import link, llvm
 from .helpers import NEEDS, TEXT, declare, is_often_called, text
-from .target import Target
+from .link import Target
 
 __all__ = ["declaration", "is_shared", "objects_for"]
 

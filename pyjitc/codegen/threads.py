@@ -368,10 +368,10 @@ def _atomic(e, inst, array, *rest):
     *indices, value = rest
     t = inst.args[0].type
     how = inst.attrs["how"]
-    pointer = memory._address(e, t, array, [x[0] for x in indices])
+    pointer = memory.element_address(e, t, array, [x[0] for x in indices])
     results = []
     for part, (c, v) in enumerate(zip(components(t.dtype), value)):
-        where, _ = memory._access(e, t, pointer, part)
+        where, _ = memory.component_address(e, t, pointer, part)
         if c == "i1":
             byte = e.assign(f"zext i1 {v} to i8")
             old = e.assign(f"atomicrmw {_RMW[how]} ptr {where}, i8 {byte} monotonic")
@@ -394,7 +394,7 @@ def _cas(e, inst, array, *rest):
     *indices, expected, value = rest
     t = inst.args[0].type
     (c,) = components(t.dtype)
-    pointer = memory._address(e, t, array, [x[0] for x in indices])
+    pointer = memory.element_address(e, t, array, [x[0] for x in indices])
     wide = _BITS.get(c, "i8" if c == "i1" else c)
     cast = "zext" if c == "i1" else "bitcast"
     x, y = (v if wide == c else e.assign(f"{cast} {c} {v} to {wide}") for v in (expected[0], value[0]))

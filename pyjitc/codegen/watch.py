@@ -73,7 +73,7 @@ def touch(e, inst, thread, array, *rest):
     """Look the access up in the record, and enter it."""
     e.module.extra[_TEXT] = None
     t = inst.args[1].type
-    pointer = memory._address(e, t, array, [x[0] for x in rest[:t.ndim]])
+    pointer = memory.element_address(e, t, array, [x[0] for x in rest[:t.ndim]])
     what = inst.attrs["what"]
     for value in rest[t.ndim:]:
         what = e.assign(f"select i1 {_is_there(e, t, pointer, value)}, i64 3, i64 {what}")
@@ -107,7 +107,7 @@ def _is_there(e, t, pointer: str, value) -> str:
     """Whether the element at `pointer` of an array of type `t` has the bits of `value`."""
     found = "true"
     for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
-        where, align = memory._access(e, t, pointer, part)
+        where, align = memory.component_address(e, t, pointer, part)
         bits = {"i1": "i8", "half": "i16", "float": "i32", "double": "i64"}.get(ty, ty)
         if bits != ty:
             v = e.assign(f"{'zext' if ty == 'i1' else 'bitcast'} {ty} {v} to {bits}")

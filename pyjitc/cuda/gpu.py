@@ -14,11 +14,11 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from ..api import portable
-from ..api.compiled import ABSENT
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options
+from ..pipeline import portable
+from ..pipeline.portable import ABSENT
 from ..runtime import loader
 from ..types import kinds
 from ..types.kinds import Array, Float, Int, NoneType, NpFloat, NpInt, Range, Slice, Tuple, Type

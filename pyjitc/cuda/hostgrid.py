@@ -16,22 +16,21 @@ from types import FunctionType
 
 import numpy as np
 
-from ..api import cache, portable
-from ..api.compiled import Guard
-from ..api.specialisation import profiled
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.room import with_room
-from ..base.trace import timed
 from ..codegen.gridkernel import CONTEXT_WORDS, CONTROL, ENTRY, RECORD, STOP, WORDS, GridKernel
 from ..codegen.sites import Site
-from ..runtime.loader import LoadError, load
+from ..pipeline import cache
+from ..pipeline.portable import Guard
+from ..pipeline.specialisation import profiled
+from ..runtime.loader import load
 from ..types.kinds import Array, Int, Range, Singleton, Slice, Tuple, is_complex
 from .failure import failure
 
 __all__ = ["GridCode", "compile_kernel"]
 
-blockcode = lazy(f"{__package__}.blockcode")
+blockcode = lazy("pyjitc.cuda.blockcode")
 
 _FIRST = 1 << 12  # threads of a grid that run at first
 _WIDEST = 1 << 16  # threads of a run of blocks
@@ -223,46 +222,17 @@ def _word(value) -> tuple:
 def compile_kernel(function, types, options: Options, bounds, device) -> GridCode:
     """Code of the kernel `function` for arguments of `types`, from disk where it is there. Raises CompileError,
     located."""
-    name = None
-    if options.cache:
-        with timed("cache"):
-            name = cache.key_of(function, types, options, ("grid",))
-            for variant in cache.read(name) if name is not None else ():
-                found = _revived(variant, (function,), options)
-                if found is not None:
-                    return found
-    kernel, guards = blockcode.compile_block(function, types, options)
-    if name is not None:
-        with timed("cache"):
-            _keep(name, kernel, guards, (function,))
-    return GridCode(kernel, guards, options.debug, function)
+    def make() -> GridCode:
+        kernel, guards = blockcode.compile_block(function, types, options)
+        return GridCode(kernel, guards, options.debug, function)
 
-
-def _keep(name: str, kernel: GridKernel, guards, roots) -> None:
-    paths = portable.Paths(roots, guards)
-    try:
-        kept = tuple((paths.of(g.container), g.key, portable.fingerprint(g.value), portable.contents(g.value))
-                     for g in guards)
-    except (LookupError, TypeError, ValueError):
-        return
-    if portable.portable(kept):
-        parts = kernel._replace(sites=tuple(map(tuple, kernel.sites)), text="")
-        cache.write(name, (tuple(parts), "", "", "", (), kept))
-
-
-def _revived(variant, roots, options: Options) -> GridCode | None:
-    """What was kept, where it holds for this function."""
-    try:
-        parts, _, _, _, _, kept = variant
-        guards = []
-        for path, key, *expected in kept:
-            container = portable.follow(path, roots)
-            value = portable.lookup(container, key)
-            if [portable.fingerprint(value), portable.contents(value)] != expected:
-                return None
-            guards.append(Guard(container, key, value))
+    def restore(parts, guards) -> GridCode:
         kernel = GridKernel(*parts)
         kernel = kernel._replace(sites=tuple(Site(*s) for s in kernel.sites))
-        return GridCode(kernel, tuple(guards), options.debug, roots[0])
-    except (LookupError, AttributeError, TypeError, ValueError, LoadError):
-        return None
+        return GridCode(kernel, guards, options.debug, function)
+
+    return cache.kept(function, types, options, ("grid",), make, _flattened, restore)
+
+
+def _flattened(code: GridCode) -> tuple:
+    return tuple(code.kernel._replace(sites=tuple(map(tuple, code.kernel.sites))))

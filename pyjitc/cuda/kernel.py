@@ -18,15 +18,15 @@ from typing import Any, Callable, TextIO
 
 import numpy as np
 
-from ..api import portable
 from ..api.dispatch import Binder, CompiledFunction
 from ..api.pickled import Pickled
 from ..api.signature import Signature, TypeName, convert, signature_of
-from ..api.specialisation import alone
 from ..base.errors import suggest
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
+from ..pipeline import portable
+from ..pipeline.specialisation import alone
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import Array, DType, Ellipsis_, NoneType, Range, Singleton, Slice, Tuple, is_scalar
 from ..types.typeof import typeof
@@ -35,9 +35,9 @@ from .devices import current_device, stream_handle
 
 __all__ = ["jit", "Kernel", "DeviceFunction", "Bounds"]
 
-gpu = lazy(f"{__package__}.gpu")
-_compiler = lazy("pyjitc.api.compiler")
-_backends = {True: gpu, False: lazy(f"{__package__}.hostgrid")}
+gpu = lazy("pyjitc.cuda.gpu")
+_stages = lazy("pyjitc.pipeline.stages")
+_backends = {True: gpu, False: lazy("pyjitc.cuda.hostgrid")}
 _MAX_SHARED = 48 << 10
 _MAX_LAUNCHES = 64  # configurations of a kernel that are remembered
 _VALUES = (int, float, complex, str, bytes, np.generic)
@@ -280,7 +280,7 @@ class Kernel(Pickled, Callable_):
         """Control-flow graph in DOT, for a signature, or of all that were launched; a notebook shows a picture."""
         if signature is None:
             return {types: self.inspect_cfg(Signature(types)) for types in self.signatures}
-        return alone(_compiler.inspect, self.py_func, self._types_of(signature), self.options, "cfg")
+        return alone(_stages.inspect, self.py_func, self._types_of(signature), self.options, "cfg")
 
     def inspect_llvm(self, signature: str | tuple | Signature | None = None,
                      arch: str | None = None) -> str | dict[tuple, str]:

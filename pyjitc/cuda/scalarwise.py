@@ -12,13 +12,14 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ..api import portable
 from ..api.dispatch import Binder
 from ..api.pickled import Pickled
 from ..api.signature import signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
+from ..base.options import Options
 from ..lib.cuda.names import blockDim, blockIdx, grid, gridsize, shared, syncthreads, threadIdx
+from ..pipeline import portable
 from ..types import kinds
 from ..types.lattice import dtype_of
 from ..types.typeof import element_type, typeof
@@ -27,7 +28,7 @@ from .kernel import jit
 
 __all__ = ["Elementwise", "Reduce", "elementwise", "reduce", "vectorize"]
 
-_compiler = lazy("pyjitc.api.compiler")
+_stages = lazy("pyjitc.pipeline.stages")
 _THREADS = 256
 _ARRAYS = (np.ndarray, DeviceArray)
 _NUMPY = {kinds.Int: kinds.int64, kinds.Float: kinds.float64, kinds.Bool: kinds.bool_, kinds.Complex: kinds.complex128}
@@ -157,8 +158,7 @@ class Elementwise(Pickled):
         """The NumPy type of the result."""
         found = self._results.get(types)
         if found is None:
-            _, spec, _ = _compiler._typed(self.py_func, types, _compiler.Options())
-            t = spec.result[0] if spec.result else None
+            t = _stages.infer(self.py_func, types, Options()).result
             wide = t.wide if isinstance(t, kinds.Dual) else t
             found = _NUMPY.get(wide, wide)
             if not kinds.is_numpy_scalar(found):

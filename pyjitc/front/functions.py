@@ -1,10 +1,11 @@
 """Functions as the compiler sees them: code, where its globals live, and whether it belongs to the library."""
 from __future__ import annotations
 
+import itertools
 import weakref
 from types import CodeType, FunctionType
 
-__all__ = ["Prototype", "prototype_of", "nested"]
+__all__ = ["Prototype", "prototype_of", "nested", "carrier"]
 
 
 class Prototype:
@@ -39,6 +40,23 @@ def _intern(code: CodeType, space: dict, qualname: str) -> Prototype:
 
 def prototype_of(function: FunctionType) -> Prototype:
     return _intern(function.__code__, function.__globals__, function.__qualname__)
+
+
+_count = itertools.count()
+
+
+def carrier(fn, names, like: FunctionType) -> FunctionType:
+    """A Python function of parameters `names` whose generic IR is `fn`, instead of what its bytecode says: the way in
+    for front ends that make IR by themselves. It has the name and the place of the function `like`."""
+    space: dict = {"__name__": like.__module__}
+    exec(f"def carrier({', '.join(names)}): return {next(_count)}, {like.__name__!r}", space)
+    made, code = space["carrier"], like.__code__
+    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
+                                          co_firstlineno=code.co_firstlineno)
+    made.__name__, made.__qualname__ = like.__name__, like.__qualname__
+    made.__pyjitc_prototype__ = prototype_of(made)  # which is interned while it lives
+    made.__pyjitc_prototype__.built = fn
+    return made
 
 
 def nested(outer: Prototype, code: CodeType, qualname: str) -> Prototype:

@@ -1,10 +1,32 @@
 """The control-flow graph of a function as a drawing: DOT, the language of Graphviz. Exceptional edges are dashed."""
 from __future__ import annotations
 
+from typing import Callable
+
 from .core import Function
 from .show import show
 
-__all__ = ["dot"]
+__all__ = ["Graph", "dot"]
+
+
+class Graph(str):
+    """A control-flow graph: as text in DOT, the language of Graphviz; in a notebook a picture."""
+
+    __slots__ = ("_draw",)
+
+    def __new__(cls, text: str, draw: Callable[[], str]):
+        graph = super().__new__(cls, text)
+        graph._draw = draw
+        return graph
+
+    def _repr_svg_(self) -> str:
+        return self._draw()
+
+    def _repr_pretty_(self, printer, cycle) -> None:  # where pictures are not shown
+        printer.text(str(self))
+
+    def __reduce__(self):
+        return str, (str(self),)
 
 
 def dot(fn: Function) -> str:

@@ -60,7 +60,7 @@ def _check_index_lower(e, inst, i, n):
     return [e.phi("i64", [(i, here), (wrapped, there)])]
 
 
-def _address(e, t: Array, a, indices):
+def element_address(e, t: Array, a, indices):
     """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for
     others."""
     data, shape, strides = a[0], a[2:2 + t.ndim], a[2 + t.ndim:]
@@ -92,7 +92,7 @@ def _parts(t):
     return 2 if type(t).__name__ == "NpComplex" else 1
 
 
-def _access(e, t: Array, pointer, part):
+def component_address(e, t: Array, pointer, part):
     if _parts(t.dtype) == 2 and part:
         pointer = e.assign(f"getelementptr inbounds {e.components(t.dtype)[0]}, ptr {pointer}, i64 1")
     align = item_bytes(t.dtype) // _parts(t.dtype) if t.aligned else 1
@@ -107,11 +107,11 @@ def _notes(e, inst) -> str:
 
 def _load_lower(e, inst, a, *indices):
     t = inst.args[0].type
-    pointer = _address(e, t, a, [x[0] for x in indices])
+    pointer = element_address(e, t, a, [x[0] for x in indices])
     notes = _notes(e, inst)
     result = []
     for part, ty in enumerate(e.components(t.dtype)):
-        where, align = _access(e, t, pointer, part)
+        where, align = component_address(e, t, pointer, part)
         if ty == "i1":
             byte = e.assign(f"load i8, ptr {where}, align 1{notes}")
             result.append(e.assign(f"icmp ne i8 {byte}, 0"))
@@ -123,9 +123,9 @@ def _load_lower(e, inst, a, *indices):
 def _store_lower(e, inst, a, *rest):
     t = inst.args[0].type
     *indices, value = rest
-    pointer, notes = _address(e, t, a, [x[0] for x in indices]), _notes(e, inst)
+    pointer, notes = element_address(e, t, a, [x[0] for x in indices]), _notes(e, inst)
     for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
-        where, align = _access(e, t, pointer, part)
+        where, align = component_address(e, t, pointer, part)
         if ty == "i1":
             v, ty = e.assign(f"zext i1 {v} to i8"), "i8"
         e.line(f"store {ty} {v}, ptr {where}, align {align}{notes}")
@@ -134,7 +134,7 @@ def _store_lower(e, inst, a, *rest):
 
 def _row_copy_lower(e, inst, a, b, *rest):
     *index, n = [x[0] for x in rest]
-    to, source = (_address(e, array.type, x, [*index, "0"]) for array, x in zip(inst.args, (a, b)))
+    to, source = (element_address(e, array.type, x, [*index, "0"]) for array, x in zip(inst.args, (a, b)))
     e.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 "
            f"{e.assign(f'mul i64 {n}, {item_bytes(inst.args[0].type.dtype)}')}, i1 false)")

@@ -37,12 +37,12 @@ from tests.cuda.kernels import CASES  # noqa: E402
 from tests.ir.functions import FUNCTIONS  # noqa: E402
 
 from pyjitc import njit  # noqa: E402
-from pyjitc.api import compiler  # noqa: E402
 from pyjitc.base.options import Options  # noqa: E402
 from pyjitc.codegen.compile import compile_module  # noqa: E402
 from pyjitc.codegen.grid import compile_grid  # noqa: E402
 from pyjitc.cuda import blockcode, ptx  # noqa: E402
 from pyjitc.ir.show import show_module  # noqa: E402
+from pyjitc.pipeline import stages as pipeline  # noqa: E402
 from pyjitc.types.typeof import typeof  # noqa: E402
 
 A, B, M = np.arange(8.0), np.arange(8.0)[::-1].copy(), np.arange(12.0).reshape(3, 4)
@@ -283,14 +283,15 @@ OWN = [
 def of_function(function, args):
     """Stages of a function: text or bytes by name."""
     types, options = tuple(map(typeof, args)), Options()
-    module, spec, guards = compiler._module(function, types, options)
-    made = compile_module(module, compiler._spec(function, spec, guards), None, options)
+    typed = pipeline.infer(function, types, options)
+    module = pipeline.optimise(typed.functions, options)
+    made = compile_module(module, pipeline.calling(function, typed), None, options)
     return {"ir": show_module(module), "llvm": made.text, "object": made.object}
 
 
 def of_grid(kernel, args):
     types = tuple(map(typeof, args))
-    module, plan, _ = blockcode._module(kernel.py_func, types, kernel.options)
+    module, plan, _ = blockcode.optimised(kernel.py_func, types, kernel.options)
     text = show_module(module)
     made = compile_grid(module, plan, kernel.options)
     return {"ir": text, "llvm": made.text, "object": made.object}

@@ -4,13 +4,13 @@ import weakref
 import pytest
 from tests.api.fake_compiler import FakeCompiler
 
-from pyjitc.api import specialisation
+from pyjitc.pipeline import specialisation
 
 
 @pytest.fixture
 def fake(monkeypatch):
     compiler = FakeCompiler()
-    monkeypatch.setattr(specialisation, "compiler", compiler)
-    monkeypatch.setattr("pyjitc.api.dispatch._compiler", compiler)
+    monkeypatch.setattr(specialisation, "stages", compiler)
+    monkeypatch.setattr("pyjitc.api.dispatch._stages", compiler)
     monkeypatch.setattr(specialisation, "_table", weakref.WeakKeyDictionary())
     return compiler

@@ -1,11 +1,12 @@
 """A compiler for tests of the dispatcher: adds up its arguments and the globals and captured numbers of the function.
 
-It follows the protocol of `api.compiled.Compiled` with stubs written by hand, so these tests need neither front end
+It follows the protocol of `pipeline.stages.Compiled` with stubs written by hand, so these tests need neither front end
 nor inference. Every argument is an exact Python float or int; the result is a float.
 """
 import pytest
 
-from pyjitc.api.compiled import Compiled, Guard
+from pyjitc.pipeline.portable import Guard
+from pyjitc.pipeline.stages import Compiled
 from pyjitc.types.kinds import Array, Float, Int, Singleton, Str
 
 llvm = pytest.importorskip("llvmlite.binding")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from pyjitc.api import cache, portable, specialisation
+from pyjitc.pipeline import cache, portable, specialisation
 from pyjitc.base.options import Options
 from pyjitc.types.kinds import Array, Float, Int, Singleton, Tuple, float64
 
@@ -174,7 +174,7 @@ def test_fingerprints():
 
 
 def test_paths_lead_to_the_same_places_in_another_function():
-    from pyjitc.api.compiled import Guard
+    from pyjitc.pipeline.portable import Guard
 
     def make(k):
         def inner(x):
@@ -209,7 +209,7 @@ sys.path.insert(0, {tests!r})
 import numpy
 K = 2.0
 from pyjitc import njit
-from pyjitc.api import specialisation
+from pyjitc.pipeline import specialisation
 if sys.argv[1] == "compile":
     from fake_compiler import FakeCompiler
     specialisation.compiler = FakeCompiler()

@@ -22,8 +22,8 @@ import pytest
 import pyjitc
 from tests.api.fake_compiler import FakeCompiler
 from pyjitc import float64, int64, njit, trace
-from pyjitc.api import specialisation
-from pyjitc.api.compiled import Guard
+from pyjitc.pipeline import specialisation
+from pyjitc.pipeline.portable import Guard
 from pyjitc.base import forks
 from pyjitc.runtime.platform import ABIError
 from pyjitc.types.kinds import Array, Float, Int
@@ -529,7 +529,7 @@ def test_unexpected_layout_runs_in_the_interpreter(fake, monkeypatch):
 
 
 def test_import_is_light():
-    program = ("import sys, numpy; import pyjitc; print([m for m in ('llvmlite', 'bytecode', 'pyjitc.api.compiler', "
+    program = ("import sys, numpy; import pyjitc; print([m for m in ('llvmlite', 'bytecode', 'pyjitc.pipeline.stages', "
                "'pyjitc.infer') if m in sys.modules])")
     assert (subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout.strip()
             == "[]")

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from pyjitc import njit, trace
-from pyjitc.api.specialisation import statistics
+from pyjitc.pipeline.specialisation import statistics
 
 SCRIPT = pathlib.Path(__file__).with_name("travelling.py")
 OFFSET = 5

@@ -6,7 +6,6 @@ import pytest
 from tests.api.compile_many import OWN
 from tests.ir.functions import FUNCTIONS
 
-from pyjitc.api import compiler
 from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.codegen.compile import module_text
@@ -14,6 +13,7 @@ from pyjitc.codegen.function import FunctionEmitter
 from pyjitc.ir.core import ALLOCATES, HOST, RAISES, READS, TERMINATOR, WRITES
 from pyjitc.ops.control import INVOKE
 from pyjitc.ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
+from pyjitc.pipeline import stages
 from pyjitc.types.typeof import typeof
 
 _ACCESS = re.compile(r"(?:(store) [^\n]*?|= (load) [^\n]*?|\b(memcpy|memset)[^\n]*?)\bptr (%\w+|@[\w.]+)")
@@ -64,8 +64,9 @@ def seen(monkeypatch):
 def test_what_code_does_is_declared(seen):
     for function, args in [*((function, calls[0]) for function, calls in FUNCTIONS), *OWN]:
         types, options = tuple(map(typeof, args)), Options()
-        module, spec, guards = compiler._module(function, types, options)
-        module_text(module, compiler._spec(function, spec, guards), link.host_target(), options)
+        typed = stages.infer(function, types, options)
+        module_text(stages.optimise(typed.functions, options), stages.calling(function, typed), link.host_target(),
+                    options)
     allowed = {"raises": RAISES, "writes": WRITES | ALLOCATES, "reads": READS | WRITES | ALLOCATES | RAISES | HOST}
     assert len(seen) > 90 and sum("raises" in does for does in seen.values()) > 15
     assert "writes" in seen[ARRAY_STORE] and "reads" in seen[ARRAY_LOAD] and seen[CHECK_INDEX] == {"raises"}

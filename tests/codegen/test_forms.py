@@ -6,7 +6,7 @@ import pytest
 
 from pyjitc import njit
 from pyjitc.codegen import link
-from pyjitc.codegen.target import Target
+from pyjitc.codegen.link import Target
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e-310, 1e-40, -1e-40, 1e30, -1e30, 1e300, np.inf,
            -np.inf, np.nan, 200.0, -200.5]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyjitc import cuda, njit
-from pyjitc.api.specialisation import statistics
+from pyjitc.pipeline.specialisation import statistics
 from tests.oracle import agree
 
 from .rows import row, traced

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import pytest
 
-from pyjitc.api import compiler
 from pyjitc.base.errors import CompileError
 from pyjitc.base.options import Options
 from pyjitc.front import functions
@@ -19,6 +18,7 @@ from pyjitc.infer.specialise import specialise
 from pyjitc.ir.parse import parse, parse_module
 from pyjitc.ir.show import show_module
 from pyjitc.ir.verify import verify, verify_module
+from pyjitc.pipeline import stages
 from pyjitc.ops.table import GENERIC
 from pyjitc.types.text import parse as parse_type
 
@@ -50,13 +50,13 @@ def result(case):
     whole = functions.prototype_of(space["f"])
 
     def build(proto):
-        return generic if proto is whole else compiler._build(proto)
+        return generic if proto is whole else stages.build(proto)
 
     def prototype(function):
         return whole if function is space["f"] else functions.prototype_of(function)
 
     try:
-        found = specialise(space["f"], case.types, library=compiler._library, build=build, prototype=prototype,
+        found = specialise(space["f"], case.types, library=stages.LIBRARY, build=build, prototype=prototype,
                            nested=functions.nested, options=Options())[0]
     except CompileError as error:
         return f"{error.diagnostic.message}\n"

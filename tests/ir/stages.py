@@ -1,11 +1,9 @@
 """The IR of a function at the stages of a compile."""
 from typing import NamedTuple
 
-from pyjitc.api import compiler
 from pyjitc.base.options import Options
-from pyjitc.front import functions
 from pyjitc.infer.meaning import UNKNOWN
-from pyjitc.passes import pipeline
+from pyjitc.pipeline import stages
 from pyjitc.types.typeof import typeof
 
 
@@ -17,14 +15,14 @@ class Stage(NamedTuple):
 
 
 def generic(function):
-    return compiler._build(functions.prototype_of(function))
+    return stages.generic(function)
 
 
 def typed(function, args) -> Stage:
-    found, spec, _ = compiler._typed(function, tuple(map(typeof, args)), Options())
-    return Stage(found, tuple(known is UNKNOWN for _, known in spec.args))
+    found = stages.infer(function, tuple(map(typeof, args)), Options())
+    return Stage(found.functions, tuple(known is UNKNOWN for _, known in found.spec.args))
 
 
 def optimised(function, args) -> Stage:
     stage = typed(function, args)
-    return Stage(pipeline.run(stage.functions, Options()), stage.passed)
+    return Stage(stages.optimise(stage.functions, Options()), stage.passed)

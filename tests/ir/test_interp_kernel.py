@@ -2,11 +2,9 @@
 import pytest
 from tests.cuda.kernels import CASES
 
-from pyjitc.api import compiler
 from pyjitc.cuda import blockcode
-from pyjitc.front import functions
-from pyjitc.infer.specialise import specialise
 from pyjitc.ir import interp_kernel
+from pyjitc.pipeline import stages
 from pyjitc.types.kinds import Singleton
 from pyjitc.types.typeof import typeof
 
@@ -19,13 +17,12 @@ def three(size):
 
 def threads(kernel, args):
     types = tuple(map(typeof, args))
-    return specialise(kernel.py_func, types, library=blockcode._library, build=compiler._build,
-                      prototype=functions.prototype_of, nested=functions.nested,
-                      options=kernel.options)[0], interp_kernel.run_kernel
+    return (stages.infer(kernel.py_func, types, kernel.options, blockcode.LIBRARY).functions,
+            interp_kernel.run_kernel)
 
 
 def blocks(kernel, args):
-    return blockcode._module(kernel.py_func, tuple(map(typeof, args)), kernel.options)[0], interp_kernel.run_blocks
+    return blockcode.optimised(kernel.py_func, tuple(map(typeof, args)), kernel.options)[0], interp_kernel.run_blocks
 
 
 @pytest.mark.parametrize("form", [threads, blocks])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from pyjitc.api import compiler
+from pyjitc.pipeline import stages
 from pyjitc.base.options import Options
 from pyjitc.types.typeof import typeof
 from tests.oracle import agree, outcome, same
@@ -411,7 +411,7 @@ def halvings_from_anything(x):
 
 
 def polls(function, *args):
-    return compiler.inspect(function, tuple(map(typeof, args)), Options(), "opt").count("poll")
+    return stages.inspect(function, tuple(map(typeof, args)), Options(), "opt").count("poll")
 
 
 def test_loops_that_end_soon_ask_for_no_signals():

@@ -19,12 +19,12 @@ from ..base.trace import timed
 from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load, provide
 from . import portable
-from .compiled import ABSENT, Compiled
+from .portable import ABSENT
 
 __all__ = ["Entry", "Native", "alone", "find", "make", "link", "profiled", "statistics"]
 
-compiler = lazy("pyjitc.api.compiler")
-cache = lazy("pyjitc.api.cache")
+stages = lazy("pyjitc.pipeline.stages")
+cache = lazy("pyjitc.pipeline.cache")
 
 _ATTEMPTS = 8
 statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}  # of the process
@@ -202,7 +202,7 @@ def make(function, types, options: Options, args, own: dict[str, int]) -> Native
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
         with Uncollected():
-            compiled: Compiled = compiler.compile_signature(function, types, options)
+            compiled = stages.compile_signature(function, types, options)
         _count("compiled", own)
         paths = portable.Paths(roots, compiled.guards)
         entry = Entry(

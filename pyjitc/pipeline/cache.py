@@ -18,10 +18,12 @@ from importlib.machinery import PathFinder
 import numpy as np
 
 from ..base.options import Options, environment
+from ..base.trace import timed
+from ..runtime.loader import LoadError
 from ..runtime.platform import cpu_identity
 from . import portable
 
-__all__ = ["key_of", "read", "write", "folder", "Variant"]
+__all__ = ["key_of", "read", "write", "kept", "folder", "Variant"]
 
 _MAGIC = b"pyjitc1\n"
 _MAX_VARIANTS = 8
@@ -29,7 +31,7 @@ _MAX_FILES = 400  # in each of 256 folders
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError)
 
 # A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as
-# (symbol, path, key, fingerprint)).
+# (symbol, path, key, fingerprint)); of a kernel (its parts, guards of `portable.keep`).
 Variant = tuple
 _versions: list[str] = []
 
@@ -120,6 +122,30 @@ def write(key: str, variant: Variant) -> bool:
         return True
     except _IO_ERRORS:
         return False
+
+
+def kept(function, types, options: Options, target: tuple, make, flatten, restore):
+    """Code of a kernel: from disk where some is there that holds for `function`, otherwise what `make()` gives, which
+    is written. The code has `guards`. flatten(code): its parts as plain values; restore(parts, guards): the code."""
+    name = None
+    if options.cache:
+        with timed("cache"):
+            name = key_of(function, types, options, target)
+            for variant in read(name) if name is not None else ():
+                try:
+                    parts, expected = variant
+                    guards = portable.restore(expected, (function,))
+                    if guards is not None:
+                        return restore(parts, guards)
+                except (LookupError, AttributeError, TypeError, ValueError, LoadError):
+                    continue
+    made = make()
+    if name is not None:
+        with timed("cache"):
+            expected = portable.keep(made.guards, (function,))
+            if expected is not None:
+                write(name, (flatten(made), expected))
+    return made
 
 
 def _trim(directory: str) -> None:

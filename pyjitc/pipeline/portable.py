@@ -14,6 +14,7 @@ from __future__ import annotations
 import enum
 import sys
 import weakref
+from collections import namedtuple
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 
 import numpy as np
@@ -22,17 +23,36 @@ from ..base.lazy import lazy
 from ..runtime.dispatcher import Callable_
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
-from .compiled import ABSENT, Guard
 
 _OURS = f"{__package__.partition('.')[0]}.runtime."
 
-__all__ = ["fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow", "lookup",
-           "portable", "plain_function"]
+__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow",
+           "lookup", "portable", "plain_function", "keep", "restore"]
 
 _blake2 = lazy("_blake2")  # see cache.py
 LITERAL = "literal"
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
 _NAMED = (type, BuiltinFunctionType, np.ufunc, type(np.sum), type(np.ndarray.sum), type(str.join))
+
+
+class _Absent:
+    __slots__ = ()
+
+    def __repr__(self):
+        return "ABSENT"
+
+
+ABSENT = _Absent()  # the value of a name that is not defined, of a cell that is empty
+
+
+class Guard(namedtuple("Guard", "container key value symbol", defaults=(None,))):
+    """A value the code was compiled for: `container[key]` of a dict, the contents of a cell (key None), or an attribute
+    of a function.
+
+    symbol: name of an 8-byte data word of the object; the dispatcher stores there the address of the value that the
+    code expects (0 for ABSENT), and the stub compares. None: not compared natively."""
+
+    __slots__ = ()
 
 
 class Literal:
@@ -323,6 +343,31 @@ def _function(value) -> FunctionType:
     if function is None:
         raise LookupError(f"{value!r} is no function")
     return function
+
+
+# -- the guards of a kernel
+
+def keep(guards: tuple[Guard, ...], roots) -> tuple | None:
+    """The guards in a form for another process, with the digests of arrays; None where some have none."""
+    paths = Paths(roots, guards)
+    try:
+        kept = tuple((g.symbol, paths.of(g.container), g.key, fingerprint(g.value), contents(g.value)) for g in guards)
+    except (LookupError, TypeError, ValueError):
+        return None
+    return kept if portable(kept) else None
+
+
+def restore(kept: tuple, roots) -> tuple[Guard, ...] | None:
+    """The guards that `keep` kept, where they hold for these roots; LookupError, AttributeError, TypeError or
+    ValueError where there is nothing at a path."""
+    guards = []
+    for symbol, path, key, *expected in kept:
+        container = follow(path, roots)
+        value = lookup(container, key)
+        if [fingerprint(value), contents(value)] != expected:
+            return None
+        guards.append(Guard(container, key, value, symbol))
+    return tuple(guards)
 
 
 # -- objects that code refers to

@@ -1,0 +1,244 @@
+"""From a Python function and argument types to native code: the stages of the compiler, in order.
+
+    generic(function)                          what its bytecode says: IR without types
+    infer(function, types, options, library)   typed IR, how it is called, what it depends on
+    optimise(functions, options)               after the passes; `optimise_device` and `optimise_block` are for kernels
+    compile_signature(function, types, ...)    all of it, and the object code for this processor
+
+`njit`, kernels and the tracing front end use these, with what they need as arguments; `front.functions.carrier` is the
+way in for a front end that makes generic IR by itself. Loaded on the first compile only. What is kept are memo tables of
+things that never change (generic IR of a function, specialisations of library functions).
+"""
+from __future__ import annotations
+
+from collections import namedtuple
+from functools import partial
+
+from ..base.errors import CompileError, Diagnostic
+from ..base.lazy import lazy
+from ..base.options import Options, environment
+from ..base.trace import dump, timed
+from ..codegen import link
+from ..codegen.box import NotBoxable
+from ..codegen.compile import Spec as Wrapper
+from ..codegen.compile import compile_module, module_text, recursive
+from ..front import functions
+from ..front.build import build as build_function
+from ..infer.meaning import UNKNOWN, Again
+from ..infer.names import describe
+from ..infer.specialise import specialise
+from ..ir.core import Loc
+from ..lib.table import Library
+from ..ops import control
+from ..passes import pipeline
+from ..types.kinds import Function, Generator, Iterator, Method, Struct
+from .portable import ABSENT, Guard
+
+__all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signature", "generic", "infer", "inspect",
+           "optimise", "optimise_block", "optimise_device", "dumped_stages"]
+
+generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
+grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
+bytecode = lazy("bytecode")  # only inspection needs these
+drawing = lazy("pyjitc.ir.drawing")
+graph = lazy("pyjitc.ir.graph")
+show = lazy("pyjitc.ir.show")
+verify = lazy("pyjitc.ir.verify")  # and the tests this one
+
+LIBRARY = Library()
+
+
+class Typed(namedtuple("Typed", "functions spec guards")):
+    """What inference found. functions: typed IR, the entry first; spec: the entry's, with the types of its arguments and
+    of its result; guards: what the program may change that it depends on."""
+
+    __slots__ = ()
+
+    @property
+    def result(self):
+        """The type of the result; None where the function never returns."""
+        return self.spec.result[0] if self.spec.result else None
+
+
+class Compiled(namedtuple("Compiled", "object runtime entry next objects result guards")):
+    """Native code of one function for one tuple of argument types.
+
+    object: relocatable ELF object; runtime: those of the helpers that it calls, loaded before it; entry: symbol of the
+    stub; next: symbol of the data word that gets the address of the next stub; objects: symbol -> Python object that
+    must lie at it; result: result type (or its text); guards: everything the program may change that the code depends
+    on.
+
+    Where the object also defines the 8-byte word `pyjitc_active`, counted up by the stub on entry to the kernel and
+    down on leaving, replaced code is unmapped as soon as nobody is inside; without it, with the dispatcher.
+    """
+
+    __slots__ = ()
+
+
+# ---------------------------------------------------------------- stages
+
+
+def build(proto):
+    """Generic IR of a Prototype; not to be changed."""
+    return build_function(proto) if type(proto) is functions.Prototype else generators.build_step(proto, build_function)
+
+
+def generic(function):
+    """Generic IR of a function; not to be changed."""
+    return build(functions.prototype_of(function))
+
+
+def infer(function, types, options: Options, library=LIBRARY) -> Typed:
+    """Typed IR of `function` for arguments of `types`. library: what its operators and calls mean. Raises CompileError
+    where it has no meaning, with `guards`: what that depends on."""
+    def found(options):
+        return specialise(function, types, library=library, build=build, prototype=functions.prototype_of,
+                          nested=functions.nested, options=options)
+
+    with timed("infer"):
+        try:
+            try:
+                typed, spec, dependencies = found(options)
+            except Again as asked:
+                typed, spec, dependencies = found(options._replace(**asked.options))
+        except CompileError as error:
+            if hasattr(error, "dependencies"):
+                error.guards = _guards(error.dependencies)
+            raise
+    if _verified():
+        verify.verify_module(typed, "inference")
+    if environment("PYJITC_DUMP"):
+        if not typed[0].library:
+            dump("generic", function.__qualname__, lambda: show.show(generic(function)))
+        _dump_all(typed, "typed")
+    return Typed(typed, spec, _guards(dependencies))
+
+
+def _guards(dependencies) -> tuple[Guard, ...]:
+    return tuple(Guard(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies)
+
+
+def optimise(module, options: Options):
+    """Typed functions, the entry first, after the passes for this processor."""
+    with timed("passes"):
+        return pipeline.run(module, options, _observer())
+
+
+def optimise_device(module, options: Options, replacement):
+    """A kernel, first of `module`, after the passes for a GPU. replacement: see `passes.device.lower`."""
+    with timed("passes"):
+        return pipeline.run_device(module, options, replacement, recursive, _observer())
+
+
+def optimise_block(module, options: Options):
+    """(a kernel, first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
+    with timed("passes"):
+        return grid.run_module(module, options, lambda inst: None, recursive, _observer())
+
+
+def _observer():
+    """What is called with functions and the name of the pass that left them, or None."""
+    return _after_pass if _verified() or environment("PYJITC_DUMP") else None
+
+
+def _after_pass(functions, name: str) -> None:
+    if _verified():
+        verify.verify_module(functions, name)
+    _dump_all(functions, name)
+
+
+def _dump_all(functions, stage: str) -> None:
+    for fn in functions:
+        if not fn.library:
+            dump(stage, fn.name, partial(show.show, fn))
+
+
+def _verified() -> bool:
+    return environment("PYJITC_VERIFY") not in ("", "0")
+
+
+def calling(function, typed: Typed) -> Wrapper:
+    """How the stub of `function` takes its arguments."""
+    code, args = function.__code__, typed.spec.args
+    return Wrapper(
+        code.co_varnames[:len(args)], tuple(t for t, _ in args), tuple(v is UNKNOWN for _, v in args),
+        code.co_posonlyargcount, not code.co_kwonlyargcount and not code.co_flags & 12,
+        tuple(guard[:3] for guard in typed.guards))
+
+
+# ---------------------------------------------------------------- all of them
+
+
+def compile_signature(function, types, options: Options) -> Compiled:
+    """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning, with `guards`:
+    what it depends on."""
+    try:
+        return _compiled(function, types, options)
+    except RecursionError as error:
+        raise _too_deep(function, error) from None
+
+
+def _compiled(function, types, options: Options) -> Compiled:
+    typed = infer(function, types, options)
+    try:
+        made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options)
+    except NotBoxable as error:
+        code = function.__code__
+        returns = [block.insts[-1].loc for block in generic(function).blocks if block.insts[-1].op is control.RETURN]
+        loc = returns[0] if len(returns) == 1 and returns[0].line else Loc(code.co_firstlineno, 0, -1, -1)
+        refused = CompileError(Diagnostic(
+            f"the result is {_brief(error.type)}, which cannot leave compiled code", code.co_filename, *loc,
+            function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None"))
+        refused.guards = typed.guards
+        raise refused from None
+    return Compiled(made.object, made.runtime, made.entry, made.next, made.objects, typed.result,
+                    tuple(guard._replace(symbol=symbol) for guard, symbol in zip(typed.guards, made.guards)))
+
+
+def _too_deep(function, error: RecursionError) -> CompileError:
+    """What the compiler, which follows what is nested by calling itself, cannot follow to its end; located where
+    inference was, if it was
+    inference."""
+    code, loc, name = function.__code__, Loc(function.__code__.co_firstlineno, 0, -1, -1), function.__qualname__
+    proto, inst = getattr(error, "place", (None, None))
+    if proto is not None:
+        code, loc, name = proto.code, inst.loc, proto.qualname
+    return CompileError(Diagnostic(
+        "something here is nested too deeply to be compiled: expressions, tuples or functions in each other, "
+        "hundreds of levels of them",
+        code.co_filename, *loc, function=name,
+        hint="write a long expression as several statements, and a chain of functions or tuples as a loop over an "
+             "array"))
+
+
+def _brief(t) -> str:
+    if isinstance(t, (Function, Generator, Iterator, Method)) or isinstance(t, Struct) and t.name in ("list", "dict"):
+        name = describe(t)[1:-1]
+        return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+    return f"a value of type {t}"
+
+
+def dumped_stages() -> tuple[str, ...]:
+    """What PYJITC_DUMP may name."""
+    passes = dict.fromkeys(one.__name__.rpartition(".")[2] for one in pipeline.PASSES)
+    return ("generic", "typed", "inline", *passes, "llvm", "asm", "all")
+
+
+def inspect(function, types, options: Options, stage: str) -> str:
+    """Text of one stage of the compilation of `function` for `types`."""
+    if stage == "bytecode":
+        return bytecode.format_bytecode(bytecode.Bytecode.from_code(function.__code__), lineno=True)
+    if stage == "cfg":
+        fn = generic(function)
+        return graph.Graph(graph.dot(fn), partial(drawing.svg, fn))
+    if stage == "ir":
+        return show.show(generic(function))
+    typed = infer(function, types, options)
+    if stage == "typed":
+        return show.show_module([fn for fn in typed.functions if not fn.library])
+    module = optimise(typed.functions, options)
+    if stage == "opt":
+        return show.show_module(module)
+    target = link.host_target()
+    text, *_ = module_text(module, calling(function, typed), target, options)
+    return (link.to_text if stage == "llvm" else link.to_assembly)(text, target)
