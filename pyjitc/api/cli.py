@@ -7,6 +7,7 @@ message and exit code 1. Colour only on a terminal.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.metadata
 import importlib.util
 import inspect
@@ -225,7 +226,13 @@ def _cache_state() -> str:
     files, folder = _cached(), pathlib.Path(_cache.folder())
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.exists(path))
     kept = "" if there.is_dir() and os.access(there, os.W_OK) else ", and nothing can be kept there"
-    return f"{folder}: {_files(len(files))}, {sum(path.stat().st_size for path in files) / 1e3:,.0f} kB{kept}"
+    if there == folder.absolute() and there.is_dir() and (why := _cache.unsafe(str(there))):
+        kept = f", and nothing is kept there: it {why}"
+    size = 0
+    for path in files:
+        with contextlib.suppress(OSError):  # another process removed it
+            size += path.stat().st_size
+    return f"{folder}: {_files(len(files))}, {size / 1e3:,.0f} kB of {_cache.limit() / 1e3:,.0f} kB{kept}"
 
 
 def _files(count: int) -> str:

@@ -15,7 +15,7 @@ __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 
 class Options(namedtuple("Options",
                          "boundscheck overflow fastmath nogil error_model debug cache inline errstate declared",
-                         defaults=(True, "raise", False, False, "python", False, False, "auto", False, False))):
+                         defaults=(True, "raise", False, False, "python", False, True, "auto", False, False))):
     """
     They hold for all that the function calls, too, whatever compiled functions among them were given themselves.
 
@@ -25,7 +25,7 @@ class Options(namedtuple("Options",
     - `nogil`: release the interpreter lock during calls.
     - `error_model`: 'python' raises ZeroDivisionError for Python numbers, 'numpy' gives inf and nan.
     - `debug`: FloatingPointError at the operation that makes a NaN of numbers.
-    - `cache`: keep compiled code on disk.
+    - `cache`: keep compiled code on disk, where later processes find it.
     - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
     - `errstate`: look for floating-point errors in NumPy's operations, and warn or raise as np.errstate and np.seterr
     say;
@@ -90,8 +90,9 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
 
 ENVIRONMENT = {
     "PYJITC_DISABLE": "1: decorators leave functions to the interpreter",
-    "PYJITC_CACHE": "1: keep compiled code on disk for every function; 0: for none",
+    "PYJITC_CACHE": "0: keep no compiled code on disk; 1: for every function, whatever decorators say",
     "PYJITC_CACHE_DIR": "folder of the disk cache (else pyjitc/ in XDG_CACHE_HOME or ~/.cache)",
+    "PYJITC_CACHE_SIZE": "how many megabytes the disk cache may hold (else 256)",
     "PYJITC_DUMP": "stage[:function],...: print IR after a stage (generic, typed, a pass, llvm, asm; all) to stderr",
     "PYJITC_TIME": "1: print the time of every stage of a compile to stderr at exit",
     "PYJITC_PERF": "1: write names and addresses of compiled functions to /tmp/perf-PID.map, where perf looks for them",

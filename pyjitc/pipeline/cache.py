@@ -4,14 +4,19 @@ The key of a file is a hash of the function's code, the argument types, the opti
 involved and the processor. A file holds a few *variants*, one for each set of values the code depends on: globals,
 cells, callees' code (see `portable.fingerprint`). Looking up needs neither the compiler nor llvmlite.
 
-Whatever goes wrong here (no space, no permission, a damaged file, another process at the same time) is a miss,
-never an error: files are replaced in one step and carry a checksum.
+Whatever goes wrong here (no space, no permission, a damaged file, another process at the same time, a process that is
+killed) is a miss, never an error: files are replaced in one step and carry a checksum. A folder or a file that others
+may write is not used, because what lies there is run. Each of the 256 folders keeps its share of the size limit: the
+files that were not used for the longest time go first.
 """
 from __future__ import annotations
 
 import marshal
 import os
+import stat
 import sys
+import time
+import warnings
 from _blake2 import blake2b  # hashlib would load OpenSSL: as much time as all the rest of a warm first call
 from importlib.machinery import PathFinder
 
@@ -23,17 +28,20 @@ from ..runtime.loader import LoadError
 from ..runtime.platform import cpu_identity
 from . import portable
 
-__all__ = ["key_of", "read", "write", "kept", "folder", "Variant"]
+__all__ = ["key_of", "read", "write", "kept", "folder", "unsafe", "limit", "Variant"]
 
 _MAGIC = b"pyjitc1\n"
 _MAX_VARIANTS = 8
-_MAX_FILES = 400  # in each of 256 folders
+_FOLDERS = 256
+_MEGABYTES = 256  # that all folders may hold, unless PYJITC_CACHE_SIZE says another number
+_DAY, _HOUR = 86400.0, 3600.0
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError)
 
 # A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as
 # (symbol, path, key, fingerprint)); of a kernel (its parts, guards of `portable.keep`).
 Variant = tuple
 _versions: list[str] = []
+_looked_at: dict[str, bool] = {}  # folder -> whether it may be used
 
 
 def key_of(function, types, options: Options, target=()) -> str | None:
@@ -43,7 +51,7 @@ def key_of(function, types, options: Options, target=()) -> str | None:
     if not portable.portable(parts):
         return None
     text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), _environment(),
-                 *target))
+                 environment("PYJITC_BLAS"), *target))
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 
@@ -51,8 +59,19 @@ def _environment() -> str:
     """Versions of all that makes the code, once a process."""
     if not _versions:
         _versions.append(repr((sys.version, np.__version__, _package_state("llvmlite", ("_version.py",)),
-                               _package_state(__name__.partition(".")[0], None), cpu_identity())))
+                               _own_state(), cpu_identity())))
     return _versions[0]
+
+
+def _own_state() -> list:
+    """What tells one pyjitc from another: of an installed package the record of its installation, else every file."""
+    name, version = __name__.partition(".")[0], sys.modules[__name__.partition(".")[0]].__version__
+    above = os.path.dirname(sys.modules[name].__path__[0])
+    try:
+        state = os.stat(os.path.join(above, f"{name}-{version}.dist-info", "RECORD"))
+        return [above, version, state.st_size, state.st_mtime_ns, state.st_ino]
+    except OSError:  # a source tree, whose files change
+        return _package_state(name, None)
 
 
 def _package_state(name: str, files: tuple[str, ...] | None) -> list:
@@ -82,18 +101,54 @@ def folder() -> str:
     return os.path.join(home, "pyjitc")
 
 
+def limit() -> int:
+    """How many bytes the cache may hold."""
+    try:
+        return int(max(float(environment("PYJITC_CACHE_SIZE")), 0.0) * 1e6)
+    except (ValueError, OverflowError):
+        return _MEGABYTES * 1_000_000
+
+
+def unsafe(directory: str) -> str:
+    """Why what lies in the folder cannot be trusted, or an empty text. OSError where there is no such folder."""
+    state = os.stat(directory)
+    if state.st_uid != os.geteuid():
+        return "belongs to another user"
+    if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "may be written by others"
+    return ""
+
+
+def _usable(directory: str) -> bool:
+    """Whether the cache may use the folder, which is asked once a process. A folder that the user can mend is told."""
+    found = _looked_at.get(directory)
+    if found is None:
+        why = unsafe(directory)
+        found = _looked_at[directory] = not why
+        if "others" in why:
+            warnings.warn(f"pyjitc keeps no compiled code in {directory}: the folder {why}, and what lies there is run; "
+                          f"write `chmod go-w {directory}`, or choose another with PYJITC_CACHE_DIR", RuntimeWarning,
+                          stacklevel=2)
+    return found
+
+
 def _file(key: str) -> str:
     return os.path.join(folder(), key[:2], key[2:])
 
 
 def read(key: str) -> list[Variant]:
     """The variants kept under `key`, the latest first; [] for whatever reason."""
+    if environment("PYJITC_DUMP"):  # who asks for the IR of a compile wants the compile
+        return []
+    path = _file(key)
     try:
-        with open(_file(key), "rb") as file:
+        with open(path, "rb") as file:
             state = os.fstat(file.fileno())
-            if state.st_uid != os.geteuid() or state.st_mode & 0o022:
+            if state.st_uid != os.geteuid() or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or not _usable(folder()):
                 return []  # somebody else could have written it
             data = file.read()
+        if time.time() - state.st_mtime > _DAY:
+            os.utime(path)  # for _trim: it was used
         header = len(_MAGIC) + 16
         if data[:len(_MAGIC)] != _MAGIC or blake2b(data[header:], digest_size=16).digest() != data[len(_MAGIC):header]:
             return []
@@ -104,9 +159,14 @@ def read(key: str) -> list[Variant]:
 
 def write(key: str, variant: Variant) -> bool:
     """Add a variant; whether that worked."""
-    path = _file(key)
+    path, root = _file(key), folder()
     temporary = f"{path}.{os.getpid()}.{id(variant):x}"
     try:
+        if not os.path.isdir(root):
+            os.makedirs(os.path.dirname(os.path.abspath(root)), exist_ok=True)
+            os.makedirs(root, 0o700, exist_ok=True)
+        if not _usable(root):
+            return False
         same = [v for v in read(key) if v[-1] != variant[-1]]
         payload = marshal.dumps((variant, *same[:_MAX_VARIANTS - 1]))
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
@@ -118,7 +178,7 @@ def write(key: str, variant: Variant) -> bool:
         except BaseException:
             os.unlink(temporary)
             raise
-        _trim(os.path.dirname(path))
+        _trim(os.path.dirname(path), path)
         return True
     except _IO_ERRORS:
         return False
@@ -148,10 +208,24 @@ def kept(function, types, options: Options, target: tuple, make, flatten, restor
     return made
 
 
-def _trim(directory: str) -> None:
-    """Keep a folder from growing without end: the oldest half goes."""
-    names = os.listdir(directory)
-    if len(names) > _MAX_FILES:
-        paths = sorted((os.path.join(directory, name) for name in names), key=os.path.getmtime)
-        for path in paths[:len(paths) // 2]:
-            os.unlink(path)
+def _trim(directory: str, newest: str) -> None:
+    """Keep one of the folders within its share of the limit: the file that was not used for the longest time goes
+    first, and `newest` stays. What killed processes left behind goes after an hour."""
+    found = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            try:
+                state = entry.stat()
+            except OSError:  # another process removed it
+                continue
+            found.append((state.st_mtime, state.st_size, entry.path))
+    size = sum(bytes for _, bytes, _ in found)
+    now = time.time()
+    for used, bytes, path in sorted(found):
+        abandoned = "." in os.path.basename(path) and now - used > _HOUR
+        if abandoned or size > limit() // _FOLDERS and path != newest:
+            size -= bytes
+            try:
+                os.unlink(path)
+            except OSError:
+                pass

@@ -1,5 +1,7 @@
 """The disk cache: hits in other processes, keys, and everything that can go wrong with files."""
 import os
+import random
+import signal
 import subprocess
 import sys
 import textwrap
@@ -8,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+import pyjitc
 from pyjitc import njit
 from pyjitc.pipeline import cache, portable, specialisation
 from pyjitc.base.options import Options
@@ -44,12 +47,15 @@ def test_second_process_finds_it(store, fake):
     assert fresh("\ndef f(x): return x + K")(1.0) == 3.0 and len(files(store)) >= 2  # another line: other tracebacks
 
 
-def test_off_by_default_and_by_environment(store, fake, monkeypatch):
-    assert njit(fresh().py_func)(1.0) == 3.0 and not files(store)
-    monkeypatch.setenv("PYJITC_CACHE", "1")
-    assert njit(fresh().py_func)(1.0) == 3.0 and len(files(store)) == 1
+def test_on_by_default_and_off_by_option_and_environment(store, fake, monkeypatch):
+    assert njit(cache=False)(fresh().py_func)(1.0) == 3.0 and not files(store)
     monkeypatch.setenv("PYJITC_CACHE", "0")
+    assert njit(fresh().py_func)(1.0) == 3.0 and not files(store)
     assert njit(cache=True)(fresh().py_func).options.cache is False
+    monkeypatch.setenv("PYJITC_CACHE", "1")
+    assert njit(cache=False)(fresh().py_func).options.cache is True
+    monkeypatch.delenv("PYJITC_CACHE")
+    assert njit(fresh().py_func)(1.0) == 3.0 and len(files(store)) == 1
 
 
 def test_many_variants_are_bounded(store, fake):
@@ -113,13 +119,79 @@ def test_folder(monkeypatch):
     assert cache.folder() == "/home/someone/.cache/pyjitc"
 
 
-def test_folders_are_trimmed(store, fake, monkeypatch):
-    monkeypatch.setattr(cache, "_MAX_FILES", 3)
+def kept(store, monkeypatch, count, size, limit="0.256"):
+    """Writes `count` files of about `size` bytes into one folder, each used one second after the one before."""
+    monkeypatch.setenv("PYJITC_CACHE_SIZE", limit)  # megabytes for 256 folders: 1,000 bytes for each
     monkeypatch.setattr(cache, "_file", lambda key: os.path.join(cache.folder(), "00", key))
-    for n in range(10):
-        assert cache.write(f"key{n}", (b"", "", "", "", (), ()))
+    for n in range(count):
+        assert cache.write(f"key{n}", (b"x" * size, "", "", "", (), ()))
         os.utime(os.path.join(cache.folder(), "00", f"key{n}"), (n, n))
-    assert len(files(store)) <= 3 and cache.read("key9")
+
+
+def test_folders_keep_within_the_limit(store, fake, monkeypatch):
+    kept(store, monkeypatch, 10, 200)
+    assert sum(path.stat().st_size for path in files(store)) <= 1000
+    assert {path.name for path in files(store)} >= {"key7", "key8", "key9"} and cache.read("key9")
+
+
+def test_what_was_used_lately_stays(store, fake, monkeypatch):
+    kept(store, monkeypatch, 3, 200)
+    assert cache.read("key0")  # the oldest of the three is used again
+    assert cache.write("key3", (b"x" * 600, "", "", "", (), ()))
+    assert {path.name for path in files(store)} == {"key0", "key3"}
+
+
+def test_a_file_above_the_limit_stays_until_the_next(store, fake, monkeypatch):
+    kept(store, monkeypatch, 1, 5000)
+    assert cache.read("key0")
+    assert cache.write("key1", (b"x" * 5000, "", "", "", (), ()))
+    assert [path.name for path in files(store)] == ["key1"]
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("", 256_000_000), ("1", 1_000_000), ("0.5", 500_000), ("-3", 0), ("much", 256_000_000), ("inf", 256_000_000)])
+def test_limit(monkeypatch, text, expected):
+    monkeypatch.setenv("PYJITC_CACHE_SIZE", text)
+    assert cache.limit() == expected
+
+
+def test_what_killed_processes_leave_goes(store, fake, monkeypatch):
+    kept(store, monkeypatch, 1, 10)
+    old, new = store / "00" / "key5.123.abc", store / "00" / "key6.123.abc"
+    for path in (old, new):
+        path.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    assert cache.write("key1", (b"", "", "", "", (), ()))
+    assert not old.exists() and new.exists()  # the second may be in the making
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702, 0o1777])
+def test_a_folder_that_others_can_write_is_refused(store, fake, mode):
+    fresh()(1.0)
+    assert len(files(store)) == 1
+    store.chmod(mode)
+    cache._looked_at.clear()
+    with pytest.warns(RuntimeWarning, match="may be written by others.*chmod go-w .*PYJITC_CACHE_DIR"):
+        assert fresh()(1.0) == 3.0
+    assert fresh(k=4.0)(1.0) == 5.0 and len(fake.compiles) == 3 and len(files(store)) == 1  # it is told once
+    store.chmod(0o700)
+    cache._looked_at.clear()
+    assert fresh()(1.0) == 3.0 and len(fake.compiles) == 3
+
+
+def test_the_folder_is_made_for_the_user_alone(store, fake):
+    before = os.umask(0o002)  # as where each user has a group
+    try:
+        fresh()(1.0)
+    finally:
+        os.umask(before)
+    assert store.stat().st_mode & 0o777 == 0o700 and fresh()(1.0) == 3.0 and len(fake.compiles) == 1
+
+
+def test_what_is_dumped_is_compiled(store, fake, monkeypatch):
+    fresh()(1.0)
+    monkeypatch.setenv("PYJITC_DUMP", "typed:nothing")
+    assert fresh()(1.0) == 3.0 and len(fake.compiles) == 2
 
 
 def test_keys():
@@ -139,6 +211,53 @@ def test_keys():
               key(types=(Singleton(np.cos),)), key("def f(x): return -0.0"), key("def f(x): return 0.0")]
     assert len({same, *others}) == len(others) + 1 and None not in others
     assert key(types=(Singleton(object()),)) is None
+
+
+OTHER = {"boundscheck": False, "overflow": "wrap", "fastmath": ("nnan",), "nogil": True, "error_model": "numpy",
+         "debug": True, "inline": "always", "errstate": True, "declared": True}
+
+
+@pytest.mark.parametrize("ingredient", [*OTHER, "python", "numpy", "llvmlite", "pyjitc", "processor", "BLAS", "target"])
+def test_each_ingredient_of_the_key_counts(ingredient, monkeypatch):
+    def key(options=Options(), target=()):
+        monkeypatch.setattr(cache, "_versions", [])
+        return cache.key_of(function, (Float,), options, target)
+
+    def function(x):
+        return x
+
+    same, options, target = key(), Options(), ()
+    assert key() == same and {*OTHER, "cache"} == set(Options._fields)
+    if ingredient in OTHER:
+        options = options._replace(**{ingredient: OTHER[ingredient]})
+    elif ingredient == "python":
+        monkeypatch.setattr(sys, "version", sys.version + "+")
+    elif ingredient == "numpy":
+        monkeypatch.setattr(np, "__version__", "2.99")
+    elif ingredient == "llvmlite":
+        monkeypatch.setattr(cache, "_package_state", lambda name, files: [name, "other"])
+    elif ingredient == "pyjitc":
+        monkeypatch.setattr(cache, "_own_state", lambda: ["other"])
+    elif ingredient == "processor":
+        monkeypatch.setattr(cache, "cpu_identity", lambda: "another")
+    elif ingredient == "BLAS":
+        monkeypatch.setenv("PYJITC_BLAS", "none")
+    else:
+        target = ("grid",)
+    assert key(options, target) != same
+
+
+def test_an_installed_package_is_known_by_the_record_of_its_installation(tmp_path, monkeypatch):
+    record = tmp_path / f"pyjitc-{pyjitc.__version__}.dist-info" / "RECORD"
+    record.parent.mkdir()
+    record.write_text("pyjitc/__init__.py,sha256=0,1")
+    tree = cache._own_state()
+    assert len(tree) > 100 and any(name.endswith("cache.py") for name, *_ in tree)
+    monkeypatch.setattr(pyjitc, "__path__", [str(tmp_path / "pyjitc")])
+    installed = cache._own_state()
+    assert installed != tree and cache._own_state() == installed
+    record.write_text("pyjitc/__init__.py,sha256=1,2222")
+    assert cache._own_state() != installed
 
 
 def test_notebook_cells_are_found_in_the_next_session(store, fake):
@@ -238,6 +357,43 @@ def test_processes_at_the_same_time(store):
     assert warm[1:] == ["0", "1", "False"]
     assert float(warm[0]) < 0.015  # CPU seconds of the first call; the budget of 5 ms is for the bench suite
     print(f"warm first call: {float(warm[0]) * 1e3:.2f} ms")
+
+
+MANY = """
+import sys
+from pyjitc import njit
+from pyjitc.api import specialisation
+made = {}
+for k in range(int(sys.argv[1])):
+    space = {"K": float(k)}
+    exec(compile(f"def f(x):\\n    s = K\\n    for i in range(x):\\n        s += i * {k}\\n    return s\\n", "many", "exec"), space)
+    f = njit(space["f"])
+    assert f(5) == space["f"](5) and type(f(5)) is float, k
+print(specialisation.statistics["compiled"], specialisation.statistics["disk"])
+"""
+
+
+def test_processes_that_are_killed_while_they_fill_one_cache(store):
+    """Whatever they leave, results are right and nobody gets an error. PYJITC_TEST_PROCESSES and PYJITC_TEST_FUNCTIONS
+    make it longer: 20 and 50 take a minute or so."""
+    processes = int(os.environ.get("PYJITC_TEST_PROCESSES", 6))
+    functions = os.environ.get("PYJITC_TEST_FUNCTIONS", "6")
+    environment = {**os.environ, "PYJITC_CACHE_DIR": str(store), "PYJITC_VERIFY": "0"}
+
+    def start():
+        return subprocess.Popen([sys.executable, "-c", MANY, functions], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=environment)
+
+    draw = random.Random(5)
+    workers = [start() for _ in range(processes)]
+    for worker in workers[::2]:
+        time.sleep(draw.random() * 0.4)
+        worker.kill()
+    ended = [(worker.communicate(), worker.returncode) for worker in workers]
+    assert all(code == 0 and not error for (_, error), code in ended[1::2]), ended
+    assert all(code in (0, -signal.SIGKILL) and not error for (_, error), code in ended[::2]), ended
+    last = start().communicate()
+    assert last == (f"0 {functions}\n", "")  # all of them lie there, whole
 
 
 def test_no_temporary_files_stay(store, fake):

@@ -107,7 +107,7 @@ def test_cache(tmp_path, monkeypatch, capsys):
     (folder / ("0" * 62)).write_bytes(b"x" * 1000)
     (folder / "notes").write_text("stays")
     assert main(["cache", "info"]) == 0
-    assert capsys.readouterr().out.endswith(": 1 file, 1 kB\n")
+    assert capsys.readouterr().out.endswith(": 1 file, 1 kB of 256,000 kB\n")
     assert main(["cache", "clear"]) == 0
     assert "1 file removed" in capsys.readouterr().out
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["ab", "mine.txt", "notes"]
@@ -118,7 +118,14 @@ def test_info_says_where_nothing_can_be_kept(folder, monkeypatch, capsys):
     monkeypatch.setenv("PYJITC_CACHE_DIR", folder)
     monkeypatch.setattr(os, "access", lambda path, mode: str(path).startswith("/dev"))  # root may write everywhere
     assert main(["cache", "info"]) == 0
-    assert capsys.readouterr().out == f"{folder}: 0 files, 0 kB, and nothing can be kept there\n"
+    assert capsys.readouterr().out == f"{folder}: 0 files, 0 kB of 256,000 kB, and nothing can be kept there\n"
+
+
+def test_info_says_that_a_folder_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    tmp_path.chmod(0o777)
+    assert main(["cache", "info"]) == 0
+    assert capsys.readouterr().out.endswith(" kB, and nothing is kept there: it may be written by others\n")
 
 
 def test_clear_fails_where_files_stay(tmp_path, monkeypatch, capsys):
