@@ -58,7 +58,8 @@ def test_private_names_stay_in_their_room(path):
             assert not private, f"{path.name}:{node.lineno}: imports {', '.join(private)} of {node.module}"
             modules.update(alias.asname or alias.name for alias in node.names)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_lazy(node.value):
-            modules.update(name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name))
+            modules.update(name.id for target in node.targets for name in ast.walk(target)
+                           if isinstance(name, ast.Name))
     for node in ast.walk(tree):
         if (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules
                 and node.value.id[:1].islower() | node.value.id.startswith("_")):

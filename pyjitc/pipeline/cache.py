@@ -126,8 +126,8 @@ def _usable(directory: str) -> bool:
         why = unsafe(directory)
         found = _looked_at[directory] = not why
         if "others" in why:
-            warnings.warn(f"pyjitc keeps no compiled code in {directory}: the folder {why}, and what lies there is run; "
-                          f"write `chmod go-w {directory}`, or choose another with PYJITC_CACHE_DIR", RuntimeWarning,
+            warnings.warn(f"pyjitc keeps no compiled code in {directory}: the folder {why}, and what lies there "
+                          f"is run; write `chmod go-w {directory}`, or choose another with PYJITC_CACHE_DIR", RuntimeWarning,
                           stacklevel=2)
     return found
 

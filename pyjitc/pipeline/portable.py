@@ -26,8 +26,8 @@ from ..types.classes import FIXED_MODULES, is_fixed, namespace
 
 _OURS = f"{__package__.partition('.')[0]}.runtime."
 
-__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild", "follow",
-           "lookup", "portable", "plain_function", "keep", "restore"]
+__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild",
+           "follow", "lookup", "portable", "plain_function", "keep", "restore"]
 
 _blake2 = lazy("_blake2")  # see cache.py
 LITERAL = "literal"

@@ -6,8 +6,8 @@
     compile_signature(function, types, ...)    all of it, and the object code for this processor
 
 `njit`, kernels and the tracing front end use these, with what they need as arguments; `front.functions.carrier` is the
-way in for a front end that makes generic IR by itself. Loaded on the first compile only. What is kept are memo tables of
-things that never change (generic IR of a function, specialisations of library functions).
+way in for a front end that makes generic IR by itself. Loaded on the first compile only. What is kept are memo tables
+of things that never change (generic IR of a function, specialisations of library functions).
 """
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ LIBRARY = Library()
 
 
 class Typed(namedtuple("Typed", "functions spec guards")):
-    """What inference found. functions: typed IR, the entry first; spec: the entry's, with the types of its arguments and
-    of its result; guards: what the program may change that it depends on."""
+    """What inference found. functions: typed IR, the entry first; spec: the entry's, with the types of its arguments
+    and of its result; guards: what the program may change that it depends on."""
 
     __slots__ = ()
 

@@ -362,11 +362,12 @@ def test_processes_at_the_same_time(store):
 MANY = """
 import sys
 from pyjitc import njit
-from pyjitc.api import specialisation
+from pyjitc.pipeline import specialisation
 made = {}
 for k in range(int(sys.argv[1])):
     space = {"K": float(k)}
-    exec(compile(f"def f(x):\\n    s = K\\n    for i in range(x):\\n        s += i * {k}\\n    return s\\n", "many", "exec"), space)
+    source = f"def f(x):\\n    s = K\\n    for i in range(x):\\n        s += i * {k}\\n    return s\\n"
+    exec(compile(source, "many", "exec"), space)
     f = njit(space["f"])
     assert f(5) == space["f"](5) and type(f(5)) is float, k
 print(specialisation.statistics["compiled"], specialisation.statistics["disk"])
