@@ -126,9 +126,9 @@ def _usable(directory: str) -> bool:
         why = unsafe(directory)
         found = _looked_at[directory] = not why
         if "others" in why:
-            warnings.warn(f"pyjitc keeps no compiled code in {directory}: the folder {why}, and what lies there "
-                          f"is run; write `chmod go-w {directory}`, or choose another with PYJITC_CACHE_DIR", RuntimeWarning,
-                          stacklevel=2)
+            warnings.warn(f"pyjitc keeps no compiled code in {directory}: the folder {why}, and what lies there is "
+                          f"run; write `chmod go-w {directory}`, or choose another with PYJITC_CACHE_DIR",
+                          RuntimeWarning, 2)
     return found
 
 
