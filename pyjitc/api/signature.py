@@ -128,8 +128,8 @@ def _fits(found: Type, declared: Type) -> bool:
     """An array without an order may have any, and an optional value is there or is not."""
     if isinstance(declared, Array) and isinstance(found, Array):
         return (found.dtype, found.ndim) == (declared.dtype, declared.ndim) and declared.layout in ("A", found.layout)
-    if isinstance(declared, Tuple) and isinstance(found, Tuple):
-        return len(found.elements) == len(declared.elements) and all(map(_fits, found.elements, declared.elements))
+    if isinstance(declared, kinds.Composite) and declared.is_like(found):
+        return all(map(_fits, found.parts, declared.parts))
     if isinstance(declared, kinds.Union):
         return all(any(_fits(part, member) for member in declared.members) for part in (
             found.members if isinstance(found, kinds.Union) else (found,)))
@@ -175,10 +175,8 @@ def convert(value, given: Type, wanted: Type):
             if (wanted.layout == "A" or wanted.layout == given.layout
                 or getattr(value.flags, f"{wanted.layout.lower()}_contiguous")):
                 return value
-    elif isinstance(wanted, Tuple) and isinstance(given, Tuple) and len(given.elements) == len(wanted.elements):
-        if given.cls is wanted.cls:
-            items = [convert(v, g, w) for v, g, w in zip(value, given.elements, wanted.elements)]
-            return tuple(items) if wanted.cls is None else wanted.cls(*items)
+    elif isinstance(wanted, kinds.Composite) and wanted.is_like(given):
+        return wanted.build(map(convert, wanted.open(value), given.parts, wanted.parts))
     elif isinstance(wanted, kinds.Union):
         for member in wanted.members:
             try:

@@ -1,108 +1,17 @@
-"""Builds the body of one LLVM function: the emitter that lowerings write with, and the components of values.
+"""Builds the body of one LLVM function: the emitter that lowerings write with.
 
-Every value is a list of LLVM scalars, its components. What a lowering of `ops/` may ask is documented in
-ops/emitter.py, the protocol that this class implements; what follows here is for this room alone.
+Every value is a list of LLVM scalars, its components (codegen/leaves.py). What a lowering of `ops/` may ask is
+documented in ops/emitter.py, the protocol that this class implements; what follows here is for this room alone.
 """
 from __future__ import annotations
 
-import struct
-import weakref
-
 from ..ir import core as ir
-from ..types.kinds import (
-    Array, Bool, Bytes, Cell, Complex, DType, Dual, Ellipsis_, Exception_, Float, Function, Instance, Int, Iterator,
-    Method, NoneType, NpBool,
-    NpComplex, NpFloat, NpInt, NpTime, Object, Range, Singleton, Slice, Str, Struct, Tuple, Type, Unbound, Undefined,
-    Union,
-)
+from ..types.kinds import Composite, Type
 from . import box, forms
+from .leaves import LEAVES, components
 from .module import Module
 
-__all__ = ["Emitter", "components", "memory_type", "native_result"]
-
-_FLOATS = {16: "half", 32: "float", 64: "double"}
-_EMPTY = (NoneType, Unbound, Undefined, Ellipsis_)
-_POINTERS = (Str, Bytes, Object)
-_components: dict[Type | None, tuple[str, ...]] = {None: ()}  # None: the result of a function that never returns
-_passing_components: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-
-def components(t: Type) -> tuple[str, ...]:
-    """LLVM types of the scalars that represent a value of type `t`."""
-    found = _components.get(t)
-    if found is None:
-        found = _passing_components.get(t)
-        if found is None:
-            found = _find(t)
-    return found
-
-
-def _find(t: Type) -> tuple[str, ...]:
-    """Parts before what they are parts of, without recursion: functions may be nested in each other hundreds of levels
-    deep."""
-    work = [t]
-    while work:
-        one = work[-1]
-        parts = _parts(one)
-        found: tuple[str, ...] | None = None
-        if parts is None:
-            found = _scalars(one)
-        else:
-            known = [_passing_components.get(p) if p.passing else _components.get(p) for p in parts]
-            if None in known:
-                work += [p for p, c in zip(parts, known) if c is None]
-            else:
-                found = tuple(c for part in known for c in part)
-                if isinstance(one, Union):
-                    found = ("i16", *found)
-        if found is not None:
-            (_passing_components if one.passing else _components)[one] = found
-            work.pop()
-    return found
-
-
-def _parts(t: Type) -> tuple[Type, ...] | None:
-    """The types of an aggregate; None of what is represented by itself."""
-    if isinstance(t, Function):
-        return t.captures
-    if isinstance(t, Tuple):
-        return t.elements
-    if isinstance(t, Slice):
-        return t.start, t.stop, t.step
-    if isinstance(t, Struct):
-        return tuple(m for _, m in t.members)
-    if isinstance(t, Method):
-        return t.receiver,
-    if isinstance(t, Dual):
-        return t.wide, Bool
-    return t.members if isinstance(t, Union) else None
-
-
-def _scalars(t: Type) -> tuple[str, ...]:
-    if t is Int or isinstance(t, NpTime):
-        return "i64",
-    if t is Float:
-        return "double",
-    if t is Bool or t is NpBool:
-        return "i1",
-    if t is Complex:
-        return "double", "double"
-    if t in _EMPTY or isinstance(t, (Singleton, DType)):
-        return ()
-    if t in _POINTERS or isinstance(t, (Exception_, Instance, Cell, Iterator)):
-        return "ptr",
-    if isinstance(t, NpInt):
-        return f"i{t.bits}",
-    if isinstance(t, NpFloat):
-        return _FLOATS[t.bits],
-    if isinstance(t, NpComplex):
-        return (_FLOATS[t.bits // 2],) * 2
-    if isinstance(t, Array):
-        return "ptr", "ptr", *["i64"] * (2 * t.ndim)
-    if t is Range:
-        return "i64", "i64", "i64"
-    raise AssertionError(f"no representation for {t}")
-
+__all__ = ["Emitter", "memory_type", "native_result"]
 
 _ZERO = {"ptr": "null", "double": "0.0", "float": "0.0", "half": "0.0", "i1": "false"}
 
@@ -132,6 +41,7 @@ class Emitter:
         self.current = "entry"
         self._fuel = None
         self.tables: dict[int, str] = {}  # number of arguments -> where those of a call of a Python object lie
+        self.borrowed: list[str] = []  # objects that are parts of others, which the program may replace
         self.leaving = False  # whether the code is of a way out of a function that fails
 
     # -- text
@@ -231,25 +141,10 @@ class Emitter:
     def constant(self, t: Type, value) -> list[str]:
         if not components(t):
             return []
-        if t is Bool or t is NpBool:
-            return ["true" if value else "false"]
-        if t is Int or isinstance(t, NpInt):
-            return [str(int(value))]
-        if isinstance(t, NpTime):
-            return [str(int(value.astype("int64")))]
-        if t is Float or isinstance(t, NpFloat):
-            return [float_text(float(value), components(t)[0])]
-        if t is Complex or isinstance(t, NpComplex):
-            kind = components(t)[0]
-            return [float_text(float(value.real), kind), float_text(float(value.imag), kind)]
-        if isinstance(t, Tuple):
-            return [c for e, v in zip(t.elements, value) for c in self.constant(e, v)]
-        if isinstance(t, Slice):
-            parts = ((t.start, value.start), (t.stop, value.stop), (t.step, value.step))
-            return [c for e, v in parts for c in self.constant(e, v)]
-        if t is Range:
-            return [str(value.start), str(value.stop), str(value.step)]
-        return [self.object(value)]
+        if isinstance(t, Composite):
+            return [c for part, x in zip(t.parts, t.open(value)) for c in self.constant(part, x)]
+        texts = LEAVES[type(t)].constant
+        return [self.object(value)] if texts is None else texts(t, value)
 
     # -- components in memory: 8 bytes each, after the 16-byte head of a box
 
@@ -394,11 +289,3 @@ class Emitter:
             self.line(f"call void {self.helper('pyj_release_object')}(ptr {x})")
         self.check_null(result, inst)
         return result
-
-
-def float_text(value: float, kind: str) -> str:
-    if kind == "half":
-        return f"0xH{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
-    if kind == "float" and value == value:
-        value = struct.unpack("<f", struct.pack("<f", value))[0]
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"

@@ -12,7 +12,8 @@ from ..ops import control
 from ..ops.memory import POLL, count_references
 from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import Array
-from .emitter import Emitter, components, native_result
+from .emitter import Emitter, native_result
+from .leaves import components
 from .module import Module
 
 __all__ = ["FunctionEmitter", "stays_call"]

@@ -16,7 +16,8 @@ from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import grid
 from . import inlining, link, threads, watch
-from .emitter import Emitter, components, memory_type
+from .emitter import Emitter, memory_type
+from .leaves import components
 from .function import FunctionEmitter
 from .gridkernel import CONTROL, ENTRY, MAX_VALUES, WORDS, GridKernel
 from .link import Target

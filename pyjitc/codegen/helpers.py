@@ -194,6 +194,21 @@ define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
   call void @Py_IncRef(ptr %x)
   ret void
 }""",
+    "pyj_attribute": """
+define internal ptr @pyj_attribute(ptr %x, ptr %name) nounwind {
+  %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
+  %none = icmp eq ptr %found, null
+  br i1 %none, label %missing, label %have
+missing:
+  call void @PyErr_Clear()
+  ret ptr null
+have:
+  %count = load i64, ptr %found, align 8
+  %new = icmp eq i64 %count, 1
+  call void @Py_DecRef(ptr %found)
+  %kept = select i1 %new, ptr null, ptr %found
+  ret ptr %kept
+}""",
     "pyj_release_object": """
 define internal void @pyj_release_object(ptr %x) nounwind alwaysinline {
   call void @Py_DecRef(ptr %x)
@@ -610,7 +625,8 @@ _DECLARATIONS = {
     "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()", "Py_IncRef": "declare void @Py_IncRef(ptr)",
     "Py_DecRef": "declare void @Py_DecRef(ptr)", "memcmp": "declare i32 @memcmp(ptr, ptr, i64)",
     "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
-    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
+    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()", "PyErr_Clear": "declare void @PyErr_Clear()",
+    "PyObject_GetAttr": "declare ptr @PyObject_GetAttr(ptr, ptr)",
     "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
     "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)",
     "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",

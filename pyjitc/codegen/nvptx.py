@@ -23,9 +23,9 @@ from ..ops import math
 from ..ops.arith import CAST, FIT
 from ..ops.memory import CHECK_INDEX, item_bytes
 from ..passes.device import calls_in, in_program
-from ..types.kinds import Array, Bytes, Object, Str, Struct, Tuple, Type
+from ..types.kinds import Array, Bytes, Object, Str, Type
 from . import inlining, link, ptxtext
-from .emitter import components
+from .leaves import components
 from .function import FunctionEmitter
 from .link import Target
 from .module import Module
@@ -76,9 +76,9 @@ def parameters(t: Type) -> list[tuple[int, str]]:
     if isinstance(t, Array):
         last = 2 + t.ndim * (2 if t.layout == "A" else 1)
         return [(0, "ptr")] + [(k, "i64") for k in range(2, last)]
-    if isinstance(t, (Tuple, Struct)):
+    if t.parts is not None:
         found, at = [], 0
-        for part in t.elements if isinstance(t, Tuple) else [m for _, m in t.members]:
+        for part in t.parts:
             found += [(at + k, c) for k, c in parameters(part)]
             at += len(components(part))
         return found
@@ -100,9 +100,8 @@ def _rebuild(e, t: Type, given: list[str]) -> list[str]:
         data, shape = given.pop(0), [given.pop(0) for _ in range(t.ndim)]
         strides = [given.pop(0) for _ in range(t.ndim)] if t.layout == "A" else _strides(e, t, shape)
         return [data, "null", *shape, *strides]
-    if isinstance(t, (Tuple, Struct)):
-        return [c for part in (t.elements if isinstance(t, Tuple) else [m for _, m in t.members])
-                for c in _rebuild(e, part, given)]
+    if t.parts is not None:
+        return [c for part in t.parts for c in _rebuild(e, part, given)]
     return [e.assign(f"icmp ne i8 {given.pop(0)}, 0") if c == "i1" else given.pop(0) for c in components(t)]
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from ..ops import gpu, grid, memory
 from ..types.kinds import Float, Int, NpComplex, NpFloat, NpInt, Type
 from .atomics import count_atomic
-from .emitter import components, memory_type
+from .emitter import memory_type
+from .leaves import components
 from .gridkernel import CONTROL, STOP, WORDS
 
 __all__ = ["GROUP", "LOWERINGS", "MAX_THREADS", "POLL_TEXT", "each", "position"]

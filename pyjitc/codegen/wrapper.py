@@ -16,7 +16,8 @@ from collections import namedtuple
 from ..ir import core as ir
 from ..runtime import platform
 from . import box
-from .emitter import Emitter, components
+from .emitter import Emitter
+from .leaves import components
 from .function import stays_call
 from .module import Module
 
@@ -83,13 +84,16 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
         if keep:
             passed += [f"{c} {v}" for c, v in zip(components(t), opened, strict=True)]
     symbols = _guards(e, spec.guards)
+    _count_borrowed(e, "retain")
     _call(e, fn, passed, nogil)
     # Where the function stays a call, the stub is as good as it gets: optimising it would take a third of the time.
     attributes = "nounwind noinline optnone" if stays_call(fn) else "nounwind"
     lines = [f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargsf, ptr %kw) {attributes} {{", "start:", *e.entry,
              "  br label %enter", *e.lines, *e.cold]
     if e.fails:
-        lines += [f"{e.failed}:", *_leave(e), "  ret ptr null"]
+        e.lines = []
+        _count_borrowed(e, "release")
+        lines += [f"{e.failed}:", *e.lines, *_leave(e), "  ret ptr null"]
     lines += ["miss:", f"  %next = load ptr, ptr @{NEXT}, align 8",
               "  %other = musttail call ptr %next(ptr %self, ptr %args, i64 %nargsf, ptr %kw)", "  ret ptr %other", "}"]
     module.bodies.append("\n".join(lines))
@@ -111,8 +115,15 @@ def _call(e: _Stub, fn: ir.Function, passed: list[str], nogil: bool) -> None:
         return
     e.check_status(status, None)
     result = box.box(e, fn.result, result_values(), None, take=True)
+    _count_borrowed(e, "release")
     e.lines += _leave(e)
     e.line(f"ret ptr {result}")
+
+
+def _count_borrowed(e: _Stub, what: str) -> None:
+    """Objects that arguments have as attributes live until the call ends."""
+    for pointer in e.borrowed:
+        e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {pointer})")
 
 
 def _leave(e: _Stub) -> list[str]:

@@ -21,7 +21,7 @@ from ..pipeline import portable
 from ..pipeline.portable import ABSENT
 from ..runtime import loader
 from ..types import kinds
-from ..types.kinds import Array, Float, Int, NoneType, NpFloat, NpInt, Range, Slice, Tuple, Type
+from ..types.kinds import Array, Float, Int, NpFloat, NpInt, Type
 from . import arrays, devices
 from .arrays import DeviceArray
 from .failure import failure
@@ -45,8 +45,8 @@ def _fields(t: Type, name: str) -> list[tuple[str, str]]:
     has, but one for all of an array."""
     if isinstance(t, Array):
         return [(f"{8 * (1 + t.ndim * (2 if t.layout == 'A' else 1))}s", f"{name}.passed")]
-    if isinstance(t, Tuple):
-        return [field for k, part in enumerate(t.elements) for field in _fields(part, f"{name}[{k}]")]
+    if isinstance(t, kinds.Composite):
+        return [field for k, part in enumerate(t.parts) for field in _fields(part, name + t.access(k))]
     if t is Int:
         return [("q", name)]
     if isinstance(t, NpInt):
@@ -63,15 +63,7 @@ def _fields(t: Type, name: str) -> list[tuple[str, str]]:
     if kinds.is_complex(t):
         code = "f" if t is kinds.complex64 else "d"
         return [(code, f"{name}.real"), (code, f"{name}.imag")]
-    if isinstance(t, Slice) or t is Range:
-        parts = (t.start, t.stop, t.step) if isinstance(t, Slice) else (Int, Int, Int)
-        return [field for part, end in zip(parts, ("start", "stop", "step"))
-                for field in _fields(part, f"{name}.{end}")]
     return []  # the type says it
-
-
-_CLASSES = {Int: int, Float: float, kinds.Bool: bool, kinds.Complex: complex, NoneType: type(None),
-            kinds.Ellipsis_: type(...), Range: range}
 
 
 class GpuCode:
@@ -122,10 +114,10 @@ class GpuCode:
             elif isinstance(t, kinds.Singleton):
                 scope[f"t{k}"] = t.value
                 tests.append(f"{name} is {_OURS}t{k}")
-            elif isinstance(t, (Tuple, Slice, kinds.DType, kinds.NpTime)):  # of dates the class does not say the unit
-                tests.append("False")
+            elif isinstance(t, (kinds.DType, kinds.NpTime)) or t.parts is not None and t is not kinds.Range:
+                tests.append("False")  # the class does not say all; of dates it does not say the unit
             else:
-                scope[f"t{k}"] = _CLASSES.get(t) or np.dtype(t.text.rstrip("_")).type
+                scope[f"t{k}"] = t.python_class
                 tests.append(f"{name}.__class__ is {_OURS}t{k}")
         for k, guard in enumerate(self.guards):
             scope[f"g{k}"], scope[f"k{k}"], scope[f"v{k}"] = guard.container, guard.key, guard.value

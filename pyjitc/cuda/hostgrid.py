@@ -25,7 +25,7 @@ from ..pipeline import cache
 from ..pipeline.portable import Guard
 from ..pipeline.specialisation import profiled
 from ..runtime.loader import load
-from ..types.kinds import Array, Int, Range, Singleton, Slice, Tuple, is_complex
+from ..types.kinds import Array, Composite, Singleton, is_complex
 from .failure import failure
 
 __all__ = ["GridCode", "compile_kernel"]
@@ -192,12 +192,8 @@ def _pack(value, t, words: list) -> None:
         words += value.shape
         if t.layout == "A":
             words += value.strides
-    elif isinstance(t, Tuple):
-        for part, p in zip(value, t.elements):
-            _pack(part, p, words)
-    elif isinstance(t, Slice) or t is Range:
-        parts = (t.start, t.stop, t.step) if isinstance(t, Slice) else (Int, Int, Int)
-        for part, p in zip((value.start, value.stop, value.step), parts):
+    elif isinstance(t, Composite):
+        for part, p in zip(t.open(value), t.parts):
             _pack(part, p, words)
     elif not isinstance(t, Singleton):  # of which the type says all
         words += (float(value.real), float(value.imag)) if is_complex(t) else _word(value)

@@ -14,7 +14,7 @@ from ..types.kinds import (
     Tuple, Unbound,
 )
 from ..types.lattice import type_of_dtype
-from ..types.typeof import instance_type, record_type
+from ..types.typeof import attributes_type, instance_type, record_type
 from .meaning import Apply, Const, Expr, Mismatch
 
 __all__ = ["constant", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type"]
@@ -98,6 +98,10 @@ def constant(value) -> Expr:
         return Const(Singleton(value), value)
     else:
         instance = instance_type(value)
+        if instance is None:
+            instance = attributes_type(value)
+            if instance is not None and instance.refcounted:
+                instance = None  # the program may give the object another attribute while the code runs
         if instance is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=instance)
         if hasattr(kind, "__cuda_array_interface__"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
-from ..types.kinds import Bool, Dual, Exception_, NoneType, Tuple, Type, Unbound, Undefined, Union, member_for
+from ..types.kinds import Bool, Composite, Dual, Exception_, NoneType, Type, Unbound, Undefined, Union, member_for
 from .constants import constant
 from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av
 from .join import constant_as
@@ -158,10 +158,11 @@ class _Emission:
             fitted = constant_as(known, target)
             if fitted is not UNKNOWN:
                 return self.constant(target, fitted)
-        if isinstance(target, Tuple) and isinstance(source, Tuple):
-            parts = [self.convert(self.add(structure.TUPLE_GET, (value,), {"index": i}, s), t)
-                     for i, (s, t) in enumerate(zip(source.elements, target.elements))]
-            return self.add(structure.TUPLE_MAKE, parts, {"cls": target.cls}, target)
+        if isinstance(target, Composite) and target.joins and target.is_like(source):
+            parts = [self.convert(self.add(op, (value,), attrs, s), t)
+                     for (op, attrs, s), t in zip(structure.takers(source), target.parts)]
+            op, attrs = structure.maker(target)
+            return self.add(op, parts, attrs, target)
         return self.add(structure.RETYPE, (value,), {"type": target}, target)
 
     def from_dual(self, value, target):

@@ -16,11 +16,8 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    Array, Bool, Complex, Dual, Exception_, Float, Function, Generator, Int, NoneType, NpBool, NpComplex, NpFloat,
-    NpInt, Singleton,
-    Tuple, Type, Unbound, Undefined, complex128, float64, int64, is_complex, is_float, is_number, is_python_number,
-    members_of,
-    union_of,
+    Bool, Complex, Dual, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Type, Undefined, complex128, float64, int64,
+    is_complex, is_float, is_number, is_python_number, members_of, union_of,
 )
 from ..types.lattice import fits
 from .meaning import UNKNOWN, Mismatch
@@ -143,8 +140,7 @@ def join_types(tx: Type, ty: Type) -> Type:
         else:
             members.append(new)
     union = union_of(members)
-    if sum(not (isinstance(m, (Singleton, Function, Generator)) or m is NoneType or m is Unbound)
-           for m in members) > MAX_UNION:
+    if sum(not m.unlimited for m in members) > MAX_UNION:
         raise Mismatch(f"one value here may have any of {len(members)} types: {union}",
                        f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
                        f"float(x), or use a variable for each")
@@ -153,16 +149,4 @@ def join_types(tx: Type, ty: Type) -> Type:
 
 def _merged(x: Type, y: Type) -> Type | None:
     """One type that is no union for two types of the same kind, or None."""
-    if isinstance(x, Array) and isinstance(y, Array):
-        return _join_arrays(x, y)
-    if isinstance(x, Exception_) and isinstance(y, Exception_):
-        return Exception_(next(c for c in x.cls.__mro__ if issubclass(y.cls, c)))
-    if isinstance(x, Tuple) and isinstance(y, Tuple) and len(x.elements) == len(y.elements) and x.cls is y.cls:
-        return Tuple(tuple(map(join_types, x.elements, y.elements)), x.cls)
-    return None
-
-
-def _join_arrays(x: Array, y: Array):
-    if x.dtype is not y.dtype or x.ndim != y.ndim or x.writable != y.writable:
-        return None
-    return Array(x.dtype, x.ndim, x.layout if x.layout == y.layout else "A", x.writable, x.aligned and y.aligned)
+    return x.joined(y, join_types) if type(x) is type(y) else None

@@ -12,7 +12,7 @@ from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
-    Unbound, Union, is_scalar,
+    Unbound, Union, any_part, is_scalar,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
@@ -588,15 +588,8 @@ def _markers(function, role):
 
 def _holds(t: Type, site) -> bool:
     """Whether a value of type `t` refers to the cell of `site`."""
-    if isinstance(t, Cell):
-        return t.site is site or t.site.content is not None and _holds(t.site.content, site)
-    if isinstance(t, Tuple):
-        return any(_holds(e, site) for e in t.elements)
-    if isinstance(t, Function):
-        return any(_holds(e, site) for e in t.captures)
-    if isinstance(t, Union):
-        return any(_holds(e, site) for e in t.members)
-    return isinstance(t, Struct) and any(_holds(e, site) for _, e in t.members)
+    return any_part(t, lambda part: isinstance(part, Cell) and (
+        part.site is site or part.site.content is not None and _holds(part.site.content, site)))
 
 
 def elements_of(x):

@@ -12,7 +12,6 @@ from ..types.kinds import Function, Generator, Iterator, Method, NoneType, Singl
 from .analysis import Analysis
 from .emit import emit
 from .meaning import UNKNOWN, Mismatch, Throw
-from .names import describe
 from .session import Session, only_value
 
 __all__ = ["specialise"]
@@ -122,9 +121,7 @@ def _written(analysis, value) -> str:
 
 def _shown(t) -> str:
     """What it is; of lists and iterators what is in them says nothing to a reader."""
-    if isinstance(t, Struct) and t.name in ("list", "dict"):
-        return t.name
-    return describe(t)[1:-1] if isinstance(t, (Iterator, Generator)) else str(t)
+    return t.class_name if isinstance(t, Struct) and t.python_class or isinstance(t, (Iterator, Generator)) else str(t)
 
 
 def _calls(spec, entry, line: int) -> tuple[str, ...]:

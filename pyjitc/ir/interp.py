@@ -1,10 +1,9 @@
 """A slow, plain meaning of typed IR: runs a module on Python values. Between CPython and native code in the tests.
 
-Scalars are Python's and NumPy's own, arrays are NumPy arrays, structs are tuples, a union is a value beside the
-member type it has (`Tagged`), cells and iterators are boxes. Reference counts and polls do nothing. Operations
-compute through `Op.eval`; what has none (control, memory, aggregates) is a method here, called by name. What only
-threads
-of a kernel do is in interp_kernel.py.
+Scalars are Python's and NumPy's own, arrays are NumPy arrays, composite values are tuples of their parts (but ranges
+and slices themselves), a union is a value beside the member type it has (`Tagged`), cells and iterators are boxes.
+Reference counts and polls do nothing. Operations compute through `Op.eval`; what has none (control, memory,
+aggregates) is a method here, called by name. What only threads of a kernel do is in interp_kernel.py.
 """
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from ..types import kinds as k
 from ..types.lattice import dtype_of
 from .core import RAISES, TERMINATOR, Edge, Function, Inst
 
-__all__ = ["run", "StepLimit", "Tagged", "Closure", "Wait"]
+__all__ = ["run", "StepLimit", "Tagged", "Wait"]
 
 
 class StepLimit(BaseException):
@@ -30,13 +29,6 @@ class Tagged(NamedTuple):
 
     type: k.Type
     value: Any
-
-
-class Closure(NamedTuple):
-    """A function value: its type and what it captured."""
-
-    type: k.Type
-    captures: tuple
 
 
 class Wait:
@@ -69,9 +61,6 @@ def run(functions: list[Function], args, limit: int = 1_000_000):
 
 # ---------------------------------------------------------------- values
 
-_CLASSES = {k.Int: int, k.Float: float, k.Bool: bool, k.Complex: complex, k.Str: str, k.Bytes: bytes,
-            k.NoneType: type(None)}
-
 
 def _scalar(t: k.Type):
     """NumPy's class for a scalar type."""
@@ -80,22 +69,22 @@ def _scalar(t: k.Type):
 
 def fits(value, t: k.Type) -> bool:
     """Whether a Python value may enter as `t`."""
-    if t in _CLASSES:
-        return type(value) is _CLASSES[t]
-    if k.is_numpy_scalar(t):
-        return type(value) is _scalar(t) and (not k.is_time(t) or value.dtype == dtype_of(t))
+    if isinstance(t, k.Composite):
+        if t.python_class is None or type(value) is not t.python_class:
+            return t.python_class is None
+        parts = t.open(value)
+        return len(parts) == len(t.parts) and all(map(fits, parts, t.parts))
     if isinstance(t, k.Array):
         if not isinstance(value, np.ndarray) or value.ndim != t.ndim or value.dtype != dtype_of(t.dtype):
             return False
         return (t.layout == "A" or value.flags.c_contiguous and t.layout == "C" or value.flags.f_contiguous
                 and t.layout == "F")
-    if isinstance(t, k.Tuple):
-        return type(value) is (t.cls or tuple) and len(value) == len(t.elements) and all(map(fits, value, t.elements))
     if isinstance(t, k.Exception_):
         return isinstance(value, t.cls)
     if isinstance(t, k.Singleton):
         return value is t.value
-    return True
+    return t.python_class is None or type(value) is t.python_class and (
+        not k.is_time(t) or value.dtype == dtype_of(t))
 
 
 def enter(value, t: k.Type):
@@ -105,13 +94,10 @@ def enter(value, t: k.Type):
             if fits(value, member):
                 return Tagged(member, enter(value, member))
         raise TypeError(f"{value!r} is no {t}")
-    if t in _CLASSES and t is not k.NoneType:
-        return _CLASSES[t](value) if k.is_python_number(t) else value
-    if k.is_numpy_scalar(t):
-        return _scalar(t)(value)
-    if isinstance(t, k.Tuple):
-        items = [enter(x, e) for x, e in zip(value, t.elements, strict=True)]
-        return tuple(items) if t.cls is None else t.cls(*items)
+    if k.is_scalar(t):
+        return t.python_class(value)
+    if isinstance(t, k.Composite):
+        return _composed(t, map(enter, t.open(value), t.parts))
     return value
 
 
@@ -122,10 +108,18 @@ def leave(value, t: k.Type):
     if isinstance(t, k.Dual):
         wide, narrow = value
         return enter(wide if k.is_complex(t.narrow) else wide.real, t.narrow) if narrow else leave(wide, t.wide)
-    if isinstance(t, k.Tuple):
-        items = [leave(x, e) for x, e in zip(value, t.elements)]
-        return tuple(items) if t.cls is None else t.cls(*items)
+    if isinstance(t, k.Composite):
+        return t.build(map(leave, parts_of(value, t), t.parts))
     return value
+
+
+def _composed(t: k.Composite, parts):
+    """A composite value: operations compute on tuples, ranges and slices themselves; others are their parts."""
+    return t.build(parts) if type(t) in (k.Tuple, k.RangeType, k.Slice) else tuple(parts)
+
+
+def parts_of(value, t: k.Composite) -> tuple:
+    return value if isinstance(value, tuple) else t.open(value)
 
 
 def _convert(value, source: k.Type, target: k.Type):
@@ -134,11 +128,8 @@ def _convert(value, source: k.Type, target: k.Type):
         value, source = (value.value, value.type) if isinstance(source, k.Union) else (value, source)
         member = k.member_for(target, source)
         return Tagged(member, _convert(value, source, member))
-    if isinstance(target, k.Tuple):
-        items = [_convert(x, s, t) for x, s, t in zip(value, source.elements, target.elements)]
-        return tuple(items) if target.cls is None else target.cls(*items)
-    if isinstance(target, k.Struct) and isinstance(source, k.Struct):
-        return tuple(_convert(x, s, t) for x, (_, s), (_, t) in zip(value, source.members, target.members))
+    if isinstance(target, k.Composite):
+        return _composed(target, map(_convert, parts_of(value, source), source.parts, target.parts))
     if k.is_number(target) and source is not target:
         return enter(value, target)
     return value
@@ -148,14 +139,8 @@ def _undefined(t: k.Type):
     """A value that nobody reads: zero, where there is one."""
     if k.is_number(t):
         return enter(0, t)
-    if isinstance(t, k.Dual):
-        return _undefined(t.wide), False
-    if isinstance(t, k.Tuple):
-        return tuple(map(_undefined, t.elements))
-    if isinstance(t, k.Struct):
-        return tuple(_undefined(m) for _, m in t.members)
-    if isinstance(t, k.Function):
-        return Closure(t, tuple(map(_undefined, t.captures)))
+    if isinstance(t, k.Composite):
+        return tuple(map(_undefined, t.parts))
     return Tagged(t.members[0], _undefined(t.members[0])) if isinstance(t, k.Union) else None
 
 
@@ -392,10 +377,9 @@ class _Machine:
     do_pack = do_struct_make
 
     def do_struct_get(self, inst, x):
-        return x[[name for name, _ in inst.args[0].type.members].index(inst.attrs["field"])]
+        return x[inst.args[0].type.names.index(inst.attrs["field"])]
 
-    def do_dual_make(self, inst, x, narrow):
-        return x, narrow
+    do_dual_make = do_function_make = do_method_make = do_struct_make
 
     def do_dual_wide(self, inst, x):
         return x[0]
@@ -415,16 +399,11 @@ class _Machine:
     def do_union_cast(self, inst, x):
         return _convert(x, inst.args[0].type, inst.attrs["type"])
 
-    def do_function_make(self, inst, *captures):
-        return Closure(inst.attrs["type"], captures)
-
     def do_capture_get(self, inst, function):
-        return function.captures[inst.attrs["index"]]
+        return function[inst.attrs["index"]]
 
-    def do_method_make(self, inst, receiver):
-        return receiver
-
-    do_method_self = do_method_make
+    def do_method_self(self, inst, method):
+        return method[0]
 
     def do_retype(self, inst, x):
         return _convert(x, inst.args[0].type, inst.attrs["type"])

@@ -9,7 +9,7 @@ from math import prod
 
 from ..ir.core import ALLOCATES, CHEAP, EXPENSIVE, FREE, MODERATE, PURE, RAISES, READS, WRITES, Op
 from ..types.kinds import (
-    Array, Bool, Cell, Function, Int, Iterator, Method, NpBool, Struct, Tuple, Type, Union, is_refcounted,
+    Array, Bool, Cell, Int, Iterator, NpBool, Type, is_refcounted,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -360,10 +360,9 @@ def count_references(e, t, x, what):
             e.line(f"call void {e.helper('pyj_retain')}(ptr {x[0]})")
         else:
             _release_box(e, t, x[0])
-    elif isinstance(t, (Tuple, Struct, Function, Method, Union)):
-        at = 1 if isinstance(t, Union) else 0
-        for part in (t.elements if isinstance(t, Tuple) else [m for _, m in t.members] if isinstance(t, Struct) else
-                     t.captures if isinstance(t, Function) else (t.receiver,) if isinstance(t, Method) else t.members):
+    elif t.parts is not None:
+        at = 0
+        for part in t.parts:
             n = len(e.components(part))
             count_references(e, part, x[at:at + n], what)
             at += n

@@ -3,12 +3,16 @@ components."""
 from __future__ import annotations
 
 from functools import partial
+from typing import Callable
 
 from ..ir.core import CHEAP, EXPENSIVE, FREE, PURE, Op
-from ..types.kinds import Bool, Dual, Int, Method, NoneType, Range, Slice, Struct, Tuple, Union, member_for, union_of
+from ..types.kinds import (
+    Bool, Composite, Dual, Function, Int, Method, NoneType, Range, RangeType, Slice, Struct, Tuple, Type, Union,
+    member_for, union_of,
+)
 from .effects import NONDIFF, STRUCTURAL
 
-__all__ = ["STRUCTURE_OPS"]
+__all__ = ["STRUCTURE_OPS", "maker", "takers"]
 
 
 def _tuple(types, attrs):
@@ -59,19 +63,19 @@ def _as_member(e, union, t, part):
 
 
 def _widened(e, given, wanted, x):
-    """A value as the type that a join made of its own: tuples may hold unions there."""
+    """A value as the type that a join made of its own: its parts may be unions there."""
     if given is wanted:
         return x
     if isinstance(wanted, Union):
         return _as_member(e, wanted, given, x)
-    if isinstance(wanted, Tuple):
-        return [c for i, (s, t) in enumerate(zip(given.elements, wanted.elements, strict=True))
-                for c in _widened(e, s, t, _part(given.elements, i, e, x))]
+    if wanted.parts is not None:
+        return [c for i, (s, t) in enumerate(zip(given.parts, wanted.parts, strict=True))
+                for c in _widened(e, s, t, _part(given.parts, i, e, x))]
     return x
 
 
 def _field(types, attrs):
-    return dict(types[0].members)[attrs["field"]]
+    return types[0].parts[types[0].names.index(attrs["field"])]
 
 
 def _dual_wide(types, attrs):
@@ -88,10 +92,6 @@ def _pack(types, attrs):
     return Struct(attrs["name"], tuple((str(i), t) for i, t in enumerate(types)))
 
 
-def _slice_field(types, attrs):
-    return getattr(types[0], attrs["field"])
-
-
 def _concatenate(e, inst, *operands):
     return [c for x in operands for c in x]
 
@@ -105,15 +105,9 @@ def _tuple_get_lower(e, inst, x):
     return _part(inst.args[0].type.elements, inst.attrs["index"], e, x)
 
 
-def _struct_get_lower(e, inst, x):
-    members = inst.args[0].type.members
-    index = [n for n, _ in members].index(inst.attrs["field"])
-    return _part([t for _, t in members], index, e, x)
-
-
-def _slice_get_lower(e, inst, x):
+def _field_lower(e, inst, x):
     t = inst.args[0].type
-    return _part((t.start, t.stop, t.step), ("start", "stop", "step").index(inst.attrs["field"]), e, x)
+    return _part(t.parts, t.names.index(inst.attrs["field"]), e, x)
 
 
 def _union_make_lower(e, inst, x):
@@ -194,9 +188,9 @@ TUPLE_AT = _op("tuple_at", _tuple_at, PURE, eval=lambda t, i: t[i], lower=_tuple
                doc="element i of a tuple, for an index known to be in range; a union where the elements differ",
                cost=EXPENSIVE)
 STRUCT_MAKE = _op("struct_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-                  doc="struct of {type} from its members")
-STRUCT_GET = _op("struct_get", _field, PURE, lower=_struct_get_lower, partials=STRUCTURAL,
-                 doc="member {field} of a struct")
+                  doc="value of the composite {type} from its parts")
+STRUCT_GET = _op("struct_get", _field, PURE, lower=_field_lower, partials=STRUCTURAL,
+                 doc="part {field} of a composite value")
 PACK = _op("pack", _pack, PURE, lower=_concatenate, partials=STRUCTURAL,
            doc="struct called {name} of members '0', '1', ...")
 UNION_MAKE = _op("union_make", _given, PURE, lower=_union_make_lower, partials=STRUCTURAL,
@@ -215,13 +209,12 @@ DUAL_IS_NARROW = _op("dual_is_narrow", lambda types, attrs: Bool, PURE, lower=la
                      partials=NONDIFF, doc="whether the number has the narrow type")
 SLICE_MAKE = _op("slice_make", lambda types, attrs: Slice(*types), PURE, eval=slice, lower=_concatenate,
                  partials=NONDIFF, doc="slice(start, stop, step)")
-SLICE_GET = _op("slice_get", _slice_field, PURE, eval=lambda s, *, field: getattr(s, field), lower=_slice_get_lower,
+SLICE_GET = _op("slice_get", _field, PURE, eval=lambda s, *, field: getattr(s, field), lower=_field_lower,
                 partials=NONDIFF, eval_attrs=True, doc="start, stop or step of a slice: {field}")
 RANGE_MAKE = _op("range_make", _range_rule, PURE, eval=range, lower=_concatenate, partials=NONDIFF,
                  doc="range(start, stop, step); the step is not 0")
 RANGE_GET = _op("range_get", lambda types, attrs: Int, PURE, eval=lambda r, *, field: getattr(r, field),
-                lower=lambda e, inst, x: [x[("start", "stop", "step").index(inst.attrs["field"])]], partials=NONDIFF,
-                eval_attrs=True, doc="start, stop or step of a range: {field}")
+                lower=_field_lower, partials=NONDIFF, eval_attrs=True, doc="start, stop or step of a range: {field}")
 FUNCTION_MAKE = _op("function_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
                     doc="function value of {type} from what it captures")
 CAPTURE_GET = _op("capture_get", lambda types, attrs: types[0].captures[attrs["index"]], PURE,
@@ -241,5 +234,31 @@ UNDEF = _op("undef", _given, PURE, lower=lambda e, inst: e.zeros(inst.attrs["typ
             doc="a value of {type} that nobody reads (zeros)")
 DISCARD = _op("discard", lambda types, attrs: NoneType, PURE, eval=lambda x: None, lower=lambda e, inst, x: [],
               partials=NONDIFF, doc="None, after the operand was evaluated")
+
+
+# (op that makes a value of a kind, its attributes, for each part the op that takes it and its attributes); other kinds
+# have struct_make and struct_get.
+_OWN_OPS: dict[type, tuple[Op, Callable, Callable]] = {
+    Tuple: (TUPLE_MAKE, lambda t: {"cls": t.cls}, lambda t, n: (TUPLE_GET, {"index": n})),
+    RangeType: (RANGE_MAKE, lambda t: {}, lambda t, n: (RANGE_GET, {"field": t.names[n]})),
+    Slice: (SLICE_MAKE, lambda t: {}, lambda t, n: (SLICE_GET, {"field": t.names[n]})),
+    Function: (FUNCTION_MAKE, lambda t: {"type": t}, lambda t, n: (CAPTURE_GET, {"index": n})),
+    Method: (METHOD_MAKE, lambda t: {"name": t.name}, lambda t, n: (METHOD_SELF, {})),
+    Dual: (DUAL_MAKE, lambda t: {"type": t}, lambda t, n: (DUAL_IS_NARROW if n else DUAL_WIDE, {})),
+}
+_OPS = STRUCT_MAKE, lambda t: {"type": t}, lambda t, n: (STRUCT_GET, {"field": t.names[n]})
+
+
+def maker(t: Composite) -> tuple[Op, dict]:
+    """The operation that makes a value of a composite type of its parts, and its attributes."""
+    op, attrs, _ = _OWN_OPS.get(type(t), _OPS)
+    return op, attrs(t)
+
+
+def takers(t: Composite) -> list[tuple[Op, dict, Type]]:
+    """For each part of a composite type the operation that takes it from a value, its attributes, its type."""
+    taker = _OWN_OPS.get(type(t), _OPS)[2]
+    return [(*taker(t, n), part) for n, part in enumerate(t.parts)]
+
 
 STRUCTURE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -26,8 +26,7 @@ from ..ops.blas import BLAS_OPS
 from ..ops.control import INVOKE
 from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN, PY_UNBOX
 from ..ops.random import RANDOM_OPS
-from ..types.kinds import (Array, Bool, Cell, Function, Int, Iterator, NoneType, Str, Struct, Tuple, Union, bool_,
-                           is_float, is_integer)
+from ..types.kinds import Array, Bool, Cell, Int, Iterator, NoneType, Str, any_part, bool_, is_float, is_integer
 from ..types.lattice import dtype_of
 from .rewrite import remove_unreachable
 
@@ -211,7 +210,7 @@ def keep_small(fn: ir.Function) -> None:
 
 def _is_scalar(t) -> bool:
     """Whether a value of the type holds no array."""
-    return not isinstance(t, (Array, Tuple, Struct, Union, Function, Cell, Iterator))
+    return not any_part(t, lambda part: isinstance(part, (Array, Cell, Iterator)))
 
 
 def _zeroed(array: ir.Inst, shape) -> list[ir.Inst]:

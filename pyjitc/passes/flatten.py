@@ -14,33 +14,13 @@ from ..ops.exceptions import EXC_FETCH
 from ..types import kinds as k
 from .rules import Facts
 
-__all__ = ["flatten", "parts"]
+__all__ = ["flatten"]
 
 MOST = 32  # parts of one aggregate: wide tuples stay whole
 _GETS = frozenset((s.TUPLE_GET, s.STRUCT_GET, s.SLICE_GET, s.RANGE_GET, s.CAPTURE_GET, s.METHOD_SELF, s.DUAL_WIDE,
                    s.DUAL_IS_NARROW))
 _MAKES = frozenset((s.TUPLE_MAKE, s.STRUCT_MAKE, s.PACK, s.SLICE_MAKE, s.RANGE_MAKE, s.FUNCTION_MAKE, s.METHOD_MAKE,
                     s.UNDEF, s.UNION_MAKE, s.DUAL_MAKE))
-_TRIPLE = ("start", "stop", "step")
-
-
-def parts(t: k.Type):
-    """(make operation, its attributes, [(get operation, its attributes, type)]) of an aggregate type, or None."""
-    if isinstance(t, k.Tuple):
-        return s.TUPLE_MAKE, {"cls": t.cls}, [(s.TUPLE_GET, {"index": n}, e) for n, e in enumerate(t.elements)]
-    if isinstance(t, k.Struct):
-        return s.STRUCT_MAKE, {}, [(s.STRUCT_GET, {"field": name}, e) for name, e in t.members]
-    if t is k.Range:
-        return s.RANGE_MAKE, {}, [(s.RANGE_GET, {"field": name}, k.Int) for name in _TRIPLE]
-    if isinstance(t, k.Slice):
-        return s.SLICE_MAKE, {}, [(s.SLICE_GET, {"field": name}, getattr(t, name)) for name in _TRIPLE]
-    if isinstance(t, k.Function):
-        return s.FUNCTION_MAKE, {}, [(s.CAPTURE_GET, {"index": n}, e) for n, e in enumerate(t.captures)]
-    if isinstance(t, k.Dual):
-        return s.DUAL_MAKE, {"type": t}, [(s.DUAL_WIDE, {}, t.wide), (s.DUAL_IS_NARROW, {}, k.Bool)]
-    if isinstance(t, k.Method):
-        return s.METHOD_MAKE, {"name": t.name}, [(s.METHOD_SELF, {}, t.receiver)]
-    return None
 
 
 def _is_wide(t: k.Type) -> bool:
@@ -49,17 +29,16 @@ def _is_wide(t: k.Type) -> bool:
         return True
     leaves, work = 0, [t]
     while work:
-        found = parts(work.pop())
-        if found is None:
-            leaves += 1
+        t = work.pop()
+        if isinstance(t, k.Composite):
+            work += t.parts
         else:
-            work += [e for _, _, e in found[2]]
+            leaves += 1
     return leaves > MOST
 
 
 def flatten(fn: Function, facts: Facts) -> bool:
-    wanted = [(b, p) for b in fn.blocks[1:] for p in b.params if parts(p.type) is not None
-              or isinstance(p.type, k.Union)]
+    wanted = [(b, p) for b in fn.blocks[1:] for p in b.params if isinstance(p.type, (k.Composite, k.Union))]
     if not wanted:
         return False
     read = {inst.args[0] for b in fn.blocks for inst in b.insts if inst.op in _GETS}
@@ -115,28 +94,25 @@ def _is_made(facts: Facts, value: Value) -> bool:
 
 
 def _take_apart(facts: Facts, value: Value) -> list[Value]:
-    found = parts(value.type)
-    if found is None:
+    if not isinstance(value.type, k.Composite):
         return [value]
     pieces = []
-    for op, attrs, t in found[2]:
+    for op, attrs, t in s.takers(value.type):
         pieces += _take_apart(facts, facts.make(op, value, type=t, **attrs))
     return pieces
 
 
 def _rebuild(value: Value, t: k.Type, leaves: list[Value], steps: list[Inst]) -> None:
     """New values for the leaves of `t`, and the instructions that make `value` of them."""
-    make, attrs, members = parts(t)
     pieces = []
-    for n, (_, _, e) in enumerate(members):
+    for n, e in enumerate(t.parts):
         piece = Value(e, f"{value.name}.{n}" if value.name else "")
         pieces.append(piece)
-        if parts(e) is None:
-            leaves.append(piece)
-        else:
+        if isinstance(e, k.Composite):
             _rebuild(piece, e, leaves, steps)
-    if make in (s.STRUCT_MAKE, s.FUNCTION_MAKE):
-        attrs = {"type": t}
+        else:
+            leaves.append(piece)
+    make, attrs = s.maker(t)
     steps.append(Inst(make, pieces, attrs, value))
 
 

@@ -324,15 +324,7 @@ def _project(makes, position: Callable[[Inst, Inst], int]) -> Callable:
 
 
 def _member(inst, made):
-    name = inst.attrs["field"]
-    return next(k for k, (field, _) in enumerate(made.result.type.members) if field == name)
-
-
-_RANGE_FIELDS = {"start": 0, "stop": 1, "step": 2}
-
-
-def _triple(inst, made):
-    return _RANGE_FIELDS[inst.attrs["field"]]
+    return made.result.type.names.index(inst.attrs["field"])
 
 
 def _tuple_get(facts, inst):
@@ -351,27 +343,23 @@ def _slice_get(facts, inst):
     return _from_slice_make(facts, inst)
 
 
-_from_slice_make = _project({s.SLICE_MAKE}, _triple)
+_from_slice_make = _project({s.SLICE_MAKE}, _member)
 
 
 def _rebuilt(get: Op, attr: str) -> Callable:
     """make(get 0 (t), get 1 (t), ...) is t."""
 
     def rule(facts, inst):
-        source = None
+        source, t = None, inst.result.type
         for position, arg in enumerate(inst.args):
             got = facts.made(arg, get)
-            if (got is None or got.attrs[attr] != _field(inst.result.type, position)
+            if (got is None or got.attrs[attr] != (t.names[position] if attr == "field" else position)
                 or source not in (None, got.args[0])):
                 return None
             source = got.args[0]
         return source if source is not None and source.type is inst.result.type else None
 
     return rule
-
-
-def _field(type: k.Type, position: int):
-    return type.members[position][0] if isinstance(type, k.Struct) else position
 
 
 def _union_is(facts, inst):
@@ -547,7 +535,7 @@ RULES: dict[Op, Callable] = {
     a.REAL: _project({a.COMPLEX_MAKE}, lambda inst, made: 0), a.IMAG: _project({a.COMPLEX_MAKE}, lambda inst, made: 1),
     s.RETYPE: _retype, s.SELECT: _select,
     s.TUPLE_GET: _tuple_get, s.STRUCT_GET: _project({s.STRUCT_MAKE, s.PACK}, _member),
-    s.SLICE_GET: _slice_get, s.RANGE_GET: _project({s.RANGE_MAKE}, _triple),
+    s.SLICE_GET: _slice_get, s.RANGE_GET: _project({s.RANGE_MAKE}, _member),
     s.CAPTURE_GET: _project({s.FUNCTION_MAKE}, lambda inst, made: inst.attrs["index"]),
     s.METHOD_SELF: _project({s.METHOD_MAKE}, lambda inst, made: 0),
     s.UNION_IS: _union_is, s.UNION_GET: _union_get, s.UNION_CAST: _union_cast,

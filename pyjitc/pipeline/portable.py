@@ -23,6 +23,7 @@ from ..base.lazy import lazy
 from ..runtime.dispatcher import Callable_
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
+from ..types.typeof import attributes_type
 
 _OURS = f"{__package__.partition('.')[0]}.runtime."
 
@@ -127,6 +128,9 @@ def fingerprint(value) -> tuple:
         return ("function", code_hash(function.__code__), fingerprint(function.__defaults__ or ()),
                 *(part for name in sorted(kwdefaults) for part in (name, fingerprint(kwdefaults[name]))),
                 *(() if function is value else tuple(map(repr, value.options))))
+    composed = attributes_type(value)
+    if composed is not None:  # read through, as arrays are
+        return "attributes", type_key(composed)
     if isinstance(value, _NAMED):
         name = _name(value)
         if name is not None:
@@ -224,18 +228,19 @@ def _stable_name(filename: str) -> str:
 
 
 def type_key(t: kinds.Type) -> tuple:
-    """A type as part of a key."""
-    if isinstance(t, kinds.Tuple):
-        return ("tuple", fingerprint(t.cls), *map(type_key, t.elements))
+    """A type as part of a key: its kind, and what it is made from."""
+    kind, *parts = t.key
     if isinstance(t, kinds.Singleton):
-        return "singleton", fingerprint(t.value)
-    if isinstance(t, kinds.Instance):
-        return "instance", fingerprint(t.cls)
-    if isinstance(t, kinds.Union):
-        return ("union", *map(type_key, t.members))
-    if isinstance(t, (kinds.Function, kinds.Cell, kinds.Struct, kinds.Exception_, kinds.Iterator, kinds.Method)):
-        return LITERAL, Literal(t)
-    return (t.text,)
+        parts = [t.value]
+    elif isinstance(t, kinds.Attributes):
+        parts.append(t.python_class)
+    return (kind.__qualname__ if is_fixed(kind) else fingerprint(kind), *map(_key_part, parts))
+
+
+def _key_part(part):
+    if isinstance(part, kinds.Type):
+        return type_key(part)
+    return tuple(map(_key_part, part)) if type(part) is tuple else fingerprint(part)
 
 
 # -- paths

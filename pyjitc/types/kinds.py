@@ -3,18 +3,27 @@
 A type says how a value is represented and which Python type it has when boxed. Python scalars and NumPy
 scalars are distinct kinds, because NEP 50, division by zero, wrapping and the type of what is returned
 depend on it. Every type has a text form (`str(t)`) that `types.text` reads back.
+
+A kind of value is a class here. It says once what its values are made of, which Python class they belong to and how
+two of its types join, and all rooms go by that: no other file lists the kinds. A *composite* kind is represented by
+its parts, one after the other; what has no parts is a *leaf*, whose LLVM types are in codegen/leaves.py. A class of
+the program whose objects are nothing but their attributes becomes a kind by a subclass of `Attributes`.
 """
 from __future__ import annotations
 
+import types as pytypes
 import weakref
+from typing import Callable
+
+import numpy as np
 
 __all__ = [
-    "Type", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound", "Undefined", "Str",
-    "Bytes", "Object", "Ellipsis_",
+    "Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound",
+    "Undefined", "Tag", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
     "Union", "Dual", "members_of",
     "Singleton", "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_",
-    "Instance", "union_of", "member_for",
+    "Instance", "union_of", "member_for", "any_part", "kind_of_class",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
@@ -37,11 +46,19 @@ class Type:
     """Base of all types. Construct through the subclasses; equal arguments give the same object.
 
     passing: the type names an object of the program (a function, a class, an allocation), itself or in its parts; it
-    lives no longer than its users. size: the number of types in it, itself included. refcounted: whether a
-    value holds a reference that must be released."""
+    lives no longer than its users. size: the number of types in it, itself included. parts: the types of what a value
+    is made of, or None for a leaf. refcounted: whether a value holds a reference that must be released.
 
-    __slots__ = ("key", "text", "passing", "size", "refcounted", "__weakref__")
+    The facts that a kind states as attributes of its class:
+    counted    a value holds a reference of its own, beside those of its parts
+    names_own  the type names an object of the program (see `passing`)
+    inner      no value of the kind ever becomes a Python object
+    unlimited  a union may have any number of members of the kind: they cost nothing, or have code of their own"""
+
+    __slots__ = ("key", "text", "passing", "size", "parts", "refcounted", "__weakref__")
     fields: tuple[str, ...] = ()
+    counted = names_own = inner = unlimited = False
+    python_class: type | None = None  # the class of the objects that are its values outside, where there is one
 
     def __new__(cls, *args):
         key = (cls, *args)
@@ -56,11 +73,14 @@ class Type:
             found = object.__new__(cls)
             object.__setattr__(found, "key", key)
             object.__setattr__(found, "size", size)
-            object.__setattr__(found, "passing", cls.__name__ in _PASSING or any(map(_passes, args)))
+            object.__setattr__(found, "passing", cls.names_own or any(map(_passes, args)))
             for name, value in zip(cls.fields, args, strict=True):
                 object.__setattr__(found, name, value)
             object.__setattr__(found, "text", found._text())
-            object.__setattr__(found, "refcounted", found._is_refcounted())
+            parts = found._parts()
+            object.__setattr__(found, "parts", parts)
+            object.__setattr__(found, "refcounted", cls.counted or parts is not None and any(
+                [part.refcounted for part in parts]))
             table = _passing if found.passing else _interned
             found = table.setdefault(key, found)  # atomic for a dict; under the compile lock for the other
         return found
@@ -68,8 +88,22 @@ class Type:
     def _text(self) -> str:
         return type(self).__name__.lower()
 
-    def _is_refcounted(self) -> bool:
-        return False
+    def _parts(self) -> tuple[Type, ...] | None:
+        return None
+
+    @property
+    def class_name(self) -> str:
+        """How CPython names the type of a value in messages."""
+        return self.text if self.python_class is None else self.python_class.__name__
+
+    def joined(self, other: Type, join: Callable) -> Type | None:
+        """The type that is no union for where a value of this type and one of `other`, of the same kind, meet; or
+        None. join: gives the type where two types meet."""
+        return None
+
+    def covers(self, other: Type) -> bool:
+        """Whether a join (see `joined`) may have made this type of `other` and others."""
+        return self is other
 
     def __setattr__(self, name, value):
         raise AttributeError("types are frozen")
@@ -79,9 +113,6 @@ class Type:
 
     def __reduce__(self):
         return self.key[0], self.key[1:]
-
-
-_PASSING = ("Singleton", "Function", "Cell", "Generator")
 
 
 def _size(parts: tuple) -> int:
@@ -101,27 +132,43 @@ def _passes(part) -> bool:
     return type(part) is tuple and any(map(_passes, part))
 
 
-def _singleton(name: str, text: str, doc: str, refcounted: bool = False) -> Type:
+def _singleton(name: str, text: str, doc: str, python_class: type | None = None, **facts) -> Type:
     cls = globals()[name] = type(name, (Type,), {  # pickles look it up
-        "__slots__": (), "__doc__": doc, "_text": lambda self: text, "_is_refcounted": lambda self: refcounted})
+        "__slots__": (), "__doc__": doc, "_text": lambda self: text, "python_class": python_class, **facts})
     return cls()
 
 
-Int = _singleton("IntType", "int", "Python int: 64-bit signed, arithmetic checked for overflow.")
-Float = _singleton("FloatType", "float", "Python float: IEEE double.")
-Bool = _singleton("BoolType", "bool", "Python bool; also the condition of a branch.")
-Complex = _singleton("ComplexType", "complex", "Python complex: two doubles.")
-NoneType = _singleton("NoneTypeType", "None", "The type of None; no representation.")
-Unbound = _singleton("UnboundType", "unbound", "A local that no assignment has reached; no representation.")
+Int = _singleton("IntType", "int", "Python int: 64-bit signed, arithmetic checked for overflow.", int)
+Float = _singleton("FloatType", "float", "Python float: IEEE double.", float)
+Bool = _singleton("BoolType", "bool", "Python bool; also the condition of a branch.", bool)
+Complex = _singleton("ComplexType", "complex", "Python complex: two doubles.", complex)
+NoneType = _singleton("NoneTypeType", "None", "The type of None; no representation.", type(None), unlimited=True)
+Unbound = _singleton("UnboundType", "unbound", "A local that no assignment has reached; no representation.",
+                     unlimited=True)
+Tag = _singleton("TagType", "tag", "Which member a value of a union has: its first part.")
 Undefined = _singleton("UndefinedType", "undefined",
                        "A value nobody reads; joins with anything (the item of an iterator's end).")
-Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.")
-Str = _singleton("StrType", "str", "A reference to a Python str object.", refcounted=True)
-Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.", refcounted=True)
-Object = _singleton("ObjectType", "object", "A reference to any Python object.", refcounted=True)
+Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.", type(...))
+Str = _singleton("StrType", "str", "A reference to a Python str object.", str, counted=True)
+Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.", bytes, counted=True)
+Object = _singleton("ObjectType", "object", "A reference to any Python object.", counted=True)
 
 
-class NpInt(Type):
+class _NumPyScalar(Type):
+    """What NumPy's scalars have in common."""
+
+    __slots__ = ()
+
+    @property
+    def python_class(self):
+        return getattr(np, self.text.partition("[")[0])
+
+    @property
+    def class_name(self):
+        return f"numpy.{self.python_class.__name__}"
+
+
+class NpInt(_NumPyScalar):
     """NumPy integer scalar; arithmetic wraps."""
 
     __slots__ = fields = ("bits", "signed")
@@ -130,7 +177,7 @@ class NpInt(Type):
         return f"{'' if self.signed else 'u'}int{self.bits}"
 
 
-class NpFloat(Type):
+class NpFloat(_NumPyScalar):
     """NumPy floating scalar of 16, 32 or 64 bits."""
 
     __slots__ = fields = ("bits",)
@@ -139,7 +186,7 @@ class NpFloat(Type):
         return f"float{self.bits}"
 
 
-class NpComplex(Type):
+class NpComplex(_NumPyScalar):
     """NumPy complex scalar of 64 or 128 bits (both parts together)."""
 
     __slots__ = fields = ("bits",)
@@ -148,7 +195,16 @@ class NpComplex(Type):
         return f"complex{self.bits}"
 
 
-NpBool = _singleton("NpBoolType", "bool_", "NumPy bool scalar.")
+class NpBoolType(_NumPyScalar):
+    """NumPy bool scalar."""
+
+    __slots__ = ()
+
+    def _text(self):
+        return "bool_"
+
+
+NpBool = NpBoolType()
 bool_ = NpBool
 int8, int16, int32, int64 = (NpInt(b, True) for b in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (NpInt(b, False) for b in (8, 16, 32, 64))
@@ -165,7 +221,7 @@ NUMPY_SCALARS = {
 TIME_UNITS = ("Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic")
 
 
-class NpTime(Type):
+class NpTime(_NumPyScalar):
     """NumPy datetime64 (kind 'M') or timedelta64 ('m'): a 64-bit number of `count` units, of which the least is NaT.
 
     It is no number: of what numbers can do it has what lib/np/dates/times.py says."""
@@ -207,6 +263,9 @@ class Array(Type):
     """
 
     __slots__ = fields = ("dtype", "ndim", "layout", "writable", "aligned")
+    counted = True
+    python_class = np.ndarray
+    class_name = "numpy.ndarray"
 
     def __new__(cls, dtype, ndim, layout="C", writable=True, aligned=True):
         return super().__new__(cls, dtype, ndim, layout, writable, aligned)
@@ -220,14 +279,66 @@ class Array(Type):
         flags = ("" if self.writable else ", readonly") + ("" if self.aligned else ", unaligned")
         return f"{self.dtype}[{', '.join(axes)}{flags}]"
 
-    def _is_refcounted(self):
-        return True
+    def joined(self, other, join):
+        if self.dtype is not other.dtype or self.ndim != other.ndim or self.writable != other.writable:
+            return None
+        return Array(self.dtype, self.ndim, self.layout if self.layout == other.layout else "A", self.writable,
+                     self.aligned and other.aligned)
+
+    def covers(self, other):
+        return type(other) is Array and self.joined(other, None) is self
 
 
-class Tuple(Type):
+class Composite(Type):
+    """A kind whose values are made of parts, and are represented by theirs.
+
+    joins: where two types meet that differ in their parts only, the parts meet (else the two are a union's members)."""
+
+    __slots__ = ()
+    joins = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the parts are called: attributes of the objects, where there are such."""
+        raise NotImplementedError
+
+    def _parts(self):
+        return self.key[1:]
+
+    def with_parts(self, parts) -> Type:
+        """The type that differs from this in its parts only."""
+        return type(self)(*parts)
+
+    def open(self, value) -> tuple:
+        """The parts of an object: of one of `python_class`, or of the tuple of parts that stands for it."""
+        return value
+
+    def build(self, parts):
+        """What `open` takes apart."""
+        return tuple(parts)
+
+    def access(self, n: int) -> str:
+        """How a program reads part n, to go behind the name of a value."""
+        return f".{self.names[n]}"
+
+    def is_like(self, other: Type) -> bool:
+        """Whether `other` differs from this type in the types of its parts only."""
+        return (type(self) is type(other) and len(self.parts) == len(other.parts)
+                and self.with_parts(other.parts) is other)
+
+    def joined(self, other, join):
+        return self.with_parts(map(join, self.parts, other.parts)) if self.joins and self.is_like(other) else None
+
+    def covers(self, other):
+        return self is other or self.joins and self.is_like(other) and all(
+            [mine.covers(part) for mine, part in zip(self.parts, other.parts)])
+
+
+class Tuple(Composite):
     """Tuple of fixed length. `elements`: tuple of Type; `cls`: the namedtuple class, or None for `tuple`."""
 
     __slots__ = fields = ("elements", "cls")
+    joins = True
 
     def __new__(cls, elements, tuple_cls=None):
         return super().__new__(cls, tuple(elements), tuple_cls)
@@ -236,23 +347,111 @@ class Tuple(Type):
         inner = ", ".join(map(str, self.elements)) + ("," if len(self.elements) == 1 else "")
         return f"({inner})" if self.cls is None else f"{self.cls.__qualname__}({inner})"
 
-    def _is_refcounted(self):
-        return any(t.refcounted for t in self.elements)
+    @property
+    def python_class(self):
+        return self.cls or tuple
+
+    @property
+    def names(self):
+        return tuple(map(str, range(len(self.elements))))
+
+    def _parts(self):
+        return self.elements
+
+    def with_parts(self, parts):
+        return Tuple(parts, self.cls)
+
+    def build(self, parts):
+        return tuple(parts) if self.cls is None else self.cls(*parts)
+
+    def access(self, n):
+        return f"[{n}]"
 
 
-class Slice(Type):
+class Attributes(Composite):
+    """A kind of the objects of one Python class, which are nothing but their attributes: such an object is taken apart
+    by reading them, and made by calling the class with them. `python_class` and `fields` (the names of the
+    attributes, in the order of the class's parameters) are all that a subclass must say:
+
+        class IntervalType(Attributes):
+            __slots__ = fields = ("low", "high")
+            python_class = Interval
+
+    The types of the attributes are the type's arguments, and its parts. A value of compiled code has no identity: an
+    object that leaves it is a new one. The attributes are stored in the object (its `__dict__` or slots), and
+    none of them is a property: they are read without running code of the program."""
+
+    __slots__ = ()
+    joins = True
+
+    def __init_subclass__(cls):
+        cls.names, python_class = vars(cls).get("names", cls.fields), cls.python_class
+        if isinstance(python_class.__getattribute__, pytypes.FunctionType) or hasattr(python_class, "__getattr__"):
+            raise TypeError(f"{python_class.__qualname__} has attributes that its own code finds; the parts of a kind "
+                            f"are attributes that objects store")
+        for name in cls.names:
+            found = getattr(python_class, name, None)
+            if hasattr(type(found), "__get__") and type(found) is not pytypes.MemberDescriptorType:
+                raise TypeError(f"{python_class.__qualname__}.{name} is a {type(found).__name__}; the parts of a kind "
+                                f"are attributes that objects store")
+        _kinds_of_classes[python_class] = cls
+
+    @classmethod
+    def of(cls, typeof: Callable) -> Type:
+        """The type of an object of the class. typeof: gives the type of the attribute of a name."""
+        return cls(*map(typeof, cls.names))
+
+    def _text(self):
+        return f"{self.python_class.__qualname__}({', '.join(map(str, self.key[1:]))})"
+
+    def open(self, value):
+        return tuple([getattr(value, name) for name in self.names])
+
+    def build(self, parts):
+        return self.python_class(*parts)
+
+
+_kinds_of_classes: dict[type, type[Attributes]] = {}
+
+
+def kind_of_class(cls: type) -> type[Attributes] | None:
+    """The kind of the objects of a Python class that consist of their attributes, where there is one."""
+    return _kinds_of_classes.get(cls)
+
+
+class Slice(Attributes):
     """Python slice; start, stop and step are each Int or NoneType (or any index type)."""
 
     __slots__ = fields = ("start", "stop", "step")
+    python_class = slice
+    joins = False
+
+
+class RangeType(Attributes):
+    """Python range: three int64 (start, stop, step)."""
+
+    __slots__ = ()
+    names = ("start", "stop", "step")
+    python_class = range
+    joins = False
+
+    @classmethod
+    def of(cls, typeof):
+        for name in cls.names:
+            typeof(name)  # refuses ints beyond 64 bits
+        return Range
 
     def _text(self):
-        return f"slice({self.start}, {self.stop}, {self.step})"
+        return "range"
+
+    def _parts(self):
+        return (Int,) * 3
 
 
-Range = _singleton("RangeType", "range", "Python range: three int64 (start, stop, step).")
+Range = RangeType()
 
 
-class Struct(Type):
+class Struct(Composite):
     """Library-level record: iterators and the like. `name`: str; `members`: ((field, Type), ...)."""
 
     __slots__ = fields = ("name", "members")
@@ -260,8 +459,26 @@ class Struct(Type):
     def _text(self):
         return f"{self.name}{{{', '.join(f'{n}: {t}' for n, t in self.members)}}}"
 
-    def _is_refcounted(self):
-        return any(t.refcounted for _, t in self.members)
+    @property
+    def python_class(self):
+        return _CLASSES.get(self.name)
+
+    @property
+    def class_name(self):
+        return self.name
+
+    @property
+    def names(self):
+        return tuple([name for name, _ in self.members])
+
+    def _parts(self):
+        return tuple([t for _, t in self.members])
+
+    def with_parts(self, parts):
+        return type(self)(self.name, tuple(zip(self.names, parts)), *self.key[3:])
+
+
+_CLASSES = {"list": list, "dict": dict, "flags": type(np.empty(0).flags)}
 
 
 class Generator(Struct):
@@ -270,6 +487,8 @@ class Generator(Struct):
 
     fields = ("name", "members", "step")
     __slots__ = ("step",)
+    names_own = unlimited = inner = True
+    class_name = "generator"
 
     def _text(self):
         return f"generator {self.step}{{{', '.join(str(t) for _, t in self.members)}}}"
@@ -279,12 +498,14 @@ class Iterator(Type):
     """Mutable iterator object made by an explicit `iter(x)`: a reference to a cell holding a state value."""
 
     __slots__ = fields = ("state",)
+    counted = inner = True
 
     def _text(self):
         return f"iterator[{self.state}]"
 
-    def _is_refcounted(self):
-        return True
+    @property
+    def class_name(self):
+        return "generator" if any_part(self.state, lambda t: isinstance(t, Generator)) else "iterator"
 
 
 class Site:
@@ -304,6 +525,7 @@ class Cell(Type):
     """A variable shared by closures: a reference to a mutable box. `site` names the allocation."""
 
     __slots__ = fields = ("site",)
+    counted = names_own = inner = True
 
     @property
     def content(self) -> Type:
@@ -311,9 +533,6 @@ class Cell(Type):
 
     def _text(self):
         return f"cell[{self.site}]"
-
-    def _is_refcounted(self):
-        return True
 
 
 class Union(Type):
@@ -324,11 +543,15 @@ class Union(Type):
     def _text(self):
         return " | ".join(map(str, self.members))
 
-    def _is_refcounted(self):
-        return any(t.refcounted for t in self.members)
+    def _parts(self):
+        return Tag, *self.members
+
+    def covers(self, other):
+        return all([member_for(self, m) is not None
+                    for m in (other.members if isinstance(other, Union) else (other,))])
 
 
-class Dual(Type):
+class Dual(Composite):
     """A number of one of two types, kept as the wider one: where paths meet, `0` of Python and a float64 make
     `dual(int, float64)`.
 
@@ -338,9 +561,13 @@ class Dual(Type):
     that is not known. Inference alone makes duals (infer/duals.py); tuples and lists hold unions."""
 
     __slots__ = fields = ("narrow", "wide", "low", "high")
+    names = ("wide", "is_narrow")
 
     def __new__(cls, narrow, wide, low=None, high=None):
         return super().__new__(cls, narrow, wide, low, high)
+
+    def _parts(self):
+        return self.wide, Bool
 
     def _text(self):
         bounds = "" if self.low is None else f", {self.low}..{self.high}"
@@ -355,6 +582,7 @@ class Singleton(Type):
 
     __slots__ = ("ref", "value")
     fields = ("ref",)
+    names_own = unlimited = True
 
     def __new__(cls, value):
         self = super().__new__(cls, _Ref(value))
@@ -364,6 +592,10 @@ class Singleton(Type):
     def _text(self):
         value = self.key[1].value
         return f"<{getattr(value, '__qualname__', None) or getattr(value, '__name__', None) or repr(value)}>"
+
+    @property
+    def python_class(self):
+        return type(self.value)
 
     def __reduce__(self):
         return Singleton, (self.value,)
@@ -384,31 +616,40 @@ class _Ref:
         return isinstance(other, _Ref) and self.value is other.value
 
 
-class Function(Type):
+class Function(Composite):
     """A Python function value: its code and the types of what it captured. The captured values are the
     representation. `proto`: an interned `front.functions.Prototype` (code, globals, names); `captures`:
     tuple of Type; roles: what each capture is, in order ('defaults', 'kwdefaults', 'closure'; each at most once)."""
 
     __slots__ = fields = ("proto", "captures", "roles")
+    names_own = unlimited = inner = True
+    python_class = pytypes.FunctionType
 
     def _text(self):
         inner = f"[{', '.join(map(str, self.captures))}]" if self.captures else ""
         return f"function {self.proto.qualname}{inner}"
 
-    def _is_refcounted(self):
-        return any(t.refcounted for t in self.captures)
+    @property
+    def names(self):
+        return self.roles
+
+    def _parts(self):
+        return self.captures
 
 
-class Method(Type):
+class Method(Composite):
     """A bound method of a built-in kind (`a.sum`): the receiver's representation. `name`: str."""
 
     __slots__ = fields = ("receiver", "name")
+    names = ("receiver",)
+    inner = True
+    python_class = pytypes.BuiltinFunctionType
 
     def _text(self):
         return f"method {self.receiver}.{self.name}"
 
-    def _is_refcounted(self):
-        return self.receiver.refcounted
+    def _parts(self):
+        return (self.receiver,)
 
 
 class DType(Type):
@@ -419,17 +660,34 @@ class DType(Type):
     def _text(self):
         return f"dtype[{self.scalar}]"
 
+    @property
+    def python_class(self):
+        scalar = self.scalar
+        return type(scalar.dtype if isinstance(scalar, Record) else np.dtype(scalar.text.rstrip("_")))
+
+    @property
+    def class_name(self):
+        return self.text
+
 
 class Exception_(Type):
     """A reference to an exception instance. `cls`: the Python class (or the common base) known statically."""
 
     __slots__ = fields = ("cls",)
+    counted = True
 
     def _text(self):
         return f"exception {self.cls.__name__}"
 
-    def _is_refcounted(self):
-        return True
+    @property
+    def class_name(self):
+        return self.cls.__name__
+
+    def joined(self, other, join):
+        return Exception_(next(c for c in self.cls.__mro__ if issubclass(other.cls, c)))
+
+    def covers(self, other):
+        return type(other) is Exception_ and issubclass(other.cls, self.cls)
 
 
 class Instance(Type):
@@ -437,12 +695,14 @@ class Instance(Type):
     rules."""
 
     __slots__ = fields = ("cls",)
+    counted = True
 
     def _text(self):
         return f"{self.cls.__module__.split('.')[0]}.{self.cls.__name__}"
 
-    def _is_refcounted(self):
-        return True
+    @property
+    def python_class(self):
+        return self.cls
 
 
 def union_of(types) -> Type:
@@ -464,23 +724,12 @@ def members_of(t: Type) -> tuple[Type, ...]:
 
 def member_for(union: Union, t: Type) -> Type | None:
     """The member of `union` that holds a `t`: itself, or what a join made of it and others (see infer/join.py)."""
-    return t if t in union.members else next((m for m in union.members if _covers(m, t)), None)
+    return t if t in union.members else next((m for m in union.members if m.covers(t)), None)
 
 
-def _covers(t: Type, part: Type) -> bool:
-    if t is part:
-        return True
-    if isinstance(t, Union):
-        return all(member_for(t, m) is not None for m in (part.members if isinstance(part, Union) else (part,)))
-    if type(t) is not type(part):
-        return False
-    if isinstance(t, Array):
-        return ((t.dtype, t.ndim, t.writable) == (part.dtype, part.ndim, part.writable)
-                and t.layout in (part.layout, "A") and t.aligned <= part.aligned)
-    if isinstance(t, Tuple):
-        return (t.cls is part.cls and len(t.elements) == len(part.elements)
-                and all(map(_covers, t.elements, part.elements)))
-    return isinstance(t, Exception_) and issubclass(part.cls, t.cls)
+def any_part(t: Type, test: Callable) -> bool:
+    """Whether `test` holds for a type, or for one that is a part of it."""
+    return test(t) or t.parts is not None and any([any_part(part, test) for part in t.parts])
 
 
 def is_numpy_scalar(t: Type) -> bool:

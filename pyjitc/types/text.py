@@ -54,9 +54,9 @@ def parse_list(text: str) -> tuple[Type | None, list[Type]]:
 
 
 def python_scalars(t: Type) -> Type:
-    """`t` with int64, float64, complex128 and bool_ replaced by Python's own scalars, inside tuples too."""
-    if isinstance(t, Tuple):
-        return Tuple([python_scalars(x) for x in t.elements], t.cls)
+    """`t` with int64, float64, complex128 and bool_ replaced by Python's own scalars, in parts of a value too."""
+    if isinstance(t, kinds.Composite) and t.joins:
+        return t.with_parts(map(python_scalars, t.parts))
     if isinstance(t, kinds.Union):
         return union_of(map(python_scalars, t.members))
     return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,

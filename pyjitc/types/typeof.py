@@ -15,11 +15,10 @@ import numpy as np
 from . import kinds
 from .classes import refused_method
 from .kinds import (
-    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Range, Singleton, Slice, Str,
-    Tuple, Type,
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Singleton, Str, Tuple, Type,
 )
 
-__all__ = ["typeof", "behind_name", "element_type", "record_type", "instance_type"]
+__all__ = ["typeof", "attributes_type", "behind_name", "element_type", "record_type", "instance_type"]
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_,
@@ -69,6 +68,15 @@ def instance_type(value) -> Instance | None:
     return Instance(cls) if random is not None and (cls is random.Generator or cls is random.RandomState) else None
 
 
+def attributes_type(value) -> kinds.Attributes | None:
+    """The type of an object whose class has a kind of its own (see kinds.Attributes), where its attributes have one;
+    else None."""
+    try:
+        return typeof(value) if kinds.kind_of_class(type(value)) is not None else None
+    except (TypeError, OverflowError):
+        return None
+
+
 def typeof(value, other: Callable | None = None) -> Type:
     """The type of `value`. other: called with a value of any class not known here (functions, say), answers a type
     or None. Raises TypeError with a text that goes behind a name, or OverflowError for an int beyond 64 bits."""
@@ -99,12 +107,9 @@ def typeof(value, other: Callable | None = None) -> Type:
                                 f"tuple(x)")
             return Tuple(_items(value, other), cls)
         raise TypeError(f"is {_named(cls)}, a subclass of tuple; pass tuple(x)")
-    if cls is range:
-        for x in (value.start, value.stop, value.step):
-            typeof(x)
-        return Range
-    if cls is slice:
-        return Slice(*(typeof(x, other) for x in (value.start, value.stop, value.step)))
+    kind = kinds.kind_of_class(cls)
+    if kind is not None:
+        return kind.of(lambda name: _attribute(value, name, other))
     if cls is np.datetime64 or cls is np.timedelta64:
         return _time_type(value.dtype)
     if isinstance(value, np.dtype):
@@ -137,6 +142,15 @@ def _items(value: tuple, other) -> list[Type]:
         except (TypeError, OverflowError) as error:
             raise type(error)(f"is {_named(type(value))} whose item {n} {behind_name(str(error))}") from None
     return found
+
+
+def _attribute(value, name: str, other) -> Type:
+    try:
+        return typeof(getattr(value, name), other)
+    except AttributeError:
+        raise TypeError(f"is {_named(type(value))} without the attribute {name}") from None
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"is {_named(type(value))} whose {name} {behind_name(str(error))}") from None
 
 
 def behind_name(text: str) -> str:

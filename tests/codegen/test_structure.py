@@ -7,7 +7,7 @@ import pytest
 
 from build import Builder, compiled, through
 
-from pyjitc.codegen.emitter import components
+from pyjitc.codegen.leaves import components
 from pyjitc.ops import memory, structure
 from pyjitc.types import kinds as k
 

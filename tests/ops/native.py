@@ -5,7 +5,7 @@ import numpy as np
 
 from pyjitc.base.options import Options
 from pyjitc.codegen import link, wrapper
-from pyjitc.codegen.emitter import components
+from pyjitc.codegen.leaves import components
 from pyjitc.codegen.function import FunctionEmitter
 from pyjitc.codegen.module import Module
 from pyjitc.ir.core import Block, Function, Inst, Value

@@ -15,7 +15,7 @@ from ...ops.pyobject import PY_BOX, PY_GETATTR
 from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
-from ...types.lattice import dtype_of, kind_of, promote, python_promote
+from ...types.lattice import kind_of, promote, python_promote
 from ..build import SYMBOLS, apply, cast, convert, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
 from . import numbers, operators
@@ -207,27 +207,7 @@ def _hash(args, kwargs):
 
 def class_of(t: k.Type) -> type | None:
     """The Python class of a value of type t; None where it is only known at run time."""
-    if t in _CLASSES:
-        return _CLASSES[t]
-    if is_numpy_scalar(t):
-        return dtype_of(t).type
-    if isinstance(t, k.Tuple):
-        return t.cls or tuple
-    if isinstance(t, Singleton):
-        return type(t.value)
-    if isinstance(t, k.Instance):
-        return t.cls
-    if isinstance(t, k.DType):
-        return type(dtype_of(t.scalar))
-    if isinstance(t, k.Struct):
-        return {"list": list, "dict": dict, "flags": _FLAGS}.get(t.name)
-    return _KINDS.get(type(t))
-
-
-_FLAGS = type(np.empty(0).flags)
-_CLASSES = {Bool: bool, Int: int, Float: float, Complex: complex, k.NoneType: type(None), k.Str: str, k.Bytes: bytes,
-            k.Ellipsis_: type(...), k.Range: range}
-_KINDS = {k.Array: np.ndarray, k.Slice: slice, k.Function: pytypes.FunctionType, k.Method: pytypes.BuiltinFunctionType}
+    return t.python_class
 
 
 def _classes(x: Expr, name: str) -> tuple:
