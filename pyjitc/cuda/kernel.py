@@ -28,7 +28,7 @@ from ..base.options import Options, environment, make_options
 from ..pipeline import portable
 from ..pipeline.specialisation import alone
 from ..runtime.dispatcher import Callable_
-from ..types.kinds import Array, Composite, DType, Ellipsis_, NoneType, Singleton, is_scalar
+from ..types.kinds import Array, Attributes, Composite, DType, Ellipsis_, NoneType, Singleton, is_scalar
 from ..types.typeof import typeof
 from .arrays import DeviceArray, adopt, mapped_address
 from .devices import current_device, stream_handle
@@ -360,8 +360,8 @@ def _holds(guards) -> bool:
 
 def _is_passed(t) -> bool:
     """Whether what stands for a value of the type can be passed: numbers, addresses of elements, or nothing."""
-    if isinstance(t, Composite):
-        return all(map(_is_passed, t.parts))
+    if isinstance(t, Composite):  # of the arrays in tuples alone others are made, which a device has
+        return all(map(_is_passed, t.parts)) and not (isinstance(t, Attributes) and t.refcounted)
     return is_scalar(t) or isinstance(t, (Array, DType, Singleton)) or t in (Ellipsis_, NoneType)
 
 
