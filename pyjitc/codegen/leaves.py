@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import weakref
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable
 
 import numpy as np
 
@@ -329,15 +329,16 @@ def _open_dtype(e, t, pointer, wrong):
     return []
 
 
-class Leaf(NamedTuple):
+class Leaf:
     """scalars: the LLVM types of a value, or a function that gives those of a type. box(e, type, values, instruction,
     take), unbox(e, type, pointer, label): as in box.py; None: the kind has no objects. constant(type, value): the
     components of a Python constant; None: it is a reference to the object."""
 
-    scalars: tuple[str, ...] | Callable[[Any], Any]
-    box: Callable | None = None
-    unbox: Callable | None = None
-    constant: Callable[[Type, Any], list[str]] | None = None
+    __slots__ = ("scalars", "box", "unbox", "constant")
+
+    def __init__(self, scalars: tuple[str, ...] | Callable[[Any], Any], box: Callable | None = None,
+                 unbox: Callable | None = None, constant: Callable[[Type, Any], list[str]] | None = None):
+        self.scalars, self.box, self.unbox, self.constant = scalars, box, unbox, constant
 
 
 def _nothing(name: str) -> Leaf:
