@@ -184,27 +184,10 @@ _RELATIONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 
 def type_name(t: k.Type) -> str:
     """The name CPython gives the type of a value of type t in its messages."""
-    if k.is_numpy_scalar(t):
-        return "numpy." + dtype_of(t).type.__name__
-    if isinstance(t, k.Tuple):
-        return t.cls.__name__ if t.cls else "tuple"
-    if isinstance(t, k.Singleton):
-        return type(t.value).__name__
-    if isinstance(t, (k.Exception_, k.Instance)):
-        return t.cls.__name__
-    if isinstance(t, k.Struct):
-        return t.name
-    if isinstance(t, k.Union):
-        return " | ".join(map(type_name, t.members))
-    return _NAMES.get(t) or _CLASS_NAMES.get(type(t)) or t.text
+    return t.class_name
 
 
 def whole_number(t: k.Type) -> str:
     """What to write where a value of type t is used as an index or a count; '' for what is no number."""
     return "write // for /, or int(...) around it" if k.is_float(t) else ""
-
-
-_NAMES = {k.NoneType: "NoneType"}
-_CLASS_NAMES = {k.Array: "numpy.ndarray", k.Slice: "slice", k.Function: "function", k.Iterator: "iterator",
-                k.Method: "builtin_function_or_method", k.DType: "numpy.dtype"}
 

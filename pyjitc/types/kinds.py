@@ -386,6 +386,8 @@ class Attributes(Composite):
 
     def __init_subclass__(cls):
         cls.names, python_class = vars(cls).get("names", cls.fields), cls.python_class
+        if python_class is None:  # what several kinds have in common
+            return
         if isinstance(python_class.__getattribute__, pytypes.FunctionType) or hasattr(python_class, "__getattr__"):
             raise TypeError(f"{python_class.__qualname__} has attributes that its own code finds; the parts of a kind "
                             f"are attributes that objects store")
@@ -543,6 +545,10 @@ class Union(Type):
     def _text(self):
         return " | ".join(map(str, self.members))
 
+    @property
+    def class_name(self):
+        return " | ".join([t.class_name for t in self.members])
+
     def _parts(self):
         return Tag, *self.members
 
@@ -667,7 +673,7 @@ class DType(Type):
 
     @property
     def class_name(self):
-        return self.text
+        return f"numpy.dtypes.{self.python_class.__name__}"
 
 
 class Exception_(Type):

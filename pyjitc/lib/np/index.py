@@ -242,8 +242,5 @@ def taken(target, rule):
 
 
 def _holds_times(t) -> bool:
-    if isinstance(t, k.Tuple):
-        return any(map(_holds_times, t.elements))
-    if isinstance(t, k.Struct):
-        return any(_holds_times(m) for _, m in t.members)
-    return k.is_time(t.dtype if isinstance(t, k.Array) else t.scalar if isinstance(t, k.DType) else t)
+    return k.any_part(t, lambda part: k.is_time(
+        part.dtype if isinstance(part, k.Array) else part.scalar if isinstance(part, k.DType) else part))
