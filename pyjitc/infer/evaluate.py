@@ -369,7 +369,7 @@ class Evaluator(Operations):
                 if kwargs:
                     raise Mismatch(f"{target.__name__}() takes no keyword arguments")
                 return Apply(exceptions.EXC_NEW, *args, cls=target)
-            return self.library.call(target, args, kwargs)
+            return self.library.call(callee, args, kwargs)
         if isinstance(t, Function):
             parts = {role: Apply(structure.CAPTURE_GET, callee, index=i) for i, role in enumerate(t.roles)}
             defaults = elements_of(parts.get("defaults"))
@@ -381,8 +381,7 @@ class Evaluator(Operations):
             return self.user_call(t.proto, operands, callee, None)
         if isinstance(t, Method):
             return self.library.method(Apply(structure.METHOD_SELF, callee), t.name, args, kwargs)
-        raise Mismatch(f"{describe(t)} object is not callable",
-                       "an element is taken with brackets, as in a[i]" if isinstance(t, (Array, Tuple)) else "")
+        return self.library.call(callee, args, kwargs)
 
 
 def _only_throws(meaning) -> bool:

@@ -172,7 +172,7 @@ class Operations:
 
     def known_attribute(self, x: Expr, name: str):
         if isinstance(x.type, Singleton):
-            found = self.library.static_attribute(x, name)
+            found = self.library.known_attribute(x, name)
             if found is not None:
                 return found
             holder = x.type.value

@@ -18,7 +18,7 @@ from ..types.lattice import dtype_of, part_of, promote
 times = lazy("pyjitc.lib.np.dates.times")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "FLAGS", "meaning"]
+           "MIRRORED", "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "FLAGS", "meaning"]
 
 const = Const
 
@@ -28,6 +28,7 @@ SYMBOLS = {
     "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
 }
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is y > x
 
 
 def apply(op: Op, *operands: Expr, **attrs) -> Expr:
@@ -172,14 +173,13 @@ def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
         return Mismatch(f'can only concatenate str (not "{names[1]}") to str', "write an f-string, as in f'{x}'")
     if len(names) == 1:
         return Mismatch(f"bad operand type for unary {op}: '{names[0]}'", hint)
-    if op in _RELATIONS:
+    if op in MIRRORED:
         return Mismatch(f"'{op}' not supported between instances of '{names[0]}' and '{names[1]}'", hint)
     shown = f"{op}=" if inplace else "** or pow()" if op == "**" else op
     return Mismatch(f"unsupported operand type(s) for {shown}: '{names[0]}' and '{names[1]}'", hint)
 
 
 _UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs}
-_RELATIONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 
 
 def type_name(t: k.Type) -> str:

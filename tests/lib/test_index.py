@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pyjitc.lib.np import index
+from pyjitc.lib import protocol
 from pyjitc.lib.py import index as py_index
 
 MODULES = sorted({*index.FUNCTIONS, *index.METHODS})
@@ -53,6 +54,18 @@ def test_index_of_builtins_is_complete(name):
     own = {f for f in module.CALLS if not (isinstance(f, type) and issubclass(f, np.generic))}
     assert own == set(listed)
     assert all(py_index.module_of(f).CALLS is module.CALLS for f in module.CALLS)
+
+
+def test_a_kind_has_its_protocol_in_one_module():
+    listed = {}
+    for table in (protocol._HOMES, protocol._OBJECT_HOMES):
+        for home, kinds in table.items():
+            for key in map(protocol._key, kinds):
+                assert key not in [k for keys in listed.values() for k in keys], f"{key} is listed twice"
+                listed.setdefault(home, []).append(key)
+    for home, keys in listed.items():
+        assert set(home.PROTOCOLS) == set(keys)
+        assert all(isinstance(one, protocol.Protocol) for one in home.PROTOCOLS.values())
 
 
 def test_names_of_others_are_not_builtins():

@@ -9,7 +9,7 @@ import pytest
 from tests.lib.expressions import both, outcome, shape
 from pyjitc import njit
 from pyjitc.lib.build import SYMBOLS
-from pyjitc.lib.py import operators
+from pyjitc.lib import operations
 from pyjitc.types import kinds as k
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -81,7 +81,7 @@ def test_binary(op, s):
         if op == "**" and (issubclass(s, COMPLEX) or issubclass(t, COMPLEX)) and not (s in PYTHON and t in PYTHON):
             continue  # near, not equal: a test of its own
         for x, y in pairs(s, t):
-            found = both(lambda a, b: operators.binary(op, a, b), lambda a, b: reference(op, a, b), (x, y),
+            found = both(lambda a, b: operations.binary(op, a, b), lambda a, b: reference(op, a, b), (x, y),
                          lambda e, g: is_documented(op, e, g) or close(op, e, g))
             if found:
                 wrong.append(f"{op} {s.__name__} {t.__name__} {found}")
@@ -94,7 +94,7 @@ def test_compare(op, s):
     wrong = []
     for t in VALUES:
         for x, y in pairs(s, t):
-            found = both(lambda a, b: operators.compare(op, a, b), SYMBOLS[op], (x, y))
+            found = both(lambda a, b: operations.compare(op, a, b), SYMBOLS[op], (x, y))
             if found:
                 wrong.append(f"{op} {s.__name__} {t.__name__} {found}")
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong[:20])
@@ -106,7 +106,7 @@ def test_unary(op, function):
     wrong = []
     for values in VALUES.values():
         for x in values:
-            found = both(lambda a: operators.unary(op, a), function, (x,),
+            found = both(lambda a: operations.unary(op, a), function, (x,),
                          lambda e, g: is_documented(op, e, g) or issubclass(e[0], TypeError) and g[0] is TypeError)
             if found:
                 wrong.append(found)
@@ -118,11 +118,11 @@ def test_inplace_and_foreign_operands():
     from pyjitc.infer.meaning import Mismatch
 
     with pytest.raises(Mismatch, match=r"unsupported operand type\(s\) for \+=: 'int' and 'tuple'"):
-        operators.binary("+", *operands((1, (1, 2))), inplace=True)
+        operations.binary("+", *operands((1, (1, 2))), inplace=True)
     with pytest.raises(Mismatch, match=r"unsupported operand type\(s\) for \*\* or pow\(\): 'float' and 'NoneType'"):
-        operators.binary("**", *operands((1.0, None)))
+        operations.binary("**", *operands((1.0, None)))
     with pytest.raises(Mismatch, match="'<' not supported between instances of 'int' and 'NoneType'"):
-        operators.compare("<", *operands((1, None)))
+        operations.compare("<", *operands((1, None)))
 
 
 def test_true_division_is_correctly_rounded():
@@ -130,7 +130,7 @@ def test_true_division_is_correctly_rounded():
     for _ in range(3000):
         x = rng.getrandbits(rng.randint(1, 63)) * rng.choice((1, -1))
         y = (rng.getrandbits(rng.randint(1, 63)) or 1) * rng.choice((1, -1))
-        assert both(lambda a, b: operators.binary("/", a, b), operator.truediv, (x, y)) is None
+        assert both(lambda a, b: operations.binary("/", a, b), operator.truediv, (x, y)) is None
 
 
 def test_complex_power():
@@ -138,7 +138,7 @@ def test_complex_power():
     values = VALUES[complex] + [complex(rng.uniform(-3, 3), rng.uniform(-3, 3)) for _ in range(20)]
     powers = [0, 1, 2, -3, 0.5, 100, 101, -7.25, 1j, 2 + 1j]
     wrong = [found for x, y in itertools.product(values, powers)
-             if (found := both(lambda a, b: operators.binary("**", a, b), operator.pow, (x, y)))]
+             if (found := both(lambda a, b: operations.binary("**", a, b), operator.pow, (x, y)))]
     assert not wrong, f"{len(wrong)}\n" + "\n".join(wrong[:10])
 
 
@@ -148,7 +148,7 @@ def test_numpy_complex_power_is_near():
                                       for _ in range(10)]:
         for y in (0, 1, 2, 3, -2, 0.5, 7, 1j, np.complex128(2 + 1j), np.complex64(3)):
             from tests.lib.expressions import evaluate, operands
-            got = outcome(lambda: evaluate(operators.binary("**", *operands((x, y))), (x, y)))
+            got = outcome(lambda: evaluate(operations.binary("**", *operands((x, y))), (x, y)))
             want = outcome(operator.pow, x, y)
             assert got[0] is want[0]
             if np.isfinite(x):
@@ -164,7 +164,7 @@ def test_types_of_common_cases_need_no_library_function():
     for x, y in [(1, 2), (1.0, 2.0), (1, 2.0), (np.float64(1), np.float64(2)), (np.float64(1), 2.0), (np.int64(1), 2),
                  (np.float32(1), 2.0), (np.float32(1), np.float32(2))]:
         for op in ("+", "-", "*", "/", *RELATIONS):
-            rule = operators.compare if op in RELATIONS else operators.binary
+            rule = operations.compare if op in RELATIONS else operations.binary
             assert not isinstance(rule(op, *operands((x, y))), Call)
     assert shape(1) == (int, 1) and k.Int is not k.int64
 

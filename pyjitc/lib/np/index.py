@@ -14,19 +14,7 @@ from ...base.lazy import lazy
 from ...infer.meaning import Mismatch
 from ...types import kinds as k
 
-__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module", "generators",
-           "applying", "attributes", "iterators", "STATES", "records", "ufunc_methods", "grids", "UFUNC_METHODS"]
-
-generators = lazy("pyjitc.lib.np.random.random")  # methods of np.random.Generator and RandomState
-
-applying = lazy("pyjitc.lib.np.iteration.applying")
-attributes = lazy("pyjitc.lib.np.arrays.attributes")
-records = lazy("pyjitc.lib.np.arrays.records")
-iterators = lazy("pyjitc.lib.np.iteration.iterators")
-STATES = frozenset(("ndindex", "ndenumerate", "flatiter"))  # of loops, whose steps are there
-grids = lazy("pyjitc.lib.np.arrays.grids")
-ufunc_methods = lazy("pyjitc.lib.np.elementwise.ufunc_methods")
-UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
+__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module"]
 
 FUNCTIONS: dict[str, str] = {
     "arrays.creation": "empty ndarray zeros ones full full_like empty_like zeros_like ones_like",

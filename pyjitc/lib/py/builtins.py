@@ -16,7 +16,8 @@ from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
 from ...types.lattice import kind_of, promote, python_promote
-from ..build import SYMBOLS, apply, cast, convert, number, provoked, type_name
+from .. import operations
+from ..build import MIRRORED, SYMBOLS, apply, cast, convert, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
 from . import numbers, operators
 from .conversions import fitted, take, to_float, to_index
@@ -277,13 +278,13 @@ def _binary(symbol):
 
     def rule(args, kwargs):
         x, y = take(name, args, kwargs, 2, 2)
-        return (operators.compare if symbol in operators.RELATIONS else operators.binary)(symbol, x, y)
+        return (operations.compare if symbol in MIRRORED else operations.binary)(symbol, x, y)
 
     return rule
 
 
 def _unary(name, symbol):
-    return lambda args, kwargs: operators.unary(symbol, *take(name, args, kwargs, 1, 1))
+    return lambda args, kwargs: operations.unary(symbol, *take(name, args, kwargs, 1, 1))
 
 
 CALLS = {

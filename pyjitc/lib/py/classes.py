@@ -12,8 +12,10 @@ from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Thro
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, own, refused_method
-from ...types.kinds import Singleton, Str, Tuple
+from ...types.kinds import Bool, Int, Singleton, Str, Tuple
 from ..build import mismatch
+from ..protocol import protocol_of
+from .objects import Known
 
 tuples = lazy("pyjitc.lib.py.tuples")
 
@@ -48,6 +50,43 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
         given = len(args) + len(kwargs)
         raise Mismatch(f"{cls.__name__}() takes the fields {', '.join(cls._fields)}; {given} were given")
     return Apply(structure.TUPLE_MAKE, *(slots[n] for n in cls._fields), cls=cls)
+
+
+class _EnumClass(Known):
+    """The class itself."""
+
+    def contains(self, x, item):
+        if isinstance(item.type, Singleton) and isinstance(item.type.value, enum.Enum):
+            return Const(Bool, item.type.value in enum_members(x.type.value))
+        raise Mismatch("`in` of an enum class is compiled for members of a plain enum",
+                       "compare with the members, or with their values")
+
+    def length(self, x):
+        return Const(Int, len(enum_members(x.type.value)))
+
+    def getitem(self, x, i):
+        return enum_item(x.type.value, i)
+
+    def is_iterable(self, x):
+        return True
+
+    def iterate(self, x):
+        members = constant(enum_members(x.type.value))
+        return protocol_of(members.type).iterate(members)
+
+    def call(self, x, args, kwargs):
+        return enum_member(x.type.value, args, kwargs)
+
+
+class _EnumMember(Known):
+    def known_attribute(self, x, name):
+        if name in ("value", "name", "_value_", "_name_"):
+            value = getattr(x.type.value, name)
+            return constant(value) if type(value) in (bool, int, float, str) else Const(Singleton(value), value)
+        return super().known_attribute(x, name)
+
+
+PROTOCOLS = {enum.EnumMeta: _EnumClass(), enum.Enum: _EnumMember()}
 
 
 def enum_members(cls: enum.EnumMeta) -> tuple:

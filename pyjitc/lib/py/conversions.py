@@ -16,14 +16,14 @@ from ...types.kinds import (
 )
 from ...types.lattice import dtype_of
 from ..build import apply, cast, convert, number, provoked, type_name, whole_number
-from . import operators
+from ..operations import truth
 
 numbers = lazy("pyjitc.lib.py.numbers")
 times = lazy("pyjitc.lib.np.dates.times")
 loops = lazy("pyjitc.lib.np.elementwise.loops")
 dtypes = lazy("pyjitc.lib.np.arrays.dtypes")
 
-__all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_bool", "to_complex", "to_scalar", "assign", "element",
+__all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_complex", "to_scalar", "assign", "element",
            "of_numpy", "to_index", "take", "discarding", "discards"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
@@ -86,10 +86,6 @@ def to_float(x: Expr) -> Expr:
     raise Mismatch(_FLOAT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 
-def to_bool(x: Expr) -> Expr:
-    return operators.truth(x)
-
-
 def to_complex(x: Expr) -> Expr:
     """complex(x)."""
     x = _item(x)
@@ -144,7 +140,7 @@ def to_scalar(x: Expr, t: k.Type) -> Expr:
     if is_time(t) or is_time(source):
         return times.element(x, t)
     if t is k.bool_:
-        return cast(operators.truth(x), t)
+        return cast(truth(x), t)
     if is_numpy_scalar(source):
         return cast(x, t)
     if source is Int or source is Bool:
@@ -270,9 +266,9 @@ def discards(source: k.Type, t: k.Type) -> bool:
 
 
 CALLS = {
-    int: _one("int", to_int, 0), float: _one("float", to_float, 0.0), bool: _one("bool", to_bool, False),
+    int: _one("int", to_int, 0), float: _one("float", to_float, 0.0), bool: _one("bool", truth, False),
     complex: _complex,
     operator.index: lambda args, kwargs: to_index(*take("index", args, kwargs, 1, 1)),
-    operator.truth: lambda args, kwargs: to_bool(*take("truth", args, kwargs, 1, 1)),
+    operator.truth: lambda args, kwargs: truth(*take("truth", args, kwargs, 1, 1)),
     **{dtype_of(t).type: _constructor(t) for t in k.NUMPY_SCALARS.values()},
 }

@@ -10,9 +10,10 @@ import numpy as np
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
-from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state
+from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state, same
+from ..protocol import State
 
-__all__ = ["STEPS"]
+__all__ = ["PROTOCOLS"]
 
 
 def range_item(r, i):
@@ -275,6 +276,13 @@ def next_default(it, default):
     return one[1]
 
 
+def among(iterable, item):
+    for x in iterable:
+        if same(x, item):
+            return True
+    return False
+
+
 def any_(iterable):
     for x in iterable:
         if x:
@@ -463,8 +471,7 @@ def _old_messages() -> bool:
 
 OLD_MESSAGES = _old_messages()
 
-# Struct name of an iteration state -> its step.
-STEPS = {
-    "tuple_iterator": tuple_step, "array_iterator": array_step, "enumerate": enumerate_step,
-    "zip": zip_step, "zip_strict": zip_strict_step, "map": map_step, "filter": filter_step,
+PROTOCOLS = {
+    "tuple_iterator": State(tuple_step), "array_iterator": State(array_step), "enumerate": State(enumerate_step),
+    "zip": State(zip_step), "zip_strict": State(zip_strict_step), "map": State(map_step), "filter": State(filter_step),
 }

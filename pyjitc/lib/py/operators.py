@@ -1,31 +1,34 @@
 """Operators of Python's numbers, and the dispatch of all scalar operators.
 
-`binary`, `unary`, `compare` and `truth` answer for operands that are numbers; each answer is found in a table by
-operator and common type, and remembered per (operator, types). What is beyond one expression is a library function
-of numbers.py. Operators of NumPy scalars are in lib/np/elementwise/operators.py.
+`binary`, `unary`, `compare` and `truth` answer for operands that are numbers, dates or durations; each answer is found
+in a table by operator and common type, and remembered per (operator, types). What is beyond one expression is a library
+function of numbers.py. Operators of NumPy scalars are in lib/np/elementwise/operators.py.
 """
 from __future__ import annotations
 
 from typing import Callable
 
 from ...base.lazy import lazy
-from ...infer.meaning import Call, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr
 from ...ops.arith import (
     BAND, BNOT, BOR, BXOR, CHECK_NONNEG, CHECK_NONZERO, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE,
     FNEG, FSUB, IADD_CK, IAND, IEQ, IFLOORDIV, IFLOORDIV_CK, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL_CK, INE, INEG_CK,
     INOT, IOR, ISHL_CK, ISHR, ISUB_CK, ITRUEDIV, IXOR, REAL,
 )
+from ...ops.structure import METHOD_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_number, is_scalar, is_time
 from ...types.lattice import python_promote
-from ..build import SYMBOLS, apply, cast, mismatch, number
+from ..build import MIRRORED, apply, cast, mismatch, number
+from ..protocol import Protocol, text_by_python
 
 # what most functions do without
 numbers = lazy("pyjitc.lib.py.numbers")
+builtins = lazy("pyjitc.lib.py.builtins")
 np_operators = lazy("pyjitc.lib.np.elementwise.operators")
 times = lazy("pyjitc.lib.np.dates.times")
 
-__all__ = ["binary", "unary", "compare", "truth", "nonzero", "RELATIONS", "SYMBOLS"]
+__all__ = ["binary", "unary", "compare", "truth", "nonzero", "Numbers", "PROTOCOLS"]
 
 Rule = Callable[..., Expr]
 
@@ -143,19 +146,27 @@ UNARY: dict[str, dict[k.Type, Rule]] = {
 
 _INT_RELATIONS = {"==": IEQ, "!=": INE, "<": ILT, "<=": ILE, ">": IGT, ">=": IGE}
 _FLOAT_RELATIONS = {"==": FEQ, "!=": FNE, "<": FLT, "<=": FLE, ">": FGT, ">=": FGE}
-RELATIONS = frozenset(_INT_RELATIONS)
-_MIRROR = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _rules: dict[tuple, Rule] = {}
 
 
-def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
+def binary(op: str, x: Expr, y: Expr) -> Expr:
+    return _required(_binary(op, x, y), op, x, y)
+
+
+def _required(found: Expr | None, op: str, *operands: Expr) -> Expr:
+    if found is None:
+        raise mismatch(op, *operands)
+    return found
+
+
+def _binary(op: str, x: Expr, y: Expr) -> Expr | None:
     key = op, x.type, y.type
     rule = _rules.get(key)
     if rule is None:
         rule = _find_binary(op, x, y)
         if rule is None:
-            raise mismatch(op, x, y, inplace=inplace)
+            return None
         _rules[key] = rule
     return rule(x, y)
 
@@ -180,8 +191,6 @@ def _find_binary(op, x, y):
 
 
 def unary(op: str, x: Expr) -> Expr:
-    if op == "not":
-        return apply(BNOT, truth(x))
     key = op, x.type
     rule = _rules.get(key)
     if rule is None:
@@ -203,15 +212,16 @@ def unary(op: str, x: Expr) -> Expr:
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
-    if op == "is" or op == "is not":
-        same = _identical(x, y)
-        return same if op == "is" else apply(BNOT, same)
+    return _required(_compare(op, x, y), op, x, y)
+
+
+def _compare(op: str, x: Expr, y: Expr) -> Expr | None:
     key = op, x.type, y.type
     rule = _rules.get(key)
     if rule is None:
         rule = _find_compare(op, x.type, y.type)
         if rule is None:
-            raise mismatch(op, x, y)
+            return None
         _rules[key] = rule
     return rule(x, y)
 
@@ -220,9 +230,6 @@ def _find_compare(op, s, t):
     if is_scalar(s) and is_scalar(t) and (is_time(s) or is_time(t)):
         return times.find_compare(op, s, t)
     if not (is_number(s) and is_number(t)):
-        if op in ("==", "!=") and (_plain(s) and _plain(t)):
-            return lambda x, y: number((op == "==") == (x.known and y.known and x.type is y.type
-                                                        and bool(x.value == y.value)))
         return None
     if s is Complex and t is k.float64 and op in ("==", "!="):
         return lambda x, y: compare(op, x, cast(y, Float))
@@ -237,15 +244,10 @@ def _find_compare(op, s, t):
     if s is t:
         return _of(_FLOAT_RELATIONS[op])
     if s is Float:
-        mirrored = int_float(_MIRROR[op])
+        mirrored = int_float(MIRRORED[op])
         return lambda x, y: mirrored(cast(y, Int), x)
     exact = int_float(op)
     return lambda x, y: exact(cast(x, Int), y)
-
-
-def _plain(t) -> bool:
-    """Types whose values compare by identity, or never equal one of another type."""
-    return is_number(t) or t is k.NoneType or t is k.Ellipsis_ or isinstance(t, k.Singleton)
 
 
 def int_float(op: str) -> Rule:
@@ -285,22 +287,6 @@ def _complex_equal(op):
     return rule
 
 
-def _identical(x: Expr, y: Expr) -> Expr:
-    """`x is y` where the types decide, or one bit does."""
-    s, t = x.type, y.type
-    if s is t:
-        if s is Bool or s is k.bool_:
-            return apply(IEQ, x, y)
-        if s is k.NoneType or s is k.Ellipsis_ or isinstance(s, (k.Singleton, k.DType)):
-            return number(True)
-        if isinstance(x, Const) and isinstance(y, Const) and x.value is y.value:
-            return number(True)
-        raise Mismatch(f"`is` between two values of type {s} has no meaning in compiled code", "compare with ==")
-    if k.Object in (s, t) or any(isinstance(u, (k.Exception_, k.Union)) for u in (s, t)):
-        raise Mismatch(f"`is` between {s} and {t} has no meaning in compiled code", "compare with ==")
-    return number(False)
-
-
 # ---------------------------------------------------------------- truth
 
 
@@ -310,20 +296,43 @@ def _complex_truth(x):
 
 
 _TRUTH = {Bool: lambda x: x, Int: lambda x: apply(INE, x, number(0)), Float: lambda x: apply(FNE, x, number(0.0)),
-          Complex: _complex_truth, k.NoneType: lambda x: number(False), k.Ellipsis_: lambda x: number(True)}
+          Complex: _complex_truth}
 
 
 def truth(x: Expr) -> Expr:
     """What `if x` tests, a Bool."""
     rule = _TRUTH.get(x.type)
-    if rule is not None:
-        return rule(x)
-    if is_scalar(x.type):
-        return cast(x, Bool)
-    if isinstance(x.type, k.Tuple):
-        return number(bool(x.type.elements))
-    if isinstance(x.type, k.Singleton):
-        return number(bool(x.type.value))
-    if isinstance(x.type, (k.Function, k.Method, k.DType, k.Exception_)):
-        return number(True)
-    raise Mismatch(f"a value of type {x.type} has no truth value in compiled code")
+    return rule(x) if rule is not None else cast(x, Bool)
+
+
+# ---------------------------------------------------------------- the protocol
+
+
+class Numbers(Protocol):
+    """Python's numbers; NumPy's, dates and durations have the same operators."""
+
+    def binary(self, op, x, y, inplace):
+        return _binary(op, x, y)
+
+    def unary(self, op, x):
+        return unary(op, x)
+
+    def compare(self, op, x, y):
+        return _compare(op, x, y) if is_scalar(y.type) else None
+
+    def identical(self, x, y):
+        return compare("==", x, y) if x.type is Bool and y.type is Bool else None
+
+    def truth(self, x):
+        return truth(x)
+
+    def attribute(self, x, name):
+        return builtins.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)
+
+    def method(self, x, name, args, kwargs):
+        return builtins.method(x, name, args, kwargs)
+
+    text = text_by_python
+
+
+PROTOCOLS = dict.fromkeys(map(type, (Int, Float, Bool, Complex)), Numbers())

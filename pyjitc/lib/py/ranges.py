@@ -1,5 +1,5 @@
-"""Ranges: their length and the loops over them, as expressions; most programs have some, and no call need be compiled
-for one.
+"""What ranges mean. Their length and the loops over them are expressions: most programs have some, and no call need be
+compiled for one.
 
 A loop keeps three ints: the value, the step and how many are left, so that later passes see a counted loop.
 """
@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Expr, Mismatch
-from ...ops.arith import IADD, IFLOORDIV, IGT, ILT, ISUB
+from ...ops.arith import BNOT, IADD, IFLOORDIV, IGT, ILT, ISUB
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_MAKE
-from ...types.kinds import Int
+from ...types.kinds import Int, Range, Slice, is_numpy_scalar
 from ..build import number
+from ..protocol import Protocol, State, text_by_python
 
 conversions = lazy("pyjitc.lib.py.conversions")
 iteration = lazy("pyjitc.lib.py.iteration")
 
-__all__ = ["CALLS", "STATE", "in_kernel", "index", "iterate", "length", "step"]
+__all__ = ["CALLS", "PROTOCOLS", "in_kernel", "index"]
 
-STATE = "range_iterator"
 _ZERO, _ONE = number(0), number(1)
 
 
@@ -53,10 +53,6 @@ def in_kernel(args, kwargs):
             else Call(iteration.make_kernel_range, start, stop, step))
 
 
-def length(r: Expr) -> Expr:
-    return _length(*_parts(r))
-
-
 def _parts(r):
     return (Apply(RANGE_GET, r, field="start"), Apply(RANGE_GET, r, field="stop"), Apply(RANGE_GET, r, field="step"))
 
@@ -70,18 +66,50 @@ def _length(start: Expr, stop: Expr, step: Expr) -> Expr:
     return Apply(SELECT, Apply(ILT, low, high), count, _ZERO)
 
 
-def iterate(r: Expr) -> Expr:
-    """The state before the first step."""
-    start, stop, step = _parts(r)
-    return Apply(PACK, start, step, _length(start, stop, step), name=STATE)
+class _Range(Protocol):
+    text = text_by_python
+
+    def compare(self, op, x, y):
+        if op in ("==", "!=") and is_numpy_scalar(y.type):
+            raise Mismatch(f"{op} between a NumPy scalar and a range is not compiled",
+                           "make an array of it: np.array(x)")
+        if op not in ("==", "!=") or y.type is not Range:
+            return None
+        same = Call(iteration.range_equal, x, y)
+        return same if op == "==" else Apply(BNOT, same)
+
+    def truth(self, x):
+        return Apply(IGT, self.length(x), _ZERO)
+
+    def contains(self, x, item):
+        return Call(iteration.range_contains, x, item)
+
+    def length(self, x):
+        return _length(*_parts(x))
+
+    def getitem(self, x, i):
+        if isinstance(i.type, Slice):
+            raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
+        return Call(iteration.range_item, x, index(i))
+
+    def iterate(self, x):
+        start, stop, step = _parts(x)
+        return Apply(PACK, start, step, _length(start, stop, step), name="range_iterator")
+
+    def reversed(self, x):
+        return Call(iteration.range_reversed, x)
+
+    def attribute(self, x, name):
+        return Apply(RANGE_GET, x, field=name) if name in ("start", "stop", "step") else None
 
 
-def step(state: Expr) -> Expr:
-    """(has, item, next state)"""
-    value, by, left = Apply(STRUCT_GET, state, field="0"), Apply(STRUCT_GET, state,
-                                                                 field="1"), Apply(STRUCT_GET, state, field="2")
-    rest = Apply(PACK, Apply(IADD, value, by, flags="nsw"), by, Apply(ISUB, left, _ONE, flags="nuw nsw"), name=STATE)
-    return Apply(TUPLE_MAKE, Apply(IGT, left, _ZERO), value, rest, cls=None)
+class _Loop(State):
+    def step(self, state):
+        value, by, left = (Apply(STRUCT_GET, state, field=name) for name in "012")
+        rest = Apply(PACK, Apply(IADD, value, by, flags="nsw"), by, Apply(ISUB, left, _ONE, flags="nuw nsw"),
+                     name="range_iterator")
+        return Apply(TUPLE_MAKE, Apply(IGT, left, _ZERO), value, rest, cls=None)
 
 
 CALLS = {range: _range}
+PROTOCOLS = {type(Range): _Range(), "range_iterator": _Loop()}

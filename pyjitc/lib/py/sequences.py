@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Mismatch
-from ...infer.names import describe
 from ...ops import structure
-from ...types.kinds import Array, NoneType, Range, Struct, Tuple
+from ...types.kinds import NoneType, Tuple
 from ..build import number
+from ..protocol import protocol_of
 
 builtins = lazy("pyjitc.lib.py.builtins")
 conversions = lazy("pyjitc.lib.py.conversions")
@@ -29,13 +29,7 @@ def _zip(args, kwargs):
 
 def _reversed(args, kwargs):
     (x,) = args
-    if x.type is Range:
-        return Call(iteration.range_reversed, x)
-    if isinstance(x.type, Tuple):
-        return Call(iteration.tuple_reversed, x)
-    if isinstance(x.type, Array):
-        return Call(iteration.array_reversed, x)
-    raise Mismatch(f"{describe(x.type)} object is not reversible")
+    return protocol_of(x.type).reversed(x)
 
 
 def _extreme(name):
@@ -68,13 +62,11 @@ def tuple_of(args, kwargs):
     if not args:
         return Apply(structure.TUPLE_MAKE, cls=None)
     (x,) = args
-    if isinstance(x.type, Tuple):
-        return x if x.type.cls is None else Apply(
-            structure.TUPLE_MAKE, *(Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))),
-            cls=None)
-    if isinstance(x.type, Struct) and x.type.name == "list":
-        return Apply(structure.TUPLE_MAKE, *(Apply(structure.STRUCT_GET, x, field=n) for n, _ in x.type.members),
-                     cls=None)
+    if isinstance(x.type, Tuple) and x.type.cls is None:
+        return x
+    items = protocol_of(x.type).elements(x)
+    if items is not None:
+        return Apply(structure.TUPLE_MAKE, *items, cls=None)
     raise Mismatch("tuple() of a value whose length is only known at run time", "use an array (np.empty) for it")
 
 

@@ -14,6 +14,7 @@ from ....types.kinds import Bool, Int, NpBool
 from ....types.lattice import dtype_of
 from ...build import provoked
 from ...intrinsics import as_element, as_type
+from ...protocol import Protocol
 from ...py import conversions
 from ...py.iteration import array_iterate
 from ..indexing import indexing, subscripts
@@ -22,7 +23,7 @@ from ..shapes.views import elements, is_contiguous, view_as
 from .making import in_order
 from ..shapes.splitting import is_sequence
 
-__all__ = ["of_array", "getattr_", "getitem", "setitem", "length", "iterate", "set_of_array"]
+__all__ = ["PROTOCOLS", "of_array", "set_of_array"]
 
 iterators = lazy("pyjitc.lib.np.iteration.iterators")  # of which only loops over `a.flat` need some
 
@@ -42,16 +43,6 @@ _REFUSED = {"base": "pass both arrays, or use np.may_share_memory", "ctypes": "p
 
 def _array(x: Expr) -> Expr:
     return Apply(STRUCT_GET, x, field="0")
-
-
-def getattr_(x: Expr, name: str) -> Expr:
-    if x.type.name == "flat":
-        raise Mismatch(f"the attribute '{name}' of a flat iterator is not compiled",
-                       "write a.ravel(), or count with enumerate", AttributeError)
-    rule = _FLAGS.get(name.upper())
-    if rule is None or name.upper() in ("C", "F", "A", "W", "X", "O"):
-        raise Mismatch(f"'numpy._core.multiarray.flagsobj' object has no attribute '{name}'", "", AttributeError)
-    return rule(_array(x))
 
 
 # ---------------------------------------------------------------- flags
@@ -92,6 +83,37 @@ _FLAGS = {
 _FLAGS.update({short: _FLAGS[name] for short, name in (
     ("C", "C_CONTIGUOUS"), ("CONTIGUOUS", "C_CONTIGUOUS"), ("F", "F_CONTIGUOUS"), ("FORTRAN", "F_CONTIGUOUS"),
     ("W", "WRITEABLE"), ("A", "ALIGNED"), ("X", "WRITEBACKIFCOPY"), ("O", "OWNDATA"))})
+
+
+class _Flags(Protocol):
+    """a.flags"""
+
+    def length(self, x):
+        raise Mismatch("object of type 'numpy._core.multiarray.flagsobj' has no len()")
+
+    def getitem(self, x, i):
+        rule = _FLAGS.get(i.value) if i.known else None
+        if rule is None:
+            raise Mismatch("Unknown flag" if i.known else "the name of a flag must be a constant", exception=KeyError)
+        return rule(_array(x))
+
+    def setitem(self, x, i, value, asks):
+        raise Mismatch("flags of an array are part of its type in compiled code and cannot be changed")
+
+    def is_iterable(self, x):
+        return False
+
+    def iterate(self, x):
+        raise Mismatch("'numpy._core.multiarray.flagsobj' object is not iterable")
+
+    def attribute(self, x, name):
+        rule = _FLAGS.get(name.upper())
+        if rule is None or name.upper() in ("C", "F", "A", "W", "X", "O"):
+            raise Mismatch(f"'numpy._core.multiarray.flagsobj' object has no attribute '{name}'", "", AttributeError)
+        return rule(_array(x))
+
+    def set_attribute(self, x, name, value):
+        self.setitem(x, None, value, True)
 
 
 # ---------------------------------------------------------------- flat
@@ -165,20 +187,6 @@ def _is_index(t):
     return t is Int or isinstance(t, k.NpInt)
 
 
-def getitem(x: Expr, i: Expr) -> Expr:
-    if x.type.name == "flags":
-        rule = _FLAGS.get(i.value) if i.known else None
-        if rule is None:
-            raise Mismatch("Unknown flag" if i.known else "the name of a flag must be a constant", exception=KeyError)
-        return rule(_array(x))
-    if isinstance(i.type, k.Tuple) and len(i.type.elements) == 1:
-        i = elements(i)[0]
-    if _is_index(i.type):
-        return Call(flat_item, _array(x), conversions.to_int(i))
-    _check_index(i)
-    return Call(flat_part, _array(x), i)
-
-
 def _check_index(i):
     t = i.type
     if (t is k.Ellipsis_ or isinstance(t, k.Slice) or is_sequence(t) and isinstance(t, k.Struct)
@@ -187,34 +195,45 @@ def _check_index(i):
     raise Mismatch("unsupported iterator index", "index a.flat with an int, a slice or an array of ints", IndexError)
 
 
-def setitem(x: Expr, i: Expr, v: Expr) -> Expr:
-    if x.type.name == "flags":
-        raise Mismatch("flags of an array are part of its type in compiled code and cannot be changed")
-    a = _array(x)
-    if not a.type.writable:
-        return Throw(ValueError, "assignment destination is read-only")
-    if _is_index(i.type) and k.is_scalar(v.type):
-        return Call(put_one, a, conversions.to_int(i), v)
-    v = v if isinstance(v.type, k.Array) else Call(np.asarray, v, Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
-    if _is_index(i.type):
-        raise Mismatch("Error setting single item of array.", exception=ValueError)
-    _check_index(i)
-    return Call(put_part, a, i, v)
+class _Flat(Protocol):
+    """a.flat"""
+
+    def length(self, x):
+        return views.ATTRIBUTES["size"](_array(x))
+
+    def getitem(self, x, i):
+        if isinstance(i.type, k.Tuple) and len(i.type.elements) == 1:
+            i = elements(i)[0]
+        if _is_index(i.type):
+            return Call(flat_item, _array(x), conversions.to_int(i))
+        _check_index(i)
+        return Call(flat_part, _array(x), i)
+
+    def setitem(self, x, i, v, asks):
+        a = _array(x)
+        if not a.type.writable:
+            return Throw(ValueError, "assignment destination is read-only")
+        if _is_index(i.type) and k.is_scalar(v.type):
+            return Call(put_one, a, conversions.to_int(i), v)
+        if not isinstance(v.type, k.Array):
+            v = Call(np.asarray, v, Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
+        if _is_index(i.type):
+            raise Mismatch("Error setting single item of array.", exception=ValueError)
+        _check_index(i)
+        return Call(put_part, a, i, v)
+
+    def iterate(self, x):
+        a = _array(x)
+        if a.type.layout == "C" and a.type.ndim or a.type.ndim == 1:
+            return Call(in_a_row, a)
+        return Call(iterators.items, a)
+
+    def attribute(self, x, name):
+        raise Mismatch(f"the attribute '{name}' of a flat iterator is not compiled",
+                       "write a.ravel(), or count with enumerate", AttributeError)
 
 
-def length(x: Expr) -> Expr:
-    if x.type.name == "flags":
-        raise Mismatch("object of type 'numpy._core.multiarray.flagsobj' has no len()")
-    return views.ATTRIBUTES["size"](_array(x))
-
-
-def iterate(x: Expr) -> Expr:
-    if x.type.name == "flags":
-        raise Mismatch("'numpy._core.multiarray.flagsobj' object is not iterable")
-    a = _array(x)
-    if a.type.layout == "C" and a.type.ndim or a.type.ndim == 1:
-        return Call(in_a_row, a)
-    return Call(iterators.items, a)
+PROTOCOLS = {"flags": _Flags(), "flat": _Flat()}
 
 
 def in_a_row(a):

@@ -9,19 +9,20 @@ import numpy as np
 from ....base.errors import did_you_mean, suggest
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
-from ....ops.structure import PACK, STRUCT_GET
+from ....ops.structure import PACK, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
 from ....types.typeof import element_type, record_type
 from ...build import type_name
 from ...intrinsics import as_element
+from ...protocol import Protocol, protocol_of
 from ...py import conversions
 from ..indexing import indexing, subscripts
 from ..shapes import views
 from ..shapes.splitting import is_sequence
 
-__all__ = ["is_records", "getitem", "setitem", "getattr_", "get", "values", "put", "put_attribute"]
+__all__ = ["PROTOCOLS", "is_records", "getitem", "setitem"]
 
 _WHOLE = Const(k.Ellipsis_, ...)
 
@@ -94,7 +95,7 @@ def _names(dtype) -> Const:
 
 
 def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
-    """target[...] = v. asks: see `Library.setitem`."""
+    """target[...] = v. asks: see `Protocol.setitem`."""
     if isinstance(target, Throw):
         return target
     if not is_records(target.type):
@@ -146,55 +147,81 @@ def is_record(t) -> bool:
     return isinstance(t, k.Struct) and t.name == "record"
 
 
-def get(r: Expr, i: Expr) -> Expr:
-    """r['x'] or r[0]"""
-    a = Apply(STRUCT_GET, r, field="0")
-    return _value(field(a, _name_of(i, a.type.dtype.dtype.names)))
-
-
 def _value(x: Expr) -> Expr:
     if isinstance(x, Throw) or x.type.ndim:
         return x
     return Apply(PACK, x, name="record") if isinstance(x.type.dtype, Record) else Apply(ARRAY_LOAD, x)
 
 
-def values(r: Expr) -> list[Expr]:
-    """All fields of a record."""
-    a = Apply(STRUCT_GET, r, field="0")
-    return [_value(field(a, name)) for name in a.type.dtype.dtype.names]
+class _RecordOfArray(Protocol):
+    """a[i] of a structured array."""
 
+    def binary(self, op, x, y, inplace):
+        raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
 
-def put(r: Expr, i: Expr, v: Expr) -> Expr:
-    a = Apply(STRUCT_GET, r, field="0")
-    if not a.type.writable:
-        return Throw(ValueError, "assignment destination is read-only")
-    return _assign(field(a, _name_of(i, a.type.dtype.dtype.names)), v, True)
+    reflected = binary
 
+    def unary(self, op, x):
+        self.binary(op, x, x, False)
 
-def _attribute(r: Expr, name: str):
-    rec = dict(r.type.members)["0"].dtype
-    if name in rec.dtype.names and issubclass(rec.cls, np.record):
-        return Const(Str, name)
-    return None
+    def compare(self, op, x, y):
+        self.binary(op, x, y, False)
 
+    compared = compare
 
-def getattr_(r: Expr, name: str) -> Expr:
-    key = _attribute(r, name)
-    if key is not None:
-        return get(r, key)
-    rec = dict(r.type.members)["0"].dtype
-    if name == "dtype":
-        return Const(DType(rec), dtype_of(rec))
-    near = name if name in rec.dtype.names else suggest(name, rec.dtype.names)
-    hint = "" if near is None else f"did you mean '{near}'?" if issubclass(rec.cls, np.record) else f"write r['{near}']"
-    raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'", hint, AttributeError)
+    def contains(self, x, item):
+        self.binary("in", x, item, False)
 
+    def length(self, x):
+        return Const(Int, len(_names_of(x)))
 
-def put_attribute(r: Expr, name: str, v: Expr) -> Expr:
-    key = _attribute(r, name)
-    if key is None:
-        rec = dict(r.type.members)["0"].dtype
+    def getitem(self, x, i):
+        return _value(_place(x, i))
+
+    def setitem(self, x, i, value, asks):
+        a = Apply(STRUCT_GET, x, field="0")
+        if not a.type.writable:
+            return Throw(ValueError, "assignment destination is read-only")
+        return _assign(_place(x, i), value, True)
+
+    def elements(self, x):
+        return [self.getitem(x, Const(Str, name)) for name in _names_of(x)]
+
+    def iterate(self, x):
+        items = Apply(TUPLE_MAKE, *self.elements(x), cls=None)
+        return protocol_of(items.type).iterate(items)
+
+    def attribute(self, x, name):
+        rec = _record_of(x)
+        if name in rec.dtype.names and issubclass(rec.cls, np.record):
+            return self.getitem(x, Const(Str, name))
+        if name == "dtype":
+            return Const(DType(rec), dtype_of(rec))
+        near = name if name in rec.dtype.names else suggest(name, rec.dtype.names)
+        hint = ("" if near is None else f"did you mean '{near}'?" if issubclass(rec.cls, np.record)
+                else f"write r['{near}']")
+        raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'", hint, AttributeError)
+
+    def set_attribute(self, x, name, value):
+        rec = _record_of(x)
+        if name in rec.dtype.names and issubclass(rec.cls, np.record):
+            return self.setitem(x, Const(Str, name), value, True)
         near = name if name in rec.dtype.names else suggest(name, rec.dtype.names) or name
         raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'",
                        f"write r['{near}'] = ...", AttributeError)
-    return put(r, key, v)
+
+
+def _record_of(x: Expr):
+    return dict(x.type.members)["0"].dtype
+
+
+def _names_of(x: Expr):
+    return _record_of(x).dtype.names
+
+
+def _place(x: Expr, i: Expr) -> Expr:
+    """The field of a record that an index names, as a view."""
+    return field(Apply(STRUCT_GET, x, field="0"), _name_of(i, _names_of(x)))
+
+
+PROTOCOLS = {"record": _RecordOfArray()}

@@ -17,7 +17,7 @@ from ....ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import apply, convert, promoted, type_name
+from ...build import MIRRORED, apply, convert, promoted, type_name
 from ...py import conversions
 from ...py.operators import truth
 from .. import index
@@ -375,12 +375,9 @@ def unary(op: str, x: Expr) -> Expr:
     return ufunc(_UNARY[op], [x])
 
 
-_REFLECTED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
-
-
 def compare(op: str, x: Expr, y: Expr) -> Expr:
     if _is_sequence(x):  # which does not compare itself with arrays: the array is asked
-        return ufunc(OPERATORS[_REFLECTED[op]], [y, x])
+        return ufunc(OPERATORS[MIRRORED[op]], [y, x])
     if _is_sequence(y):
         return ufunc(OPERATORS[op], [x, y])
     for z in (x, y):

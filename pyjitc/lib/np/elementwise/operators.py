@@ -8,18 +8,21 @@ from __future__ import annotations
 from typing import Callable
 
 from ....base.lazy import lazy
-from ....infer.meaning import Call, Const, Expr
+from ....infer.meaning import Apply, Call, Const, Expr
 from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
                            FSUB, IADD, IAND, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IOR,
                            ISHL, ISHR, ISUB, IXOR, REAL)
+from ....ops.structure import METHOD_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import apply, cast, convert
+from ...build import MIRRORED, apply, cast, convert
+from ...py.operators import Numbers
 
 numbers = lazy("pyjitc.lib.np.elementwise.numbers")
+scalars = lazy("pyjitc.lib.np.elementwise.scalars")
 vector_power = lazy("pyjitc.lib.np.elementwise.vector_power")
 
-__all__ = ["find_binary", "find_unary", "find_compare", "rule_for"]
+__all__ = ["PROTOCOLS", "find_binary", "find_unary", "find_compare", "rule_for"]
 
 Rule = Callable[[Expr, Expr], Expr]
 
@@ -112,7 +115,6 @@ UNARY = {
 
 _INT_RELATIONS = {"==": IEQ, "!=": INE, "<": ILT, "<=": ILE, ">": IGT, ">=": IGE}
 _FLOAT_RELATIONS = {"==": FEQ, "!=": FNE, "<": FLT, "<=": FLE, ">": FGT, ">=": FGE}
-_MIRROR = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def rule_for(op: str, common: k.Type) -> Rule | None:
@@ -153,7 +155,7 @@ def _compare_rule(op, s, t):
             return _uint64_relation(op) if kind_of(t) == "i" else _in(k.uint64, _INT_RELATIONS[op])
         if kind_of(s) != "i":
             return _in(k.uint64, _INT_RELATIONS[op])
-        mirrored = _uint64_relation(_MIRROR[op])
+        mirrored = _uint64_relation(MIRRORED[op])
         return lambda x, y: mirrored(y, x)
     common = promote(s, t)
     if k.is_complex(common):
@@ -198,3 +200,16 @@ def complex_relation(op, as_loop: bool):
         return apply(BOR, first, tied)
 
     return rule
+
+
+class _Scalars(Numbers):
+    """NumPy's numbers, dates and durations."""
+
+    def attribute(self, x, name):
+        return scalars.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)
+
+    def method(self, x, name, args, kwargs):
+        return scalars.method(x, name, args, kwargs)
+
+
+PROTOCOLS = dict.fromkeys((type(k.NpBool), k.NpInt, k.NpFloat, k.NpComplex, k.NpTime), _Scalars())

@@ -12,6 +12,7 @@ from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
 from ...build import meaning
 from ...intrinsics import NOTHING
+from ...protocol import Protocol, State
 from ..shapes import views
 from .applying import common_shape
 from ..shapes.arrange import permute
@@ -19,7 +20,7 @@ from ..shapes.views import elements, is_contiguous, read_only, view_as
 from ..arrays.making import made
 from ..shapes.splitting import as_arrays, highest, is_sequence, joint_shape, shapes_of, spread
 
-__all__ = ["CALLS", "METHODS", "STEPS", "getattr_", "items", "iterate"]
+__all__ = ["CALLS", "METHODS", "PROTOCOLS", "items"]
 
 MOST = 2 ** 63 - 1
 
@@ -353,18 +354,20 @@ def broadcast_parts(args):
     return all_spread(arrays, joint_shape(shapes_of(arrays, 0), highest(arrays, 0), 0), 0)
 
 
-def getattr_(x: Expr, name: str) -> Expr:
-    """An attribute of np.broadcast(...)."""
-    parts = elements(Apply(STRUCT_GET, x, field="0"))
-    if name in ("nd", "ndim", "numiter"):
-        return Const(Int, len(parts) if name == "numiter" else parts[0].type.ndim)
-    if name in ("shape", "size"):
-        return views.ATTRIBUTES[name](parts[0])
-    raise Mismatch(f"the attribute '{name}' of np.broadcast is not compiled", "count with enumerate", AttributeError)
+class _Broadcast(Protocol):
+    """np.broadcast(...)"""
 
+    def attribute(self, x, name):
+        parts = elements(Apply(STRUCT_GET, x, field="0"))
+        if name in ("nd", "ndim", "numiter"):
+            return Const(Int, len(parts) if name == "numiter" else parts[0].type.ndim)
+        if name in ("shape", "size"):
+            return views.ATTRIBUTES[name](parts[0])
+        raise Mismatch(f"the attribute '{name}' of np.broadcast is not compiled", "count with enumerate",
+                       AttributeError)
 
-def iterate(x: Expr) -> Expr:
-    return Call(rows_of_items, Apply(STRUCT_GET, x, field="0"))
+    def iterate(self, x):
+        return Call(rows_of_items, Apply(STRUCT_GET, x, field="0"))
 
 
 def rows_of_items(arrays):
@@ -386,5 +389,5 @@ def items_at(arrays, at, j):
 CALLS = {np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer, np.broadcast: _broadcast}
 METHODS = {}
 
-# As in lib/py/iteration.py; lib/np/index.py lists the names.
-STEPS = {"ndindex": place_step, "ndenumerate": number_step, "flatiter": item_step}
+PROTOCOLS = {"broadcast": _Broadcast(), "ndindex": State(place_step), "ndenumerate": State(number_step),
+             "flatiter": State(item_step)}

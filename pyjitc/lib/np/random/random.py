@@ -5,6 +5,8 @@ the stream, and the object afterwards, are NumPy's. See ops/random.py about thre
 """
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ....base.errors import did_you_mean
@@ -16,16 +18,17 @@ from ....ops.random import RANDOM_GLOBAL
 from ....ops.structure import DISCARD, METHOD_MAKE, STRUCT_GET, TUPLE_MAKE
 from ....runtime import random as runtime
 from ....types import kinds as k
-from ....types.kinds import Array, DType, Float, Instance, Int, NoneType, Singleton, is_number
+from ....types.kinds import Array, Bool, DType, Float, Instance, Int, NoneType, Singleton, is_number
 from ....types.lattice import dtype_of
 from ...build import apply, cast, type_name
+from ...protocol import Protocol, by_python
 from ...py import conversions
 from . import random_bits as bits
 from . import random_distributions as distributions
 from . import random_legacy as legacy_draws
 from ..arrays.creation import scalar_of
 
-__all__ = ["CALLS", "attribute", "method"]
+__all__ = ["CALLS", "PROTOCOLS"]
 
 _NONE = Const(NoneType, None)
 
@@ -735,31 +738,41 @@ def _methods(cls) -> dict:
     return GENERATOR if cls is np.random.Generator else LEGACY
 
 
-def attribute(x: Expr, name: str) -> Expr:
-    cls = x.type.cls
-    known = _methods(cls)
-    if name in known:
-        if runtime.bitgen_offset(cls) is None or cls is np.random.RandomState and runtime.gauss_offset() is None:
-            raise Mismatch("this version of NumPy keeps its generators where compiled code does not find them",
-                           "draw outside the function")
-        return Apply(METHOD_MAKE, x, name=name)
-    if name == "bit_generator" and cls is np.random.Generator:
-        return Apply(pyobject.PY_GETATTR, Apply(pyobject.PY_BOX, x), name=name)
-    if hasattr(cls, name):
-        raise Mismatch(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function",
-                       AttributeError)
-    raise Mismatch(f"'{cls.__module__}.{cls.__name__}' object has no attribute '{name}'",
-                   did_you_mean(name, known), AttributeError)
+class _Drawing(Protocol):
+    """Generator and RandomState objects."""
+
+    has_identity = True
+
+    def identical(self, x, y):
+        return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
+
+    def attribute(self, x, name):
+        cls = x.type.cls
+        known = _methods(cls)
+        if name in known:
+            if runtime.bitgen_offset(cls) is None or cls is np.random.RandomState and runtime.gauss_offset() is None:
+                raise Mismatch("this version of NumPy keeps its generators where compiled code does not find them",
+                               "draw outside the function")
+            return Apply(METHOD_MAKE, x, name=name)
+        if name == "bit_generator" and cls is np.random.Generator:
+            return Apply(pyobject.PY_GETATTR, Apply(pyobject.PY_BOX, x), name=name)
+        if hasattr(cls, name):
+            raise Mismatch(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function",
+                           AttributeError)
+        raise Mismatch(f"'{cls.__module__}.{cls.__name__}' object has no attribute '{name}'",
+                       did_you_mean(name, known), AttributeError)
+
+    def method(self, x, name, args, kwargs):
+        return _methods(x.type.cls)[name]([x, *args], kwargs)
 
 
-def method(receiver: Expr, name: str, args, kwargs) -> Expr:
-    return _methods(receiver.type.cls)[name]([receiver, *args], kwargs)
+PROTOCOLS = {Instance: _Drawing()}
 
 
 def _on_global(name):
     def rule(args, kwargs):
         gen = Apply(RANDOM_GLOBAL, cls=np.random.RandomState)
-        attribute(gen, name)
+        PROTOCOLS[Instance].attribute(gen, name)
         return LEGACY[name]([gen, *args], kwargs)
 
     return rule

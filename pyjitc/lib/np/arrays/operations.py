@@ -1,0 +1,121 @@
+"""What arrays mean: which module has the rules of each operation."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....base.lazy import lazy
+from ....infer.meaning import Apply, Call, Mismatch, Throw
+from ....ops.memory import ARRAY_SAME
+from ....ops.structure import METHOD_MAKE
+from ....types.kinds import Array, Bool, NoneType, NpBool, Record, Struct, Tuple, is_scalar
+from ...protocol import Protocol, text_by_python
+from .. import index
+
+__all__ = ["PROTOCOLS"]
+
+elementwise, views = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.shapes.views")
+indexing, subscripts = lazy("pyjitc.lib.np.indexing.indexing"), lazy("pyjitc.lib.np.indexing.subscripts")
+attributes, records = lazy("pyjitc.lib.np.arrays.attributes"), lazy("pyjitc.lib.np.arrays.records")
+conversions, iteration = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration")
+
+
+def _is_advanced(i) -> bool:
+    """Whether an index has arrays, masks or lists in it."""
+    return any(isinstance(t, Array) or t is Bool or t is NpBool or isinstance(t, Struct) and t.name == "list"
+               for t in (i.type.elements if isinstance(i.type, Tuple) else (i.type,)))
+
+
+def _is_operand(t) -> bool:
+    """Whether NumPy makes an array of a value of type t, or has none to make."""
+    return isinstance(t, (Array, Tuple)) or is_scalar(t) or isinstance(t, Struct) and t.name == "list"
+
+
+class _Array(Protocol):
+    has_identity = True
+    text = text_by_python
+
+    def binary(self, op, x, y, inplace):
+        _no_records(op, x, y)
+        if op == "@":
+            product = index.module_of(np.matmul).operator
+            return index.taken("matmul", lambda args, kwargs: product(args, inplace))([x, y], {})
+        return elementwise.binary(op, x, y, inplace) if _is_operand(x.type) and _is_operand(y.type) else None
+
+    reflected = binary
+
+    def unary(self, op, x):
+        _no_records(op, x)
+        return elementwise.unary(op, x)
+
+    def compare(self, op, x, y):
+        _no_records(op, x, y)
+        if op in ("==", "!=") and NoneType in (x.type, y.type):
+            raise Mismatch(f"an array {op} None is not compiled", "write `is None`")
+        return elementwise.compare(op, x, y)
+
+    compared = compare
+
+    def identical(self, x, y):
+        return Apply(ARRAY_SAME, x, y) if isinstance(x.type, Array) and isinstance(y.type, Array) else None
+
+    def truth(self, x):
+        return Call(indexing.truth, x)
+
+    def contains(self, x, item):
+        _no_records("in", x)
+        return Call(indexing.contains, x, item)
+
+    def length(self, x):
+        return subscripts.length(x)
+
+    def getitem(self, x, i):
+        if isinstance(x.type.dtype, Record):
+            return records.getitem(x, i)
+        return (indexing if _is_advanced(i) else subscripts).getitem(x, i)
+
+    def setitem(self, x, i, value, asks):
+        if isinstance(x.type.dtype, Record):
+            return records.setitem(x, i, value, asks)
+        dtype, t = x.type.dtype, value.type
+        written_out = isinstance(t, Tuple) or isinstance(t, Struct) and t.name == "list"
+        asks = asks and not written_out and not isinstance(t, Array) and not _is_advanced(i)
+        discards = conversions.discards(t.dtype if isinstance(t, Array) else t, dtype)
+        if discards and not asks:
+            return Call(elementwise.loops.store_real, x, i, value)
+        if asks:
+            given, value = value, conversions.element(value, dtype)
+        if discards:
+            value = conversions.discarding(given, dtype, conversions.assign(value, dtype))
+            return subscripts.setitem(x, i, value, lambda value, dtype: value)
+        return (indexing.setitem(x, i, value) if written_out or _is_advanced(i)
+                else subscripts.setitem(x, i, value, conversions.assign))
+
+    def iterate(self, x):
+        return Call(iteration.array_iterate, x) if x.type.ndim else Throw(TypeError, "iteration over a 0-d array")
+
+    def reversed(self, x):
+        return Call(iteration.array_reversed, x)
+
+    def attribute(self, x, name):
+        found = views.getattr_(x, name)
+        if found is None and (name in views.METHODS or index.method_module(name) is not None):
+            return Apply(METHOD_MAKE, x, name=name)
+        return attributes.of_array(x, name) if found is None else found
+
+    def set_attribute(self, x, name, value):
+        return attributes.set_of_array(x, name, value)
+
+    def method(self, x, name, args, kwargs):
+        rule = views.METHODS.get(name) or index.taken(name, index.method_module(name).METHODS[name])
+        return rule([x, *args], kwargs)
+
+    def call(self, x, args, kwargs):
+        raise Mismatch("'numpy.ndarray' object is not callable", "an element is taken with brackets, as in a[i]")
+
+
+def _no_records(op, *operands):
+    if any(isinstance(x.type, Array) and isinstance(x.type.dtype, Record) for x in operands):
+        raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
+
+
+PROTOCOLS = {Array: _Array()}
