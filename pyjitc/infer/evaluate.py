@@ -25,7 +25,7 @@ from .join import AV, join
 from .made import Split, UserCall, may_raise, meaning_av
 from .meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw, UNKNOWN
 from .names import describe, has_generator
-from .operations import HANDLERS, Operations, defaults_of, elements_of, members_of, static_value
+from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
 from .session import value_of_member
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
@@ -337,7 +337,7 @@ class Evaluator(Operations):
                 return Apply(target, *args, **{k: static_value(v, k) for k, v in kwargs.items()})
             if target is getattr or target is hasattr:
                 return self.attribute_by_name(target, args, kwargs)
-            rule = self.library.rule_for(target)
+            rule = self.library.rule_of_kinds(target, args) or self.library.rule_for(target)
             if rule is not None:
                 try:
                     return rule(args, kwargs)
@@ -372,7 +372,7 @@ class Evaluator(Operations):
             return self.library.call(callee, args, kwargs)
         if isinstance(t, Function):
             parts = {role: Apply(structure.CAPTURE_GET, callee, index=i) for i, role in enumerate(t.roles)}
-            defaults = elements_of(parts.get("defaults"))
+            defaults = self.elements(parts["defaults"]) if "defaults" in parts else []
             names = parts.get("kwdefaults")
             kwdefaults = members_of(names) if names is not None else {}
             operands = bind(t.proto, args, kwargs, defaults, kwdefaults)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import enum
 import types as pytypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..base.errors import did_you_mean
 from ..base.lazy import lazy
@@ -11,7 +11,7 @@ from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Range, Singleton, Site, Str, Struct, Tuple, Type,
+    Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Singleton, Site, Str, Struct, Tuple, Type,
     Unbound, Union, any_part, is_scalar,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
@@ -23,7 +23,7 @@ from .session import value_of_member
 
 dis = lazy("dis")
 
-__all__ = ["HANDLERS", "Operations", "defaults_of", "elements_of", "members_of", "static_value"]
+__all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
 
 # `case int(n)` captures the int
@@ -275,7 +275,7 @@ class Operations:
         return self.library.setitem(*plain_ints(operands), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
-        raise self.library.no_deletion(operands[0].type)
+        return self.library.delitem(operands[0])
 
     def slice_(self, inst, operands):
         return Apply(structure.SLICE_MAKE,
@@ -363,7 +363,7 @@ class Operations:
         return Split(on.index, cases)
 
     def call_star(self, inst, operands):
-        args = elements_of(operands[1])
+        args = self.elements(operands[1])
         kwargs = {}
         if inst.attrs.get("kwargs"):
             kwargs = members_of(operands[2])
@@ -376,10 +376,10 @@ class Operations:
         return list_of(operands)
 
     def list_extend(self, inst, operands):
-        return list_of(elements_of(operands[0]) + elements_of(operands[1]))
+        return list_of(self.elements(operands[0]) + self.elements(operands[1]))
 
     def list_to_tuple(self, inst, operands):
-        return Apply(structure.TUPLE_MAKE, *elements_of(operands[0]), cls=None)
+        return Apply(structure.TUPLE_MAKE, *self.elements(operands[0]), cls=None)
 
     def dict_(self, inst, operands):
         members, parts = [], []
@@ -411,11 +411,21 @@ class Operations:
     def string(self, inst, operands):
         return Apply(pyobject.PY_JOIN, *operands)
 
+    def elements(self, x):
+        """The items of a value that is written with a star before it."""
+        items = self.library.elements(x)
+        if items is None and (x.type is NoneType or is_scalar(x.type)):
+            raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
+        if items is None:
+            raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *",
+                           "pass a tuple")
+        return items
+
     def unpack(self, inst, operands):
         return self.library.unpack(operands[0], inst.attrs["count"])
 
     def unpack_ex(self, inst, operands):
-        parts = elements_of(operands[0])
+        parts = self.elements(operands[0])
         before, after = inst.attrs["before"], inst.attrs["after"]
         if len(parts) < before + after:
             return Throw(ValueError,
@@ -510,8 +520,8 @@ class Operations:
         return Raise(operands, again=True)
 
     def match_sequence(self, inst, operands):
-        t = operands[0].type
-        return Const(Bool, isinstance(t, Tuple) or isinstance(t, Struct) and t.name == "list" or t is Range)
+        cls = self.library.class_of(operands[0].type)
+        return Const(Bool, cls is not None and issubclass(cls, Sequence) and not issubclass(cls, (str, bytes, bytearray)))
 
     def match_class(self, inst, operands):
         subject, cls = operands
@@ -590,22 +600,6 @@ def _holds(t: Type, site) -> bool:
     """Whether a value of type `t` refers to the cell of `site`."""
     return any_part(t, lambda part: isinstance(part, Cell) and (
         part.site is site or part.site.content is not None and _holds(part.site.content, site)))
-
-
-def elements_of(x):
-    """The elements of a tuple (or of a list written out) as expressions."""
-    if x is None:
-        return []
-    if isinstance(x.type, Tuple):
-        if x.known:
-            return [constant(v) for v in x.value]
-        return [Apply(structure.TUPLE_GET, x, index=i) for i in range(len(x.type.elements))]
-    if isinstance(x.type, Struct) and x.type.name == "list":
-        return [Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members]
-    if x.type is NoneType or is_scalar(x.type):
-        raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
-    raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *",
-                   "pass a tuple")
 
 
 def members_of(x):

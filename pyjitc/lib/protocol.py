@@ -23,7 +23,8 @@ from .build import MIRRORED, mismatch
 refusals = lazy("pyjitc.lib.refusals")
 iteration = lazy("pyjitc.lib.py.iteration")
 
-__all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of", "text_by_python"]
+__all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of", "rule_of_kinds",
+           "text_by_python"]
 
 
 class Protocol:
@@ -34,8 +35,8 @@ class Protocol:
     return NotImplemented: the other operand's protocol is asked then, and after it the message of CPython is raised.
     """
 
-    # What functions mean for values of this kind: callable -> rule (args, kwargs) -> Expr; it comes before the meaning
-    # of the function itself.
+    # What functions mean where an argument is of this kind: callable -> rule (args, kwargs) -> Expr. It comes before the
+    # meaning of the function itself.
     functions: dict = {}
     # Whether `is` tells more of two values of this kind than `==` does.
     has_identity = False
@@ -92,6 +93,10 @@ class Protocol:
         """`x[i] = value`. asks: whether a number of NumPy's must fit in an element, as in the program; functions of the
         library, which store the elements of arrays one by one, cast them."""
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
+
+    def delitem(self, x: Expr) -> Expr:
+        """`del x[i]` or `del x.name`"""
+        raise Mismatch(f"{describe(x.type)} object doesn't support item deletion")
 
     def elements(self, x: Expr) -> list[Expr] | None:
         """The items, where their number is part of the type; else None."""
@@ -240,9 +245,22 @@ def _loaded(table, key) -> Protocol:
     return found
 
 
+def rule_of_kinds(target, args: list[Expr]):
+    """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
+    for x in args if id(target) in _functions else ():
+        rule = protocol_of(x.type).functions.get(target)
+        if rule is not None:
+            return rule
+    return None
+
+
+_functions: dict = {}  # by identity, of the functions that some kind has a meaning of its own for
+
+
 def declare(kind, protocol: Protocol) -> None:
     """Say what the values of a kind mean. kind: the class of its types, one of those types, or the name of a Struct."""
     _kinds[_key(kind)] = protocol
+    _functions.update({id(function): function for function in protocol.functions})
 
 
 def declare_object(cls: type, protocol: Protocol) -> None:

@@ -14,7 +14,7 @@ from ..infer.meaning import Mismatch
 from ..infer.names import describe
 from ..types.classes import is_fixed
 from ..types.kinds import (
-    Array, Bool, Bytes, Complex, Float, Generator, Int, Iterator, Method, Singleton, Str, Struct, Tuple,
+    Array, Bool, Bytes, Complex, Float, Generator, Int, Iterator, Method, Singleton, Str, Tuple,
     is_numpy_scalar,
 )
 from ..types.lattice import dtype_of
@@ -23,8 +23,7 @@ from .np.shapes import views
 from .py import builtins as builtins_
 from .py import index as py_index
 
-__all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_deletion",
-           "no_display", "no_identity", "no_with", "not_yet", "of_an_object", "of_python", "of_the_program",
+__all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_display", "no_identity", "no_with", "not_yet", "of_an_object", "of_python", "of_the_program",
            "other_attribute"]
 
 _OUTSIDE = "call it outside the compiled function, and pass what it gives"
@@ -259,13 +258,6 @@ def no_comprehension(kind: type, item) -> Mismatch:
         f"np.fromiter((... for ... in ...), np.{dtype.__name__}) makes an array of the items; "
         "sum() and its like take (... for ... in ...) itself")
     return Mismatch(f"{kind.__name__} comprehensions are not compiled yet", hint)
-
-
-def no_deletion(t) -> Mismatch:
-    """del x[i], del x.name"""
-    if isinstance(t, Struct) and t.name in ("list", "dict"):
-        return not_yet(t, "deletion of an item of")
-    return Mismatch(f"{describe(t)} object doesn't support item deletion")
 
 
 def joined_by_index(t) -> Mismatch:

@@ -16,7 +16,7 @@ from ..types.kinds import Bool, Float, Iterator, Method, Object, Singleton, Unio
 from . import intrinsics, operations
 from .build import FLAGS
 from .np import index
-from .protocol import State, boxed, protocol_of
+from .protocol import State, boxed, protocol_of, rule_of_kinds
 from .py import index as py_index
 
 __all__ = ["Library"]
@@ -134,6 +134,10 @@ class Library:
             rule = cuda_rules.CALLS.get(target)
         return rule
 
+    def rule_of_kinds(self, target, args):
+        """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
+        return rule_of_kinds(target, args)
+
     def takes_axes(self, t) -> bool:
         """Whether a callable of type t is a function or method that takes lists of axes."""
         return (isinstance(t, Singleton) and type(t.value) is _FUNCTION and t.value.__name__ in _OF_AXES
@@ -170,6 +174,13 @@ class Library:
 
     def setitem(self, x, i, v, asks):
         return protocol_of(x.type).setitem(x, i, v, asks)
+
+    def delitem(self, x):
+        return protocol_of(x.type).delitem(x)
+
+    def elements(self, x):
+        """The items, where their number is part of the type; else None."""
+        return protocol_of(x.type).elements(x)
 
     def iter(self, x):
         return protocol_of(x.type).iterate(x)
@@ -218,9 +229,6 @@ class Library:
 
     def no_comprehension(self, kind, item):
         return refusals.no_comprehension(kind, item)
-
-    def no_deletion(self, t):
-        return refusals.no_deletion(t)
 
     def other_attribute(self, x, name):
         return refusals.other_attribute(x, name)

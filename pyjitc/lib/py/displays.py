@@ -38,6 +38,9 @@ class _Display(Protocol):
     def setitem(self, x, i, value, asks):
         raise refusals.not_yet(x.type, "assigning to an item of")
 
+    def delitem(self, x):
+        raise refusals.not_yet(x.type, "deletion of an item of")
+
 
 class _List(_Display):
     def elements(self, x):
