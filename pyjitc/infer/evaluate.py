@@ -23,7 +23,9 @@ from .bind import bind
 from .constants import constant, plain_int
 from .join import AV, join
 from .made import Split, UserCall, may_raise, meaning_av
-from .meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw, UNKNOWN
+from .meaning import (
+    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw,
+)
 from .names import describe, has_generator
 from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
 from .session import value_of_member
@@ -162,7 +164,10 @@ class Evaluator(Operations):
             return meaning, meaning_av(meaning)
         if kind is Throw:
             return meaning, None
+        if kind is ClassAttribute:
+            return self.settle(constant(self.class_attribute(meaning.cls, meaning.name)))
         if kind is CallValue:
+            callee = meaning.callee if meaning.callee.type is not None else self.settle(meaning.callee)[0]
             given = [*meaning.operands, *meaning.keywords.values()]
             for i, x in enumerate(given):
                 if x.type is None:
@@ -170,7 +175,7 @@ class Evaluator(Operations):
                     if av is None:
                         return given[i], None
             n = len(meaning.operands)
-            return self.settle(self.call(meaning.callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
+            return self.settle(self.call(callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
         if kind is Step:
             return self.settle(self.generator_step(meaning.state))
         if kind is Share:

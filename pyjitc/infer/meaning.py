@@ -11,8 +11,8 @@ from typing import Any, Callable
 from ..ir.core import PURE, Op
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "Share", "Step", "Nest", "Throw",
-           "Mismatch", "Again"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Share", "Step",
+           "Nest", "Throw", "Mismatch", "Again"]
 
 
 class _Unknown:
@@ -138,6 +138,19 @@ class CallValue(Expr):
         self.callee = callee
         self.operands = operands
         self.keywords = keywords or {}
+        self.type = None
+        self.value = UNKNOWN
+
+
+class ClassAttribute(Expr):
+    """What a class has under a name, before it is bound: a method that an operator calls. The code is compiled again
+    where the program gives the class another one."""
+
+    __slots__ = ("cls", "name")
+
+    def __init__(self, cls: type, name: str):
+        self.cls = cls
+        self.name = name
         self.type = None
         self.value = UNKNOWN
 

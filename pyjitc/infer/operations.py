@@ -11,8 +11,8 @@ from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Singleton, Site, Str, Struct, Tuple, Type,
-    Unbound, Union, any_part, is_scalar,
+    Attributes, Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Singleton, Site, Str, Struct, Tuple,
+    Type, Unbound, Union, any_part, is_scalar,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
@@ -209,6 +209,8 @@ class Operations:
                 self.class_attribute(type(holder), name)
         elif isinstance(x.type, Tuple) and x.type.cls is not None and name not in fields(x.type.cls):
             self.class_attribute(x.type.cls, name)
+        elif isinstance(x.type, Attributes) and name not in x.type.names:
+            self.class_attribute(x.type.python_class, name)
         return self.library.getattr(x, name)
 
     def class_attribute(self, cls, name):
@@ -521,7 +523,8 @@ class Operations:
 
     def match_sequence(self, inst, operands):
         cls = self.library.class_of(operands[0].type)
-        return Const(Bool, cls is not None and issubclass(cls, Sequence) and not issubclass(cls, (str, bytes, bytearray)))
+        return Const(Bool, cls is not None and issubclass(cls, Sequence)
+                     and not issubclass(cls, (str, bytes, bytearray)))
 
     def match_class(self, inst, operands):
         subject, cls = operands

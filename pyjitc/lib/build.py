@@ -190,4 +190,3 @@ def type_name(t: k.Type) -> str:
 def whole_number(t: k.Type) -> str:
     """What to write where a value of type t is used as an index or a count; '' for what is no number."""
     return "write // for /, or int(...) around it" if k.is_float(t) else ""
-

@@ -23,8 +23,8 @@ from .build import MIRRORED, mismatch
 refusals = lazy("pyjitc.lib.refusals")
 iteration = lazy("pyjitc.lib.py.iteration")
 
-__all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of", "rule_of_kinds",
-           "text_by_python"]
+__all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of", "protocol_of_kind",
+           "rule_of_kinds", "text_by_python"]
 
 
 class Protocol:
@@ -35,8 +35,8 @@ class Protocol:
     return NotImplemented: the other operand's protocol is asked then, and after it the message of CPython is raised.
     """
 
-    # What functions mean where an argument is of this kind: callable -> rule (args, kwargs) -> Expr. It comes before the
-    # meaning of the function itself.
+    # What functions mean where an argument is of this kind: callable -> rule (args, kwargs) -> Expr. It comes before
+    # the meaning of the function itself.
     functions: dict = {}
     # Whether `is` tells more of two values of this kind than `==` does.
     has_identity = False
@@ -208,6 +208,7 @@ _HOMES: dict = {
     _records: ("record",),
     _iterators: ("broadcast", "ndindex", "ndenumerate", "flatiter"),
     _generators: (k.Instance,),
+    _classes: (k.Attributes,),
 }
 # Objects that are known when a function is compiled, by their class or one that it is made from.
 _OBJECT_HOMES: dict = {
@@ -235,6 +236,13 @@ def protocol_of(t: Type) -> Protocol:
                 return _loaded(_of_objects, key)
     if key is Struct:
         key = t.name
+    return protocol_of_kind(key)
+
+
+def protocol_of_kind(key) -> Protocol:
+    """What the values of a kind can do. key: the class of its types, or the name of a Struct."""
+    if key not in _kinds and isinstance(key, type) and issubclass(key, k.Attributes):
+        key = k.Attributes
     return _loaded(_kinds, key) if key in _kinds else _NOTHING
 
 
@@ -247,10 +255,11 @@ def _loaded(table, key) -> Protocol:
 
 def rule_of_kinds(target, args: list[Expr]):
     """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
-    for x in args if id(target) in _functions else ():
-        rule = protocol_of(x.type).functions.get(target)
-        if rule is not None:
-            return rule
+    for x in args:
+        if id(target) in _functions or isinstance(x.type, k.Attributes):
+            rule = protocol_of(x.type).functions.get(target)
+            if rule is not None:
+                return rule
     return None
 
 

@@ -14,7 +14,7 @@ from ..infer.meaning import Mismatch
 from ..infer.names import describe
 from ..types.classes import is_fixed
 from ..types.kinds import (
-    Array, Bool, Bytes, Complex, Float, Generator, Int, Iterator, Method, Singleton, Str, Tuple,
+    Array, Attributes, Bool, Bytes, Complex, Float, Generator, Int, Iterator, Method, Singleton, Str, Tuple,
     is_numpy_scalar,
 )
 from ..types.lattice import dtype_of
@@ -23,8 +23,8 @@ from .np.shapes import views
 from .py import builtins as builtins_
 from .py import index as py_index
 
-__all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_display", "no_identity", "no_with", "not_yet", "of_an_object", "of_python", "of_the_program",
-           "other_attribute"]
+__all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_display", "no_identity",
+           "no_with", "not_yet", "of_an_object", "of_python", "of_the_program", "other_attribute"]
 
 _OUTSIDE = "call it outside the compiled function, and pass what it gives"
 _AS_LOOP = "call it outside the compiled function, or write it as a loop"
@@ -194,7 +194,7 @@ def other_attribute(x, name: str) -> str:
         known = [*t.cls._fields, *dir(t.cls)]
     else:
         cls = builtins_.class_of(t)
-        known = () if cls is None else dir(cls)
+        known = () if cls is None else [*dir(cls), *(t.names if isinstance(t, Attributes) else ())]
     return did_you_mean(name, [one for one in known if name.startswith("_") or not one.startswith("_")])
 
 

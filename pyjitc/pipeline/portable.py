@@ -151,7 +151,7 @@ def contents(value) -> tuple[bytes, ...]:
 
 def _class_parts(cls: type) -> list:
     """What compiled code may have taken from a class of the program: fields, members, code of methods, constants."""
-    parts: list = [tuple(fingerprint(base) for base in cls.__bases__)]
+    parts: list = [tuple(map(_base, cls.__bases__))]
     for name, value in sorted(cls.__dict__.items()):
         if isinstance(value, (staticmethod, classmethod, property)):
             value = value.fget if isinstance(value, property) else value.__func__
@@ -162,6 +162,13 @@ def _class_parts(cls: type) -> list:
         elif name in ("_fields", "_member_names_"):
             parts += (name, *value)
     return parts
+
+
+def _base(cls: type) -> tuple:
+    """Of a class that another one is made from: the program may have no name for it, as for what namedtuple() gives."""
+    if str(cls.__module__).partition(".")[0] in FIXED_MODULES or _name(cls) is not None:
+        return fingerprint(cls)
+    return ("class", cls.__module__, cls.__qualname__, *_class_parts(cls))
 
 
 def _name(value) -> tuple[str, str] | None:
@@ -307,6 +314,8 @@ class Paths:
         elif isinstance(value, tuple):
             for n, item in enumerate(value):
                 self.add(item, (*path, ("item", n)))
+            self.add(type(value), (*path, "type"))
+        elif kinds.kind_of_class(type(value)) is not None:
             self.add(type(value), (*path, "type"))
         elif isinstance(value, (staticmethod, classmethod, property)):
             name = "fget" if isinstance(value, property) else "__func__"

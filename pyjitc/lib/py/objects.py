@@ -16,7 +16,7 @@ from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Tuple,
 from ...types.lattice import dtype_of
 from ..build import SYMBOLS, number
 from ..operations import fixed
-from ..protocol import Protocol, State, boxed, by_python, text_by_python
+from ..protocol import Protocol, State, boxed, by_python, protocol_of_kind, text_by_python
 
 __all__ = ["PROTOCOLS"]
 
@@ -194,6 +194,9 @@ class Known(Protocol):
         target = x.type.value
         if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
             return classes.named_tuple(target, args, kwargs)
+        kind = k.kind_of_class(target) if isinstance(target, type) else None
+        if kind is not None:
+            return protocol_of_kind(kind).make(kind, args, kwargs)
         converts_to = getattr(target, "type", None)
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
