@@ -1,16 +1,21 @@
-"""Imports point down: a module imports only its own room and rooms before it, and only at its top.
+"""Imports point down: a module imports only its own room and rooms before it, and only at its top; no modules import
+each other in a circle. `lazy(...)` is an import that happens later.
 
 That nothing is imported for its effect is for the linter to see: an unused import.
 """
 import ast
+import importlib
 import pathlib
 
 import pytest
+
+from pyjitc.base.lazy import _Lazy
 
 ROOMS = ("base", "types", "runtime", "ir", "ops", "front", "infer", "passes", "lib", "codegen", "pipeline", "api")
 PUBLIC = ("cuda",)  # packages beside the rooms, for users: they import any room, and no room imports them
 PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "pyjitc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+KNOTS: dict[frozenset, str] = {}  # modules that import each other in a circle -> the reason why they may
 
 
 def room_of(path):
@@ -34,9 +39,14 @@ def test_imports_point_down(path):
     allowed = (*ROOMS, room) if room in PUBLIC else ROOMS[:ROOMS.index(room) + 1]
     depth = len(path.relative_to(PACKAGE).parts)
     for node in ast.walk(tree):
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        if not isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_lazy(node):
             continue
         where = f"{path.name}:{node.lineno}"
+        if _is_lazy(node):
+            imported = ast.unparse(node.args[0]).lstrip("f").strip("'\"").split(".")
+            if imported[0] == "pyjitc":
+                assert imported[1] in allowed, f"{where}: {room_of(path)} imports from {imported[1]}, later"
+            continue
         assert id(node) in at_top, f"{where}: import inside a function"
         names = [alias.name for alias in node.names]
         if isinstance(node, ast.Import):
@@ -67,5 +77,61 @@ def test_private_names_stay_in_their_room(path):
             assert not private, f"{path.name}:{node.lineno}: uses {ast.unparse(node)}"
 
 
-def _is_lazy(call):
-    return isinstance(call.func, ast.Name) and call.func.id == "lazy"
+def _is_lazy(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lazy"
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    known = named()
+    graph = {name: imports(name, path, known) for name, path in known.items()}
+    assert set(map(frozenset, circles(graph))) == set(KNOTS)
+
+
+def test_circles_are_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == [["b", "c"]]
+    assert "pyjitc.lib.np.dates.units" in imports("pyjitc.lib.build", PACKAGE / "lib" / "build.py", named())
+
+
+def named():
+    """The modules by name."""
+    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in MODULES}
+    return {name.removesuffix(".__init__"): path for name, path in names.items()}
+
+
+def imports(name, path, known):
+    """The names of the modules that a module imports, now or later."""
+    found = set()
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = ".".join([*package.split(".")[:len(package.split(".")) + 1 - node.level],
+                             *([node.module] if node.module else [])])
+            found.update(f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base for alias in node.names)
+    for value in vars(importlib.import_module(name)).values():  # some tables of these are made from lists of names
+        for one in value.values() if type(value) is dict else value if type(value) in (tuple, list) else (value,):
+            if type(one) is _Lazy:
+                found.add(one._name)
+    return (found & set(known)) - {name}
+
+
+def circles(graph):
+    """The sets of nodes that reach each other (Tarjan's algorithm), of more than one node."""
+    number, low, path, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = low[node] = len(number)
+        path.append(node)
+        for other in graph[node]:
+            if other not in number:
+                visit(other)
+            if other in path:
+                low[node] = min(low[node], low[other])
+        if low[node] == number[node]:
+            at = path.index(node)
+            found.append(path[at:])
+            del path[at:]
+
+    for node in graph:
+        if node not in number:
+            visit(node)
+    return [group for group in found if len(group) > 1]

@@ -5,6 +5,7 @@ import enum
 
 import numpy as np
 
+from ..ir.core import RAISES, Op
 from ..ops import pyobject, structure
 from ..ops.control import UNBOUND
 from ..types import kinds
@@ -13,14 +14,35 @@ from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, Singleton, Slice, Str,
     Tuple, Unbound,
 )
-from ..types.lattice import type_of_dtype
+from ..types.lattice import dtype_of, type_of_dtype
 from ..types.typeof import attributes_type, instance_type, record_type
-from .meaning import Apply, Const, Expr, Mismatch
+from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 
-__all__ = ["constant", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type"]
+__all__ = ["apply", "constant", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type"]
 
 _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType,
            type(...): Ellipsis_}
+
+
+def apply(op: Op, *operands: Expr, **attrs) -> Expr:
+    """An application, or its constant where all operands are known and it does not raise."""
+    if any([x.value is not UNKNOWN for x in operands]):
+        operands = [x if x.value is UNKNOWN else _exact(x) for x in operands]
+    node = Apply(op, *operands, **attrs)
+    value = node.value
+    if value is UNKNOWN and op.effects == RAISES and all(x.value is not UNKNOWN for x in operands):
+        try:
+            value = op(*(x.value for x in operands), **attrs)
+        except Exception:
+            return node
+    return node if value is UNKNOWN else Const(node.type, value)
+
+
+def _exact(x: Expr) -> Expr:
+    """A constant of a NumPy type as a NumPy scalar: where constants meet NumPy values they may be Python numbers."""
+    if not kinds.is_numpy_scalar(x.type) or isinstance(x.value, np.generic):
+        return x
+    return Const(x.type, dtype_of(x.type).type(x.value))
 
 
 def scalar_type(dtype: np.dtype):

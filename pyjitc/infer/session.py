@@ -66,14 +66,15 @@ class Spec:
 
 
 class Session:
-    """State of one compilation. library: rules (lib.table.Library); build: Prototype -> generic ir.Function;
+    """State of one compilation. library: rules (lib.table.Library); program_library: those of the program's own
+    operations; build: Prototype -> generic ir.Function;
     prototype: Python function -> Prototype; nested: (Prototype, inner code, qualname) -> Prototype; analysis: the
     Analysis class (handed down, to break the cycle)."""
 
-    def __init__(self, library, build: Callable, prototype: Callable, nested: Callable, analysis: Callable, options):
+    def __init__(self, library, program_library, build: Callable, prototype: Callable, nested: Callable,
+                 analysis: Callable, options):
         self.library = library
-        # what the program's own operations mean
-        self.program_library = library.watched() if options.errstate else library
+        self.program_library = program_library
         self.build = build
         self.prototype = prototype
         self.nested = nested

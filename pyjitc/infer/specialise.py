@@ -19,13 +19,13 @@ __all__ = ["specialise"]
 _linecache = lazy("linecache")
 
 
-def specialise(function, types, *, library, build, prototype, nested, options):
+def specialise(function, types, *, library, build, prototype, nested, options, program_library=None):
     """Typed IR of `function` for arguments of `types`.
 
-    library: lib.table.Library; build, prototype, nested: the front end's. Returns (functions, spec, dependencies):
-    typed ir.Functions (the entry first), the Spec, a list of session.Dependency. Raises TypingError, located, that has
-    `dependencies` too."""
-    session = Session(library, build, prototype, nested, Analysis, options)
+    library: lib.table.Library; program_library: the one for the program's own operations, where that is another; build,
+    prototype, nested: the front end's. Returns (functions, spec, dependencies): typed ir.Functions (the entry first),
+    the Spec, a list of session.Dependency. Raises TypingError, located, that has `dependencies` too."""
+    session = Session(library, program_library or library, build, prototype, nested, Analysis, options)
     try:
         functions, spec = _specialised(session, function, types, library, prototype)
     except CompileError as error:

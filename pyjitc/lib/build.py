@@ -5,17 +5,15 @@ import enum
 import operator
 from types import CodeType
 
-import numpy as np
-
 from ..base.lazy import lazy
-from ..infer.meaning import UNKNOWN, Apply, CallValue, Const, Expr, Mismatch
-from ..ir.core import RAISES, Op
+from ..infer.constants import apply
+from ..infer.meaning import CallValue, Const, Expr, Mismatch
 from ..ir.flags import FunctionFlags
 from ..ops import arith
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, promote
 
-times = lazy("pyjitc.lib.np.dates.times")
+units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
            "MIRRORED", "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "FLAGS", "meaning"]
@@ -29,20 +27,6 @@ SYMBOLS = {
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
 }
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is y > x
-
-
-def apply(op: Op, *operands: Expr, **attrs) -> Expr:
-    """An application, or its constant where all operands are known and it does not raise."""
-    if any([x.value is not UNKNOWN for x in operands]):
-        operands = [x if x.value is UNKNOWN else _exact(x) for x in operands]
-    node = Apply(op, *operands, **attrs)
-    value = node.value
-    if value is UNKNOWN and op.effects == RAISES and all(x.value is not UNKNOWN for x in operands):
-        try:
-            value = op(*(x.value for x in operands), **attrs)
-        except Exception:
-            return node
-    return node if value is UNKNOWN else Const(node.type, value)
 
 
 def compiled(function):
@@ -92,18 +76,11 @@ def unhurried(function):
     return _marked(function, optnone=True)
 
 
-def _exact(x: Expr) -> Expr:
-    """A constant of a NumPy type as a NumPy scalar: where constants meet NumPy values they may be Python numbers."""
-    if not k.is_numpy_scalar(x.type) or isinstance(x.value, np.generic):
-        return x
-    return Const(x.type, dtype_of(x.type).type(x.value))
-
-
 def cast(x: Expr, t: k.Type) -> Expr:
     if x.type is t:
         return x
     if k.is_time(t) and k.is_time(x.type):
-        return times.converted(x, t)
+        return units.converted(x, t)
     return apply(arith.CAST, x, type=t)
 
 

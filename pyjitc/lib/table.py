@@ -27,7 +27,7 @@ subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
-refusals, watched = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.watched")
+refusals = lazy("pyjitc.lib.refusals")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _VECTORS = f"{__package__}.cuda.vectors"
 
@@ -106,14 +106,7 @@ class Library:
 
     def __init__(self):
         self.memo: dict = {}
-        self._watched: Library | None = None
         self.calls = {id(f): rule for f, rule in RULES.items()}
-
-    def watched(self) -> "Library":
-        """This library for programs that look at floating-point errors."""
-        if self._watched is None:
-            self._watched = watched.Watched(self)
-        return self._watched
 
     def replace(self, rules) -> None:
         """What functions mean instead on the target that this library is for: function -> rule."""

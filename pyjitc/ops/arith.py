@@ -141,7 +141,7 @@ def _cast(x, *, type):
         if value.dtype.kind == "c" and type is not k.Bool and type is not k.bool_ and not k.is_complex(type):
             value = value.real
         if value.dtype.kind in "mM":
-            value = value.astype(np.int64)  # another unit is lib/np/dates/times.py's
+            value = value.astype(np.int64)  # another unit is lib/np/dates/units.py's
         result = value.astype(_SAME_BITS.get(type, type).text.rstrip("_"))[()]
     return result.item() if type in PYTHON_CLASS else result
 

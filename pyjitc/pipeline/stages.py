@@ -12,7 +12,7 @@ of things that never change (generic IR of a function, specialisations of librar
 from __future__ import annotations
 
 from collections import namedtuple
-from functools import partial
+from functools import cache, partial
 
 from ..base.errors import CompileError, Diagnostic
 from ..base.lazy import lazy
@@ -39,6 +39,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
+watched = lazy("pyjitc.lib.watched")  # and programs that look at floating-point errors this one
 bytecode = lazy("bytecode")  # only inspection needs these
 drawing = lazy("pyjitc.ir.drawing")
 graph = lazy("pyjitc.ir.graph")
@@ -93,7 +94,8 @@ def infer(function, types, options: Options, library=LIBRARY) -> Typed:
     where it has no meaning, with `guards`: what that depends on."""
     def found(options):
         return specialise(function, types, library=library, build=build, prototype=functions.prototype_of,
-                          nested=functions.nested, options=options)
+                          nested=functions.nested, options=options,
+                          program_library=_watching(library) if options.errstate else library)
 
     with timed("infer"):
         try:
@@ -112,6 +114,12 @@ def infer(function, types, options: Options, library=LIBRARY) -> Typed:
             dump("generic", function.__qualname__, lambda: show.show(generic(function)))
         _dump_all(typed, "typed")
     return Typed(typed, spec, _guards(dependencies))
+
+
+@cache
+def _watching(library):
+    """The library for the operations of programs that look at floating-point errors."""
+    return watched.Watched(library)
 
 
 def _guards(dependencies) -> tuple[Guard, ...]:

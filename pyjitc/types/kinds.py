@@ -224,7 +224,7 @@ TIME_UNITS = ("Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs
 class NpTime(_NumPyScalar):
     """NumPy datetime64 (kind 'M') or timedelta64 ('m'): a 64-bit number of `count` units, of which the least is NaT.
 
-    It is no number: of what numbers can do it has what lib/np/dates/times.py says."""
+    It is no number: of what numbers can do it has what lib/np/dates says."""
 
     __slots__ = fields = ("kind", "unit", "count")
     bits, signed = 64, True

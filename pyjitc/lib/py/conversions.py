@@ -19,7 +19,7 @@ from ..build import apply, cast, convert, number, provoked, type_name, whole_num
 from ..operations import truth
 
 numbers = lazy("pyjitc.lib.py.numbers")
-times = lazy("pyjitc.lib.np.dates.times")
+times = lazy("pyjitc.lib.np.dates.operators")
 loops = lazy("pyjitc.lib.np.elementwise.loops")
 dtypes = lazy("pyjitc.lib.np.arrays.dtypes")
 

@@ -26,9 +26,9 @@ from ..protocol import Protocol, text_by_python
 numbers = lazy("pyjitc.lib.py.numbers")
 builtins = lazy("pyjitc.lib.py.builtins")
 np_operators = lazy("pyjitc.lib.np.elementwise.operators")
-times = lazy("pyjitc.lib.np.dates.times")
+times = lazy("pyjitc.lib.np.dates.operators")
 
-__all__ = ["binary", "unary", "compare", "truth", "nonzero", "Numbers", "PROTOCOLS"]
+__all__ = ["binary", "unary", "compare", "truth", "as_int", "nonzero", "RELATIONS", "SYMBOLS", "Numbers", "PROTOCOLS"]
 
 Rule = Callable[..., Expr]
 
@@ -297,6 +297,13 @@ def _complex_truth(x):
 
 _TRUTH = {Bool: lambda x: x, Int: lambda x: apply(INE, x, number(0)), Float: lambda x: apply(FNE, x, number(0.0)),
           Complex: _complex_truth}
+
+
+def as_int(x: Expr) -> Expr:
+    """An integer of any type as an int; OverflowError for one beyond 64 bits."""
+    if x.type is Int:
+        return x
+    return Call(numbers.uint64_to_int, x) if x.type is k.uint64 else cast(x, Int)
 
 
 def truth(x: Expr) -> Expr:

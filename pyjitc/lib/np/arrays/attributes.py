@@ -19,7 +19,7 @@ from ...py import conversions
 from ...py.iteration import array_iterate
 from ..indexing import indexing, subscripts
 from ..shapes import views
-from ..shapes.views import elements, is_contiguous, view_as
+from ..shapes.views import elements, is_contiguous, place, view_as
 from .making import in_order
 from ..shapes.splitting import is_sequence
 
@@ -122,12 +122,6 @@ class _Flags(Protocol):
 def at(a, i):
     """The array `a` and the index of element i in C order."""
     return a.ravel()[i] if is_contiguous(a) else a[place(a.shape, i, len(a.shape))]
-
-
-def place(shape, i, n):
-    if n == 0:
-        return ()
-    return place(shape, i // shape[n - 1] if n > 1 else 0, n - 1) + (i % shape[n - 1],)
 
 
 AXIS_IN_TEXT = "axis" in provoked(lambda: np.zeros(1).flat[9])  # of reading, in NumPy 2.2

@@ -20,14 +20,12 @@ from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import MIRRORED, apply, convert, promoted, type_name
 from ...py import conversions
 from ...py.operators import truth
-from .. import index
 from . import loops
 from ..shapes import views
 from ..arrays.creation import scalar_of
-from .scalars import RELATIONS
-from .ufuncs import loop, typed
+from .ufuncs import RELATIONS, loop, typed
 
-times = lazy("pyjitc.lib.np.dates.times")
+dates, times = lazy("pyjitc.lib.np.dates.operators"), lazy("pyjitc.lib.np.dates.times")
 
 __all__ = ["CALLS", "METHODS", "OPERATORS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type",
            "item", "power", "shape_into", "shape_of", "is_array", "whole"]
@@ -345,7 +343,7 @@ def where(args, kwargs):
         if len(args) == 2:
             return Throw(ValueError, "either both or neither of x and y should be given")
         if len(args) == 1 and not kwargs and is_array(args[0]):
-            return index.module_of(np.nonzero).CALLS[np.nonzero](args, {})
+            return CallValue(Const(k.Singleton(np.nonzero), np.nonzero), args[0])
         raise Mismatch("np.where is compiled with one array, or with a condition and two values")
     _checked("where", args)
     args = [args[0], *_as_integers(args[1:])]
@@ -384,7 +382,7 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
         if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"{op} between an array and a {type_name(z.type)} is not compiled")
     if (any(k.is_time(element_type(z)) for z in (x, y))
-        and (answer := times.unlike(op, *map(element_type, (x, y)))) is not None):
+        and (answer := dates.unlike(op, *map(element_type, (x, y)))) is not None):
         return lift(loops.different if answer else loops.never_equal, [x, y])
     return ufunc(OPERATORS[op], [x, y])
 

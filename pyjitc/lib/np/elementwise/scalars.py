@@ -14,15 +14,12 @@ from ....types.lattice import dtype_of, kind_of, numpy_counterpart, promote, typ
 from ...build import apply, cast, convert, number, type_name
 from ...py import builtins, conversions, numbers as py_numbers, operators
 from . import numbers
-from .ufuncs import RULES, constant, loop
+from .ufuncs import RELATIONS, RULES, constant, loop
 
 elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
 times = lazy("pyjitc.lib.np.dates.times")
 
-__all__ = ["CALLS", "attribute", "method", "ufunc_call", "RELATIONS", "angle", "clip", "lifted", "round_"]
-
-RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">",
-              np.greater_equal: ">="}
+__all__ = ["CALLS", "attribute", "method", "ufunc_call", "angle", "clip", "lifted", "round_"]
 
 
 def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:

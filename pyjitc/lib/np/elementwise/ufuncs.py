@@ -22,14 +22,17 @@ from ...build import apply, cast, convert, meaning
 from . import numbers
 from . import operators as scalar_operators
 
-times = lazy("pyjitc.lib.np.dates.times")
+dates = lazy("pyjitc.lib.np.dates.rules")
 vector_exp = lazy("pyjitc.lib.np.elementwise.vector_exp")
 vector_log = lazy("pyjitc.lib.np.elementwise.vector_log")
 vector_power = lazy("pyjitc.lib.np.elementwise.vector_power")
 vector_single = lazy("pyjitc.lib.np.elementwise.vector_single")
 vector_trig = lazy("pyjitc.lib.np.elementwise.vector_trig")
 
-__all__ = ["Loop", "loop", "fold_loop", "typed", "RULES", "constant"]
+__all__ = ["Loop", "loop", "fold_loop", "typed", "RELATIONS", "RULES", "constant"]
+
+RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">",
+             np.greater_equal: ">="}
 
 
 class Loop(NamedTuple):
@@ -114,7 +117,7 @@ def _loop_of(ufunc, resolved, types):
         raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled")
     inputs, outputs = tuple(resolved[:ufunc.nin]), tuple(resolved[ufunc.nin:])
     kinds = "".join(map(kind_of, inputs))
-    rules, kind = (times.RULES if "m" in kinds or "M" in kinds else RULES).get(ufunc), kinds[0]
+    rules, kind = (dates.RULES if "m" in kinds or "M" in kinds else RULES).get(ufunc), kinds[0]
     rule = rules and (rules.get(kinds) or rules.get(kind) or kind == "u" and rules.get("i"))
     if not rule:
         raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled yet")
@@ -435,6 +438,6 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.greater_equal: _relation(">=", IGE, FGE),
     np.gcd: {"i": _unsigned(numbers.gcd)}, np.lcm: {"i": _unsigned(numbers.lcm)},
 }
-RULES[np.isnat] = {}  # of dates and durations only: times.py
+RULES[np.isnat] = {}  # of dates and durations only: dates/rules.py
 if hasattr(np, "bitwise_count"):  # NumPy 2.0
     RULES[np.bitwise_count] = {"i": _called(numbers.bit_count)}

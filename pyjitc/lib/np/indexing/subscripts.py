@@ -5,17 +5,16 @@ import numpy as np
 
 from ....base.lazy import lazy
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
-from ....ops.arith import CAST
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ....ops.structure import PACK, TUPLE_GET
 from ....types.kinds import (Array, Bool, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, Slice, Tuple, Union,
-                             is_integer, uint64)
+                             is_integer)
 from ...build import whole_number
+from ...py.operators import as_int
 
-numbers = lazy("pyjitc.lib.py.numbers")
 views = lazy("pyjitc.lib.np.shapes.views")
 
-__all__ = ["as_int", "getitem", "has_power", "index_items", "integral", "is_power", "length", "set_item_of", "setitem"]
+__all__ = ["getitem", "has_power", "index_items", "integral", "is_power", "length", "set_item_of", "setitem"]
 
 
 def is_power(t) -> bool:
@@ -82,12 +81,6 @@ def index_items(a: Array, i: Expr):
         k = dots[0]
         return items[:k] + fill + items[k + 1:], True
     return items + fill, False
-
-
-def as_int(x: Expr) -> Expr:
-    if x.type is Int:
-        return x
-    return Call(numbers.uint64_to_int, x) if x.type is uint64 else Apply(CAST, x, type=Int)
 
 
 def _element(a: Expr, items: list[Expr]) -> list[Expr]:

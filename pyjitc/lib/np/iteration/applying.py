@@ -15,8 +15,7 @@ from ....types.lattice import dtype_of
 from ...build import compiled, meaning, type_name
 from ...intrinsics import as_element, as_type
 from ..elementwise import elementwise
-from ..shapes.views import elements
-from ..arrays.attributes import place
+from ..shapes.views import elements, place
 from ..arrays.creation import scalar_of
 from ..arrays.positions import indices
 from ..reductions.reductions import bound

@@ -17,12 +17,12 @@ from ....types.kinds import (Array, Bool, DType, Int, NoneType, NpBool, NpInt, R
 from ....types.lattice import dtype_of, part_of
 from ...build import compiled, meaning
 from ...intrinsics import store_all
-from ..indexing import subscripts
+from ...py.operators import as_int
 
 conversions = lazy("pyjitc.lib.py.conversions")
 
 __all__ = ["getattr_", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
-           "elements", "view_as", "read_only", "overlap", "is_contiguous", "duplicate", "apart"]
+           "elements", "view_as", "read_only", "overlap", "is_contiguous", "place", "duplicate", "apart"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
@@ -121,7 +121,7 @@ def _part(s: Expr, field: str) -> Expr:
         return Call(_clamped, x)
     if x.type is not Int and x.type is not Bool and not isinstance(x.type, NpInt):
         raise Mismatch(_NO_INDEX)
-    return subscripts.as_int(x)
+    return as_int(x)
 
 
 def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
@@ -172,7 +172,7 @@ def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
         else:
             contiguous = contiguous and led
             fortran = False
-            at = Apply(CHECK_INDEX, subscripts.as_int(x), n, axis=axis)
+            at = Apply(CHECK_INDEX, as_int(x), n, axis=axis)
             moved = Apply(IMUL, at, stride)
             offset = moved if offset is None else Apply(IADD, offset, moved)
         axis += 1
@@ -227,6 +227,13 @@ def copy_elements(target, source):
     else:
         for i in range(len(target)):
             copy_elements(target[i], source[i])
+
+
+def place(shape, i, n):
+    """The index of element i, counted in C order, of an array whose first `n` lengths are those of `shape`."""
+    if n == 0:
+        return ()
+    return place(shape, i // shape[n - 1] if n > 1 else 0, n - 1) + (i % shape[n - 1],)
 
 
 def shape_text(shape, k=0):

@@ -1,0 +1,117 @@
+"""Operators of dates and durations, and values that become elements of arrays of them."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....infer.meaning import Const, Expr, Mismatch, Throw
+from ....types import kinds as k
+from ....types.kinds import NpTime, is_time
+from ....types.lattice import dtype_of, type_of_dtype
+from ...build import cast, convert, type_name
+from ..elementwise import ufuncs
+from .units import AS_NUMBER
+
+__all__ = ["AS_NUMBER", "assigned", "element", "find_binary", "find_compare", "find_unary", "made", "no_cast", "unlike"]
+
+_UFUNCS = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
+    "**": np.power, "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or,
+    "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
+    ">=": np.greater_equal,
+}
+_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
+
+
+def _found(function, *types):
+    loop = ufuncs.loop(function, types)
+    return lambda *xs: loop.rule(*map(convert, xs, loop.inputs))
+
+
+def find_binary(op: str, s: k.Type, t: k.Type):
+    """The rule of an operator where an operand is a date or a duration."""
+    return _found(_UFUNCS[op], s, t) if op in _UFUNCS else None
+
+
+def find_compare(op: str, s: k.Type, t: k.Type):
+    answer = unlike(op, s, t)
+    if answer is None:
+        return find_binary(op, s, t)
+    return lambda x, y: Const(k.Bool if type(answer) is bool else k.bool_, answer)  # NumPy before 2.3: Python's bool
+
+
+_SAMPLES = {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}
+
+
+def unlike(op: str, s: k.Type, t: k.Type):
+    """What == or != says of values of two types that are never equal, as dates and numbers are; None where values
+    decide."""
+    if op not in ("==", "!="):
+        return None
+    function = _UFUNCS[op]
+    try:
+        ufuncs.loop(function, (s, t))
+    except Mismatch:
+        x, y = (_SAMPLES[u] if u in _SAMPLES else np.zeros((), dtype_of(u))[()] for u in (s, t))
+        try:
+            return x == y if op == "==" else x != y
+        except TypeError:  # units that have nothing in common
+            return None
+    return None
+
+
+def find_unary(op: str, t: k.Type):
+    return _found(_UNARY[op], t)
+
+
+# ---------------------------------------------------------------- as elements, and from other values
+
+
+def nat(t: NpTime) -> Const:
+    return Const(t, dtype_of(t).type("NaT", np.datetime_data(dtype_of(t))))
+
+
+def element(x: Expr, t: k.Type) -> Expr:
+    """x as an element of an array of t, one of the two a date or duration: what casting='unsafe' allows."""
+    source = x.type
+    if source is k.NoneType:
+        return nat(t)
+    if (source is k.Float or source is k.Complex) and is_time(t):
+        return Throw(ValueError, f"Could not convert object to NumPy {'datetime' if t.kind == 'M' else 'timedelta'}")
+    if source is k.Str and is_time(t):
+        return _parsed(x, t)
+    if not k.is_scalar(source):
+        raise Mismatch(f"a value of type {type_name(source)} is no element of an array of {t}")
+    return cast(x, t)
+
+
+def assigned(x: Expr, t: k.Type) -> Expr:
+    """x as the value of one element, which NumPy converts with more care than arrays."""
+    source = x.type
+    if is_time(source) and is_time(t):
+        if source.kind == t.kind and not np.can_cast(dtype_of(source), dtype_of(t), "same_kind"):
+            raise Mismatch(no_cast(source, t), "convert it with x.astype(...)")
+    elif is_time(source) and t is not k.bool_:
+        raise Mismatch(f"a {source} as an element of an array of {t} is not compiled", AS_NUMBER)
+    return element(x, t)
+
+
+def no_cast(s: NpTime, t: NpTime) -> str:
+    units = [str(dtype_of(u)).partition("64")[2] for u in (s, t)]
+    return (f"Cannot cast NumPy {dtype_of(s).type.__name__} scalar from metadata {units[0]} to {units[1]} according "
+            f"to the rule 'same_kind'")
+
+
+def _parsed(x: Expr, t: NpTime) -> Expr:
+    if not x.known:
+        raise Mismatch("text as a date is compiled where it is constant",
+                       "make the date outside, or write the text into the call")
+    return made(dtype_of(t).type, x.value, np.datetime_data(dtype_of(t)))
+
+
+def made(cls, *args) -> Expr:
+    """The constant that NumPy makes of constants."""
+    try:
+        value = cls(*args)
+    except (ValueError, TypeError, OverflowError) as error:
+        return Throw(type(error), str(error))
+    return Const(type_of_dtype(value.dtype), value)
