@@ -18,8 +18,8 @@ from ....types import kinds as k
 from ....types.kinds import NpTime, int64
 from ....types.lattice import dtype_of
 
-__all__ = ["AS_NUMBER", "NAT", "ONE", "ZERO", "any_nat", "computed", "converted", "is_nat", "number_of", "overflow_text",
-           "retyped", "sound"]
+__all__ = ["AS_NUMBER", "NAT", "ONE", "ZERO", "any_nat", "computed", "converted", "is_nat", "number_of",
+           "overflow_text", "retyped", "sound"]
 
 NAT = Const(int64, np.int64(-(1 << 63)))
 ZERO, ONE = Const(int64, np.int64(0)), Const(int64, np.int64(1))
