@@ -1,7 +1,6 @@
 """From a Python function and argument types to PTX; on disk as for the CPU.
 
-Loaded at the first compile for a GPU. The library is the CPU's but for elementary functions, which are those of
-`lib/cuda/elementary.py`, in the operands' own precision.
+Loaded at the first compile for a GPU.
 """
 from __future__ import annotations
 
@@ -12,15 +11,16 @@ from ..base.options import Options
 from ..codegen import launcher, link, nvptx, ptxas
 from ..codegen.nvptx import ARCHITECTURES, Kernel, Site
 from ..ir.show import show_module
-from ..lib.cuda import elementary
-from ..lib.cuda.device import DeviceLibrary
+from ..lib import elementary
+from ..lib.cuda.device import KernelLibrary
 from ..pipeline import cache, stages
 from ..pipeline.portable import Guard
 
 __all__ = ["ARCHITECTURES", "Compiled", "compile_ptx", "inspect_llvm", "inspect_types", "report", "sass"]
 
-LIBRARY = DeviceLibrary()
-_replaced: dict = {}  # (operation, operand types) -> typed library function
+LIBRARY = KernelLibrary()
+_bodies = elementary.Bodies(lambda function, types: stages.infer(function, types, Options(), LIBRARY).spec.typed,
+                            gpu=True)
 
 
 class Compiled(NamedTuple):
@@ -60,28 +60,15 @@ def _restored(parts, guards) -> Compiled:
 
 def _module(function, types, options: Options, bounds: Bounds):
     """Typed IR of the kernel and what it calls, after the passes; the guards."""
+    def body(inst):
+        """None for what NVIDIA's library or the hardware's approximation computes."""
+        if (bounds.libdevice and nvptx.in_libdevice(inst.op)
+            or inst.args and nvptx.is_approximated(inst.op, inst.args[0].type, options)):
+            return None
+        return _bodies(inst)
+
     typed = stages.infer(function, types, options, LIBRARY)
-    return (stages.optimise_device(typed.functions, options,
-                                   lambda inst: _replacement(inst, options, bounds.libdevice)), typed.guards)
-
-
-def _replacement(inst, options: Options, use_libdevice: bool):
-    """The library function that computes what an instruction asks for."""
-    by_type = elementary.FUNCTIONS.get(inst.op)
-    if (by_type is None or use_libdevice and nvptx.in_libdevice(inst.op)
-        or nvptx.is_approximated(inst.op, inst.args[0].type, options)):
-        return None
-    types = tuple(a.type for a in inst.args)
-    chosen = by_type.get(types[0])
-    if chosen is None:
-        return None
-    key = inst.op, types
-    found = _replaced.get(key)
-    if found is None:
-        # it may be there from another compile
-        found = _replaced[key] = stages.infer(chosen, types, Options(), LIBRARY).spec.typed
-        found.library = True
-    return found
+    return stages.optimise_device(typed.functions, options, body), typed.guards
 
 
 def inspect_llvm(function, types, options: Options, bounds: Bounds, arch: str) -> str:

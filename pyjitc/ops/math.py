@@ -2,7 +2,7 @@
 
 They are IEEE functions without exceptions (nan and inf are answers); the checks of Python's `math` are records of
 their own, `check_domain` and `check_range`. `eval` of a Python float is the C library's function itself, of a
-NumPy scalar NumPy's.
+NumPy scalar NumPy's, or of those in ops/elementary.py what compiled code computes.
 """
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 from ..ir.core import CALL, CHEAP, EXPENSIVE, HOST, MODERATE, PURE, RAISES, Op
 from ..types.kinds import complex64
 from .effects import NO_RULE, NONDIFF
+from .elementary import NAMES, computed_by
 from .lowering import intrinsic, libcall
 from .signature import signature
 
@@ -32,7 +33,7 @@ def _libm(name):
     return function
 
 
-def _meaning(name, ufunc=None):
+def _of_c(name, ufunc=None):
     def meaning(*args):
         if type(args[0]) is float:
             return _libm(name)(*map(ctypes.c_double, args))
@@ -40,6 +41,18 @@ def _meaning(name, ufunc=None):
             if ufunc is not None:
                 return ufunc(*args)
             return type(args[0])(_libm(name)(*(ctypes.c_double(float(x)) for x in args)))
+
+    return meaning
+
+
+def _or_ours(name, given):
+    """What compiled code computes of NumPy numbers, where lib/elementary.py says that, else `given`."""
+    if name not in NAMES:
+        return given
+
+    def meaning(*args):
+        ours = computed_by(name, type(args[0])) if isinstance(args[0], np.generic) else None
+        return (ours or given)(*args)
 
     return meaning
 
@@ -244,12 +257,12 @@ def _op(name, rule, eval, lower, partials, doc, effects=PURE, attrs=False, cost=
 
 def _unary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL):
     c = c or name
-    return _op(name, "x: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc, cost=cost)
+    return _op(name, "x: F -> F", _or_ours(name, _of_c(c, ufunc)), lower or libcall(c), partials, doc, cost=cost)
 
 
 def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL):
     c = c or name
-    return _op(name, "x: F, y: F -> F", _meaning(c, ufunc), lower or libcall(c), partials, doc, cost=cost)
+    return _op(name, "x: F, y: F -> F", _or_ours(name, _of_c(c, ufunc)), lower or libcall(c), partials, doc, cost=cost)
 
 
 SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0; {exact}: as of fadd.",
@@ -319,7 +332,9 @@ ERF = _unary("erf", lambda b, x, out: (_gauss(b, x),), "Error function.")
 ERFC = _unary("erfc", lambda b, x, out: (b.fneg(_gauss(b, x)),), "1 - erf(x), exact for large x.")
 POW = _binary("pow", lambda b, x, y, out: (b.fmul(y, b.pow(x, b.fsub(y, b.const(1.0)))), b.fmul(out, b.log(x))),
               "C's pow: x ** y.", ufunc=np.power)
-POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log, found: POW.eval(x, y),
+POW_IN_DOUBLE = _binary("pow_in_double", POW.partials, "x ** y of float32 or float16, computed in double and rounded.",
+                        c="pow", ufunc=np.power)
+POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log, found: _of_c("pow")(x, y),
                _pow_rest_lower, NO_RULE, "x ** y where few elements of a loop ask for it; log: y * log(|x|), found: e "
                                          "** log, |x| ** y where neither is extreme.")
 HYPOT = _binary("hypot", lambda b, x, y, out: (b.fdiv(x, out), b.fdiv(y, out)),
@@ -363,7 +378,7 @@ def _complex(name, ufunc, operands="x: C"):
             result = ufunc(*args)
         return complex(result) if type(args[0]) is complex else result
 
-    return _op(name, f"{operands} -> C", meaning, _complex_libcall(name), NO_RULE, f"C's {name} of complex numbers.")
+    return _op(name, f"{operands} -> C", _or_ours(name, meaning), _complex_libcall(name), NO_RULE, f"C's {name} of complex numbers.")
 
 
 CSQRT, CEXP, CLOG = _complex("csqrt", np.sqrt), _complex("cexp", np.exp), _complex("clog", np.log)

@@ -1,11 +1,9 @@
 """Make a module fit for a GPU, or say where it cannot be.
 
 Runs after inlining, when what library functions need stands in the functions that need it. A `raise` of a text that is
-known becomes one instruction; global and captured arrays become data of the kernel, as they are now; elementary
-functions become calls of the library's own, written in plain arithmetic.
+known becomes one instruction; global and captured arrays become data of the kernel, as they are now.
 Before:  e = exc_new {cls} (text) ; exc_throw e        After:  throw {cls, message}
          a = py_unbox (const array)                            a = constant_array {type, shape, data}
-         y = sin x                                             y = invoke {callee: sin} (x)
 What is left of Python objects, allocation, caught exceptions and recursion is an error at the line that needs it.
 Needs: SSA.  Keeps: control flow.
 """
@@ -14,7 +12,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from typing import Callable
 
 import numpy as np
 
@@ -42,22 +39,13 @@ SMALL = 1024  # bytes of a new array that a thread keeps
 _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STORE)
 
 
-def lower(module: list[ir.Function], replacement: Callable) -> bool:
-    """Rewrite what has another form on a GPU; whether calls were made that want inlining. replacement: instruction ->
-    typed library function that computes its result, or None."""
-    called = False
+def lower(module: list[ir.Function]) -> None:
+    """Rewrite what has another form on a GPU."""
     for fn in module:
         _drop_idle_handlers(fn)
         _throw_texts(fn)
         _print_parts(fn)
         _bake_arrays(fn)
-        for block in fn.blocks:
-            for inst in block.insts:
-                callee = replacement(inst)
-                if callee is not None:
-                    inst.op, inst.attrs = INVOKE, {"callee": callee}
-                    called = True
-    return called
 
 
 def _drop_idle_handlers(fn: ir.Function) -> None:

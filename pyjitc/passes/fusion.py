@@ -12,6 +12,7 @@ from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE, RETURN
+from ..ops.elementary import NAMES, STEPS
 from ..ops.exceptions import WARN
 from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels
 from ..types.kinds import Array, Bool, Int
@@ -459,7 +460,8 @@ def _costly(tree) -> bool:
 
 def size_of(tree) -> int:
     """Instructions of an element."""
-    return sum(len(block.insts) for kernel in kernels(tree) for block in kernel.blocks)
+    return sum(STEPS if inst.op.name in NAMES else 1
+               for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
 
 
 def _written(inst: Inst) -> Value | None:

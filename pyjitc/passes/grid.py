@@ -24,7 +24,7 @@ from ..ops import arith as a
 from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
 from ..types.kinds import Bool, Int
-from . import ahead, dce, gvn, idle, latches, pipeline, ranges, simplify, stride, unswitch, versioning
+from . import ahead, dce, elementary, gvn, idle, latches, pipeline, ranges, simplify, stride, unswitch, versioning
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
@@ -38,21 +38,28 @@ _OWN = {gpu.THREAD_ID, gpu.LANE_ID, grid.LOCAL}
 
 
 # After the threads of a block became loops: these are versioned as all loops are.
-PASSES = [simplify, latches, gvn, unswitch, simplify, idle, latches, gvn, ranges, gvn, dce, versioning, ahead, dce]
+PASSES = [simplify, latches, gvn, unswitch, simplify, idle, latches, gvn, ranges, gvn, dce, elementary, versioning,
+          ahead, dce]
 
 
-def run_module(functions: list[ir.Function], options, replacement, recursive, check=None):
+def run_module(functions: list[ir.Function], options, body, recursive, check=None):
     """From typed IR of a kernel, first of `functions`, to (functions, the first of which runs a block; its plan). The
-    other arguments are those of `pipeline.run_device`."""
+    other arguments are those of `pipeline.run`."""
     kernel = functions[0]
     inline_all(functions)
     fold_shapes(kernel)
-    module = pipeline.run_device(functions, options, replacement, recursive, check)
+    module = pipeline.run_device(functions, options, None, recursive, check)
     plan = run(kernel, options)
     if check:
         check([kernel], "grid")
+    copies: dict = {}
     for one in PASSES:
-        one.run(kernel, options)
+        if one is elementary:
+            for fn in module:
+                one.run(fn, body, copies)
+            module += [copy for copy in copies.values() if copy not in module]
+        else:
+            one.run(kernel, options)
         if check:
             check([kernel], one.__name__.rpartition(".")[2])
     return module, plan

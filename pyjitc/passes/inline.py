@@ -16,10 +16,10 @@ from ..ir.cfg import reverse_postorder
 from ..ir.core import ALLOCATES, HOST, RAISES, Block, Edge, Function, Inst, Value
 from ..ops.control import INVOKE, JUMP, RETURN
 from ..ops.nest import NEST, NEST_INTO
-from . import messages, simplify
+from . import dce, gvn, messages, simplify
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 
-__all__ = ["run", "callees"]
+__all__ = ["run", "callees", "put_in"]
 
 nests = lazy(f"{__package__}.nests")  # functions without array expressions need it not
 
@@ -212,6 +212,26 @@ def _splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Val
 def _bind(call: Inst, ret: Inst, replace: dict[Value, Value]) -> None:
     if call.result is not None:
         replace[call.result] = ret.args[0]
+
+
+def put_in(fn: Function, called: list[Function], copies: dict[Function, Function]) -> None:
+    """Put the bodies of these library functions in place of the calls of them. copies: see passes/elementary.py."""
+    state: dict[Function, bool] = {}
+    for callee in called:
+        if callee not in state:
+            known = callee.flags.simplified
+            _inline(callee, state)
+            if not known:  # what later passes would otherwise do for every copy
+                gvn.run(callee)
+                dce.run(callee)
+    _inline_into(fn, state)
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is INVOKE and inst.attrs["callee"] in state:
+                callee = inst.attrs["callee"]
+                if callee not in copies:
+                    copies[callee] = _copy(callee)
+                inst.attrs = {**inst.attrs, "callee": copies[callee]}
 
 
 def _reachable(entry: Function, state: dict[Function, bool]) -> list[Function]:

@@ -38,6 +38,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
            "optimise", "optimise_block", "optimise_device", "dumped_stages"]
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
+elementary = lazy("pyjitc.lib.elementary")  # and those with elementary functions this one
 grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # and programs that look at floating-point errors this one
 bytecode = lazy("bytecode")  # only inspection needs these
@@ -126,22 +127,33 @@ def _guards(dependencies) -> tuple[Guard, ...]:
     return tuple(Guard(d.container, d.key, ABSENT if d.value is UNKNOWN else d.value) for d in dependencies)
 
 
-def optimise(module, options: Options):
-    """Typed functions, the entry first, after the passes for this processor."""
-    with timed("passes"):
-        return pipeline.run(module, options, _observer())
+_bodies: list = []
 
 
-def optimise_device(module, options: Options, replacement):
-    """A kernel, first of `module`, after the passes for a GPU. replacement: see `passes.device.lower`."""
+def _body(inst):
+    """What computes an elementary function on this processor; see passes/elementary.py."""
+    if not _bodies:
+        _bodies.append(elementary.Bodies(lambda function, types: infer(function, types, Options()).spec.typed))
+    return _bodies[0](inst)
+
+
+def optimise(module, options: Options, check=None):
+    """Typed functions, the entry first, after the passes for this processor. check: called with functions and the name
+    of the pass that left them."""
     with timed("passes"):
-        return pipeline.run_device(module, options, replacement, recursive, _observer())
+        return pipeline.run(module, options, _body, check or _observer())
+
+
+def optimise_device(module, options: Options, body):
+    """A kernel, first of `module`, after the passes for a GPU. body: see `passes.elementary.run`."""
+    with timed("passes"):
+        return pipeline.run_device(module, options, body, recursive, _observer())
 
 
 def optimise_block(module, options: Options):
     """(a kernel, first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
     with timed("passes"):
-        return grid.run_module(module, options, lambda inst: None, recursive, _observer())
+        return grid.run_module(module, options, _body, recursive, _observer())
 
 
 def _observer():

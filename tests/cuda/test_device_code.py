@@ -83,7 +83,7 @@ def test_kernels(name):
 
 def results(function, *args):
     """What a kernel of one thread stores, and what the function stores in the interpreter."""
-    ours, theirs = np.zeros(12, np.complex128), np.zeros(12, np.complex128)
+    ours, theirs = np.zeros(14, np.complex128), np.zeros(14, np.complex128)
     run(cuda.jit(function), 1, 1, (*args, ours))
     with np.errstate(all="ignore"):
         function(*args, theirs)
@@ -140,6 +140,8 @@ def test_elementary_functions(x):
         out[9] = np.cbrt(x)
         out[10] = np.tan(x)
         out[11] = np.hypot(x, x)
+        out[12] = np.nextafter(x, x * x)
+        out[13] = abs(x) ** type(x)(0.3)
 
     def fits(cls, tolerance):
         ours, theirs = results(double, cls(x))

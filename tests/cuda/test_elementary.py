@@ -191,3 +191,12 @@ def test_powers_of_single_precision():
             x, y = float(np.float32(x)), float(np.float32(y))
             found, expected = np.float32(elementary.pow_single(x, y)), exact(x, y)
             assert distance(found, expected, np.float32) <= 1, (x, y, found, expected)
+
+
+def test_the_next_number_of_single_precision():
+    for x, y in PAIRS:
+        with np.errstate(all="ignore"):
+            x, y = np.float32(x), np.float32(y)
+            found, expected = elementary32.nextafter(x, y), np.nextafter(x, y)
+        np.testing.assert_equal((found, np.signbit(found)), (expected, np.signbit(found)))
+        assert type(found) is np.float32 and (np.isnan(found) or np.signbit(found) == np.signbit(expected))

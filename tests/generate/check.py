@@ -163,7 +163,7 @@ def passes(source: str) -> tuple[str, str]:
 
     from pyjitc.base.options import Options
     from pyjitc.ir.verify import verify_module
-    from pyjitc.passes import pipeline
+    from pyjitc.pipeline.stages import optimise
 
     function = _loaded(source, njit, "<compiled>")["f"].py_func
     calls: dict = {}
@@ -188,7 +188,7 @@ def passes(source: str) -> tuple[str, str]:
 
         try:
             look(module, "inference")
-            pipeline.run(module, Options(), look)
+            optimise(module, Options(), look)
         except Found as found:
             return "wrong", str(found)
     return "ok", "the IR is right after each pass"

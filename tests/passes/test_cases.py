@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from tests.oracle import same
 
+import pyjitc.lib.elementary  # noqa: F401  so that elementary functions mean what compiled code computes
 from pyjitc.base.options import Options
 from pyjitc.ir import core, interp, interp_kernel
 from pyjitc.ir.parse import parse_module
@@ -23,7 +24,7 @@ from pyjitc.ir.show import show_module
 from pyjitc.ir.verify import verify_module
 from pyjitc.ops.control import JUMP
 from pyjitc.ops.table import OPS
-from pyjitc.passes import device, flatten, grid, idle, inline, nans, pipeline, stride, thread, unswitch
+from pyjitc.passes import device, elementary, flatten, grid, idle, inline, nans, pipeline, stride, thread, unswitch
 from pyjitc.passes.rules import Facts
 
 FOLDER = Path(__file__).parent / "cases"
@@ -60,15 +61,31 @@ def strided(fn, options):
     fn.blocks.insert(0, parts.start)
 
 
+def expanded(functions, options):
+    """`elementary`, where the library functions of the text say what operations are: `sin_float64` says it of sin."""
+    bodies = {fn.name: fn for fn in functions if fn.library}
+
+    def body(inst):
+        t = inst.args[0].type if inst.args else None
+        found = bodies.get(f"{inst.op.name}_{t}")
+        return found and ((found.params[0].type,) if found.params[0].type is not t else (), found)
+
+    copies = {}
+    functions = [fn for fn in functions if not fn.library]
+    for fn in functions:
+        elementary.run(fn, body, copies)
+    return [*functions, *copies.values()]
+
+
 def lowered(functions, options):
-    device.lower(functions, lambda inst: None)
+    device.lower(functions)
     return functions
 
 
 PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
 PASSES |= {"inline": inline.run, "nans": lambda functions, options: nans.run(functions) or functions,
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
-           "stride": each(strided), "device": lowered}
+           "stride": each(strided), "device": lowered, "elementary": expanded}
 
 
 class Case(NamedTuple):

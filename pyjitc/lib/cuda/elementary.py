@@ -13,19 +13,19 @@ import math
 import numpy as np
 
 from ...ops import gpu
-from ...ops import math as m
 from ...ops.arith import (
-    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLT, FMUL, FNE, FNEG, FREM, FSUB, IADD, IAND, IGT,
+    BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLT, FMUL, FNE, FNEG, FSUB, IADD, IAND, IGT,
     ILT, IMAG, INE, ISHL, ISHR, ISUB, IXOR, REAL,
 )
 from ...ops.gpu import HORNER, RECIPROCAL
 from ...ops.math import BITS, COPYSIGN, FABS, FMA, FROM_BITS, SIGNBIT, SQRT, TRUNC
 from ...ops.structure import SELECT
-from ...types.kinds import Array, Complex, Float, complex64, complex128, float16, float32, float64, int32
+from ...types.kinds import Array, int32
 from ..build import outlined
-from . import elementary32 as single
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "pow_single", "cbrt", "hypot", "sin", "cos",
+           "tan", "atan", "atan2", "asin", "acos", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
+           "fmod", "remainder", "nextafter", "ldexp", "cexp", "clog", "csqrt"]
 
 INF, NAN = math.inf, math.nan
 MAGIC = 1.5 * 2.0**52  # added to a small number, leaves it rounded to an integer in the low bits
@@ -625,41 +625,3 @@ def csqrt(z):
     other = SELECT(FEQ(t, 0.0), 0.0, FMUL(0.5, FDIV(FABS(y), t)))
     found = COMPLEX_MAKE(SELECT(SIGNBIT(x), other, t), COPYSIGN(SELECT(SIGNBIT(x), t, other), y))
     return SELECT(FEQ(FABS(y), INF), COMPLEX_MAKE(INF, y), found)
-
-
-# ---------------------------------------------------------------- which function for which operands
-
-
-def _through(function, wide, narrow):
-    """A function of numbers of class `wide`, for those of class `narrow`; the second operand of ldexp is an int."""
-    if function is ldexp:
-        return lambda x, n: narrow(function(wide(x), n))
-    if function.__code__.co_argcount == 1:
-        return lambda x: narrow(function(wide(x)))
-    return lambda x, y: narrow(function(wide(x), wide(y)))
-
-
-_OPS = {m.EXP: exp, m.EXP2: exp2, m.EXPM1: expm1, m.LOG: log, m.LOG2: log2, m.LOG10: log10, m.LOG1P: log1p, m.POW: pow,
-        m.CBRT: cbrt, m.HYPOT: hypot, m.SIN: sin, m.COS: cos, m.TAN: tan, m.ATAN: atan, m.ATAN2: atan2, m.ASIN: asin,
-        m.ACOS: acos, m.SINH: sinh, m.COSH: cosh, m.TANH: tanh, m.ASINH: asinh, m.ACOSH: acosh, m.ATANH: atanh,
-        m.ERF: erf, m.ERFC: erfc, FREM: fmod, m.REMAINDER: remainder, m.NEXTAFTER: nextafter, m.LDEXP: ldexp}
-
-
-def _chosen(op):
-    """By the type of the first operand."""
-    double, short = _OPS[op], getattr(single, _OPS[op].__name__, None)
-    by_type = {Float: double, float64: _through(double, float, np.float64), float32: short
-               or _through(double, float, np.float32)}
-    if op is m.POW:
-        by_type[float32] = lambda x, y: np.float32(pow_single(float(x), float(y)))
-    by_type[float16] = _through(by_type[float32], np.float32, np.float16) if op is not m.NEXTAFTER else None
-    return by_type
-
-
-# operation -> {type of its first operand: the function}
-FUNCTIONS = {op: _chosen(op) for op in _OPS}
-FUNCTIONS[m.POW_REST] = {Float: lambda x, y, log, found: pow(x, y), float32: lambda x, y, log,
-                         found: np.float32(pow_single(float(x), float(y)))}
-FUNCTIONS |= {op: {Complex: function, complex128: _through(function, complex, np.complex128),
-                   complex64: _through(function, complex, np.complex64)}
-              for op, function in ((m.CEXP, cexp), (m.CLOG, clog), (m.CSQRT, csqrt))}

@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...ops.arith import (
-    BAND, BOR, FADD, FDIV, FEQ, FGT, FLT, FMUL, FNEG, FSUB, IADD, IAND, INE, ISHL, ISHR, ISUB, IXOR,
+    BAND, BOR, BXOR, FADD, FDIV, FEQ, FGT, FLT, FMUL, FNEG, FSUB, IADD, IAND, INE, ISHL, ISHR, ISUB, IXOR,
 )
 from ...ops.gpu import HORNER, RECIPROCAL
 from ...ops.math import BITS32, COPYSIGN, COS, FABS, FMA, FROM_BITS32, SIGNBIT, SIN, SQRT, TAN
 from ...ops.structure import SELECT
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "cbrt", "sinh", "cosh", "log2", "log10", "sin", "cos", "tan", "tanh",
-           "atan", "atan2", "asin", "acos", "erf", "erfc", "hypot"]
+           "atan", "atan2", "asin", "acos", "erf", "erfc", "hypot", "nextafter"]
 
 F, N = np.float32, np.int32
 INF, NAN, ZERO, ONE, TWO, HALF = F(np.inf), F(np.nan), F(0), F(1), F(2), F(0.5)
@@ -331,3 +331,12 @@ def hypot(x, y):
     r = FDIV(low, big)
     found = SELECT(FEQ(low, ZERO), big, FMUL(big, SQRT(FMA(r, r, ONE))))
     return SELECT(BOR(FEQ(x, INF), FEQ(y, INF)), INF, found)
+
+
+LEAST, BACK = F(1e-45), N(-1)
+
+
+def nextafter(x, y):
+    away = IADD(BITS32(x), SELECT(BXOR(FLT(x, y), FLT(x, ZERO)), N1, BACK))
+    near = SELECT(FEQ(x, ZERO), COPYSIGN(LEAST, y), FROM_BITS32(away))
+    return SELECT(BAND(FEQ(x, x), FEQ(y, y)), SELECT(FEQ(x, y), y, near), FADD(x, y))

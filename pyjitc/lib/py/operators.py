@@ -28,7 +28,7 @@ builtins = lazy("pyjitc.lib.py.builtins")
 np_operators = lazy("pyjitc.lib.np.elementwise.operators")
 times = lazy("pyjitc.lib.np.dates.operators")
 
-__all__ = ["binary", "unary", "compare", "truth", "as_int", "nonzero", "RELATIONS", "SYMBOLS", "Numbers", "PROTOCOLS"]
+__all__ = ["binary", "unary", "compare", "truth", "as_int", "nonzero", "Numbers", "PROTOCOLS"]
 
 Rule = Callable[..., Expr]
 

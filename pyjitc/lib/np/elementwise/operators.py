@@ -12,15 +12,16 @@ from ....infer.meaning import Apply, Call, Const, Expr
 from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
                            FSUB, IADD, IAND, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IOR,
                            ISHL, ISHR, ISUB, IXOR, REAL)
+from ....ops.math import POW, POW_IN_DOUBLE
 from ....ops.structure import METHOD_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
+from ... import elementary as _  # noqa: F401  constants are folded by what it lists
 from ...build import MIRRORED, apply, cast, convert
 from ...py.operators import Numbers
 
 numbers = lazy("pyjitc.lib.np.elementwise.numbers")
 scalars = lazy("pyjitc.lib.np.elementwise.scalars")
-vector_power = lazy("pyjitc.lib.np.elementwise.vector_power")
 
 __all__ = ["PROTOCOLS", "find_binary", "find_unary", "find_compare", "rule_for"]
 
@@ -60,10 +61,7 @@ def _float_pow(x, y):
         if y.value in (3, 4) and x.type is not k.float16:
             square = apply(FMUL, x, x)
             return apply(FMUL, square, x if y.value == 3 else square)
-    if x.type is k.float64:
-        return cast(Call(vector_power.power, cast(x, k.Float), cast(y, k.Float)), k.float64)
-    found = cast(Call(vector_power.power_single, cast(x, k.Float), cast(y, k.Float)), k.float32)
-    return cast(found, x.type)
+    return apply(POW if x.type is k.float64 else POW_IN_DOUBLE, x, y)
 
 
 def _int_pow(x, y):

@@ -23,11 +23,6 @@ from . import numbers
 from . import operators as scalar_operators
 
 dates = lazy("pyjitc.lib.np.dates.rules")
-vector_exp = lazy("pyjitc.lib.np.elementwise.vector_exp")
-vector_log = lazy("pyjitc.lib.np.elementwise.vector_log")
-vector_power = lazy("pyjitc.lib.np.elementwise.vector_power")
-vector_single = lazy("pyjitc.lib.np.elementwise.vector_single")
-vector_trig = lazy("pyjitc.lib.np.elementwise.vector_trig")
 
 __all__ = ["Loop", "loop", "fold_loop", "typed", "RELATIONS", "RULES", "constant"]
 
@@ -171,7 +166,7 @@ def _power(x, y):
     """Of arrays, whose float32 NumPy computes in float32 too; one number alone is rounded from double
     (operators.py)."""
     if x.type is k.float32 and not y.known:
-        return Call(vector_single.power, x, y)
+        return apply(m.POW, x, y)
     return scalar_operators.BINARY["f"]["**"](x, y)
 
 
@@ -363,33 +358,11 @@ def _in_single(function):
     return rule
 
 
-_SINGLE = ("exp", "exp2", "log", "tanh")
-
-
-def _complex_exp(z):
-    return cast(Call(vector_trig.complex_exp, cast(z, k.Complex)), z.type)
-
-
-def _vector(module, name, complex_op=None):
-    """A function of vector_*.py: float64 as it is; float32 computed in double, or in float32 where vector_single has
-    it; float16 by way of float32, as NumPy's."""
-
-    def rule(*operands):
-        t = operands[0].type
-        if t is not k.float64 and name in _SINGLE:
-            return cast(Call(getattr(vector_single, name), *[cast(x, k.float32) for x in operands]), t)
-        function = getattr(module, name if t is k.float64 else f"{name}_single")
-        found = Call(function, *[cast(x, k.Float) for x in operands])
-        return cast(cast(found, k.float32), t) if t is k.float16 else cast(found, t)
-
-    return {"f": rule, "c": _of(complex_op)} if complex_op is not None else {"f": rule}
-
-
 RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.add: _operator("+"), np.subtract: _operator("-"), np.multiply: _operator("*"), np.floor_divide: _operator("//"),
     np.divide: {"f": _of(FDIV), "c": _called(numbers.complex_div)}, np.remainder: _operator("%"),
     np.power: {**_operator("**"), "f": _power},
-    np.float_power: {**_vector(vector_power, "power"), "c": _called(numbers.complex_pow)},
+    np.float_power: {**_floats(m.POW), "c": _called(numbers.complex_pow)},
     np.fmod: {"i": _fmod, "f": _of(FREM)}, np.divmod: {"i": _divmod, "f": _divmod}, np.bitwise_and: _operator("&"),
     np.bitwise_or: _operator("|"), np.bitwise_xor: _operator("^"), np.left_shift: _operator("<<"),
     np.right_shift: _operator(">>"), np.invert: {"b": _of(BNOT), "i": _of(INOT)},
@@ -402,20 +375,20 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
                 "c": lambda x: Call(numbers.complex_mul, x, x)},
     np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
-    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _vector(vector_power, "cbrt"),
-    np.exp: {**_vector(vector_exp, "exp"), "c": _complex_exp},
-    np.exp2: {**_vector(vector_exp, "exp2"), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
-    np.expm1: {**_vector(vector_exp, "expm1"), "c": _complex_expm1}, np.log: _vector(vector_log, "log", m.CLOG),
-    np.log2: {**_vector(vector_log, "log2"), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
-    np.log10: {**_vector(vector_log, "log10"), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
-    np.log1p: {**_vector(vector_log, "log1p"), "c": _complex_log1p}, np.sin: _vector(vector_trig, "sin", m.CSIN),
-    np.cos: _vector(vector_trig, "cos", m.CCOS), np.tan: _vector(vector_trig, "tan", m.CTAN),
-    np.arcsin: _vector(vector_trig, "asin", m.CASIN), np.arccos: _vector(vector_trig, "acos", m.CACOS),
-    np.arctan: _vector(vector_trig, "atan", m.CATAN), np.sinh: _vector(vector_exp, "sinh", m.CSINH),
-    np.cosh: _vector(vector_exp, "cosh", m.CCOSH), np.tanh: _vector(vector_exp, "tanh", m.CTANH),
-    np.arcsinh: _vector(vector_log, "asinh", m.CASINH), np.arccosh: _vector(vector_log, "acosh", m.CACOSH),
-    np.arctanh: _vector(vector_log, "atanh", m.CATANH), np.arctan2: _vector(vector_trig, "atan2"),
-    np.hypot: _vector(vector_power, "hypot"), np.copysign: _floats(m.COPYSIGN), np.nextafter: _floats(m.NEXTAFTER),
+    np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT),
+    np.exp: _floats(m.EXP, m.CEXP),
+    np.exp2: {**_floats(m.EXP2), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
+    np.expm1: {**_floats(m.EXPM1), "c": _complex_expm1}, np.log: _floats(m.LOG, m.CLOG),
+    np.log2: {**_floats(m.LOG2), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
+    np.log10: {**_floats(m.LOG10), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
+    np.log1p: {**_floats(m.LOG1P), "c": _complex_log1p}, np.sin: _floats(m.SIN, m.CSIN),
+    np.cos: _floats(m.COS, m.CCOS), np.tan: _floats(m.TAN, m.CTAN),
+    np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS),
+    np.arctan: _floats(m.ATAN, m.CATAN), np.sinh: _floats(m.SINH, m.CSINH),
+    np.cosh: _floats(m.COSH, m.CCOSH), np.tanh: _floats(m.TANH, m.CTANH),
+    np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH),
+    np.arctanh: _floats(m.ATANH, m.CATANH), np.arctan2: _floats(m.ATAN2),
+    np.hypot: _floats(m.HYPOT), np.copysign: _floats(m.COPYSIGN), np.nextafter: _floats(m.NEXTAFTER),
     np.logaddexp: {"f": _in_single(numbers.logaddexp)}, np.logaddexp2: {"f": _in_single(numbers.logaddexp2)},
     np.degrees: {"f": _scaled(lambda t: t(180.0) / t(np.pi))},
     np.radians: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},

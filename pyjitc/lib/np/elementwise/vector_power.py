@@ -8,7 +8,7 @@ from .vector import LN2, MAGIC, add, fma, integer, mul, neg, power_of_two, sqrt,
 from .vector_exp import EXP_SINGLE
 from .vector_log import INV_LN2, series_single, split, split_any, to_float
 
-__all__ = ["power", "power_single", "cbrt", "cbrt_single", "hypot", "hypot_single"]
+__all__ = ["pow", "pow_single", "cbrt", "cbrt_single", "hypot", "hypot_single"]
 
 # log(x) and e**p by tables: x * INVERSES[i] is 1 + f, f small and exact, as the inverses have few bits, and
 # -log(INVERSES[i]) is LOGS[i] + LOGS_LOW[i], the first a multiple of 2**-42, as LN2_TOP is. i counts from LOWEST in
@@ -40,7 +40,7 @@ CBRT_2, CBRT_HALF = 1.2599210498948732, 0.7937005259840998
 INF = float("inf")
 
 
-def power(x, y):
+def pow(x, y):
     """exp(y * log(x)), the logarithm and the product in twice the precision, so that exact results are exact, both by
     tables of eight; after glibc's e_pow.c. What is very small, very large or not finite, and numbers that are not
     positive are left.
@@ -72,7 +72,7 @@ def power(x, y):
     return found
 
 
-def power_single(x, y):
+def pow_single(x, y):
     f, k = split(FABS(x))
     p = mul(fma(series_single(f), INV_LN2, to_float(k)), y)
     shifted = add(p, MAGIC)

@@ -12,7 +12,7 @@ from ....ops.structure import SELECT
 from ....types.kinds import float32
 from .vector import add, div, fma, mul, neg, sub
 
-__all__ = ["exp", "exp2", "log", "tanh", "power"]
+__all__ = ["exp", "exp2", "log", "tanh", "pow"]
 
 f32, i32 = np.float32, np.int32
 ZERO, ONE, TWO, TWENTY = map(f32, (0.0, 1.0, 2.0, 20.0))
@@ -111,7 +111,7 @@ def log(x):
     return SELECT(FLT(x, ZERO), NAN, found)
 
 
-def power(x, y):
+def pow(x, y):
     """As in vector_power."""
     a = FABS(x)
     u = ISUB(BITS32(a), LOWEST)

@@ -1,0 +1,28 @@
+"""Elementary functions that have code of our own: which operations they are, and who says what computes them.
+
+An operation of Python floats is the function of the C library. Of NumPy numbers, and on a GPU, it is a function in the
+compiled subset, which `lib/elementary.py` lists by operation, type and target. It stays one operation until
+`passes/elementary.py` puts that function in its place, after the passes that look at loop nests and at equal values.
+"""
+from __future__ import annotations
+
+from typing import Callable
+
+__all__ = ["NAMES", "STEPS", "computed_by", "provide"]
+
+NAMES = frozenset((
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
+    "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "pow", "pow_in_double", "cexp"))
+STEPS = 40  # instructions that one of them becomes, about
+
+_finders: list[Callable] = []
+
+
+def provide(find: Callable) -> None:
+    """Say what computes these operations. find: name and class of the first operand -> a Python function of the
+    operands that gives the same bits as compiled code, or None."""
+    _finders[:] = [find]
+
+
+def computed_by(name: str, cls: type) -> Callable | None:
+    return _finders[0](name, cls) if _finders else None
