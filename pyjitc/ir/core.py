@@ -58,7 +58,7 @@ class Op:
     attrs) -> result Type or None for no result, raises TypeError;
     effects: the flags above; eval: the Python meaning, called with operand values (and attrs as keywords when
     `eval_attrs`), for folding and the IR interpreter, None where it has none; lower: see ops/lowering.py;
-    partials: derivative (a lambda, or NONDIFF / STRUCTURAL of ops/effects.py); bounds: (least, most) of an int result;
+    partials: derivative, see ops/effects.py; bounds: (least, most) of an int result;
     cost: cost class, FREE to CALL; wrapping: of checked integer arithmetic the operation that wraps instead;
     swapped: of a comparison the one that holds of the exchanged operands; negated: the one that holds exactly where
     this one does not, None where there is none (x < y and x >= y are both false of a NaN);

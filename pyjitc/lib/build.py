@@ -4,6 +4,7 @@ from __future__ import annotations
 import enum
 import operator
 from types import CodeType
+from typing import Callable, NamedTuple
 
 from ..base.lazy import lazy
 from ..infer.constants import apply
@@ -16,7 +17,8 @@ from ..types.lattice import dtype_of, part_of, promote
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "MIRRORED", "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "FLAGS", "meaning"]
+           "MIRRORED", "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "FLAGS", "meaning",
+           "Derivative", "DERIVATIVES", "derivative"]
 
 const = Const
 
@@ -74,6 +76,36 @@ def unhurried(function):
     """Mark a library function that stays a call and runs rarely, or calls what takes its time: LLVM does not optimise
     it, which would cost more than all else."""
     return _marked(function, optnone=True)
+
+
+class Derivative(NamedTuple):
+    """rule: a function in the compiled subset, called with what is kept and the adjoint of the result, `g`; gives the
+    adjoints of the parameters, None for those without one. keeps: names of parameters, and "out" for the result."""
+
+    rule: Callable
+    keeps: tuple[str, ...]
+
+
+DERIVATIVES: dict[CodeType, Derivative] = {}  # code of a library function -> its derivative
+
+
+def derivative(function, *keeps: str):
+    """Decorator of the derivative of a library function, which stands beside the function: of one that calls BLAS or
+    LAPACK, sorts, or has a better derivative than the one that follows from its body. Nothing asks for it yet.
+
+        @derivative(solve, "a", "out")
+        def solve_adjoint(a, out, g): ...
+    """
+    def mark(rule):
+        given = function.__code__.co_varnames[:function.__code__.co_argcount]
+        taken = rule.__code__.co_varnames[:rule.__code__.co_argcount]
+        if not set(keeps) <= {*given, "out"} or taken != (*keeps, "g"):
+            raise TypeError(f"{rule.__qualname__} takes {', '.join(taken)}: expected what it keeps of "
+                            f"{', '.join(given)} and out, in that order, then g")
+        DERIVATIVES[function.__code__] = Derivative(rule, keeps)
+        return rule
+
+    return mark
 
 
 def cast(x: Expr, t: k.Type) -> Expr:

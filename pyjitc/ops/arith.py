@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ir.core import CALL, CHEAP, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op
 from ..types import kinds as k
-from .effects import NONDIFF, STRUCTURAL
+from .effects import NONDIFF, STRUCTURAL, UNVARIED
 from .lowering import compare, llvm
 from .signature import signature
 
@@ -747,7 +747,7 @@ ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower,
 IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is 0; "
            "positive: y is above 0; nonnegative: and x not below; ring: y is above 0, x not below -y and below 2 * y; "
            "less: and below y; near: as ring nearly always", cost=EXPENSIVE)
-ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower,
+ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower, UNVARIED,
                doc="x / y correctly rounded; inf or nan where y is 0", cost=EXPENSIVE)
 IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
 IOR = _op("ior", II, _integer(operator.or_), llvm("or"), doc="x | y")

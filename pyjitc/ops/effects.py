@@ -1,6 +1,14 @@
-"""What an operation record says in place of partial derivatives."""
+"""What an operation record says of its derivative, in place of a function that gives its partial derivatives.
 
-__all__ = ["NONDIFF", "STRUCTURAL", "NO_RULE"]
+Every record is in one of three states, which `derivative_of` tells apart: it has a rule, a function or a method of the
+transform that knows the operation by name; its derivative is zero by nature, with the reason; or nobody has written a
+rule yet, which is an error when a derivative is asked for, never a zero.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["NONDIFF", "ROUNDING", "UNVARIED", "STRUCTURAL", "NO_RULE", "Zero", "NoDerivative", "derivative_of"]
 
 
 class _Mark:
@@ -13,6 +21,31 @@ class _Mark:
         return self.text
 
 
-NONDIFF = _Mark("NONDIFF")  # derivative zero wherever there is one: comparisons, integers, rounding
-STRUCTURAL = _Mark("STRUCTURAL")  # moves values without computing: autodiff handles the operation by name
-NO_RULE = _Mark("NO_RULE")  # has a derivative that nobody wrote down yet: autodiff says so
+class Zero(_Mark):
+    """The derivative is zero wherever there is one. reason: why that is so by nature, for whatever operands."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, text: str, reason: str):
+        super().__init__(text)
+        self.reason = reason
+
+
+NONDIFF = Zero("NONDIFF", "the result is an integer, a test, a text, a place or an exception, or there is none, and "
+                          "nothing that a number is read from is written")
+ROUNDING = Zero("ROUNDING", "the result is a float that is constant between jumps")
+UNVARIED = Zero("UNVARIED", "no operand is a float that varies: they are integers, constants or the state of a "
+                            "random generator")
+STRUCTURAL = _Mark("STRUCTURAL")  # moves values, or control: the transform handles the operation by name
+NO_RULE = _Mark("NO_RULE")  # has a derivative that nobody wrote down yet
+
+
+class NoDerivative(Exception):
+    """The derivative of an operation is asked for, and there is no rule for it yet."""
+
+
+def derivative_of(op) -> Any:
+    """The rule of an operation (a function, or STRUCTURAL), or its Zero. Raises NoDerivative."""
+    if op.partials is NO_RULE:
+        raise NoDerivative(f"there is no rule for the derivative of the operation {op.name!r} yet")
+    return op.partials

@@ -7,6 +7,7 @@ function that is no kernel. Indices of atomics are in range, as those of loads a
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ..ir.core import ALLOCATES, PURE, READS, WRITES, Op
 from ..types.kinds import (
     Array, Int, NoneType, NpComplex, bool_, is_float, is_integer, is_number,
 )
-from .effects import NO_RULE, NONDIFF, STRUCTURAL
+from .effects import NO_RULE, NONDIFF, STRUCTURAL, UNVARIED
 from .math import FMA
 from .memory import item_bytes
 from .signature import signature
@@ -49,9 +50,12 @@ def _only_in_kernels(e, inst, *operands):
         loc.end_line, loc.col, loc.end_col, fn.qualname, hint="compile the function with cuda.jit"))
 
 
-def _op(name, rule, effects, doc, *, partials=NONDIFF, eval=None, attrs=False, bounds=None):
+def _op(name, rule, effects, doc, *, partials=NO_RULE, eval=None, attrs=False, bounds=None):
     return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, lower=_only_in_kernels,
               partials=partials, doc=doc, eval=eval, eval_attrs=attrs, bounds=bounds)
+
+
+_counting = partial(_op, partials=NONDIFF)  # no number of the program comes out, nor is one kept
 
 
 def _int(types, attrs):
@@ -100,24 +104,26 @@ def alignment(t: Array) -> int:
 
 # ---------------------------------------------------------------- where a thread is
 
-THREAD_ID = _op("thread_id", _int, PURE, "index of the thread in its block on {axis}: 0 is x", bounds=(0, 1023))
-BLOCK_ID = _op("block_id", _int, PURE, "index of the block in the grid on {axis}", bounds=(0, _MOST_BLOCKS - 1))
-BLOCK_DIM = _op("block_dim", _int, PURE, "threads of a block on {axis}", bounds=(1, 1024))
-GRID_DIM = _op("grid_dim", _int, PURE, "blocks of the grid on {axis}", bounds=(1, _MOST_BLOCKS))
-LANE_ID = _op("lane_id", _int, PURE, "index of the thread in its warp, 0 to 31", bounds=(0, WARP_SIZE - 1))
+THREAD_ID = _counting("thread_id", _int, PURE, "index of the thread in its block on {axis}: 0 is x", bounds=(0, 1023))
+BLOCK_ID = _counting("block_id", _int, PURE, "index of the block in the grid on {axis}", bounds=(0, _MOST_BLOCKS - 1))
+BLOCK_DIM = _counting("block_dim", _int, PURE, "threads of a block on {axis}", bounds=(1, 1024))
+GRID_DIM = _counting("grid_dim", _int, PURE, "blocks of the grid on {axis}", bounds=(1, _MOST_BLOCKS))
+LANE_ID = _counting("lane_id", _int, PURE, "index of the thread in its warp, 0 to 31", bounds=(0, WARP_SIZE - 1))
 
 # ---------------------------------------------------------------- waiting for each other
 
-BARRIER = _op("barrier", "", _EFFECT, "all threads of the block arrive; what they wrote is seen by all")
-BARRIER_REDUCE = _op("barrier_reduce", "p: bool -> int", _EFFECT,
-                     "a barrier that gives {how}: 'count' of the threads with p, 'and', 'or' of all p as 0 or 1")
-GRID_BARRIER = _op("grid_barrier", "", _EFFECT,
-                   "all threads of the grid arrive, whose blocks then all run at once; what they wrote is seen by all")
-WARP_BARRIER = _op("warp_barrier", "mask: int", _EFFECT,
-                   "the lanes in the mask arrive; what they wrote is seen by them")
-FENCE = _op("fence", "", _EFFECT, "what the thread wrote before is seen before what it writes after, by its {scope}: "
-                                  "'block', 'device', 'system'")
-NANOSLEEP = _op("nanosleep", "ns: int", _EFFECT, "wait about as many nanoseconds")
+BARRIER = _counting("barrier", "", _EFFECT, "all threads of the block arrive; what they wrote is seen by all")
+BARRIER_REDUCE = _counting("barrier_reduce", "p: bool -> int", _EFFECT,
+                           "a barrier that gives {how}: 'count' of the threads with p, 'and', 'or' of all p as 0 or 1")
+GRID_BARRIER = _counting("grid_barrier", "", _EFFECT,
+                         "all threads of the grid arrive, whose blocks then all run at once; what they wrote is seen "
+                         "by all")
+WARP_BARRIER = _counting("warp_barrier", "mask: int", _EFFECT,
+                         "the lanes in the mask arrive; what they wrote is seen by them")
+FENCE = _counting("fence", "", _EFFECT,
+                  "what the thread wrote before is seen before what it writes after, by its {scope}: 'block', "
+                  "'device', 'system'")
+NANOSLEEP = _counting("nanosleep", "ns: int", _EFFECT, "wait about as many nanoseconds")
 
 # ---------------------------------------------------------------- memory
 
@@ -129,7 +135,7 @@ DYNAMIC_SHARED = _op("dynamic_shared", _given, ALLOCATES,
 LOCAL_ARRAY = _op("local_array", _given, ALLOCATES,
                   "array of {type} and {shape} of the thread's own; the same memory each time", partials=STRUCTURAL)
 CONSTANT_ARRAY = _op("constant_array", _given, ALLOCATES,
-                     "read-only array of {type} and {shape} with the bytes {data}, in hexadecimal", partials=STRUCTURAL)
+                     "read-only array of {type} and {shape} with the bytes {data}, in hexadecimal", partials=UNVARIED)
 MEMORIES = frozenset((SHARED_ARRAY, DYNAMIC_SHARED, LOCAL_ARRAY, CONSTANT_ARRAY))
 ATOMIC = _op("atomic", _atomic, _EFFECT, "(array, index..., value): the element becomes {how} of itself and the value "
                                          "in one step; gives what it was. "
@@ -151,22 +157,22 @@ def _print(*values, texts, forms=()):
 PRINT = _op("print", lambda types, attrs: NoneType, _EFFECT,
             "write a line: {texts}, and between them the operands, which are numbers and bools; {forms}: of "
             "each, '' or as '.3f'",
-            partials=STRUCTURAL, eval=_print, attrs=True)
+            partials=NONDIFF, eval=_print, attrs=True)
 
 # ---------------------------------------------------------------- warps: all lanes in the mask arrive together
 
 SHUFFLE = _op("shuffle", _second, _EFFECT,
               "(mask, value, lane): the value of another lane, {how}: 'idx' lane, 'up' own - lane, 'down' own + lane, "
               "'xor' own ^ lane; the own value where that is outside of the group of {width} lanes")
-VOTE = _op("vote", "mask: int, p: bool -> bool", _EFFECT,
-           "whether 'all', 'any' lanes have p, or all the same ('eq'): {how}")
-BALLOT = _op("ballot", "mask: int, p: bool -> int", _EFFECT, "mask of the lanes with p", bounds=(0, FULL_MASK))
-MATCH_ANY = _op("match_any", lambda types, attrs: _second(types, attrs) and Int, _EFFECT,
-                "(mask, value): mask of the lanes with the same bits")
-MATCH_ALL = _op("match_all", lambda types, attrs: _second(types, attrs) and Int, _EFFECT,
-                "(mask, value): the mask if all have the same bits, else 0")
+VOTE = _counting("vote", "mask: int, p: bool -> bool", _EFFECT,
+                 "whether 'all', 'any' lanes have p, or all the same ('eq'): {how}")
+BALLOT = _counting("ballot", "mask: int, p: bool -> int", _EFFECT, "mask of the lanes with p", bounds=(0, FULL_MASK))
+MATCH_ANY = _counting("match_any", lambda types, attrs: _second(types, attrs) and Int, _EFFECT,
+                      "(mask, value): mask of the lanes with the same bits")
+MATCH_ALL = _counting("match_all", lambda types, attrs: _second(types, attrs) and Int, _EFFECT,
+                      "(mask, value): the mask if all have the same bits, else 0")
 WARP_REDUCE = _op("warp_reduce", _second, _EFFECT, "(mask, value): {how} of the values of all lanes in the mask")
-ACTIVE_MASK = _op("active_mask", _int, _EFFECT, "mask of the lanes that run together now")
+ACTIVE_MASK = _counting("active_mask", _int, _EFFECT, "mask of the lanes that run together now")
 WARP_OPS = frozenset((WARP_BARRIER, SHUFFLE, VOTE, BALLOT, MATCH_ANY, MATCH_ALL, WARP_REDUCE, ACTIVE_MASK))
 CONVERGENT = WARP_OPS | {BARRIER, BARRIER_REDUCE, GRID_BARRIER}  # threads wait for each other
 
@@ -203,11 +209,11 @@ def _rsqrt(x):
     return float(result) if type(x) is float else result
 
 
-CLZ = _op("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz,
-          bounds=(0, 64))
-FFS = _op("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none", eval=_ffs,
-          bounds=(0, 64))
-BREV = _op("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)
+CLZ = _counting("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz,
+                bounds=(0, 64))
+FFS = _counting("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none",
+                eval=_ffs, bounds=(0, 64))
+BREV = _counting("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)
 
 
 def _horner(x, *, coefficients):
@@ -230,7 +236,7 @@ HORNER = _op("horner", "x: F -> F", PURE,
              "registers than math.POLYNOMIAL takes, and other threads fill the time", partials=NO_RULE, eval=_horner,
              attrs=True)
 RECIPROCAL = _op("reciprocal", "x: F -> F", PURE, "1 / x within 1 ulp, where neither is inf, nan, zero or subnormal",
-                 partials=NO_RULE, eval=_reciprocal)
+                 partials=lambda b, x, out: (b.fneg(b.fmul(out, out)),), eval=_reciprocal)
 
 GPU_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 _NAMES = {THREAD_ID: "threadIdx", BLOCK_ID: "blockIdx", BLOCK_DIM: "blockDim", GRID_DIM: "gridDim", LANE_ID: "laneid",

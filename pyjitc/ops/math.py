@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ir.core import CALL, CHEAP, EXPENSIVE, HOST, MODERATE, PURE, RAISES, Op
 from ..types.kinds import complex64
-from .effects import NO_RULE, NONDIFF
+from .effects import NO_RULE, NONDIFF, ROUNDING, UNVARIED
 from .elementary import NAMES, computed_by
 from .lowering import intrinsic, libcall
 from .signature import signature
@@ -250,6 +250,11 @@ def _check_range_lower(e, inst, r, x):
 # ---------------------------------------------------------------- records
 
 
+def _as_first(b, x, y, out):
+    """The partial derivatives of what changes as its first operand does, and jumps with the second."""
+    return b.const(1.0), b.const(0.0)
+
+
 def _op(name, rule, eval, lower, partials, doc, effects=PURE, attrs=False, cost=CALL):
     return Op(name, signature(rule), effects, eval=eval, lower=lower, partials=partials, doc=doc, eval_attrs=attrs,
               cost=cost)
@@ -269,19 +274,21 @@ SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square ro
               ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"), cost=EXPENSIVE)
 FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
               ufunc=np.fabs, lower=intrinsic("llvm.fabs"), cost=MODERATE)
-FLOOR = _unary("floor", NONDIFF, "Greatest whole number not above x, a float.", ufunc=np.floor,
+FLOOR = _unary("floor", ROUNDING, "Greatest whole number not above x, a float.", ufunc=np.floor,
                lower=intrinsic("llvm.floor"), cost=MODERATE)
-CEIL = _unary("ceil", NONDIFF, "Least whole number not below x, a float.", ufunc=np.ceil, lower=intrinsic("llvm.ceil"),
+CEIL = _unary("ceil", ROUNDING, "Least whole number not below x, a float.", ufunc=np.ceil, lower=intrinsic("llvm.ceil"),
               cost=MODERATE)
-TRUNC = _unary("trunc", NONDIFF, "x without its fraction, a float.", ufunc=np.trunc, lower=intrinsic("llvm.trunc"),
+TRUNC = _unary("trunc", ROUNDING, "x without its fraction, a float.", ufunc=np.trunc, lower=intrinsic("llvm.trunc"),
                cost=MODERATE)
-RINT = _unary("rint", NONDIFF, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"),
+RINT = _unary("rint", ROUNDING, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"),
               cost=MODERATE)
-ROUND = _unary("round_away", NONDIFF, "Nearest whole number, ties away from 0.", c="round",
+ROUND = _unary("round_away", ROUNDING, "Nearest whole number, ties away from 0.", c="round",
                lower=intrinsic("llvm.round"), cost=MODERATE)
-FMAX_NUMBER = _binary("fmax_number", NO_RULE, "The larger of two numbers, of which none is nan; either of two zeros.",
+FMAX_NUMBER = _binary("fmax_number", lambda b, x, y, out: _either(b, b.fge(x, y)),
+                      "The larger of two numbers, of which none is nan; either of two zeros.",
                       c="fmax", ufunc=np.fmax, lower=intrinsic("llvm.maxnum", "nnan nsz "), cost=MODERATE)
-FMIN_NUMBER = _binary("fmin_number", NO_RULE, "The smaller of two numbers, of which none is nan; either of two zeros.",
+FMIN_NUMBER = _binary("fmin_number", lambda b, x, y, out: _either(b, b.fle(x, y)),
+                      "The smaller of two numbers, of which none is nan; either of two zeros.",
                       c="fmin", ufunc=np.fmin, lower=intrinsic("llvm.minnum", "nnan nsz "), cost=MODERATE)
 COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"), cost=MODERATE)
@@ -339,34 +346,36 @@ POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log
                                          "** log, |x| ** y where neither is extreme.")
 HYPOT = _binary("hypot", lambda b, x, y, out: (b.fdiv(x, out), b.fdiv(y, out)),
                 "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot)
-NEXTAFTER = _binary("nextafter", NONDIFF, "The next float after x towards y.", ufunc=np.nextafter,
+NEXTAFTER = _binary("nextafter", _as_first, "The next float after x towards y.", ufunc=np.nextafter,
                     lower=_nextafter_lower)
-REMAINDER = _binary("remainder", NONDIFF, "IEEE remainder: x less the nearest multiple of y.", c="remainder")
-LDEXP = _op("ldexp", "x: F, n: int -> F", _ldexp, _ldexp_lower, NONDIFF, "x * 2 ** n.")
+REMAINDER = _binary("remainder", lambda b, x, y, out: (b.const(1.0), b.fneg(b.rint(b.fdiv(x, y)))),
+                    "IEEE remainder: x less the nearest multiple of y.")
+LDEXP = _op("ldexp", "x: F, n: int -> F", _ldexp, _ldexp_lower,
+            lambda b, x, n, out: (b.ldexp(b.const(1.0), n), b.const(0.0)), "x * 2 ** n.")
 SIGNBIT = _op("signbit", "x: F -> bool", lambda x: bool(np.signbit(x)), _signbit_lower, NONDIFF,
               "Whether the sign bit is set, for -0.0 and nan too.", cost=CHEAP)
-BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitcast double {x[0]} to i64")], NONDIFF,
+BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitcast double {x[0]} to i64")], NO_RULE,
            "The 64 bits of a double as an int.", cost=MODERATE)
 FROM_BITS = _op("from_bits", "n: int -> float", _from_bits,
                 lambda e, inst, n: [e.assign(f"bitcast i64 {n[0]} to double")],
-                NONDIFF, "The double with these 64 bits.", cost=MODERATE)
+                NO_RULE, "The double with these 64 bits.", cost=MODERATE)
 BITS32 = _op("bits32", "x: float32 -> int32", _bits32, lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")],
-             NONDIFF, "The 32 bits of a float32.", cost=MODERATE)
+             NO_RULE, "The 32 bits of a float32.", cost=MODERATE)
 FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, lambda e, inst,
-                  n: [e.assign(f"bitcast i32 {n[0]} to float")], NONDIFF, "The float32 with these 32 bits.",
+                  n: [e.assign(f"bitcast i32 {n[0]} to float")], NO_RULE, "The float32 with these 32 bits.",
                   cost=MODERATE)
-LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, NONDIFF,
+LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, UNVARIED,
              "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True,
              cost=MODERATE)
 LOOKUP_INT = _op("lookup_int", "n: int -> int", _looked_up, _lookup_lower, NONDIFF,
                  "lookup_int {table} (n): the same of integers", attrs=True, cost=MODERATE)
-LOOKUP_SINGLE = _op("lookup_single", "n: int32 -> float32", _looked_up, _lookup_lower, NONDIFF,
+LOOKUP_SINGLE = _op("lookup_single", "n: int32 -> float32", _looked_up, _lookup_lower, UNVARIED,
                     "lookup_single {table} (n): the same of float32", attrs=True, cost=MODERATE)
-ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, NONDIFF,
+ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, ROUNDING,
                    "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
-CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, NONDIFF,
+CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, _as_first,
                    "check_domain {message} (r, x): r; ValueError where r is nan and x is not", RAISES, attrs=True)
-CHECK_RANGE = _op("check_range", "r: float, x: float -> float", _check_range, _check_range_lower, NONDIFF,
+CHECK_RANGE = _op("check_range", "r: float, x: float -> float", _check_range, _check_range_lower, _as_first,
                   "check_range {cls, message} (r, x): r; raises cls where r is infinite and x is finite", RAISES,
                   attrs=True)
 
@@ -378,7 +387,8 @@ def _complex(name, ufunc, operands="x: C"):
             result = ufunc(*args)
         return complex(result) if type(args[0]) is complex else result
 
-    return _op(name, f"{operands} -> C", _or_ours(name, meaning), _complex_libcall(name), NO_RULE, f"C's {name} of complex numbers.")
+    return _op(name, f"{operands} -> C", _or_ours(name, meaning), _complex_libcall(name), NO_RULE,
+               f"C's {name} of complex numbers.")
 
 
 CSQRT, CEXP, CLOG = _complex("csqrt", np.sqrt), _complex("cexp", np.exp), _complex("clog", np.log)
@@ -387,6 +397,11 @@ CASIN, CACOS, CATAN = _complex("casin", np.arcsin), _complex("cacos", np.arccos)
 CSINH, CCOSH, CTANH = _complex("csinh", np.sinh), _complex("ccosh", np.cosh), _complex("ctanh", np.tanh)
 CASINH, CACOSH, CATANH = _complex("casinh", np.arcsinh), _complex("cacosh", np.arccosh), _complex("catanh", np.arctanh)
 CPOW = _complex("cpow", np.power, "x: C, y: C")
+
+
+def _either(b, first):
+    one, zero = b.const(1.0), b.const(0.0)
+    return b.select(first, one, zero), b.select(first, zero, one)
 
 
 def _atan2_partials(b, y, x):

@@ -532,7 +532,8 @@ ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1
                                                             "or fewer; else one without elements in memory")
 DOT = Op("dot", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE, lower=_dot_lower,
          doc="the dot product of two vectors of one length, of float32 or float64, in any order")
-HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, partials=NO_RULE, lower=_hidden_lower,
+HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
+            partials=lambda b, x, out: (b.const(1.0),),
             doc="the same number, of which neither the passes nor LLVM know anything", cost=MODERATE)
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]],
                partials=NONDIFF, bounds=(0, MAX_BYTES), doc="length of {axis}", cost=FREE)
@@ -565,7 +566,7 @@ ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower
 CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_cell_new_lower,
               partials=STRUCTURAL, doc="cell of {type} holding the operand")
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
-                  partials=NONDIFF, doc="iterator object over an iteration state")
+                  partials=NO_RULE, doc="iterator object over an iteration state")
 CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), READS | ALLOCATES, lower=_cell_load_lower,
                partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)")
 CELL_STORE = Op("cell_store", lambda types, attrs: None, WRITES, lower=_cell_store_lower, partials=STRUCTURAL,

@@ -183,7 +183,7 @@ def _never(e, inst, *operands):
 
 def _hole(name, result, effects, doc):
     return Op(name, lambda types, attrs: attrs["type"] if result is None else result, effects, lower=_never,
-              partials=STRUCTURAL, doc=doc)
+              partials=NONDIFF if result is Bool else STRUCTURAL, doc=doc)
 
 
 def _result(types, attrs):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Op
 from ..types.kinds import Object, Str
-from .effects import NONDIFF
+from .effects import NO_RULE, NONDIFF
 from .memory import count_references
 
 __all__ = ["PYOBJECT_OPS"]
@@ -70,17 +70,17 @@ def _getattr_lower(e, inst, x):
     return [value]
 
 
-PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NONDIFF,
+PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NO_RULE,
             doc="the Python object of a value")
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | READS | HOST, lower=_unbox_lower,
-              eval=lambda x, *, type: x, eval_attrs=True, partials=NONDIFF,
+              eval=lambda x, *, type: x, eval_attrs=True, partials=NO_RULE,
               doc="the value of {type} in a Python object")
-PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NONDIFF,
+PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,
              kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),
              eval_attrs=True, doc="call a Python object; the last operands are the keywords {kwnames}")
 PY_GETATTR = Op("py_getattr", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_getattr_lower,
-                partials=NONDIFF, eval=lambda x, *, name: getattr(x, name), eval_attrs=True,
+                partials=NO_RULE, eval=lambda x, *, name: getattr(x, name), eval_attrs=True,
                 doc="attribute {name} of a Python object")
 PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS, lower=_format_lower, partials=NONDIFF,
                eval=lambda x, spec, *,

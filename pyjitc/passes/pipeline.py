@@ -29,8 +29,8 @@ PASSES = [
 
 def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Function]:
     """Optimise and complete a module (the entry first); returns the functions that are left.
-    body: what computes an elementary function, see `elementary.run`; check: called with a list of functions and the name
-    of the pass that left them, or None."""
+    body: what computes an elementary function, see `elementary.run`; check: called with a list of functions and the
+    name of the pass that left them, or None."""
     if options.debug:
         nans.run(functions)
     module = inline.run(functions, options)

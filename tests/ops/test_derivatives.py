@@ -1,0 +1,62 @@
+"""What operation records say of their derivatives: a rule, zero by nature with the reason, or no rule yet."""
+import re
+
+import pytest
+
+from pyjitc.lib.build import DERIVATIVES, derivative
+from pyjitc.ops import table
+from pyjitc.ops.effects import NO_RULE, NONDIFF, STRUCTURAL, NoDerivative, Zero, derivative_of
+
+OPS = sorted(table.OPS.values(), key=lambda op: op.name)
+# Operations through which floats pass that no rule follows yet: a zero for them would be a wrong gradient.
+UNKNOWN = """
+    atomic atomic_cas bits bits32 blas cacos cacosh casin casinh catan catanh ccos ccosh cexp clog cpow csin csinh csqrt
+    ctan ctanh dot from_bits from_bits32 horner iterator_new lanes local_of polynomial pow_rest py_box py_call
+    py_getattr py_unbox random_call shuffle slot_load slot_store sum_eights warp_reduce"""
+
+
+def test_every_operation_is_in_one_of_three_states():
+    for op in OPS:
+        said = op.partials
+        assert callable(said) + (said is STRUCTURAL) + isinstance(said, Zero) + (said is NO_RULE) == 1, op
+        assert not isinstance(said, Zero) or said.reason
+    assert [op.name for op in OPS if op.partials is NO_RULE] == UNKNOWN.split()
+
+
+def test_no_rule_is_an_error_when_asked():
+    with pytest.raises(NoDerivative, match="no rule for the derivative of the operation 'blas' yet"):
+        derivative_of(table.OPS["blas"])
+    assert derivative_of(table.OPS["ieq"]) is NONDIFF and derivative_of(table.OPS["select"]) is STRUCTURAL
+    assert callable(derivative_of(table.OPS["sin"]))
+
+
+def test_what_gives_a_float_is_not_called_discrete():
+    """By the texts of type rules; a letter is the type of an operand."""
+    for op in OPS:
+        text = getattr(op.rule, "text", None)
+        if text is None:
+            continue
+        operands, _, result = (part.strip() for part in text.partition("->"))
+        floats = re.search(r"\bF\d?\b|\bC\b|\bN\b|\bS\b|\bT\b|float|complex|I\|F", operands)
+        if re.fullmatch(r"[FCNST]\d?|float\d*|complex\d*|I\|F", result):
+            assert op.partials is not NONDIFF, op
+            # a float of floats is zero by nature where it is rounded, and nowhere else
+            assert not floats or not isinstance(op.partials, Zero) or op.name in (
+                "floor", "ceil", "trunc", "rint", "round_away", "round_digits"), op
+
+
+def test_a_library_function_has_its_derivative_beside_it():
+    def scaled(a, x):
+        return a * x
+
+    @derivative(scaled, "a", "out")
+    def adjoint(a, out, g):
+        return None, a * g
+
+    try:
+        found = DERIVATIVES[scaled.__code__]
+        assert found.rule is adjoint and found.keeps == ("a", "out")
+        with pytest.raises(TypeError, match="adjoint takes a, out, g: expected what it keeps of a, x and out"):
+            derivative(scaled, "a", "x")(adjoint)
+    finally:
+        DERIVATIVES.pop(scaled.__code__, None)
