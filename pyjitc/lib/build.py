@@ -17,8 +17,8 @@ from ..types.lattice import dtype_of, part_of, promote
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "MIRRORED", "sample", "compiled", "outlined", "unvectorised", "gathering", "unhurried", "FLAGS", "meaning",
-           "Derivative", "DERIVATIVES", "derivative"]
+           "MIRRORED", "sample", "is_list", "is_sequence", "compiled", "outlined", "unvectorised", "gathering",
+           "unhurried", "FLAGS", "meaning", "Derivative", "DERIVATIVES", "derivative"]
 
 const = Const
 
@@ -194,6 +194,16 @@ _UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs
 def type_name(t: k.Type) -> str:
     """The name CPython gives the type of a value of type t in its messages."""
     return t.class_name
+
+
+def is_list(t: k.Type) -> bool:
+    """A list that the program writes out: its type has the types of the items."""
+    return isinstance(t, k.Struct) and t.name == "list"
+
+
+def is_sequence(t: k.Type) -> bool:
+    """A tuple, or a list that the program writes out."""
+    return isinstance(t, k.Tuple) or is_list(t)
 
 
 def whole_number(t: k.Type) -> str:

@@ -15,7 +15,7 @@ from ...types.kinds import (
     Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar, is_time,
 )
 from ...types.lattice import dtype_of
-from ..build import apply, cast, convert, number, provoked, type_name, whole_number
+from ..build import apply, cast, convert, is_sequence, number, provoked, type_name, whole_number
 from ..operations import truth
 
 numbers = lazy("pyjitc.lib.py.numbers")
@@ -247,8 +247,7 @@ def _constructor(t):
         args = take(cls.__name__, args, kwargs, 0, 1)
         if not args:
             return Const(t, cls())
-        if (isinstance(args[0].type, (k.Array, k.Tuple)) or isinstance(args[0].type, k.Struct)
-            and args[0].type.name == "list"):
+        if isinstance(args[0].type, k.Array) or is_sequence(args[0].type):
             return Call(dtypes.array_of, args[0], Const(k.DType(t), dtype_of(t)))
         return discarding(args[0], t, to_scalar(args[0], t))
 

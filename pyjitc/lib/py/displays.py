@@ -5,7 +5,7 @@ from ...base.lazy import lazy
 from ...infer.made import key_error, list_of
 from ...infer.meaning import Apply, Const
 from ...ops.structure import STRUCT_GET, TUPLE_MAKE
-from ...types.kinds import Bool, Int, Slice, Struct, is_integer
+from ...types.kinds import Bool, Int, Slice, is_integer
 from ..protocol import Protocol, protocol_of
 from . import tuples
 
@@ -14,13 +14,9 @@ __all__ = ["PROTOCOLS"]
 membership, refusals = lazy("pyjitc.lib.py.membership"), lazy("pyjitc.lib.refusals")
 
 
-def _is_display(t) -> bool:
-    return isinstance(t, Struct) and t.name in ("list", "dict")
-
-
 class _Display(Protocol):
     def binary(self, op, x, y, inplace):
-        if op == "*" and is_integer(y.type) or _is_display(y.type):
+        if op == "*" and is_integer(y.type) or isinstance(protocol_of(y.type), _Display):
             raise refusals.not_yet(x.type, f"`{op}` of")
         return None
 

@@ -76,7 +76,8 @@ class _Tuple(Protocol):
         return item_of(x, i, "tuple")
 
     def elements(self, x):
-        return [Apply(TUPLE_GET, x, index=i) for i in range(len(x.type.elements))]
+        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i)
+                for i, t in enumerate(x.type.elements)]
 
     def iterate(self, x):
         return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name="empty_iterator")

@@ -12,7 +12,7 @@ from ....ops.structure import PACK, STRUCT_GET
 from ....types import kinds as k
 from ....types.kinds import Bool, Int, NpBool
 from ....types.lattice import dtype_of
-from ...build import provoked
+from ...build import is_sequence, provoked
 from ...intrinsics import as_element, as_type
 from ...protocol import Protocol
 from ...py import conversions
@@ -21,7 +21,6 @@ from ..indexing import indexing, subscripts
 from ..shapes import views
 from ..shapes.views import elements, is_contiguous, place, view_as
 from .making import in_order
-from ..shapes.splitting import is_sequence
 
 __all__ = ["PROTOCOLS", "of_array", "set_of_array"]
 

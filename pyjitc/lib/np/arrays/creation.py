@@ -7,12 +7,12 @@ from ....base.errors import did_you_mean
 from ....infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch
 from ....infer.constants import scalar_type
 from ....ops.memory import ARRAY_DIM, ARRAY_NEW
-from ....ops.structure import STRUCT_GET, TUPLE_GET
 from ....types import kinds
 from ....types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
 from ....types.lattice import dtype_of
 from ....types.typeof import record_type
-from ...build import whole_number
+from ...build import is_sequence, whole_number
+from ...protocol import protocol_of
 from ...py import conversions
 from ..indexing import subscripts
 from ..shapes import views
@@ -56,13 +56,7 @@ def whole_shape(shape, k=0):
 
 
 def _shape(x: Expr) -> list[Expr]:
-    if isinstance(x.type, Tuple):
-        parts = [Const(t, x.value[k]) if x.known else Apply(TUPLE_GET, x, index=k)
-                 for k, t in enumerate(x.type.elements)]
-    elif isinstance(x.type, kinds.Struct) and x.type.name == "list":
-        parts = [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
-    else:
-        parts = [x]
+    parts = protocol_of(x.type).elements(x) if is_sequence(x.type) else [x]
     for part in parts:
         if not (part.type is Int or isinstance(part.type, NpInt)):
             raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {part.type}",

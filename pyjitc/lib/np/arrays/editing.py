@@ -8,7 +8,7 @@ from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Int
-from ...build import compiled, type_name
+from ...build import compiled, is_list, type_name
 from ..shapes.arrange import window, with_length
 from .making import raised
 from ..reductions.reductions import AxisError, axes_of, bound
@@ -278,17 +278,13 @@ def cut(a, axes, low, high, front, back, empty, j):
 # ---------------------------------------------------------------- block
 
 
-def _is_list(x):
-    return isinstance(x.type, k.Struct) and x.type.name == "list"
-
-
 def _depth(x, path="arrays"):
     """(how deep the lists are, the largest number of axes of an array in them), or what NumPy raises."""
     if isinstance(x.type, k.Tuple):
         return Throw(TypeError, f"{path} is a tuple. Only lists can be used to arrange blocks, and np.block does not "
                                 f"allow implicit "
                      "conversion from tuple to ndarray.")
-    if not _is_list(x):
+    if not is_list(x.type):
         if not isinstance(x.type, k.Array) and not k.is_number(x.type):
             raise Mismatch(f"np.block of a {type_name(x.type)} is not compiled", "use arrays and numbers in lists")
         return 0, x.type.ndim if isinstance(x.type, k.Array) else 0

@@ -14,14 +14,13 @@ from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
 from ....types.lattice import dtype_of
-from ...build import compiled, meaning, provoked, type_name
+from ...build import compiled, is_sequence, meaning, provoked, type_name
 from ...intrinsics import as_element, as_type
 from ...py import conversions
 from ..shapes.arrange import common_dtype
 from ..shapes.views import elements
 from .creation import scalar_of
 from ..reductions.reductions import bound
-from ..shapes.splitting import is_sequence
 
 __all__ = ["CALLS", "METHODS"]
 

@@ -7,7 +7,8 @@ from ....base.lazy import lazy
 from ....infer.meaning import Apply, Call, Mismatch, Throw
 from ....ops.memory import ARRAY_SAME
 from ....ops.structure import METHOD_MAKE
-from ....types.kinds import Array, Bool, NoneType, NpBool, Record, Struct, Tuple, is_scalar
+from ....types.kinds import Array, Bool, NoneType, NpBool, Record, Tuple, is_scalar
+from ...build import is_list, is_sequence
 from ...protocol import Protocol, text_by_python
 from .. import index
 
@@ -21,13 +22,13 @@ conversions, iteration = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.
 
 def _is_advanced(i) -> bool:
     """Whether an index has arrays, masks or lists in it."""
-    return any(isinstance(t, Array) or t is Bool or t is NpBool or isinstance(t, Struct) and t.name == "list"
+    return any(isinstance(t, Array) or t is Bool or t is NpBool or is_list(t)
                for t in (i.type.elements if isinstance(i.type, Tuple) else (i.type,)))
 
 
 def _is_operand(t) -> bool:
     """Whether NumPy makes an array of a value of type t, or has none to make."""
-    return isinstance(t, (Array, Tuple)) or is_scalar(t) or isinstance(t, Struct) and t.name == "list"
+    return isinstance(t, Array) or is_scalar(t) or is_sequence(t)
 
 
 class _Array(Protocol):
@@ -77,7 +78,7 @@ class _Array(Protocol):
         if isinstance(x.type.dtype, Record):
             return records.setitem(x, i, value, asks)
         dtype, t = x.type.dtype, value.type
-        written_out = isinstance(t, Tuple) or isinstance(t, Struct) and t.name == "list"
+        written_out = is_sequence(t)
         asks = asks and not written_out and not isinstance(t, Array) and not _is_advanced(i)
         discards = conversions.discards(t.dtype if isinstance(t, Array) else t, dtype)
         if discards and not asks:

@@ -14,13 +14,12 @@ from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
 from ....types.typeof import element_type, record_type
-from ...build import type_name
+from ...build import is_list, is_sequence, type_name
 from ...intrinsics import as_element
 from ...protocol import Protocol, protocol_of
 from ...py import conversions
 from ..indexing import indexing, subscripts
 from ..shapes import views
-from ..shapes.splitting import is_sequence
 
 __all__ = ["PROTOCOLS", "is_records", "getitem", "setitem"]
 
@@ -67,7 +66,7 @@ def getitem(a: Expr, i: Expr) -> Expr:
     """a[i] where `i` is a text or has texts in it; None for the indices of any array."""
     if i.type is Str:
         return field(a, _name_of(i, ()))
-    if isinstance(i.type, k.Struct) and i.type.name == "list" and any(t is Str for _, t in i.type.members):
+    if is_list(i.type) and any(t is Str for _, t in i.type.members):
         raise Mismatch("several fields at once are not compiled", "take them one by one")
     if not _is_basic(i.type):
         raise Mismatch("index arrays and masks of structured arrays are not compiled", "index the fields: a['x'][i]")

@@ -17,7 +17,7 @@ from ....ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import MIRRORED, apply, convert, promoted, type_name
+from ...build import MIRRORED, apply, convert, is_sequence, promoted, type_name
 from ...py import conversions
 from ...py.operators import truth
 from . import loops
@@ -164,7 +164,7 @@ def _constant_text(kwargs, key, default):
 
 def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
     """A call of a ufunc where an operand is an array, or with keywords."""
-    if any(map(_is_sequence, args[:function.nin])):
+    if any(is_sequence(x.type) for x in args[:function.nin]):
         return _of_sequences(function, args, kwargs)
     args, outs, where, dtype, casting, order = bound(function, args, kwargs or {})
     _checked(function.__name__, args)
@@ -209,7 +209,7 @@ def _of_sequences(function, args, kwargs):
         return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args,
                     kwargs.get("out", NONE))
     array = constant_of(np.asarray)
-    return CallValue(constant_of(function), *(CallValue(array, x) if _is_sequence(x) else x for x in args),
+    return CallValue(constant_of(function), *(CallValue(array, x) if is_sequence(x.type) else x for x in args),
                      keywords=kwargs)
 
 
@@ -272,10 +272,6 @@ def shape_into(target, args, listed=None) -> list[Expr]:
     return [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, **attrs) for axis in range(target.type.ndim - 1, -1, -1)]
 
 
-def _is_sequence(x):
-    return isinstance(x.type, k.Tuple) or isinstance(x.type, k.Struct) and x.type.name == "list"
-
-
 def _place_among(x, target, others):
     """Which of the shapes is that of x, the target's first; -1: it has none."""
     if not is_array(x) or not x.type.ndim:
@@ -295,7 +291,7 @@ def assign(target: Expr, value: Expr) -> Expr:
 
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
-    if _is_sequence(x) or _is_sequence(y):
+    if is_sequence(x.type) or is_sequence(y.type):
         return ufunc(OPERATORS[op], [x, y], {"out": x} if inplace and is_array(x) else None)
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
@@ -374,9 +370,9 @@ def unary(op: str, x: Expr) -> Expr:
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
-    if _is_sequence(x):  # which does not compare itself with arrays: the array is asked
+    if is_sequence(x.type):  # which does not compare itself with arrays: the array is asked
         return ufunc(OPERATORS[MIRRORED[op]], [y, x])
-    if _is_sequence(y):
+    if is_sequence(y.type):
         return ufunc(OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):

@@ -7,7 +7,7 @@ import numpy as np
 from ....infer.meaning import CallValue
 from ....types import kinds as k
 from ....types.lattice import kind_of
-from ...build import compiled
+from ...build import compiled, is_sequence
 from . import scalars
 from .elementwise import constant_of
 
@@ -71,7 +71,7 @@ def _round(args, kwargs):
     out = args[2] if len(args) > 2 else kwargs.get("out")
     if out is not None and out.type is not k.NoneType:
         return CallValue(constant_of(round_to), *args, keywords=kwargs)
-    if a is not None and (isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct) and a.type.name == "list"):
+    if a is not None and is_sequence(a.type):
         given = [CallValue(constant_of(np.asarray), a), *args[1:]] if args else []
         return CallValue(constant_of(np.round), *given, keywords=kwargs if args
                          else {**kwargs, "a": CallValue(constant_of(np.asarray), a)})

@@ -10,7 +10,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, meaning, outlined, provoked
+from ...build import compiled, is_list, meaning, outlined, provoked
 from ...intrinsics import strided
 from . import fft_core
 from ..shapes.views import elements
@@ -561,7 +561,7 @@ def ifftshift(x, axes=None):
 
 def _tupled(x: Expr) -> Expr:
     """A list written out, as a tuple."""
-    if isinstance(x.type, k.Struct) and x.type.name == "list":
+    if is_list(x.type):
         return Apply(TUPLE_MAKE, *elements(x), cls=None)
     return x
 

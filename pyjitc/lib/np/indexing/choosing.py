@@ -9,7 +9,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, NoneType, NpBool, NpInt, is_integer
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import promoted, type_name
+from ...build import is_sequence, promoted, type_name
 from ...intrinsics import as_type
 from ..elementwise import elementwise
 from ..shapes.arrange import stretch
@@ -23,10 +23,6 @@ __all__ = ["CALLS", "METHODS"]
 
 def _tuple(parts):
     return Apply(TUPLE_MAKE, *parts, cls=None)
-
-
-def _is_sequence(t) -> bool:
-    return isinstance(t, k.Tuple) or isinstance(t, k.Struct) and t.name == "list"
 
 
 def _bind(name, names, required, args, kwargs):
@@ -126,7 +122,7 @@ def chosen_from(shape, dtype, which, choices, mode):
 
 
 def _rows(x: Expr, name: str):
-    if not _is_sequence(x.type):
+    if not is_sequence(x.type):
         raise Mismatch(f"np.{name} of choices in one array is not compiled", "write a tuple of arrays")
     return elements(x)
 
@@ -224,7 +220,7 @@ def _ix(args, kwargs):
     if kwargs:
         raise Mismatch(f"ix_() got an unexpected keyword argument '{next(iter(kwargs))}'")
     for x in args:
-        if not isinstance(x.type, Array) and not _is_sequence(x.type):
+        if not isinstance(x.type, Array) and not is_sequence(x.type):
             raise Mismatch(f"np.ix_ of a {type_name(x.type)} is not compiled", "use arrays or lists of integers")
     return _tuple([Call(axis_of, arrayed(x), Const(Int, len(args)), Const(Int, j)) for j, x in enumerate(args)])
 
@@ -288,7 +284,7 @@ def unraveled(x, dims, order):
 
 
 def _dims(x: Expr):
-    parts = elements(x) if _is_sequence(x.type) else [x]
+    parts = elements(x) if is_sequence(x.type) else [x]
     for p in parts:
         if not is_integer(p.type):
             raise Mismatch("the shape must be a tuple of integers")
@@ -360,11 +356,11 @@ def raveled(shape, index, dims, modes, order):
 
 def _ravel_multi_index(args, kwargs):
     slots = _bind("ravel_multi_index", ("multi_index", "dims", "mode", "order"), 2, args, kwargs)
-    if not _is_sequence(slots["multi_index"].type):
+    if not is_sequence(slots["multi_index"].type):
         raise Mismatch("np.ravel_multi_index of one array is not compiled", "write a tuple of arrays")
     parts = [_integers(x) for x in elements(slots["multi_index"])]
     dims = slots["dims"]
-    n = len(elements(dims)) if _is_sequence(dims.type) else 1
+    n = len(elements(dims)) if is_sequence(dims.type) else 1
     if n != len(parts):
         return Throw(ValueError, f"parameter multi_index must be a sequence of length {n}")
     mode = slots.get("mode", Const(k.Str, "raise"))

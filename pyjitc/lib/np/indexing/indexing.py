@@ -14,7 +14,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
 from ....types.lattice import dtype_of
-from ...build import cast, compiled, meaning, whole_number
+from ...build import cast, compiled, is_list, is_sequence, meaning, whole_number
 from ...intrinsics import as_type, strided
 from . import subscripts
 from ..shapes import views
@@ -41,7 +41,7 @@ def _parts(a: Array, i: Expr):
     found = []
     for x in items:
         t = x.type
-        if isinstance(t, k.Struct) and t.name == "list":
+        if is_list(t):
             x = Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
         elif t is Bool or t is NpBool or isinstance(t, Array) and t.dtype is NpBool and t.ndim == 0:
             raise Mismatch("indexing with a truth value beside other indices is not compiled", "use an array of bools")
@@ -85,7 +85,7 @@ def listed_as(items, dtype):
 
 def arrayed(x: Expr) -> Expr:
     """A list or tuple written out as an array; anything else as it is."""
-    if isinstance(x.type, k.Tuple) or isinstance(x.type, k.Struct) and x.type.name == "list":
+    if is_sequence(x.type):
         return Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
     return x
 
@@ -110,7 +110,7 @@ def getitem(a: Expr, i: Expr) -> Expr:
 def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    if isinstance(v.type, k.Tuple) or isinstance(v.type, k.Struct) and v.type.name == "list":
+    if is_sequence(v.type):
         v = Call(listed_as, Apply(TUPLE_MAKE, *elements(v), cls=None),
                  Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
     elif not isinstance(v.type, Array) and not k.is_scalar(v.type):

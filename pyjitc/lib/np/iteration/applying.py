@@ -12,7 +12,7 @@ from ....ops.structure import METHOD_MAKE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, NoneType
 from ....types.lattice import dtype_of
-from ...build import compiled, meaning, type_name
+from ...build import compiled, is_sequence, meaning, type_name
 from ...intrinsics import as_element, as_type
 from ..elementwise import elementwise
 from ..shapes.views import elements, place
@@ -20,7 +20,7 @@ from ..arrays.creation import scalar_of
 from ..arrays.positions import indices
 from ..reductions.reductions import bound
 from ..reductions.scans import check_axis
-from ..shapes.splitting import as_arrays, is_sequence, spread
+from ..shapes.splitting import as_arrays, spread
 
 __all__ = ["CALLS", "METHODS", "call_vectorized"]
 

@@ -10,7 +10,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import PACK, RETYPE, SELECT, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
-from ...build import meaning
+from ...build import is_sequence, meaning
 from ...intrinsics import NOTHING
 from ...protocol import Protocol, State
 from ..shapes import views
@@ -18,7 +18,7 @@ from .applying import common_shape
 from ..shapes.arrange import permute
 from ..shapes.views import elements, is_contiguous, read_only, view_as
 from ..arrays.making import made
-from ..shapes.splitting import as_arrays, highest, is_sequence, joint_shape, shapes_of, spread
+from ..shapes.splitting import as_arrays, highest, joint_shape, shapes_of, spread
 
 __all__ = ["CALLS", "METHODS", "PROTOCOLS", "items"]
 

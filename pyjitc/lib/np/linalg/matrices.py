@@ -8,10 +8,11 @@ from numpy.linalg import LinAlgError
 
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.blas import BLAS
-from ....ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import kind_of
 from ...build import outlined, type_name, unvectorised
+from ...protocol import protocol_of
 from ...intrinsics import strided
 from .linalg import (FOUND, check_square, columns, hermitian_svd, hermitian_values, inv, matrices, narrowed,
                      put_columns, singular_values, svd, work_space)
@@ -548,11 +549,8 @@ def from_right(done, arrays, at, out):
 def _multi_dot(args, kwargs):
     slots = taken("multi_dot", ("arrays", "out"), 1, args, kwargs)
     x = slots["arrays"]
-    if isinstance(x.type, k.Struct) and x.type.name == "list":
-        parts = [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
-    elif isinstance(x.type, k.Tuple):
-        parts = [Apply(TUPLE_GET, x, index=i) for i in range(len(x.type.elements))]
-    else:
+    parts = protocol_of(x.type).elements(x)
+    if parts is None:
         raise Mismatch(f"multi_dot of a {type_name(x.type)} is not compiled", "write the arrays as a tuple or list")
     if len(parts) < 2:
         return Throw(ValueError, "Expecting at least two arrays.")

@@ -15,13 +15,13 @@ from ....ops import pyobject
 from ....ops.arith import IADD_CK
 from ....ops.memory import ARRAY_LOAD, ARRAY_VIEW
 from ....ops.random import RANDOM_GLOBAL
-from ....ops.structure import DISCARD, METHOD_MAKE, STRUCT_GET, TUPLE_MAKE
+from ....ops.structure import DISCARD, METHOD_MAKE, TUPLE_MAKE
 from ....runtime import random as runtime
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Float, Instance, Int, NoneType, Singleton, is_number
 from ....types.lattice import dtype_of
-from ...build import apply, cast, type_name
-from ...protocol import Protocol, by_python
+from ...build import apply, cast, is_list, is_sequence, type_name
+from ...protocol import Protocol, by_python, protocol_of
 from ...py import conversions
 from . import random_bits as bits
 from . import random_distributions as distributions
@@ -85,8 +85,8 @@ def _dtype(t) -> Const:
 
 def _size(name, size: Expr) -> Expr:
     t = size.type
-    if isinstance(t, k.Struct) and t.name == "list":
-        size = Apply(TUPLE_MAKE, *(Apply(STRUCT_GET, size, field=field) for field, _ in t.members), cls=None)
+    if is_list(t):
+        size = Apply(TUPLE_MAKE, *protocol_of(t).elements(size), cls=None)
         t = size.type
     parts = t.elements if isinstance(t, k.Tuple) else (t,)
     if t is not NoneType and not all(x is Int or isinstance(x, k.NpInt) for x in parts):
@@ -135,7 +135,7 @@ def _of_sequences(name, signature, sequences, rule):
 
         def as_array(key, x):
             t = x.type
-            if key in sequences and (isinstance(t, k.Tuple) or isinstance(t, k.Struct) and t.name == "list"):
+            if key in sequences and is_sequence(t):
                 return CallValue(_function(np.asarray), x)
             return x
 

@@ -9,7 +9,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import DType, NoneType
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, meaning, type_name
+from ...build import compiled, is_sequence, meaning, type_name
 from ...intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn
 from ..elementwise import elementwise, loops
 from . import folds
@@ -132,8 +132,7 @@ def of_sequences(function, rule):
 
     def of_any(args, kwargs):
         a = args[0] if args else kwargs.get("a")
-        if (a is not None and (k.is_scalar(a.type) or isinstance(a.type, k.Tuple) or isinstance(a.type, k.Struct)
-                               and a.type.name == "list")):
+        if a is not None and (k.is_scalar(a.type) or is_sequence(a.type)):
             whole = CallValue(elementwise.constant_of(np.asarray), a)
             if args:
                 return CallValue(elementwise.constant_of(function), whole, *args[1:], keywords=kwargs)

@@ -11,10 +11,9 @@ from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
-from ...build import outlined, type_name
+from ...build import is_sequence, outlined, type_name
 from .arrange import window
 from .views import elements
-from .splitting import is_sequence
 
 __all__ = ["CALLS", "METHODS"]
 

@@ -15,17 +15,12 @@ from ....ops.memory import ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int
-from ...build import meaning, provoked
+from ...build import is_sequence, meaning, provoked
 from .arrange import stretch, window
 from .views import elements
 from ..reductions.reductions import axes_of, bound
 
-__all__ = ["CALLS", "METHODS", "is_sequence", "as_list", "the_axis"]
-
-
-def is_sequence(t) -> bool:
-    """A tuple, or a list written out."""
-    return isinstance(t, k.Tuple) or isinstance(t, k.Struct) and t.name == "list"
+__all__ = ["CALLS", "METHODS", "as_list", "the_axis"]
 
 
 def _as_list(args, kwargs):

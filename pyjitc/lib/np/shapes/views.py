@@ -11,11 +11,12 @@ from ....base.lazy import lazy
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ....ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX
-from ....ops.structure import RETYPE, SELECT, SLICE_GET, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
-from ....types.kinds import (Array, Bool, DType, Int, NoneType, NpBool, NpInt, Record, Slice, Struct, Tuple, is_complex,
+from ....ops.structure import RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
+from ....types.kinds import (Array, Bool, DType, Int, NoneType, NpBool, NpInt, Record, Slice, is_complex,
                              is_scalar, uint64)
 from ....types.lattice import dtype_of, part_of
-from ...build import compiled, meaning
+from ...build import compiled, is_sequence, meaning
+from ...protocol import protocol_of
 from ...intrinsics import store_all
 from ...py.operators import as_int
 
@@ -287,12 +288,7 @@ def duplicate(a):
 
 def elements(x: Expr) -> list[Expr]:
     """The items of a tuple or of a list written out."""
-    if isinstance(x.type, Tuple):
-        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i)
-                for i, t in enumerate(x.type.elements)]
-    if isinstance(x.type, Struct) and x.type.name == "list":
-        return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
-    return [x]
+    return protocol_of(x.type).elements(x) if is_sequence(x.type) else [x]
 
 
 def _view_as(args, kwargs):

@@ -13,8 +13,8 @@ from ....infer.meaning import CallValue, Const, Mismatch, Throw
 from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
-from ....types.kinds import Array, Int, NoneType, Record, Singleton, Struct, Tuple, is_integer, is_scalar
-from ...build import provoked, type_name, unhurried, unvectorised
+from ....types.kinds import Array, Int, NoneType, Record, Singleton, Tuple, is_integer, is_scalar
+from ...build import is_sequence, provoked, type_name, unhurried, unvectorised
 from ...intrinsics import as_type
 from .radix import radix_sort, with_bits
 from ..shapes.views import is_contiguous
@@ -455,8 +455,7 @@ def with_arrays(function, names, args, kwargs):
     """The call of a NumPy function again, with sequences and numbers among the operands of these names as arrays; None
     where there are none."""
     def is_plain(name, x):
-        return (name in names and (isinstance(x.type, Tuple) or isinstance(x.type, Struct) and x.type.name == "list"
-                                   or is_scalar(x.type)))
+        return (name in names and (is_sequence(x.type) or is_scalar(x.type)))
 
     def converted(name, x):
         return CallValue(Const(Singleton(np.asarray), np.asarray), x, keywords={}) if is_plain(name, x) else x

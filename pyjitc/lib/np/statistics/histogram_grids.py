@@ -5,10 +5,11 @@ import numpy as np
 
 from ....infer.made import list_of
 from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch
-from ....ops.structure import STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import compiled, meaning, outlined, type_name
+from ...build import compiled, is_sequence, meaning, outlined, type_name
+from ...protocol import protocol_of
 from ...intrinsics import as_type, fail
 from ..sorting.searching import place
 
@@ -183,12 +184,7 @@ _NONE = Const(k.NoneType, None)
 
 
 def _parts(x):
-    if isinstance(x.type, k.Tuple):
-        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i)
-                for i, t in enumerate(x.type.elements)]
-    if isinstance(x.type, k.Struct) and x.type.name == "list":
-        return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
-    return None
+    return protocol_of(x.type).elements(x) if is_sequence(x.type) else None
 
 
 def _tuple(parts):
