@@ -184,8 +184,7 @@ def text_by_python(self, function, x: Expr) -> Expr:
 
 _numbers, _objects, _texts = (lazy("pyjitc.lib.py.operators"), lazy("pyjitc.lib.py.objects"),
                               lazy("pyjitc.lib.py.texts"))
-_ranges, _tuples, _displays = (lazy("pyjitc.lib.py.ranges"), lazy("pyjitc.lib.py.tuples"),
-                               lazy("pyjitc.lib.py.displays"))
+_ranges, _tuples = lazy("pyjitc.lib.py.ranges"), lazy("pyjitc.lib.py.tuples")
 _arrays, _parts, _records = (lazy("pyjitc.lib.np.arrays.operations"), lazy("pyjitc.lib.np.arrays.attributes"),
                              lazy("pyjitc.lib.np.arrays.records"))
 _iterators, _generators, _grids = (lazy("pyjitc.lib.np.iteration.iterators"), lazy("pyjitc.lib.np.random.random"),
@@ -200,8 +199,7 @@ _HOMES: dict = {
                k.Generator, "empty_iterator"),
     _texts: (k.Str, k.Bytes),
     _ranges: (k.Range, "range_iterator"),
-    _tuples: (k.Tuple,),
-    _displays: ("list", "dict"),
+    _tuples: (k.Tuple, "list", "dict"),
     iteration: ("tuple_iterator", "array_iterator", "enumerate", "zip", "zip_strict", "map", "filter"),
     _arrays: (k.Array,),
     _parts: ("flags", "flat"),

@@ -1,12 +1,14 @@
-"""What tuples mean; and in the compiled subset: their run-time indexing, comparison, searching, repetition."""
+"""What tuples mean, and lists and dicts that a program writes out; and in the compiled subset their run-time indexing,
+comparison, searching, repetition."""
 from __future__ import annotations
 
 from ...base.lazy import lazy
+from ...infer.made import key_error, list_of
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT
-from ...ops.structure import METHOD_MAKE, PACK, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
-from ...types.kinds import Bool, Int, Slice, Tuple, is_integer, is_numpy_scalar
+from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
+from ...types.kinds import Bool, Int, Slice, Struct, Tuple, is_integer, is_numpy_scalar
 from ..build import number, whole_number
 from ..intrinsics import same
 from ..protocol import Protocol, text_by_python
@@ -17,6 +19,7 @@ __all__ = ["PROTOCOLS", "item_of", "item", "list_item", "equal", "ordered", "con
 
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
+refusals = lazy("pyjitc.lib.refusals")
 
 
 class _Tuple(Protocol):
@@ -97,7 +100,67 @@ class _Tuple(Protocol):
         raise Mismatch(f"{describe(x.type)} object is not callable", "an element is taken with brackets, as in a[i]")
 
 
-PROTOCOLS = {Tuple: _Tuple()}
+class _Display(Protocol):
+    """Lists and dicts that a program writes out: how many items they have is part of their type."""
+
+    def binary(self, op, x, y, inplace):
+        if op == "*" and is_integer(y.type) or isinstance(y.type, Struct) and y.type.name in PROTOCOLS:
+            raise refusals.not_yet(x.type, f"`{op}` of")
+        return None
+
+    def reflected(self, op, x, y, inplace):
+        if op == "*" and is_integer(x.type):
+            raise refusals.not_yet(y.type, "`*` of")
+        return None
+
+    def truth(self, x):
+        return Const(Bool, bool(x.type.members))
+
+    def length(self, x):
+        return Const(Int, len(x.type.members))
+
+    def setitem(self, x, i, value, asks):
+        raise refusals.not_yet(x.type, "assigning to an item of")
+
+    def delitem(self, x):
+        raise refusals.not_yet(x.type, "deletion of an item of")
+
+
+class _List(_Display):
+    def elements(self, x):
+        return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
+
+    def as_tuple(self, x):
+        return Apply(TUPLE_MAKE, *self.elements(x), cls=None)
+
+    def contains(self, x, item):
+        return membership.contains(self.as_tuple(x), item)
+
+    def getitem(self, x, i):
+        found = item_of(self.as_tuple(x), i, "list")
+        return list_of(found.operands) if isinstance(i.type, Slice) else found
+
+    def iterate(self, x):
+        items = self.as_tuple(x)
+        return PROTOCOLS[Tuple].iterate(items)
+
+
+class _Dict(_Display):
+    def contains(self, x, item):
+        if not item.known:
+            raise refusals.not_yet(x.type, "`in` of")
+        return Const(Bool, item.value in dict(x.type.members))
+
+    def getitem(self, x, i):
+        if not i.known:
+            raise refusals.not_yet(x.type, "indexing of")
+        return Apply(STRUCT_GET, x, field=i.value) if i.value in dict(x.type.members) else key_error(i)
+
+    def iterate(self, x):
+        raise refusals.not_yet(x.type, "iteration over")
+
+
+PROTOCOLS = {Tuple: _Tuple(), "list": _List(), "dict": _Dict()}
 
 
 def item_of(x: Expr, i: Expr, name: str) -> Expr:
