@@ -19,6 +19,7 @@ import numpy as np
 from ..types import text as types_text
 from ..types.kinds import Exception_, Iterator, Method, Singleton, Struct, Tuple, Type, Undefined, union_of
 from .core import NOWHERE, Block, Edge, Function, Inst, Loc, Value
+from .tree import Leaf, Node
 
 __all__ = ["parse", "parse_module"]
 
@@ -89,6 +90,7 @@ class _Reader:
         self.objects = objects
         self.known: dict[str, Function] = {}
         self.types: dict[str, Type] = {}
+        self.nodes: dict = {}
         self.values: dict[str, Value] = {}
         self.blocks: dict[str, Block] = {}
         self.number, self.line = lines[0]
@@ -234,7 +236,12 @@ class _Reader:
         token = self.peek()
         if token == "@":
             self.at += 1
-            return self.callee()
+            kernel = self.callee()
+            return self.node(kernel) if self.line.startswith("(", self.at) else kernel
+        if token == "$":
+            self.at += 1
+            index = self.number_()
+            return self.nodes.setdefault(index, Leaf(index))
         if token == "<":
             return self.object(self.balanced())
         if token in ("(", "{"):
@@ -273,6 +280,11 @@ class _Reader:
             self.expect(")")
             return value
         return self.object(word)
+
+    def node(self, kernel: Function) -> Node:
+        """A tree; equal parts of it are one node, which is computed once."""
+        parts = self.attribute()
+        return self.nodes.setdefault((kernel, parts), Node(kernel, parts))
 
     def number_(self):
         """A literal, or the `a+bj` inside of a complex number's parentheses."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..types.kinds import Type
 from .core import Edge, Function, Inst, Op
+from .tree import Leaf, Node
 
 __all__ = ["show", "show_module", "attribute", "references"]
 
@@ -52,6 +53,8 @@ def _function_names(functions) -> dict[Function, str]:
         elif type(value) in (tuple, set, frozenset):
             for item in value:
                 add(item)
+        elif type(value) is Node:
+            add((value.kernel, *value.parts))
 
     for fn in functions:
         add(fn)
@@ -150,8 +153,9 @@ def _keyed(key: str, value, named) -> str:
 
 
 def attribute(value, named: dict[Function, str] = {}) -> str:
-    """Text of an attribute: literals as in Python, `type T`, `@function`, `<object>`, NumPy scalars as `float64(2.0)`.
-    `named`: what functions are called where that is not their own name."""
+    """Text of an attribute: literals as in Python, `type T`, `@function`, `<object>`, NumPy scalars as
+    `float64(2.0)`, trees of element functions as `@kernel($0, $1)`. `named`: what functions are called where that is
+    not their own name."""
     if (value is None or isinstance(value, (bool, int, float, complex, str, bytes))
         and not isinstance(value, np.generic)):
         return repr(value) if type(value).__module__ == "builtins" else f"<{value!r}>"
@@ -167,6 +171,10 @@ def attribute(value, named: dict[Function, str] = {}) -> str:
         return f"({', '.join(attribute(x, named) for x in value)}{',' if len(value) == 1 else ''})"
     if type(value) in (set, frozenset):
         return "{" + ", ".join(sorted(attribute(x, named) for x in value)) + "}"
+    if type(value) is Leaf:
+        return f"${value.index}"
+    if type(value) is Node:
+        return f"{attribute(value.kernel, named)}({', '.join(attribute(x, named) for x in value.parts)})"
     if isinstance(value, Op):
         return f"<op {value.name}>"
     if isinstance(value, CodeType):
@@ -188,6 +196,8 @@ def references(functions) -> dict[str, object]:
         elif isinstance(value, (tuple, set, frozenset)) and type(value) in (tuple, set, frozenset):
             for item in value:
                 add(item)
+        elif type(value) is Node:
+            add((value.kernel, *value.parts))
         else:
             text = attribute(value, named)
             if text[0] in "<@U":

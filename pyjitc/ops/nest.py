@@ -6,40 +6,15 @@ passes/fusion.py makes one nest of several, passes/nests.py writes them out.
 """
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Op
+from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Function, Inst, Op
+from ..ir.tree import Leaf, Node
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
 __all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT",
            "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf",
-           "kernels", "fails", "NEST_OPS", "shape_text",
+           "functions_of", "kernels", "fails", "NEST_OPS", "shape_text",
            "aligned"]
-
-
-class Leaf:
-    """Operand `index` of a nest: an array (its element) or a scalar."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int):
-        self.index = index
-
-    def __repr__(self):
-        return f"${self.index}"
-
-
-class Node:
-    """A kernel (typed ir.Function from elements to an element) on sub-trees. The same node may occur twice in a tree:
-    it is computed once."""
-
-    __slots__ = ("kernel", "parts")
-
-    def __init__(self, kernel, parts):
-        self.kernel = kernel
-        self.parts = tuple(parts)
-
-    def __repr__(self):
-        return f"{self.kernel.name}({', '.join(map(repr, self.parts))})"
 
 
 def kernels(tree) -> list:
@@ -52,6 +27,12 @@ def kernels(tree) -> list:
             found.append(node.kernel)
             work.extend(node.parts)
     return found
+
+
+def functions_of(nest: Inst) -> list[Function]:
+    """The template and the kernels of a nest, and what it may become a call of."""
+    return [nest.attrs["template"], *kernels(nest.attrs["tree"]),
+            *(nest.attrs[key] for key in ("instead", "beside") if key in nest.attrs)]
 
 
 def fails(tree) -> bool:

@@ -20,11 +20,11 @@ from . import inline
 __all__ = ["run"]
 
 
-def run(fn: Function, body: Callable, copies: dict[Function, Function]) -> None:
-    """body: instruction -> (types that its operands are converted to, typed function), or None where it stays; copies:
-    library function that stays a call -> the copy of it in this module."""
+def run(fn: Function, body: Callable, own: dict[Function, Function]) -> None:
+    """body: instruction -> (types that its operands are converted to, typed function), or None where it stays; own:
+    function -> the one that stands for it in this module."""
     while called := _call(fn, body):
-        inline.put_in(fn, called, copies)
+        inline.put_in(fn, called, own)
 
 
 def _call(fn: Function, body: Callable) -> list[Function]:

@@ -24,7 +24,9 @@ from ..ops import arith as a
 from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
 from ..types.kinds import Bool, Int
-from . import ahead, dce, elementary, gvn, idle, latches, pipeline, ranges, simplify, stride, unswitch, versioning
+from . import (
+    ahead, dce, elementary, gvn, idle, inline, latches, pipeline, ranges, simplify, stride, unswitch, versioning,
+)
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
@@ -52,12 +54,12 @@ def run_module(functions: list[ir.Function], options, body, recursive, check=Non
     plan = run(kernel, options)
     if check:
         check([kernel], "grid")
-    copies: dict = {}
+    own = {fn: fn for fn in module}
     for one in PASSES:
         if one is elementary:
-            for fn in module:
-                one.run(fn, body, copies)
-            module += [copy for copy in copies.values() if copy not in module]
+            for fn in module:  # grows
+                one.run(fn, body, own)
+                module += [callee for callee in inline.callees(fn) if callee not in module]
         else:
             one.run(kernel, options)
         if check:

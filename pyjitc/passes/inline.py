@@ -9,41 +9,26 @@ Needs: callees in `attrs["callee"]` of invoke.  Keeps: SSA; unreachable blocks a
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
-from ..base.lazy import lazy
 from ..ir.cfg import reverse_postorder
 from ..ir.core import ALLOCATES, HOST, RAISES, Block, Edge, Function, Inst, Value
 from ..ops.control import INVOKE, JUMP, RETURN
-from ..ops.nest import NEST, NEST_INTO
+from ..ops.nest import NESTS, functions_of
 from . import dce, gvn, messages, simplify
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 
-__all__ = ["run", "callees", "put_in"]
-
-nests = lazy(f"{__package__}.nests")  # functions without array expressions need it not
-
+__all__ = ["run", "callees", "put_in", "put_in_kernels", "reachable", "splice"]
 
 _UNTIDY, _LEAF = 120, 40  # instructions before and after simplification
 _SEEN = RAISES | ALLOCATES | HOST
 
 
 def run(module: list[Function], options: Any = None) -> list[Function]:
-    """Inline in every function of `module` (the entry first); returns those still reachable from the entry.
-
-    Library bodies that remain calls are copied, because passes edit functions in place and the library's are shared.
-    """
-    state: dict[Function, bool] = {}
-    _inline(module[0], state)
-    return _reachable(module[0], state)
-
-
-def _write_out(fn: Function, state: dict[Function, bool]) -> None:
-    """Fuse the loop nests of a function that stays, write them out, and inline their kernels."""
-    if any(inst.op is NEST or inst.op is NEST_INTO for block in fn.blocks for inst in block.insts):
-        called = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
-        nests.run(fn, _splice)
-        _inline_into(fn, state, called)  # kernels only: what calls itself would bring nests that nobody writes out
+    """Inline in every function of `module` (the entry first); returns those still reachable from the entry. Templates
+    and kernels of nests are in finished form then; nests.py puts them in."""
+    _inline(module[0], {})
+    return reachable(module[:1], {})
 
 
 def _wanted(callee: Function) -> bool:
@@ -66,8 +51,8 @@ def callees(fn: Function) -> list[Function]:
     found = dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE)
     for block in fn.blocks:
         for inst in block.insts:
-            if inst.op is NEST or inst.op is NEST_INTO:
-                found.update(dict.fromkeys(nests.functions_of(inst)))
+            if inst.op in NESTS:
+                found.update(dict.fromkeys(functions_of(inst)))
     return list(found)
 
 
@@ -95,13 +80,15 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
             state[fn] = True
 
 
-def _inline_into(fn: Function, state: dict[Function, bool], kept=frozenset()) -> None:
+def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozenset()) -> None:
+    """state: see `_inline`, None where all is finished; kept: functions whose calls stay."""
+
     def ready(inst: Inst) -> bool:
         if inst.op is not INVOKE:
             return False
         callee = inst.attrs["callee"]
         # unfinished: part of a recursion
-        if callee is fn or callee in kept or not state.get(callee) or not _wanted(callee):
+        if (callee is fn or callee in kept or state is not None and not state.get(callee) or not _wanted(callee)):
             return False
         if fn.library and _is_step(fn, callee):
             inst.attrs["later"] = True
@@ -136,7 +123,7 @@ def _inline_into(fn: Function, state: dict[Function, bool], kept=frozenset()) ->
                 end[0].append(inst)
                 continue
             own, start, first = end[0], len(end[0]), len(blocks)
-            after = _splice(inst, own, blocks, replace)
+            after = splice(inst, own, blocks, replace)
             if after is None:  # the callee never returns: the rest of the block is unreachable
                 while stack and stack[-1][1] is end:
                     stack.pop()
@@ -169,7 +156,7 @@ def _same_code(fn: Function, other: Function) -> bool:
             and other.qualname == fn.qualname)
 
 
-def _splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:
+def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:
     """Append the callee's body at the end of `here`; returns the instruction list that continues after the call."""
     callee: Function = call.attrs["callee"]
     loc = call.loc if callee.library or callee.flags.frameless else None
@@ -214,8 +201,8 @@ def _bind(call: Inst, ret: Inst, replace: dict[Value, Value]) -> None:
         replace[call.result] = ret.args[0]
 
 
-def put_in(fn: Function, called: list[Function], copies: dict[Function, Function]) -> None:
-    """Put the bodies of these library functions in place of the calls of them. copies: see passes/elementary.py."""
+def put_in(fn: Function, called: list[Function], own: dict[Function, Function]) -> None:
+    """Put the bodies of these library functions in place of the calls of them. own: see `owned`."""
     state: dict[Function, bool] = {}
     for callee in called:
         if callee not in state:
@@ -225,31 +212,39 @@ def put_in(fn: Function, called: list[Function], copies: dict[Function, Function
                 gvn.run(callee)
                 dce.run(callee)
     _inline_into(fn, state)
+    owned(fn, own)
+
+
+def put_in_kernels(fn: Function, before: set[Function]) -> None:
+    """The same where nests were written out, whose kernels are in finished form. before: what was called before then;
+    a function that calls itself would bring nests that nobody writes out."""
+    _inline_into(fn, None, before)
+
+
+def reachable(found: list[Function], own: dict[Function, Function], each: Callable | None = None) -> list[Function]:
+    """These functions and those that they call. own: see `owned`; each: called with each of them first."""
+    own.update((fn, fn) for fn in found)
+    for fn in found:  # grows
+        if each is not None:
+            each(fn)
+        found += [callee for callee in owned(fn, own) if callee not in found]
+    return found
+
+
+def owned(fn: Function, own: dict[Function, Function]) -> list[Function]:
+    """What `fn` calls, library functions as copies that the module has for itself: passes change functions in place,
+    and the library's are shared. own: function -> the one that stands for it in the module."""
+    found: dict[Function, None] = {}
     for block in fn.blocks:
         for inst in block.insts:
-            if inst.op is INVOKE and inst.attrs["callee"] in state:
+            if inst.op is INVOKE:
                 callee = inst.attrs["callee"]
-                if callee not in copies:
-                    copies[callee] = _copy(callee)
-                inst.attrs = {**inst.attrs, "callee": copies[callee]}
-
-
-def _reachable(entry: Function, state: dict[Function, bool]) -> list[Function]:
-    """The functions still called, the entry first; remaining library functions are copies of their own."""
-    fresh: dict[Function, Function] = {entry: entry}
-    found, k = [entry], 0
-    while k < len(found):
-        _write_out(found[k], state)
-        for block in found[k].blocks:
-            for inst in block.insts:
-                if inst.op is INVOKE:
-                    callee = inst.attrs["callee"]
-                    if callee not in fresh:
-                        fresh[callee] = _copy(callee) if callee.library else callee
-                        found.append(fresh[callee])
-                    inst.attrs["callee"] = fresh[callee]
-        k += 1
-    return found
+                if callee not in own:
+                    own[callee] = _copy(callee) if callee.library else callee
+                    own[own[callee]] = own[callee]
+                inst.attrs["callee"] = own[callee]
+                found[own[callee]] = None
+    return list(found)
 
 
 def _copy(fn: Function) -> Function:

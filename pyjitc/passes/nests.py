@@ -17,35 +17,38 @@ from ..ops.control import CONST, INVOKE
 from ..ops.nest import (
     BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT,
     REPEATED,
-    ROW, SAVE, STRETCHED, UNIT, Leaf, aligned, kernels,
+    ROW, SAVE, STRETCHED, UNIT, Leaf, aligned,
 )
 from ..types.kinds import Array, Bool, Int
-from . import dce, gvn, simplify
+from . import dce, gvn, inline, simplify
 from .fusion import Fusion, direct, size_of
 from .operands import (Builder, Operand, definitions, distinct, is_made_here, is_reversed, is_settled, retyped, settled,
                        span_of, start_of, step_of, stepped, stepping, stride_key, strided)
 from .rewrite import resolve, substitute
 
-__all__ = ["run", "functions_of"]
+__all__ = ["run"]
 
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, PLAIN, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
 
 
-def functions_of(inst: Inst) -> list[Function]:
-    """The template and the kernels of a nest."""
-    return [inst.attrs["template"], *kernels(inst.attrs["tree"]),
-            *(inst.attrs[key] for key in ("instead", "beside") if key in inst.attrs)]
+def run(functions: list[Function], options=None) -> list[Function]:
+    """Write out the nests of a module, the entry first; returns the functions that are reachable then."""
+    own = {fn: fn for fn in functions}
+    return inline.reachable(functions[:1], own, _write_out)
 
 
-def run(fn: Function, splice) -> None:
-    """splice: inline's function that puts a body in place of a call."""
+def _write_out(fn: Function) -> None:
+    if not any(inst.op in NESTS for block in fn.blocks for inst in block.insts):
+        return
+    before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
     simplify.run(fn)
     gvn.run(fn)
     simplify.run(fn)
     dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
     Fusion(fn).run()
-    _expand(fn, splice)
+    _expand(fn)
+    inline.put_in_kernels(fn, before)
 
 
 class _Expansion:
@@ -323,7 +326,7 @@ class _Expansion:
         return found if found is not None else b.const(Bool, False)
 
 
-def _expand(fn: Function, splice) -> None:
+def _expand(fn: Function) -> None:
     defs = definitions(fn)
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
@@ -346,7 +349,7 @@ def _expand(fn: Function, splice) -> None:
             call = Inst(INVOKE, inst.args[:inst.attrs["count"]], {"callee": template}, inst.result, inst.loc, (),
                         inst.unwind)
             start, first, own = len(here), len(blocks), here
-            here = splice(call, here, blocks, replace)
+            here = inline.splice(call, here, blocks, replace)
             _fill(own, start, expansion, replace)
             for new in blocks[first:]:
                 _fill(new.insts, 0, expansion, replace)

@@ -5,13 +5,14 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import arith
 from ..ops.elementary import NAMES
+from ..ops.nest import NESTS
 from . import (
     dce, flags, gvn, inline, latches, messages, polling, ranges, refcount, relax, simplify, speculate, versioning,
 )
 
 __all__ = ["run", "run_device", "PASSES"]
 
-device, nans = lazy(f"{__package__}.device"), lazy(f"{__package__}.nans")
+device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("device", "nans", "nests"))
 
 # Passes that are loaded where a function has one of the operations that they look for: a first call pays for each
 # module.
@@ -27,23 +28,34 @@ PASSES = [
 ]
 
 
+def _loops(functions: list[ir.Function], options, check) -> list[ir.Function]:
+    """The module with library functions inlined and nests written out: of a function that has no nest, nothing is
+    loaded for them."""
+    module = inline.run(functions, options)
+    if check:
+        check(module, "inline")
+    if any(inst.op in NESTS for fn in module for block in fn.blocks for inst in block.insts):
+        module = nests.run(module, options)
+        if check:
+            check(module, "nests")
+    return module
+
+
 def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Function]:
     """Optimise and complete a module (the entry first); returns the functions that are left.
     body: what computes an elementary function, see `elementary.run`; check: called with a list of functions and the
     name of the pass that left them, or None."""
     if options.debug:
         nans.run(functions)
-    module = inline.run(functions, options)
-    if check:
-        check(module, "inline")
-    kept, copies = module[:1], {}
+    module = _loops(functions, options, check)
+    kept, own = module[:1], {fn: fn for fn in module}
     for fn in kept:  # grows: a call in a dead branch needs no callee
         for one in PASSES:
             wanted = _LOOK_FOR.get(one)
             if wanted and not any(inst.op.name in wanted for block in fn.blocks for inst in block.insts):
                 continue
             if one is elementary:
-                one.run(fn, body, copies)
+                one.run(fn, body, own)
             else:
                 one.run(fn, options)
             if check:
@@ -59,18 +71,18 @@ DEVICE_PASSES = [messages, relax, simplify, latches, gvn, ranges, elementary, si
 def run_device(functions: list[ir.Function], options, body, recursive, check=None) -> list[ir.Function]:
     """The same for a GPU; UnsupportedError for what it cannot do. body: as above, or None where elementary functions
     stay operations; recursive: a module -> the functions in it that call themselves."""
-    module = inline.run(functions, options)
+    module = _loops(functions, options, check)
     device.lower(module)
     if check:
         check(module, "device")
-    copies: dict = {}
+    own = {fn: fn for fn in module}
     for fn in module:  # grows
         for one in DEVICE_PASSES:
             if one is not elementary:
                 one.run(fn, options)
             elif body is not None:
-                one.run(fn, body, copies)
-                module += [copy for copy in copies.values() if copy not in module]
+                one.run(fn, body, own)
+                module += [callee for callee in inline.callees(fn) if callee not in module]
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         device.keep_small(fn)

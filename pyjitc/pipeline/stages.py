@@ -241,7 +241,7 @@ def _brief(t) -> str:
 def dumped_stages() -> tuple[str, ...]:
     """What PYJITC_DUMP may name."""
     passes = dict.fromkeys(one.__name__.rpartition(".")[2] for one in pipeline.PASSES)
-    return ("generic", "typed", "inline", *passes, "llvm", "asm", "all")
+    return ("generic", "typed", "inline", "nests", *passes, "llvm", "asm", "all")
 
 
 def inspect(function, types, options: Options, stage: str) -> str:

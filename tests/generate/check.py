@@ -180,7 +180,7 @@ def passes(source: str) -> tuple[str, str]:
         def look(functions, name):
             nonlocal module
             verify_module(functions, name)
-            module = functions if name == "inline" else module
+            module = functions if name in ("inline", "nests") else module
             for number, args, expected in given:
                 wrong = _wrong(module, stage.passed, args, expected)
                 if wrong:

@@ -100,6 +100,33 @@ def test_mistakes_are_located(line, why):
         parse(f"fn f(p: int) -> int:\n  entry(p: int):\n    {line}\n    return p\n", OPS)
 
 
+def test_trees_of_element_functions_are_read_back():
+    text = """fn f(n: int, a: float64[::1]) -> None:
+  entry(n: int, a: float64[::1]):
+    v = nest n, a {template: @each, tree: @add(@square($0), @square($0)), count: 1} : None
+    return v
+
+library fn each(n: int) -> None:
+  entry(n: int):
+    v = const None : None
+    return v
+
+library fn square(x: float64) -> float64:
+  entry(x: float64):
+    y = fmul x, x : float64
+    return y
+
+library fn add(x: float64, y: float64) -> float64:
+  entry(x: float64, y: float64):
+    z = fadd x, y : float64
+    return z
+"""
+    functions = parse_module(text, OPS)
+    tree = functions[0].entry.insts[0].attrs["tree"]
+    assert tree.parts[0] is tree.parts[1] and tree.parts[0].kernel is functions[2]
+    assert show_module(functions) == text
+
+
 def test_comments_are_skipped():
     fn = parse("# a case\nfn f() -> str:\n  entry():  # here\n    v = const '# no comment' : str\n\n    return v\n",
                OPS)

@@ -24,7 +24,9 @@ from pyjitc.ir.show import show_module
 from pyjitc.ir.verify import verify_module
 from pyjitc.ops.control import JUMP
 from pyjitc.ops.table import OPS
-from pyjitc.passes import device, elementary, flatten, grid, idle, inline, nans, pipeline, stride, thread, unswitch
+from pyjitc.passes import (
+    device, elementary, flatten, grid, idle, inline, nans, nests, pipeline, stride, thread, unswitch,
+)
 from pyjitc.passes.rules import Facts
 
 FOLDER = Path(__file__).parent / "cases"
@@ -70,11 +72,11 @@ def expanded(functions, options):
         found = bodies.get(f"{inst.op.name}_{t}")
         return found and ((found.params[0].type,) if found.params[0].type is not t else (), found)
 
-    copies = {}
     functions = [fn for fn in functions if not fn.library]
+    own = {fn: fn for fn in functions}
     for fn in functions:
-        elementary.run(fn, body, copies)
-    return [*functions, *copies.values()]
+        elementary.run(fn, body, own)
+    return list(dict.fromkeys(own.values()))
 
 
 def lowered(functions, options):
@@ -83,7 +85,8 @@ def lowered(functions, options):
 
 
 PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
-PASSES |= {"inline": inline.run, "nans": lambda functions, options: nans.run(functions) or functions,
+PASSES |= {"inline": inline.run, "nests": nests.run,
+           "nans": lambda functions, options: nans.run(functions) or functions,
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
            "stride": each(strided), "device": lowered, "elementary": expanded}
 
