@@ -16,13 +16,13 @@ from .flags import FunctionFlags
 
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
            "PURE", "RAISES", "READS", "WRITES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
-           "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL"]
+           "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
+           "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "REGIONS",
+           "reads", "writes", "regions_read", "regions_written"]
 
 # Effects of an operation, or-ed together. Pure operations may be folded, shared, moved and dropped.
 PURE = 0
 RAISES = 1  # may set a Python exception and leave through `unwind`
-READS = 2  # depends on memory that others may write
-WRITES = 4  # changes memory that others may see, or has any other effect that must stay
 ALLOCATES = 8  # result is a fresh reference; may be dropped when unused
 HOST = 16  # needs the Python runtime (forbidden on a GPU)
 TERMINATOR = 32  # ends a block
@@ -34,6 +34,42 @@ CHEAP = 1  # an operation on integers or bools, a comparison, a select, a conver
 MODERATE = 2  # an operation on floats that is pipelined, or a few cheap ones
 EXPENSIVE = 8  # a division, a square root, or many cheap ones
 CALL = 100  # a call or a loop; also where nobody has said what it costs
+
+# Regions of memory, which share nothing with each other. An operation names those that it depends on and those that it
+# changes: `reads(ELEMENTS) | writes(CELLS)`. One that may touch any memory has READS or WRITES, which are all regions.
+ELEMENTS = 1  # of arrays
+CELLS = 2  # what closure cells and iterators hold
+COUNTS = 4  # of references; how long objects live
+RANDOM = 8  # the states of random number generators
+SLOTS = 16  # what the threads of a block keep, and where they wait (passes/grid.py)
+ERRORS = 32  # the error indicator, the handled exception, warnings, pending signals
+OBJECTS = 64  # Python objects
+REGIONS = {"elements": ELEMENTS, "cells": CELLS, "counts": COUNTS, "random": RANDOM, "slots": SLOTS, "errors": ERRORS,
+           "objects": OBJECTS}
+_EVERY = sum(REGIONS.values())
+_READ, _WRITTEN = 8, 16  # where the bits of the regions start
+
+
+def reads(*regions: int) -> int:
+    """The effects of an operation that depends on these regions and no other."""
+    return sum(regions) << _READ
+
+
+def writes(*regions: int) -> int:
+    """The effects of an operation that changes these regions and no other, or must stay as if it did."""
+    return sum(regions) << _WRITTEN
+
+
+def regions_read(effects: int) -> int:
+    return effects >> _READ & _EVERY
+
+
+def regions_written(effects: int) -> int:
+    return effects >> _WRITTEN & _EVERY
+
+
+READS = reads(_EVERY)  # may depend on any memory; of effects, whether they read some region
+WRITES = writes(_EVERY)  # may change any memory; of effects, whether they write some region
 
 
 class Loc(namedtuple("Loc", "line end_line col end_col")):
@@ -120,13 +156,15 @@ class Op:
 
 class Value:
     """An SSA value: a block parameter or the result of an instruction. `type` is None in generic IR;
-    `name` is a hint for printing (the local variable it came from) or ''."""
+    `name` is a hint for printing (the local variable it came from) or ''; `inst`: the instruction that defines it, None
+    for a parameter."""
 
-    __slots__ = ("type", "name")
+    __slots__ = ("type", "name", "inst")
 
     def __init__(self, type: Type | None = None, name: str = ""):
         self.type = type
         self.name = name
+        self.inst: Inst | None = None
 
     def __repr__(self):
         return f"<{self.name or 'value'}: {self.type}>"
@@ -155,6 +193,8 @@ class Inst:
         self.args: list[Value] = list(args)
         self.attrs: dict[str, Any] = attrs or {}
         self.result = result
+        if result is not None:
+            result.inst = self
         self.loc = loc
         self.targets: list[Edge] = list(targets)
         self.unwind = unwind

@@ -285,6 +285,8 @@ class _Check:
     def define(self, home, value, node, block, inst=None):
         if value in home:
             self.fail(f"{value!r} is defined twice", block, inst)
+        if value.inst is not inst:
+            self.fail(f"{value!r} names {'another' if value.inst else 'no'} instruction as its definition", block, inst)
         home[value] = node
 
 

@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 
-from ..ir.core import READS, WRITES, Op
+from ..ir.core import ELEMENTS, Op, reads, writes
 from ..runtime import blas
 from ..types.kinds import Array, Bool, Int
 from ..types.lattice import part_of
@@ -91,7 +91,8 @@ def _call(*operands, name, letters="", result=None):
             else None)
 
 
-BLAS = Op("blas", _rule, READS | WRITES, lower=_lower, partials=NO_RULE, eval=_call, eval_attrs=True,
+BLAS = Op("blas", _rule, reads(ELEMENTS) | writes(ELEMENTS), lower=_lower, partials=NO_RULE, eval=_call,
+          eval_attrs=True,
           doc="the BLAS or LAPACK function {name} for the type of the first array; {letters}: constant options that "
               "come first; "
           "{result}: 'number', or 'info' for the status of LAPACK, whose argument is added")

@@ -1,5 +1,5 @@
 """Terminators and constants, shared by generic and typed IR."""
-from ..ir.core import CHEAP, FREE, GENERIC, HOST, PURE, RAISES, READS, TERMINATOR, WRITES, Op
+from ..ir.core import CHEAP, ERRORS, FREE, GENERIC, HOST, PURE, RAISES, READS, TERMINATOR, WRITES, Op, writes
 from .effects import NONDIFF, STRUCTURAL, UNVARIED
 
 __all__ = ["CONST", "JUMP", "BRANCH", "SWITCH", "RETURN", "RAISE", "RERAISE", "UNREACHABLE", "INVOKE", "UNBOUND",
@@ -18,9 +18,9 @@ BRANCH = Op("branch", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
 SWITCH = Op("switch", None, TERMINATOR, partials=STRUCTURAL,
             doc="switch {cases: tuple of int} (x: integer) -> default, then one target per case", cost=CHEAP)
 RETURN = Op("return", None, TERMINATOR, partials=STRUCTURAL, doc="return (value)", cost=CHEAP)
-RAISE = Op("raise", None, TERMINATOR | RAISES | WRITES | HOST | GENERIC, partials=NONDIFF,
+RAISE = Op("raise", None, TERMINATOR | RAISES | writes(ERRORS) | HOST | GENERIC, partials=NONDIFF,
            doc="raise (exception or class[, cause]); leaves through unwind; generic only")
-RERAISE = Op("reraise", None, TERMINATOR | RAISES | WRITES | HOST, partials=NONDIFF,
+RERAISE = Op("reraise", None, TERMINATOR | RAISES | writes(ERRORS) | HOST, partials=NONDIFF,
              doc="reraise ([exception]): raise it again with its own traceback, no new context; without operand the "
                  "handled one")
 UNREACHABLE = Op("unreachable", None, TERMINATOR, partials=NONDIFF, cost=CHEAP,

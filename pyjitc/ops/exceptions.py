@@ -1,7 +1,7 @@
 """Exceptions: Python's own error indicator is the channel, and exception values are references to Python objects."""
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, HOST, PURE, RAISES, TERMINATOR, WRITES, Op
+from ..ir.core import ALLOCATES, ERRORS, HOST, PURE, RAISES, READS, TERMINATOR, WRITES, Op, writes
 from ..types.kinds import Bool, Exception_, Int, NoneType, Object
 from .effects import NONDIFF
 
@@ -71,26 +71,26 @@ def _call(helper, result):
     return lower
 
 
-EXC_NEW = Op("exc_new", lambda types, attrs: Exception_(attrs["cls"]), RAISES | ALLOCATES | WRITES | HOST,
+EXC_NEW = Op("exc_new", lambda types, attrs: Exception_(attrs["cls"]), RAISES | ALLOCATES | READS | WRITES | HOST,
              lower=_new_lower, eval=lambda *args, cls: cls(*args), eval_attrs=True, partials=NONDIFF,
              doc="instance of exception class {cls}")
-EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES | HOST, lower=_throw_exc_lower,
-               partials=NONDIFF, doc="raise exc [from cause]; cause is an exception or None")
-THROW = Op("throw", lambda types, attrs: None, TERMINATOR | RAISES | WRITES, lower=_throw_lower, partials=NONDIFF,
-           doc="raise {cls}({message}), with ints in the place of each %s")
-WARN = Op("warn", lambda types, attrs: NoneType, RAISES | WRITES, lower=_warn_lower, partials=NONDIFF,
+EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | writes(ERRORS) | HOST,
+               lower=_throw_exc_lower, partials=NONDIFF, doc="raise exc [from cause]; cause is an exception or None")
+THROW = Op("throw", lambda types, attrs: None, TERMINATOR | RAISES | writes(ERRORS), lower=_throw_lower,
+           partials=NONDIFF, doc="raise {cls}({message}), with ints in the place of each %s")
+WARN = Op("warn", lambda types, attrs: NoneType, RAISES | writes(ERRORS), lower=_warn_lower, partials=NONDIFF,
           doc="the warning {message} of class {cls}, which may have been made an exception")
-EXC_FETCH = Op("exc_fetch", lambda types, attrs: Exception_(BaseException), ALLOCATES | WRITES | HOST,
+EXC_FETCH = Op("exc_fetch", lambda types, attrs: Exception_(BaseException), ALLOCATES | writes(ERRORS) | HOST,
                lower=_call("pyj_fetch", True), partials=NONDIFF,
                doc="the exception that arrived, taken out of the indicator")
 EXC_MATCH = Op("exc_match_class", lambda types, attrs: Bool, PURE, lower=_match_lower, partials=NONDIFF,
                eval=lambda exc, *, classes: isinstance(exc, classes), eval_attrs=True,
                doc="whether exc is one of {classes}")
-EXC_PUSH = Op("exc_push", lambda types, attrs: Object, ALLOCATES | WRITES | HOST, lower=_call("pyj_push", True),
+EXC_PUSH = Op("exc_push", lambda types, attrs: Object, ALLOCATES | writes(ERRORS) | HOST, lower=_call("pyj_push", True),
               partials=NONDIFF,
               doc="exc becomes the handled exception; gives the one before (a null reference for none)")
-EXC_POP = Op("exc_pop", lambda types, attrs: None, WRITES | HOST, lower=_call("pyj_pop", False), partials=NONDIFF,
-             doc="the handled exception is `previous` again")
+EXC_POP = Op("exc_pop", lambda types, attrs: None, writes(ERRORS) | HOST, lower=_call("pyj_pop", False),
+             partials=NONDIFF, doc="the handled exception is `previous` again")
 
 
 def _nan_lower(e, inst, result, *operands):

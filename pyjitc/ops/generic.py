@@ -4,7 +4,7 @@ Inference gives each one its meaning through the library (`lib/table.py`) and re
 calls. Attributes are Python values; operands are SSA values. The terminators are shared with typed IR and live
 in ops/control.py.
 """
-from ..ir.core import GENERIC, RAISES, WRITES, READS, Op
+from ..ir.core import ERRORS, GENERIC, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 
 __all__ = ["GENERIC_OPS"]
 
@@ -13,7 +13,7 @@ def _op(name, doc, effects=RAISES | READS | WRITES):
     return Op(name, None, effects | GENERIC, doc=doc)
 
 
-GLOBAL = _op("global", "global {name} -> value of the global or builtin `name`", RAISES | READS)
+GLOBAL = _op("global", "global {name} -> value of the global or builtin `name`", RAISES | reads(OBJECTS))
 FREEVAR = _op("freevar", "freevar {name} -> the closure cell (type Cell) of free variable `name`", 0)
 BINARY = _op("binary", "binary {op: '+', '-', '*', '/', '//', '%', '**', '@', '<<', '>>', '&', '|', '^'} (x, y)")
 INPLACE = _op("inplace", "inplace {op: as binary} (x, y): x op= y, result is the new x")
@@ -59,9 +59,11 @@ CHECK_BOUND = _op("check_bound", "check_bound {name} (value) -> the value; Unbou
 IMPORT = _op("import", "import {name, level, fromlist} -> module (a constant when it is importable)")
 IMPORT_FROM = _op("import_from", "import_from {name} (module)")
 EXC_MATCH = _op("exc_match", "exc_match (exception, class or tuple of classes) -> bool: `except C`", RAISES)
-CATCH = _op("catch", "catch -> the exception that arrived: first instruction of a handler block", WRITES)
-EXC_ENTER = _op("exc_enter", "exc_enter (exception) -> previous: it becomes the handled one (sys.exc_info)", WRITES)
-EXC_LEAVE = _op("exc_leave", "exc_leave (previous): the handled exception is `previous` again; no result", WRITES)
+CATCH = _op("catch", "catch -> the exception that arrived: first instruction of a handler block", writes(ERRORS))
+EXC_ENTER = _op("exc_enter", "exc_enter (exception) -> previous: it becomes the handled one (sys.exc_info)",
+                writes(ERRORS))
+EXC_LEAVE = _op("exc_leave", "exc_leave (previous): the handled exception is `previous` again; no result",
+                writes(ERRORS))
 MATCH_SEQUENCE = _op("match_sequence", "match_sequence (subject) -> bool: is it a sequence for `match`", 0)
 MATCH_MAPPING = _op("match_mapping", "match_mapping (subject) -> bool", 0)
 MATCH_KEYS = _op("match_keys", "match_keys (subject, keys tuple) -> tuple of values or None")

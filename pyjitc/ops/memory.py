@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from math import prod
 
-from ..ir.core import ALLOCATES, CHEAP, EXPENSIVE, FREE, MODERATE, PURE, RAISES, READS, WRITES, Op
+from ..ir.core import (
+    ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op, reads, writes,
+)
 from ..types.kinds import (
     Array, Bool, Cell, Int, Iterator, NpBool, Type, is_refcounted,
 )
@@ -508,29 +510,32 @@ CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_in
                  partials=NONDIFF, eval_attrs=True,
                  doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
                  "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap", cost=CHEAP)
-ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, READS, lower=_load_lower, partials=STRUCTURAL,
+ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENTS), lower=_load_lower,
+                partials=STRUCTURAL,
                 doc="element at indices that are in range; {apart}: (group, number, *others): the array shares no "
                     "memory with the "
                 "others of a group of arrays of the function; {parallel}: no iteration of the loop touches what "
                 "another writes; {strided}: in the "
                 "copy of a loop for steps of any size", cost=CHEAP)
-ARRAY_STORE = Op("array_store", lambda types, attrs: None, WRITES, lower=_store_lower, partials=STRUCTURAL,
+ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
                  doc="write the last operand at indices that are in range; {apart}, {parallel}, {strided}: as of "
                      "array_load", cost=CHEAP)
-ROW_COPY = Op("row_copy", lambda types, attrs: None, READS | WRITES, lower=_row_copy_lower, partials=STRUCTURAL,
+ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), lower=_row_copy_lower,
+              partials=STRUCTURAL,
               doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no "
                   "memory, the elements of "
               "a row lie side by side")
-SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE,
+SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE,
                 lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
                 doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or "
                     "float64 in eight running sums, "
                 "which are then added in pairs")
-ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim), RAISES | READS | ALLOCATES,
+ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim),
+                RAISES | reads(ELEMENTS) | ALLOCATES,
                 lower=_copy_lower, partials=STRUCTURAL, doc="where the condition holds, a copy of an array of 3 axes "
                                                             "or fewer; else one without elements in memory")
-DOT = Op("dot", lambda types, attrs: types[0].dtype, READS, partials=NO_RULE, lower=_dot_lower,
+DOT = Op("dot", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE, lower=_dot_lower,
          doc="the dot product of two vectors of one length, of float32 or float64, in any order")
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
             partials=lambda b, x, out: (b.const(1.0),),
@@ -558,7 +563,7 @@ ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_v
 ARRAY_NEW = Op("array_new", _new_rule, RAISES | ALLOCATES, lower=_new_lower, partials=STRUCTURAL,
                doc="fresh array of {type}; {zero}: filled with zeros; {frame}: bytes of a buffer in the frame, which "
                "serves where it has room; ValueError, MemoryError as NumPy")
-FRAME_ARRAY = Op("frame_array", _new_rule, WRITES, lower=_frame_lower, partials=STRUCTURAL,
+FRAME_ARRAY = Op("frame_array", _new_rule, writes(ELEMENTS), lower=_frame_lower, partials=STRUCTURAL,
                  doc="array of {type} and constant lengths in the frame of the function, the same memory each time; "
                  "{zero}: filled with zeros")
 ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower, partials=NONDIFF,
@@ -567,15 +572,16 @@ CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
               partials=STRUCTURAL, doc="cell of {type} holding the operand")
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
                   partials=NO_RULE, doc="iterator object over an iteration state")
-CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), READS | ALLOCATES, lower=_cell_load_lower,
+CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), reads(CELLS) | ALLOCATES, lower=_cell_load_lower,
                partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)")
-CELL_STORE = Op("cell_store", lambda types, attrs: None, WRITES, lower=_cell_store_lower, partials=STRUCTURAL,
+CELL_STORE = Op("cell_store", lambda types, attrs: None, writes(CELLS, COUNTS), lower=_cell_store_lower,
+                partials=STRUCTURAL,
                 doc="replace the content; the cell takes a reference of its own and gives up the old one")
-RETAIN = Op("retain", lambda types, attrs: None, WRITES, lower=_retain_lower, partials=NONDIFF,
+RETAIN = Op("retain", lambda types, attrs: None, writes(COUNTS), lower=_retain_lower, partials=NONDIFF,
             doc="one more reference")
-RELEASE = Op("release", lambda types, attrs: None, WRITES, lower=_release_lower, partials=NONDIFF,
+RELEASE = Op("release", lambda types, attrs: None, writes(COUNTS), lower=_release_lower, partials=NONDIFF,
              doc="one reference less")
-POLL = Op("poll", lambda types, attrs: None, RAISES | WRITES, lower=_poll_lower, partials=NONDIFF,
+POLL = Op("poll", lambda types, attrs: None, RAISES | writes(ERRORS), lower=_poll_lower, partials=NONDIFF,
           doc="{cost} (or the operand) more units of work done: now and then, let Python handle signals")
 
 MEMORY_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -6,7 +6,7 @@ passes/fusion.py makes one nest of several, passes/nests.py writes them out.
 """
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, PURE, RAISES, READS, WRITES, Function, Inst, Op
+from ..ir.core import ALLOCATES, ELEMENTS, PURE, RAISES, READS, Function, Inst, Op, reads, writes
 from ..ir.tree import Leaf, Node
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
@@ -177,15 +177,16 @@ NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=ST
           "lengths, where the arguments say them; {kept}: axes of an argument that stay; {instead}: function to call "
           "where nothing was fused; "
           "{beside}: function that gives two products at once")
-NEST_INTO = Op("nest_into", _result, RAISES | READS | WRITES, lower=_never, partials=STRUCTURAL,
+NEST_INTO = Op("nest_into", _result, RAISES | READS | writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
                doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, "
                    "{shape}, {kept}, {instead}, {beside}")
-ELEMENT = _hole("element", None, READS, "value of the tree, of {type}, at an index")
-ELEMENT_UNIT = _hole("element_unit", None, READS, "the same, of {type}, where `unit` holds: elements follow each "
-                                                  "other along the last axis")
+ELEMENT = _hole("element", None, reads(ELEMENTS), "value of the tree, of {type}, at an index")
+ELEMENT_UNIT = _hole("element_unit", None, reads(ELEMENTS),
+                     "the same, of {type}, where `unit` holds: elements follow each other along the last axis")
 STRETCHED = _hole("stretched", Bool, PURE, "whether rows of one operand meet columns of others: along the last axis "
                                            "each of these repeats one element")
-ELEMENT_STRETCHED = _hole("element_stretched", None, READS, "the value, of {type}, at an index where that holds")
+ELEMENT_STRETCHED = _hole("element_stretched", None, reads(ELEMENTS),
+                          "the value, of {type}, at an index where that holds")
 UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their "
                                  "elements follow each other, "
              "repeat, or have a step that LLVM makes two loops of")
@@ -198,13 +199,13 @@ ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1), PURE, lower=_never
          doc="these elements of {type} as an array, of which the length is not true")
 OVERLAPS = _hole("overlaps", Bool, PURE,
                  "whether writing into the array could change elements of operands before they are read")
-SAVE = Op("save", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
+SAVE = Op("save", lambda types, attrs: None, writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
           doc="(target): operands of fewer elements that share memory with it are copied before they are read")
-PUT = Op("put", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
+PUT = Op("put", lambda types, attrs: None, writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
          doc="(target, fresh, apart, index..., value): write into the array, `fresh` where `apart`, at an index of a "
              "nest; no other "
          "iteration reads or writes there")
-PUT_UNIT = Op("put_unit", lambda types, attrs: None, WRITES, lower=_never, partials=STRUCTURAL,
+PUT_UNIT = Op("put_unit", lambda types, attrs: None, writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
               doc="the same into an array whose elements follow each other along the last axis")
 BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, eval_attrs=True, lower=_broadcast_lower,
                partials=NONDIFF,

@@ -1,7 +1,7 @@
 """Python objects inside compiled code: what print, f-strings and exceptions need."""
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Op
+from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..types.kinds import Object, Str
 from .effects import NO_RULE, NONDIFF
 from .memory import count_references
@@ -72,7 +72,8 @@ def _getattr_lower(e, inst, x):
 
 PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NO_RULE,
             doc="the Python object of a value")
-PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | READS | HOST, lower=_unbox_lower,
+PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
+              lower=_unbox_lower,
               eval=lambda x, *, type: x, eval_attrs=True, partials=NO_RULE,
               doc="the value of {type} in a Python object")
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
@@ -82,14 +83,15 @@ PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, 
 PY_GETATTR = Op("py_getattr", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_getattr_lower,
                 partials=NO_RULE, eval=lambda x, *, name: getattr(x, name), eval_attrs=True,
                 doc="attribute {name} of a Python object")
-PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS, lower=_format_lower, partials=NONDIFF,
+PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS | WRITES, lower=_format_lower, partials=NONDIFF,
                eval=lambda x, spec, *,
                conversion="": format({"s": str, "r": repr, "a": ascii}.get(conversion, lambda v: v)(x), spec or ""),
                eval_attrs=True,
                doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'")
 PY_JOIN = Op("py_join", lambda types, attrs: Str, _EFFECTS, lower=_join_lower, eval=lambda *parts: "".join(parts),
              partials=NONDIFF, doc="the strings one after the other")
-KEEP = Op("keep", lambda types, attrs: None, WRITES, lower=lambda e, inst, x: [], eval=lambda x: None, partials=NONDIFF,
+KEEP = Op("keep", lambda types, attrs: None, writes(COUNTS, ELEMENTS), lower=lambda e, inst, x: [],
+          eval=lambda x: None, partials=NONDIFF,
           doc="the object lives until here: an array opened from it lies in its memory")
 
 PYOBJECT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -9,14 +9,14 @@ import ctypes
 
 import numpy as np
 
-from ..ir.core import ALLOCATES, READS, WRITES, Op
+from ..ir.core import ALLOCATES, ELEMENTS, RANDOM, Op, reads, writes
 from ..runtime import random
 from ..types.kinds import Bool, Float, Instance, Int, NpBool, NpInt, uint32, uint64
 from .effects import NO_RULE, NONDIFF, UNVARIED
 
 __all__ = ["RANDOM_OPS"]
 
-_EFFECTS = READS | WRITES
+_EFFECTS = reads(RANDOM) | writes(RANDOM)
 # The state of a bit generator is not reachable from compiled code but through these calls.
 _HIDDEN = "nounwind willreturn memory(inaccessiblemem: readwrite)"
 _SLOT = {"uint64": 1, "uint32": 2, "double": 3}
@@ -172,7 +172,8 @@ def _table(index, *, row):
 RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EFFECTS, lower=_next_lower,
                  partials=UNVARIED, eval=_next, eval_attrs=True,
                  doc="the next uint64, uint32 or double ({kind}) of the bit generator of a generator object")
-RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower, partials=NO_RULE,
+RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS | reads(ELEMENTS) | writes(ELEMENTS),
+                 lower=_call_lower, partials=NO_RULE,
                  eval=_called, eval_attrs=True,
                  doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands, "
                      "addresses are ints; {result}: its "
@@ -180,16 +181,17 @@ RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS, 
 RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
                     eval=_bounded,
                     doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")
-GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, READS, lower=_gauss_get_lower, partials=NONDIFF,
+GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, reads(RANDOM), lower=_gauss_get_lower, partials=NONDIFF,
                eval=lambda generator: bool(generator.get_state(legacy=False)["has_gauss"]),
                doc="whether a RandomState keeps a normal number")
-GAUSS_KEPT = Op("gauss_kept", lambda types, attrs: Float, READS, lower=_gauss_kept_lower, partials=UNVARIED,
+GAUSS_KEPT = Op("gauss_kept", lambda types, attrs: Float, reads(RANDOM), lower=_gauss_kept_lower, partials=UNVARIED,
                 eval=lambda generator: generator.get_state(legacy=False)["gauss"],
                 doc="the normal number that a RandomState keeps")
-GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, WRITES, lower=_gauss_put_lower, partials=UNVARIED,
+GAUSS_PUT = Op("gauss_put", lambda types, attrs: None, writes(RANDOM), lower=_gauss_put_lower, partials=UNVARIED,
                eval=_put_gauss,
                doc="keep a normal number in a RandomState")
-NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k" else Float, READS, lower=_table_lower,
+NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k" else Float, reads(RANDOM),
+                  lower=_table_lower,
                   partials=UNVARIED, eval=_table, eval_attrs=True,
                   doc="an element of table {row} of the ziggurat for normal numbers")
 RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower,

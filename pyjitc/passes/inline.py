@@ -189,6 +189,7 @@ def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Valu
     after = Block(f"{callee.name}.end" if not callee.library else "")
     if call.result is not None:
         after.params.append(call.result)
+        call.result.inst = None
     for copy in returns:
         ret = copy.insts[-1]
         copy.insts[-1] = Inst(JUMP, loc=ret.loc, targets=[Edge(after, ret.args[:len(after.params)])])

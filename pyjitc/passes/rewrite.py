@@ -58,6 +58,7 @@ def clone_inst(inst: Inst, values: dict[Value, Value], blocks: dict[Block, Block
         copy.unwind = Edge(unwind.block, unwind.args)
     if inst.result is not None:
         copy.result = values[inst.result] = Value(inst.result.type, inst.result.name)
+        copy.result.inst = copy
     return copy
 
 

@@ -10,28 +10,44 @@ from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.codegen.compile import module_text
 from pyjitc.codegen.function import FunctionEmitter
-from pyjitc.ir.core import ALLOCATES, HOST, RAISES, READS, TERMINATOR, WRITES
+from pyjitc.ir.core import (
+    ALLOCATES, HOST, RAISES, READS, REGIONS, TERMINATOR, WRITES, regions_read, regions_written,
+)
 from pyjitc.ops.control import INVOKE
-from pyjitc.ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
+from pyjitc.ops.memory import ARRAY_LOAD, ARRAY_STORE, CELL_LOAD, CELL_STORE, CHECK_INDEX
 from pyjitc.pipeline import stages
+from pyjitc.types.kinds import Array, Cell, Instance, Iterator
 from pyjitc.types.typeof import typeof
 
-_ACCESS = re.compile(r"(?:(store) [^\n]*?|= (load) [^\n]*?|\b(memcpy|memset)[^\n]*?)\bptr (%\w+|@[\w.]+)")
-_SAME_MEMORY = re.compile(r"(%\w+) = getelementptr [^\n]*?ptr (%\w+)")
+_ACCESS = re.compile(r"(?:(store) [^\n]*?|= (load) [^\n]*?|\b(memcpy|memset)[^\n]*?)\bptr (%[\w.]+|@[\w.]+)")
+_SAME_MEMORY = re.compile(r"(%[\w.]+) = getelementptr [^\n]*?ptr (%[\w.]+)")
 
 
-def accesses(lines):
-    """Kinds of access to memory that is not a variable of the function's own (%a1, ...) and no constant table."""
+def accesses(lines, regions):
+    """Kinds of access, with the region where it is known, to memory that is not a variable of the function's own
+    (%a1, ...) and no constant table. regions: pointer -> what it leads to; pointers that are made of those are added."""
     own = set()
     for line in lines:
         same = _SAME_MEMORY.search(line)
         if same and (same[2] in own or re.fullmatch(r"%a\d+", same[2])):
             own.add(same[1])
+        elif same and same[2] in regions:
+            regions[same[1]] = regions[same[2]]
     found = set()
     for line in lines:
         access = _ACCESS.search(line)
         if access and access[4] not in own and not re.fullmatch(r"%a\d+|@.*", access[4]):
-            found.add("reads" if access[2] else "writes")
+            found.add(("reads" if access[2] else "writes", regions.get(access[4])))
+    return found
+
+
+def regions_of(operands):
+    """Pointer -> the region that it leads to: the data of an array, the box of a cell (behind its count), the object of
+    a random number generator."""
+    found = {}
+    for t, x in operands:
+        if isinstance(t, (Array, Cell, Iterator)) or isinstance(t, Instance) and t.cls.__module__.startswith("numpy"):
+            found[x[0]] = "elements" if isinstance(t, Array) else "random" if isinstance(t, Instance) else "cells"
     return found
 
 
@@ -39,21 +55,23 @@ def accesses(lines):
 def seen(monkeypatch):
     """Operation -> what its code does, for all that is compiled in the test."""
     found: dict = {}
+    regions: dict = {}  # emitter -> pointer -> region: an address that is there already is not computed again
     instruction, fail = FunctionEmitter.instruction, FunctionEmitter.fail
     now = []
 
     def watched(self, inst):
         lines, cold = self.lines, self.cold
         first, start = len(lines), len(cold)
+        regions.setdefault(self, {}).update(regions_of((v.type, self.values[v]) for v in inst.args))
         now.append(does := found.setdefault(inst.op, set()))
         instruction(self, inst)
         now.pop()
         if self.lines is lines and self.cold is cold:
-            does |= accesses([*lines[first:], *cold[start:]])
+            does |= accesses([*lines[first:], *cold[start:]], regions[self])
 
     def failing(self, inst):
         if now:
-            now[-1].add("raises")
+            now[-1].add(("raises", None))
         return fail(self, inst)
 
     monkeypatch.setattr(FunctionEmitter, "instruction", watched)
@@ -68,8 +86,14 @@ def test_what_code_does_is_declared(seen):
         module_text(stages.optimise(typed.functions, options), stages.calling(function, typed), link.host_target(),
                     options)
     allowed = {"raises": RAISES, "writes": WRITES | ALLOCATES, "reads": READS | WRITES | ALLOCATES | RAISES | HOST}
-    assert len(seen) > 90 and sum("raises" in does for does in seen.values()) > 15
-    assert "writes" in seen[ARRAY_STORE] and "reads" in seen[ARRAY_LOAD] and seen[CHECK_INDEX] == {"raises"}
+    assert len(seen) > 90 and sum(("raises", None) in does for does in seen.values()) > 15
+    assert seen[ARRAY_STORE] == {("writes", "elements")} and seen[ARRAY_LOAD] == {("reads", "elements")}
+    assert ("reads", "cells") in seen[CELL_LOAD] and ("writes", "cells") in seen[CELL_STORE]
+    assert seen[CHECK_INDEX] == {("raises", None)}
     for op, does in seen.items():
         if not op.effects & TERMINATOR and op is not INVOKE:
-            assert all(op.effects & allowed[what] for what in does), (op, does)
+            assert all(op.effects & allowed[what] for what, _ in does), (op, does)
+            for what, region in does:
+                if region:  # that of an operand: nothing allows it but to name the region
+                    named = regions_written(op.effects)
+                    assert (named if what == "writes" else named | regions_read(op.effects)) & REGIONS[region], (op, does)

@@ -120,6 +120,14 @@ def defined_twice(f):
     blocks(f)["left"].insts[1].result = values(f)["y"]
 
 
+def defined_by_another(f):
+    values(f)["y"].inst = blocks(f)["left"].insts[1]
+
+
+def parameter_with_a_definition(f):
+    values(f)["x"].inst = blocks(f)["left"].insts[1]
+
+
 def no_type(f):
     values(f)["e"].type = None
 
@@ -181,6 +189,8 @@ CASES = [
     (handler_reads_what_may_not_have_run, "<y: int> is read where"),
     (cleanup_of_what_is_not_defined, "<z: int> is read where"),
     (never_defined, "<ghost: int> is read but defined nowhere"), (defined_twice, "<y: int> is defined twice"),
+    (defined_by_another, "<y: int> names another instruction as its definition"),
+    (parameter_with_a_definition, "<x: int> names another instruction as its definition"),
     (no_type, "value e has no type"),
     (wrong_result_type, r"the result of iadd_ck of \(int, int\) is float instead of int"),
     (rule_refuses, r"iadd_ck of \(int, bool\): TypeError: operand y is bool"),
