@@ -23,6 +23,7 @@ from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, is_float
+from .alias import Aliases
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks
@@ -116,7 +117,7 @@ def _split(fn, counted, checks, apart, always) -> None:
     enough = make(guard, a.IGE, entry.args[at], make(guard, control.CONST, value=LEAST), type=Bool)
     known = _known_apart(order)
     if apart and not known:
-        enough = lie_apart(guard, apart, enough, loc)
+        enough = lie_apart(guard, apart, enough, loc, Aliases(fn))
     branch(guard, enough, ir.Edge(outer, entry.args), ir.Edge(header, entry.args), likely=True)
     entry.block, entry.args = guard, []
     # a block of trips

@@ -7,22 +7,21 @@ nests.py.
 from __future__ import annotations
 
 from ..ir.cfg import LoopNest, predecessors, reverse_postorder
-from ..ir.core import RAISES, WRITES, Block, Function, Inst, Value
+from ..ir.core import RAISES, Block, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE, RETURN
 from ..ops.elementary import NAMES, STEPS
-from ..ops.exceptions import WARN
 from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels
 from ..types.kinds import Array, Bool, Int
 from . import dce
-from .operands import Builder, definitions, distinct, gathers, retyped, span_of, strided
+from .alias import Aliases, gathers
+from .operands import Builder, retyped, span_of, strided
 from .rewrite import substitute
 
 __all__ = ["direct", "Fusion", "size_of"]
 
-_NO_ARRAYS = (m.POLL, WARN)
 MOST = 24  # operands of a fused nest
 DEEPEST = 128  # kernels of one: every producer that joins a tree copies it
 
@@ -32,10 +31,10 @@ class Fusion:
     decided."""
 
     def __init__(self, fn: Function):
-        self.fn, self.defs = fn, definitions(fn)
+        self.fn, self.aliases = fn, Aliases(fn)
         self.uses: dict[Value, int] = {}
         self.place: dict[Inst, tuple[Block, int]] = {}
-        self.writes: dict[Block, list[int]] = {}
+        self.writes: dict[Block, list[int]] = {}  # of the blocks that were asked for
         self.gone: set[Inst] = set()
         self.instead_of: dict[Inst, list[Inst]] = {}
         # what masks have selected that now need not be gathered, if nothing else reads it
@@ -49,8 +48,6 @@ class Fusion:
                     self.count(edge.args)
                 if inst.op in NESTS or gathers(inst):
                     self.place[inst] = block, k
-                if inst.op.effects & WRITES and inst.op not in _NO_ARRAYS and not gathers(inst):
-                    self.writes.setdefault(block, []).append(k)
 
     def count(self, values, step=1):
         for v in values:
@@ -82,7 +79,7 @@ class Fusion:
         while changed:
             changed = False
             for v in dict.fromkeys(inst.args[first:]):
-                producer = self.defs.get(v)
+                producer = v.inst
                 if (producer is None or producer.op is not NEST or producer.attrs["shape"] is None
                         or v in inst.args[:first] or not self.may_move(producer, inst)):
                     continue
@@ -111,7 +108,7 @@ class Fusion:
         first = inst.attrs["count"]
         _, target, mask = inst.args[:3]
         given = inst.args[-1]
-        producer = self.defs.get(given)
+        producer = given.inst
         if producer is None or self.uses[given] != 1:
             return
         if producer.op is NEST and producer.attrs["shape"] is not None:
@@ -121,7 +118,7 @@ class Fusion:
             operands = producer.args[producer.attrs["count"]:]
         else:
             operands = [given]
-        found = {v: self.defs.get(v) for v in operands if isinstance(v.type, Array)}
+        found = {v: v.inst for v in operands if isinstance(v.type, Array)}
         for v, gather in found.items():
             if any(user is not producer and user is not inst and user.op is not m.ARRAY_DIM for user in self.users(v)):
                 return
@@ -130,8 +127,7 @@ class Fusion:
                 return
             earliest = gather.args[1]
             between = self.between(gather, inst)
-            if between is None or any((written := _written(x)) is None or not distinct(self.defs, v, written)
-                                      for x in between for v in gather.args):
+            if between is None or not all(self.aliases.leaves(x, gather.args) for x in between):
                 return
         whole = {}
         new = []
@@ -154,7 +150,6 @@ class Fusion:
         self.count(inst.args)
         for x in new:
             self.count(x.args)
-            self.defs[x.result] = x
         if producer.op is NEST:
             self.count(producer.args, -1)
             self.gone.add(producer)
@@ -164,21 +159,19 @@ class Fusion:
     def equal(self, x: Value, y: Value) -> bool:
         """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and
         are only read."""
-        one, two = self.defs.get(x), self.defs.get(y)
+        one, two = x.inst, y.inst
         if (one is None or two is None or one.op is not NEST or two.op is not NEST
                 or one.attrs["template"] is not two.attrs["template"] or fails(one.attrs["tree"])
                 or not _alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args))):
             return False
         between = self.between(one, two)
         read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
-        return between is not None and all((target := _written(w)) is not None
-                                           and all(distinct(self.defs, v, target) for v in read)
-                                           for w in between) \
-            and all(gathers(user) or user.op is m.ARRAY_DIM or user.op in NESTS and _written(user) is not v
-                    for v in (x, y) for user in self.users(v))
+        return between is not None and all(self.aliases.leaves(w, read) for w in between) and all(
+            gathers(user) or user.op is m.ARRAY_DIM or user.op in NESTS and v not in self.aliases.written(user)
+            for v in (x, y) for user in self.users(v))
 
     def alike(self, x: Value, y: Value) -> bool:
-        one, two = self.defs.get(x), self.defs.get(y)
+        one, two = x.inst, y.inst
         return (x is y or one is not None and two is not None and one.op is two.op
                 and one.op in (s.TUPLE_MAKE, CONST) and one.attrs == two.attrs
                 and len(one.args) == len(two.args) and all(map(self.alike, one.args, two.args)))
@@ -233,7 +226,7 @@ class Fusion:
         between = self.between(earlier, later)
         if between is None or right.type.dtype is not column.type.dtype:
             return False
-        view = self.defs.get(column)
+        view = column.inst
         chained = view is not None and view.op is m.ARRAY_VIEW and view.args[0] is one.result
         if between:
             return not chained and earlier is one and self.ahead(one, inst, matrix, right, column, between)
@@ -248,7 +241,7 @@ class Fusion:
                 x.op, x.args, x.attrs = CONST, [], {"value": m.item_bytes(right.type.dtype)}
             else:
                 self.gone.add(x)
-        b = Builder([], later.loc, later.unwind, self.defs)
+        b = Builder([], later.loc, later.unwind)
         both = _both(b, inst.attrs["beside"], (matrix, right, matrix if chained else column), int(chained))
         b.insts += [Inst(s.TUPLE_GET, [both], {"index": k}, x.result, later.loc) for k, x in enumerate((one, inst))]
         self.instead_of[later] = b.insts
@@ -262,15 +255,15 @@ class Fusion:
         home, at = self.place[one]
         if any(w.op is not NEST_INTO for w in between):
             return False
-        b = Builder([], one.loc, one.unwind, self.defs)
+        b = Builder([], one.loc, one.unwind)
         early: dict[Value, Value | None] = {}
 
         def moved(v):
             """The value before the first product."""
             if v not in early:
-                made = self.defs.get(v)
+                made = v.inst
                 if made is None or made in home.insts[:at]:
-                    early[v] = v if v in self.defs else None
+                    early[v] = v if v in self.aliases.given else None
                 elif made.op.effects or made.edges():
                     early[v] = None
                 else:
@@ -278,7 +271,6 @@ class Fusion:
                     early[v] = None if None in args else Value(v.type)
                     if early[v] is not None:
                         b.insts.append(Inst(made.op, args, made.attrs, early[v], one.loc))
-                        self.defs[early[v]] = b.insts[-1]
             return early[v]
 
         left, targets = moved(column), [moved(w.args[1]) for w in between]
@@ -293,7 +285,7 @@ class Fusion:
         for target in targets:
             low, high = span_of(b, target, sizes[target])
             for v in (matrix, left):
-                if not distinct(self.defs, target, v):
+                if not self.aliases.distinct(target, v):
                     low2, high2 = span_of(b, v, sizes[v])
                     tests.append(b.op(a.BOR, b.op(a.IGE, low, high2, type=Bool), b.op(a.IGE, low2, high, type=Bool),
                                       type=Bool))
@@ -302,7 +294,7 @@ class Fusion:
         b.insts.append(Inst(s.TUPLE_GET, [both], {"index": 0}, one.result, one.loc))
         ready = b.op(s.TUPLE_GET, both, type=inst.result.type, index=1)
         self.instead_of[one] = b.insts
-        b = Builder([], inst.loc, inst.unwind, self.defs)
+        b = Builder([], inst.loc, inst.unwind)
         both = _both(b, inst.attrs["beside"], (matrix, right, column), 3, sure, ready)
         self.instead_of[inst] = [*b.insts, Inst(s.TUPLE_GET, [both], {"index": 1}, inst.result, inst.loc)]
         one.attrs, inst.attrs = {"count": 0}, {"count": 0}
@@ -326,8 +318,7 @@ class Fusion:
         if not between:
             return between is not None
         read = [v for v in producer.args[producer.attrs["count"]:] if isinstance(v.type, Array)]
-        return all((target := _written(inst)) is not None and all(distinct(self.defs, v, target) for v in read)
-                   for inst in between)
+        return all(self.aliases.leaves(inst, read) for inst in between)
 
     def between(self, producer: Inst, consumer: Inst) -> list[Inst] | None:
         """The instructions that write on a way from one to the other; None where it must not move that far."""
@@ -338,15 +329,22 @@ class Fusion:
                 for inst in home.insts[at + 1:k])):
             return None  # another exception would come first
         if source is home:
-            return [home.insts[w] for w in self.writes.get(home, ()) if at < w < k]
+            return [home.insts[w] for w in self.written_in(home) if at < w < k]
         if (source, home) not in self.paths:
             self.paths[source, home] = self.path(source, home)
         path = self.paths[source, home]
         if path is None:
             return None
-        return [*(source.insts[w] for w in self.writes.get(source, ()) if w > at),
-                *(block.insts[w] for block in path for w in self.writes.get(block, ())),
-                *(home.insts[w] for w in self.writes.get(home, ()) if w < k)]
+        return [*(source.insts[w] for w in self.written_in(source) if w > at),
+                *(block.insts[w] for block in path for w in self.written_in(block)),
+                *(home.insts[w] for w in self.written_in(home) if w < k)]
+
+    def written_in(self, block: Block) -> list[int]:
+        """Where instructions of a block change what nests may read."""
+        found = self.writes.get(block)
+        if found is None:
+            found = self.writes[block] = [k for k, inst in enumerate(block.insts) if self.aliases.writes(inst)]
+        return found
 
     def path(self, source: Block, home: Block) -> list[Block] | None:
         """The blocks between one and another that it dominates; None where the second runs more often, or in another
@@ -370,7 +368,7 @@ class Fusion:
 
     def is_shared(self, v: Value, producer: Inst) -> bool:
         """Whether every consumer of the producer can compute it again, which is less than to keep it."""
-        if size_of(producer.attrs["tree"]) > 8 or any(strided(self.defs, x)
+        if size_of(producer.attrs["tree"]) > 8 or any(strided(x)
                                                       for x in producer.args[producer.attrs["count"]:]):
             return False  # every element of a column is a line of the cache
         readers = [inst for inst in self.place if inst.op in NESTS and inst not in self.gone and v in inst.args]
@@ -462,13 +460,6 @@ def size_of(tree) -> int:
     """Instructions of an element."""
     return sum(STEPS if inst.op.name in NAMES else 1
                for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
-
-
-def _written(inst: Inst) -> Value | None:
-    """The array that an instruction writes into, and nothing else; None where that is not known."""
-    if inst.op is NEST_INTO:
-        return inst.args[1]
-    return inst.args[0] if inst.op is m.ARRAY_STORE else None
 
 
 def _nodes(tree) -> int:

@@ -2,19 +2,18 @@
 
 Runs after simplify and before versioning, which needs to see that `a.shape[0]` in the loop is the one before it.
 Only cheap operations that cannot trap are moved; the rest is left to LLVM. An index check that a dominating one
-made before is shared too, and a load where nothing on the way has written.
+made before is shared too, and a load where nothing on the way may have changed what it reads (`alias.py`).
 Before:  loop: n = array_dim a ; j = check_index i, n ; ... ; m = array_dim a ; k = check_index i, m
 After:   n = array_dim a ; loop: j = check_index i, n ; ...
 Needs: SSA.  Keeps: SSA, control flow. Source: Briggs, Cooper, Simpson, "Value numbering" (1997), dominator-based.
 """
 from __future__ import annotations
 
-from itertools import count
-
 from ..ir import core as ir
 from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
+from .alias import LOADS, Aliases
 from .counted import Definitions
 from .rewrite import resolve, substitute
 
@@ -25,6 +24,7 @@ __all__ = ["run"]
 _MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG,
           arith.CAST, structure.TUPLE_GET, structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET,
           structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
+_FAR = 16  # writes between two loads that are looked at
 _SHARED_CHECKS = {BROADCAST, memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
 
 
@@ -32,7 +32,7 @@ def run(fn: ir.Function, options=None) -> None:
     nest = LoopNest(fn)
     if nest.loops:
         _hoist(fn, nest)
-    _share(fn, Dominators(fn, split=True), in_edges(fn.blocks))
+    _share(fn, Dominators(fn, split=True), in_edges(fn.blocks), Aliases(fn))
 
 
 def _hoist(fn, nest):
@@ -66,10 +66,12 @@ def _hoist(fn, nest):
         block.insts = kept
 
 
-def _share(fn, dom, edges):
+def _share(fn, dom, edges, aliases):
     """dom: the split dominator tree. edges: block -> those that enter it."""
-    states = count()  # of memory: a new one after each write, and where paths meet
-    after: dict[ir.Block, int] = {}
+    # Memory at a place is a chain of what has written on the only way to it: (instruction, memory before it). It starts
+    # anew where ways meet.
+    after: dict[ir.Block, tuple] = {}
+    found_in: dict[ir.Inst, tuple] = {}  # load -> the memory that it reads
     mapping: dict[ir.Value, ir.Value] = {}
     root = dom.order[0]
     # One table, undone on the way up the dominator tree; an entry of None ends a scope.
@@ -95,29 +97,42 @@ def _share(fn, dom, edges):
         alone = len(entered) == 1 and entered[0][1].unwind is not entered[0][2]
         state = after.get(entered[0][0]) if alone else None
         if state is None:
-            state = next(states)
+            state = None, block
         kept = []
         for inst in block.insts:
             if mapping:
                 inst.args = [resolve(mapping, a) if a in mapping else a for a in inst.args]
             op = inst.op
-            if op.effects & (ir.WRITES | ir.HOST):
-                state = next(states)
-            loads = op is memory.ARRAY_LOAD
+            if op.effects & ir.WRITES:
+                state = inst, state
+            loads = op in LOADS
             if inst.result is not None and (op.effects == ir.PURE or loads or op in _SHARED_CHECKS):
-                key = (op, *inst.args, _attributes(inst.attrs), inst.result.type, loads and state)
+                key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)
-                if found is not None:
+                if loads:
+                    found_in[inst] = state
+                if found is not None and not (loads and _changed(inst, state, found_in[found], aliases)):
                     if "flags" in found.attrs and found.attrs != inst.attrs:
                         found.attrs = {}  # it stands for both
                     mapping[inst.result] = found.result
                     continue
-                undo.append((key, None))
+                undo.append((key, found))
                 table[key] = inst
             kept.append(inst)
         block.insts = kept
         after[block] = state
     substitute(fn.blocks, mapping)
+
+
+def _changed(load, state, then, aliases) -> bool:
+    """Whether what is read in one state of memory may differ from what was read in an earlier one."""
+    for _ in range(_FAR):
+        if state is then:
+            return False
+        inst, state = state
+        if inst is None or aliases.may_change(inst, load):
+            return True
+    return True
 
 
 def _attributes(attrs):

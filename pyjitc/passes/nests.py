@@ -21,8 +21,9 @@ from ..ops.nest import (
 )
 from ..types.kinds import Array, Bool, Int
 from . import dce, gvn, inline, simplify
+from .alias import Aliases
 from .fusion import Fusion, direct, size_of
-from .operands import (Builder, Operand, definitions, distinct, is_made_here, is_reversed, is_settled, retyped, settled,
+from .operands import (Builder, Operand, is_made_here, is_reversed, is_settled, retyped, settled,
                        span_of, start_of, step_of, stepped, stepping, stride_key, strided)
 from .rewrite import resolve, substitute
 
@@ -52,10 +53,10 @@ def _write_out(fn: Function) -> None:
 
 
 class _Expansion:
-    def __init__(self, fn, defs, inst, here, repeated):
+    def __init__(self, fn, aliases, inst, here, repeated):
         self.inst, self.fn, self.repeated = inst, fn, repeated
-        self.before = Builder(here, inst.loc, inst.unwind, defs)
-        self.defs = defs
+        self.before = Builder(here, inst.loc, inst.unwind)
+        self.aliases = aliases
         inst.attrs = {**inst.attrs, "tree": direct(inst.attrs["tree"])}
         count = inst.attrs["count"]
         self.operands = [settled(self.before, v) for v in inst.args[count:]]
@@ -73,7 +74,7 @@ class _Expansion:
         b, found = self.before, set()
         for k, v in enumerate(self.operands):
             t = v.type
-            if not isinstance(t, Array) or not 0 < t.ndim <= 3 or distinct(self.defs, v, target):
+            if not isinstance(t, Array) or not 0 < t.ndim <= 3 or self.aliases.distinct(v, target):
                 continue
             operand = Operand(b, v)
             if t.ndim == target.type.ndim and not any(b.is_const(n, 1) for n in operand.dims):
@@ -96,7 +97,7 @@ class _Expansion:
     def space(self):
         """The lengths of the index space, where the first argument of the template is their tuple."""
         if self.lengths is None:
-            made = self.defs.get(self.inst.args[0]) if self.inst.args else None
+            made = self.inst.args[0].inst if self.inst.args else None
             self.lengths = ()
             if made is not None and made.op is s.TUPLE_MAKE:
                 self.lengths = tuple(made.args)
@@ -153,7 +154,7 @@ class _Expansion:
         loops takes its time."""
         return [k for k, operand in self.arrays.items() if operand.type.ndim > 1
                 and (step := self.view(k, n, True)[2]) is not None
-                and self.defs[step].op is m.ARRAY_STEP and not is_made_here(self.defs, operand.value)]
+                and step.inst.op is m.ARRAY_STEP and not is_made_here(operand.value)]
 
     def is_stretched(self, b, n):
         first, *others = self.loose(n) or [None]
@@ -272,7 +273,7 @@ class _Expansion:
         arrays = [operand.value for operand in self.arrays.values()]
         if self.inst.op is NEST_INTO:
             arrays.append(self.inst.args[1])
-        if any(strided(self.defs, v) for v in arrays):
+        if any(strided(v) for v in arrays):
             yield b.const(Bool, False)
             return
         given = self.space()
@@ -301,7 +302,7 @@ class _Expansion:
         """Spans of memory meet, and the operand is not the target itself, element by element."""
         found = None
         for k, operand in self.arrays.items():
-            if k in self.saved or distinct(self.defs, operand.value, target):
+            if k in self.saved or self.aliases.distinct(operand.value, target):
                 continue
             same = None
             dims = [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)]
@@ -327,7 +328,7 @@ class _Expansion:
 
 
 def _expand(fn: Function) -> None:
-    defs = definitions(fn)
+    aliases = Aliases(fn)
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
     loops = LoopNest(fn).loops if any(inst.op in NESTS for block in fn.blocks for inst in block.insts) else ()
@@ -343,10 +344,13 @@ def _expand(fn: Function) -> None:
             if inst.op not in NESTS:
                 here.append(inst)
                 continue
-            expansion = _Expansion(fn, defs, inst, here, _moves(inst, block, loops, defs))
+            expansion = _Expansion(fn, aliases, inst, here, _moves(inst, block, loops))
             template = inst.attrs["template"]
             expansion.prepare(inst.attrs["ndim"])
-            call = Inst(INVOKE, inst.args[:inst.attrs["count"]], {"callee": template}, inst.result, inst.loc, (),
+            result = None
+            if inst.result is not None:  # later nests still ask what their operands are made by
+                result = replace[inst.result] = Value(inst.result.type, inst.result.name)
+            call = Inst(INVOKE, inst.args[:inst.attrs["count"]], {"callee": template}, result, inst.loc, (),
                         inst.unwind)
             start, first, own = len(here), len(blocks), here
             here = inline.splice(call, here, blocks, replace)
@@ -355,10 +359,10 @@ def _expand(fn: Function) -> None:
                 _fill(new.insts, 0, expansion, replace)
     fn.blocks = blocks
     substitute(fn.blocks, replace)
-    _tell_lengths(fn, defs)
+    _tell_lengths(fn)
 
 
-def _moves(nest: Inst, block: Block, loops, defs) -> bool:
+def _moves(nest: Inst, block: Block, loops) -> bool:
     """Whether a nest is in a loop whose trips do not all use the same arrays: as `a[i]`, which may be a short row."""
     counted = {p for loop in loops if block in loop.blocks for one in loop.blocks for p in one.params}
     if not counted:
@@ -369,14 +373,14 @@ def _moves(nest: Inst, block: Block, loops, defs) -> bool:
         found = known.get(v)
         if found is None:
             known[v] = False
-            made = defs.get(v)
+            made = v.inst
             found = known[v] = v in counted or made is not None and any(map(varies, made.args))
         return found
 
     return any(varies(v) for v in nest.args if isinstance(v.type, Array))
 
 
-def _tell_lengths(fn: Function, defs) -> None:
+def _tell_lengths(fn: Function) -> None:
     """What a broadcast into an array has found to fit has the length of that array; a constant among the lengths,
     but 1, is it."""
     replace: dict[Value, Value] = {}
@@ -384,7 +388,7 @@ def _tell_lengths(fn: Function, defs) -> None:
         for inst in block.insts:
             if inst.op is BROADCAST and inst.attrs.get("into") is not None:
                 lengths = aligned(inst.args, inst.attrs["ndims"], inst.attrs["axis"])
-                made = [(v, defs.get(v)) for v in lengths]
+                made = [(v, v.inst) for v in lengths]
                 known = [v for v, one in made if one is not None and one.op is CONST and one.attrs["value"] != 1]
                 replace[inst.result] = known[0] if known else lengths[0]
     substitute(fn.blocks, replace)
@@ -395,7 +399,7 @@ def _fill(insts: list[Inst], start: int, expansion: _Expansion, replace) -> None
         return
     old = insts[start:]
     del insts[start:]
-    b = Builder(insts, expansion.inst.loc, expansion.inst.unwind, expansion.defs)
+    b = Builder(insts, expansion.inst.loc, expansion.inst.unwind)
     for inst in old:
         if inst.op in _HOLES:
             found = expansion.fill(b, inst, replace)

@@ -5,24 +5,24 @@ instructions that find out when the program runs.
 """
 from __future__ import annotations
 
-from ..ir.core import RAISES, Edge, Function, Inst, Value
+from ..ir.core import RAISES, Edge, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
-from ..ops.control import CONST, INVOKE
-from ..ops.gpu import LOCAL_ARRAY, MEMORIES, SHARED_ARRAY
+from ..ops.control import CONST
+from ..ops.gpu import MEMORIES
 from ..ops.nest import BROADCAST, NEST
 from ..types.kinds import Array, Bool, Int, NpComplex
 
-__all__ = ["Builder", "Operand", "span_of", "start_of", "stride_key", "distinct", "retyped", "stepping", "is_settled",
-           "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled", "definitions", "gathers"]
+__all__ = ["Builder", "Operand", "span_of", "start_of", "stride_key", "retyped", "stepping", "is_settled",
+           "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
 
 
 class Builder:
     """Appends instructions; small constants and folds that need no pass."""
 
-    def __init__(self, insts, loc, unwind, defs):
-        self.insts, self.loc, self.unwind, self.defs = insts, loc, unwind, defs
+    def __init__(self, insts, loc, unwind):
+        self.insts, self.loc, self.unwind = insts, loc, unwind
 
     def op(self, op, *args, type=None, **attrs):
         result = Value(type) if type is not None else None
@@ -30,15 +30,13 @@ class Builder:
         if op.effects & RAISES and self.unwind is not None:
             inst.unwind = Edge(self.unwind.block, self.unwind.args)
         self.insts.append(inst)
-        if result is not None:
-            self.defs[result] = inst
         return result
 
     def const(self, t, value):
         return self.op(CONST, type=t, value=value)
 
     def is_const(self, value, what):
-        made = self.defs.get(value)
+        made = value.inst
         return made is not None and made.op is CONST and made.attrs["value"] == what
 
     def same(self, x: Value, y: Value) -> bool:
@@ -46,10 +44,10 @@ class Builder:
         return x is y or self.key(x) == self.key(y)
 
     def key(self, value):
-        made = self.defs.get(value)
+        made = value.inst
         if made is not None and made.op is m.ARRAY_DIM:
             array, axis = made.args[0], made.attrs["axis"]
-            source = self.defs.get(array)
+            source = array.inst
             if source is not None and (source.op is m.ARRAY_VIEW or source.op is m.ARRAY_NEW):
                 return self.key(source.args[axis + 2 * (source.op is m.ARRAY_VIEW)])
             return array, axis
@@ -72,7 +70,7 @@ class Operand:
         self.value = value
         t = self.type = value.type
         self.dims = [b.op(m.ARRAY_DIM, value, type=Int, axis=k) for k in range(t.ndim)]
-        made = b.defs.get(value)
+        made = value.inst
         if made is not None and made.op is m.ARRAY_VIEW:
             self.dims = list(made.args[2:2 + t.ndim])
         elif made is not None and made.op is m.ARRAY_NEW:
@@ -80,7 +78,7 @@ class Operand:
         elif made is not None and made.op in MEMORIES and "shape" in made.attrs:
             self.dims = [b.const(Int, n) for n in made.attrs["shape"]]
         elif made is not None and made.op is NEST and made.attrs["shape"] is not None:
-            shape = b.defs.get(made.args[made.attrs["shape"]])
+            shape = made.args[made.attrs["shape"]].inst
             if shape is not None and shape.op is s.TUPLE_MAKE:
                 self.dims = list(shape.args)
 
@@ -105,7 +103,7 @@ def span_of(b, array, dims):
 
 def start_of(b, v: Value) -> Value:
     """An array that begins where `v` does."""
-    while (made := b.defs.get(v)) is not None and (made.op is s.RETYPE or made.op is m.ARRAY_VIEW
+    while (made := v.inst) is not None and (made.op is s.RETYPE or made.op is m.ARRAY_VIEW
                                                    and b.is_const(made.args[1], 0)):
         v = made.args[0]
     return v
@@ -113,37 +111,18 @@ def start_of(b, v: Value) -> Value:
 
 def stride_key(b, v: Value, axis: int):
     """The stride as an int, positive, or what it is the same as."""
-    made = b.defs.get(v)
+    made = v.inst
     if v.type.layout == "C" and axis == v.type.ndim - 1:
         return m.item_bytes(v.type.dtype)
     if made is not None and made.op is m.ARRAY_VIEW:
         stride = made.args[2 + v.type.ndim + axis]
-        known = b.defs.get(stride)
+        known = stride.inst
         if known is not None and known.op is m.ARRAY_STRIDE:
             return stride_key(b, known.args[0], known.attrs["axis"])
         if known is not None and known.op is CONST and known.attrs["value"] > 0:
             return known.attrs["value"]
         return stride
     return v, axis
-
-
-def distinct(defs, x: Value, y: Value) -> bool:
-    """Whether two arrays are known to have memory of their own."""
-    x, y = _root(defs, x), _root(defs, y)
-    fresh = [v for v in (x, y) if defs.get(v) is not None
-             and (defs[v].op in (m.ARRAY_NEW, NEST, SHARED_ARRAY, LOCAL_ARRAY) or gathers(defs[v]))]
-    return x is not y and (len(fresh) == 2 or bool(fresh) and all(v in fresh or _given(defs, v) for v in (x, y)))
-
-
-def _given(defs, v) -> bool:
-    """An argument: older than anything made here."""
-    return v in defs and defs[v] is None
-
-
-def _root(defs, v: Value) -> Value:
-    while (made := defs.get(v)) is not None and made.op in (m.ARRAY_VIEW, s.RETYPE):
-        v = made.args[0]
-    return v
 
 
 def retyped(b, v: Value, t) -> Value:
@@ -161,18 +140,18 @@ def stepping(t: Array) -> bool:
 
 def is_settled(b, v: Value) -> bool:
     """Whether the elements along the last axis are known to follow each other."""
-    made = b.defs.get(v)
+    made = v.inst
     return (v.type.layout == "C" or made is not None and made.op is m.ARRAY_VIEW
             and b.is_const(made.args[-1], m.item_bytes(v.type.dtype)))
 
 
 def is_reversed(b, v: Value) -> bool:
     """Whether the elements along the last axis are known to follow each other backwards."""
-    made = b.defs.get(v)
-    stride = b.defs.get(made.args[-1]) if made is not None and made.op is m.ARRAY_VIEW and v.type.ndim else None
+    made = v.inst
+    stride = made.args[-1].inst if made is not None and made.op is m.ARRAY_VIEW and v.type.ndim else None
     if stride is None or stride.op is not a.IMUL or not b.is_const(stride.args[0], -1):
         return False
-    whole = b.defs.get(stride.args[1])
+    whole = stride.args[1].inst
     if whole is None or whole.op is not m.ARRAY_STRIDE:
         return b.is_const(stride.args[1], m.item_bytes(v.type.dtype))
     source = whole.args[0].type
@@ -189,19 +168,19 @@ def step_of(b, v: Value, dim: Value, length: Value) -> Value:
     return b.op(m.ARRAY_STEP, dim, length, stride, type=Int, size=size)
 
 
-def is_made_here(defs, v: Value) -> bool:
-    made = defs.get(v)
+def is_made_here(v: Value) -> bool:
+    made = v.inst
     return made is not None and (made.op is m.ARRAY_VIEW or made.op is m.ARRAY_NEW)
 
 
 def _known_step(b, v: Value) -> int | None:
     """The step where `v` is a slice of a C-ordered array with a small constant step: a reversed array, every other
     element."""
-    made = b.defs.get(v)
-    stride = b.defs.get(made.args[-1]) if made is not None and made.op is m.ARRAY_VIEW else None
+    made = v.inst
+    stride = made.args[-1].inst if made is not None and made.op is m.ARRAY_VIEW else None
     if stride is None or stride.op is not a.IMUL:
         return None
-    factor, unit = (b.defs.get(x) for x in stride.args)
+    factor, unit = (x.inst for x in stride.args)
     if factor is None or unit is None or factor.op is not CONST or unit.op is not m.ARRAY_STRIDE:
         return None
     source = unit.args[0].type
@@ -214,11 +193,11 @@ def stepped(b, index: list, step: Value | None) -> list:
     return index if step is None else [*index[:-1], b.op(a.IMUL, index[-1], step, type=Int)]
 
 
-def strided(defs, v: Value) -> bool:
+def strided(v: Value) -> bool:
     """Whether the last axis is another axis of a C-ordered array: a column. Its elements are next to each other only
     where rows have one element."""
-    made = defs.get(v)
-    stride = made is not None and made.op is m.ARRAY_VIEW and v.type.ndim and defs.get(made.args[-1])
+    made = v.inst
+    stride = made is not None and made.op is m.ARRAY_VIEW and v.type.ndim and made.args[-1].inst
     return bool(stride) and stride.op is m.ARRAY_STRIDE and stride.args[0].type.layout == "C" \
         and stride.attrs["axis"] < stride.args[0].type.ndim - 1
 
@@ -229,14 +208,14 @@ def settled(b: Builder, v: Value, always=False) -> Value:
     t = v.type
     if not isinstance(t, Array) or not t.ndim:
         return v
-    made = b.defs.get(v)
+    made = v.inst
     if t.layout == "C":
         if not always:
             return v
         dims = [b.op(m.ARRAY_DIM, v, type=Int, axis=k) for k in range(t.ndim)]
         args = [v, b.const(Int, 0), *dims, *(b.op(m.ARRAY_STRIDE, v, type=Int, axis=k) for k in range(t.ndim - 1))]
     elif made is not None and made.op is m.ARRAY_VIEW:
-        stride = b.defs.get(made.args[-1])
+        stride = made.args[-1].inst
         if stride is None or stride.op is not m.ARRAY_STRIDE:
             return v
         source = stride.args[0].type
@@ -248,15 +227,3 @@ def settled(b: Builder, v: Value, always=False) -> Value:
     found = b.op(m.ARRAY_VIEW, *args, b.const(Int, m.item_bytes(t.dtype)), type=t)
     b.insts[-1].attrs["type"] = t
     return found
-
-
-def definitions(fn: Function) -> dict:
-    """value -> instruction; None for the function's parameters."""
-    defs: dict = {p: None for p in fn.params}
-    defs.update((inst.result, inst) for block in fn.blocks for inst in block.insts if inst.result is not None)
-    return defs
-
-
-def gathers(inst: Inst) -> bool:
-    """A call that copies out what a mask selects: of an array and a mask."""
-    return inst.op is INVOKE and inst.attrs["callee"].flags.selects_by_mask

@@ -16,12 +16,12 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ..types.kinds import is_scalar
+from .alias import Aliases
 from .counted import Affine, Definitions, affine, find
 from .rewrite import resolve, substitute
 
 __all__ = ["run"]
 
-_CLOBBERS = ir.WRITES | ir.HOST
 _FAR = 4  # blocks that are looked through
 
 
@@ -34,6 +34,7 @@ def run(fn: ir.Function, options=None) -> None:
 class _Reload:
     def __init__(self, fn, nest):
         self.defs = Definitions(fn)
+        self.aliases = Aliases(fn)
         self.edges = in_edges(fn.blocks)
         self.nest = nest
         self.everywhere = set(fn.blocks)
@@ -72,10 +73,12 @@ class _Reload:
         arriving = self.edges[header]
         if any(edge is inst.unwind for _, inst, edge in arriving):
             return
+        written: list[ir.Inst] = []
         for inst in list(header.insts):
-            if inst.op.effects & _CLOBBERS:
-                break
-            if inst.op is not ARRAY_LOAD or not is_scalar(inst.result.type):
+            if inst.op.effects & ir.WRITES:
+                written.append(inst)
+            if inst.op is not ARRAY_LOAD or not is_scalar(inst.result.type) or any(
+                    self.aliases.may_change(w, inst) for w in written):
                 continue
             memo: dict = {}
             own = [affine(v, self.defs, {header}, memo) for v in inst.args[1:]]
@@ -113,7 +116,7 @@ class _Reload:
                     differ = array.type.layout != "A" and any(d.constant and not d.terms for d in differences)
                     if inst.op is ARRAY_STORE and not differ:
                         return None
-                elif inst.op.effects & _CLOBBERS:
+                elif inst.op.effects & ir.WRITES and self.aliases.may_change(inst, load):
                     return None
             arriving = self.edges.get(block, ())
             if len(arriving) != 1 or arriving[0][2] is arriving[0][1].unwind:

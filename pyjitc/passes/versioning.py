@@ -20,6 +20,7 @@ from ..ops.memory import (
 )
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
+from .alias import Aliases
 from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
@@ -334,7 +335,7 @@ def _version(fn, loop, plan, defs, number, found):
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
     condition = _sum_up(guard, plan, condition, loc)
-    condition = lie_apart(guard, plan.apart, condition, loc)
+    condition = lie_apart(guard, plan.apart, condition, loc, Aliases(fn))
     condition = _short(guard, plan.rows, condition, loc)
     for header in plan.rows:
         inst = copies[header].terminator
@@ -374,15 +375,19 @@ def _short(guard, rows, condition, loc):
     return condition
 
 
-def lie_apart(guard, apart, condition, loc):
-    """`condition`, and that no two of these arrays share memory."""
+def lie_apart(guard, apart, condition, loc, aliases):
+    """`condition`, and that no two of these arrays share memory, where that is not known."""
     def make(op, *args, type=Int, **attrs):
         result = ir.Value(type)
         guard.insts.append(ir.Inst(op, args, attrs, result, loc))
         return result
 
+    pairs: dict[frozenset, tuple] = {}
+    for x, others in apart.items():
+        pairs.update((frozenset((x, y)), (x, y)) for y in others if frozenset((x, y)) not in pairs
+                     and not aliases.distinct(x, y))
     spans = {}
-    for array in apart:
+    for array in dict.fromkeys(v for pair in pairs.values() for v in pair):
         low = high = make(ARRAY_DATA, array)
         zero, one = make(control.CONST, value=0), make(control.CONST, value=1)
         for axis in range(array.type.ndim):
@@ -394,14 +399,10 @@ def lie_apart(guard, apart, condition, loc):
                 reach = make(SELECT, negative, zero, reach)
             high = make(IADD, high, reach)
         spans[array] = low, make(IADD, high, make(control.CONST, value=item_bytes(array.type.dtype)))
-    seen = set()
-    for x, others in apart.items():
-        seen.add(x)
-        for y in others:
-            if y not in seen:
-                (low, high), (low_of, high_of) = spans[x], spans[y]
-                clear = make(BOR, make(ILE, high, low_of, type=Bool), make(ILE, high_of, low, type=Bool), type=Bool)
-                condition = make(BAND, condition, clear, type=Bool)
+    for x, y in pairs.values():
+        (low, high), (low_of, high_of) = spans[x], spans[y]
+        clear = make(BOR, make(ILE, high, low_of, type=Bool), make(ILE, high_of, low, type=Bool), type=Bool)
+        condition = make(BAND, condition, clear, type=Bool)
     return condition
 
 

@@ -25,7 +25,7 @@ _SAME_MEMORY = re.compile(r"(%[\w.]+) = getelementptr [^\n]*?ptr (%[\w.]+)")
 
 def accesses(lines, regions):
     """Kinds of access, with the region where it is known, to memory that is not a variable of the function's own
-    (%a1, ...) and no constant table. regions: pointer -> what it leads to; pointers that are made of those are added."""
+    (%a1, ...) and no constant table. regions: pointer -> what it leads to; pointers made of those are added."""
     own = set()
     for line in lines:
         same = _SAME_MEMORY.search(line)
@@ -95,5 +95,5 @@ def test_what_code_does_is_declared(seen):
             assert all(op.effects & allowed[what] for what, _ in does), (op, does)
             for what, region in does:
                 if region:  # that of an operand: nothing allows it but to name the region
-                    named = regions_written(op.effects)
-                    assert (named if what == "writes" else named | regions_read(op.effects)) & REGIONS[region], (op, does)
+                    named = regions_written(op.effects) | (regions_read(op.effects) if what == "reads" else 0)
+                    assert named & REGIONS[region], (op, does)
