@@ -17,11 +17,11 @@ from .alias import LOADS, Aliases
 from .counted import Definitions
 from .rewrite import resolve, substitute
 
-__all__ = ["run"]
+__all__ = ["run", "MOVED"]
 
 # These and no other cheap operations: to move all of them by their cost class added branches to the loops of lu and
 # ludcmp (bench/npbench).
-_MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG,
+MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG,
           arith.CAST, structure.TUPLE_GET, structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET,
           structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
 _FAR = 16  # writes between two loads that are looked at
@@ -50,7 +50,7 @@ def _hoist(fn, nest):
         kept = []
         for inst in block.insts:
             place = None
-            if inst.op in _MOVED or inst.op.name == "random_global":  # its reference is taken once
+            if inst.op in MOVED or inst.op.name == "random_global":  # its reference is taken once
                 loop = innermost
                 while loop is not None and before[loop] is not None and all(
                         defs.block_of.get(a) not in loop.blocks for a in inst.args):

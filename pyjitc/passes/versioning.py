@@ -11,6 +11,7 @@ Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; 
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
@@ -20,12 +21,14 @@ from ..ops.memory import (
 )
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
-from .alias import Aliases
+from .alias import LOADS, Aliases
 from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
 
 __all__ = ["run", "lie_apart", "MAX_ARRAYS"]
+
+invariant = lazy(f"{__package__}.invariant")  # for nests that read from memory
 
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
@@ -45,9 +48,10 @@ def run(fn: ir.Function, options=None) -> None:
     edges = in_edges(fn.blocks)
     plans: dict[ir.Block, tuple] = {}  # header -> the loop and its plan: of two loops, neither is in the other
     covered: set[ir.Block] = set()  # headers of the loops in these
+    aliases = Aliases(fn)
     for loop in nest.loops:  # outer loops first
         if loop.header not in covered:
-            plan = _plan(loop, nest, defs, edges)
+            plan = _plan(loop, nest, defs, edges, aliases)
             if plan is not None:
                 plans[loop.header] = loop, plan
                 covered.update(_headers(loop))
@@ -61,7 +65,7 @@ def run(fn: ir.Function, options=None) -> None:
     for loop, plan in reversed(plans.values()):
         if plan.outer.entry_block not in copied:
             copied.update(loop.blocks)
-            definitions.update(_version(fn, loop, plan, defs, nest.dom.number, found))
+            definitions.update(_version(fn, loop, plan, defs, nest.dom.number, found, aliases))
     fn.blocks = reverse_postorder(fn)
     repair(fn, definitions)
 
@@ -78,9 +82,11 @@ class _Plan:
     indices that count from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the
     others that it shares no memory with;
     sums: what a sum starts with -> what one trip adds to it at most;
-    rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be)."""
+    rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be);
+    fixed: what is read before the fast copy (`invariant.py`), or None."""
 
-    def __init__(self):
+    def __init__(self, fixed):
+        self.fixed = fixed
         self.guards: dict[tuple, None] = {}
         self.checks: set[ir.Inst] = set()
         self.wrapped: dict[ir.Inst, int] = {}
@@ -97,7 +103,22 @@ class _Plan:
                                            key=lambda term: met.setdefault(term[0], len(met)))), limit
 
 
-def _plan(loop, nest, defs, edges):
+def _plan(loop, nest, defs, edges, aliases):
+    """The plan of a loop, with what is read before its fast copy where that helps; None where it has no such copy."""
+    apart = _written_and_others(loop, nest, defs) if loop.inner else {}
+    fixed = None
+    if any(i.op in LOADS for b in loop.blocks for i in b.insts) and find(loop, defs, edges) is not None:
+        fixed = invariant.find_invariant(loop, defs, edges, aliases, apart)
+    if fixed is None:
+        return _planned(loop, nest, defs, edges, apart)
+    homes = {i.result: defs.block_of[i.result] for i in fixed.insts}
+    defs.block_of.update(dict.fromkeys(homes))  # as if they were outside
+    plan = _planned(loop, nest, defs, edges, _written_and_others(loop, nest, defs, fixed) if loop.inner else {}, fixed)
+    defs.block_of.update(homes)
+    return plan or _planned(loop, nest, defs, edges, apart)
+
+
+def _planned(loop, nest, defs, edges, apart, fixed=None):
     size = sum(len(b.insts) for b in loop.blocks)
     outer = find(loop, defs, edges)
     if outer is None or size > MAX_INSTS:
@@ -105,7 +126,8 @@ def _plan(loop, nest, defs, edges):
     counters: dict[ir.Value, tuple[Counted, int]] = {}
     if not _collect(loop, loop, defs, edges, counters):
         return None
-    plan = _Plan()
+    plan = _Plan(fixed)
+    known = fixed.insts if fixed else ()
     memo: dict = {}
     innermost = missed = 0
     compared: list[tuple[ir.Inst, tuple]] = []
@@ -114,6 +136,8 @@ def _plan(loop, nest, defs, edges):
     for block in loop.blocks:
         inner = nest.of[block]
         for inst in block.insts:
+            if inst in known:
+                continue
             if inst.op is CHECK_INDEX:
                 limit = inst.args[1]
                 form = affine(inst.args[0], defs, loop.blocks, memo)
@@ -165,8 +189,8 @@ def _plan(loop, nest, defs, edges):
     plan.outer = outer
     plan.counters = counters
     if loop.inner:
-        plan.apart = _written_and_others(loop, nest, defs)
-        _rows(loop, loop, defs, edges, plan.rows)
+        plan.apart = apart
+        _rows(loop, loop, defs, edges, plan.rows, known)
     return plan
 
 
@@ -210,12 +234,12 @@ def _room(inst, defs) -> int:
     return 64 - value.bit_length() if value is not None and value > 0 else 0
 
 
-def _rows(loop, top, defs, edges, found) -> None:
+def _rows(loop, top, defs, edges, found, known) -> None:
     """Find the innermost loops of `top` whose length does not change in it, and how long they may be for Ctrl-C to wait
     for their end."""
     for one in loop.inner:
-        _rows(one, top, defs, edges, found)
-    insts = [i for b in loop.blocks for i in b.insts]
+        _rows(one, top, defs, edges, found, known)
+    insts = [i for b in loop.blocks for i in b.insts if i not in known]
     if loop is top or loop.inner or not all(map(_is_quick, insts)):
         return
     written = {i.args[0]: i.args[1:-1] for i in insts if i.op is ARRAY_STORE}
@@ -234,13 +258,13 @@ def _is_quick(inst) -> bool:
     return inst.op.cost < ir.CALL
 
 
-def _written_and_others(loop, nest, defs) -> dict:
+def _written_and_others(loop, nest, defs, fixed=None) -> dict:
     """Arrays from outside all loops that are read and written here -> those that must not share memory with it, for
     LLVM to mix the accesses. It would compare the rows that each inner loop works in, every time before it starts."""
     found: dict[ir.Value, bool] = {}
     for block in loop.blocks:
         for inst in block.insts:
-            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+            if (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and not (fixed and inst in fixed.insts):
                 array = inst.args[0]
                 if defs.block_of.get(array) not in nest.of:
                     found[array] = found.get(array, False) or inst.op is ARRAY_STORE
@@ -269,7 +293,7 @@ def _known(form, counters, defs, loop) -> bool:
     return all(v in counters or defs.block_of.get(v) not in loop.blocks for v in form.terms)
 
 
-def _version(fn, loop, plan, defs, number, found):
+def _version(fn, loop, plan, defs, number, found, aliases):
     """Copy the loop; the copy loses the checks. Returns what the values that are read behind the loop are now, as
     `repair` takes it.
     number: block -> its place in the order; found: the readers of each value, to which the guard is added."""
@@ -285,8 +309,26 @@ def _version(fn, loop, plan, defs, number, found):
             last.attrs = {**last.attrs, "slow_loop": True}
     originals = {values[i.result]: i for b in order for i in b.insts if i.result is not None}
     replaced: dict[ir.Value, ir.Value] = {}
-    guard = ir.Block("guard")
     loc = plan.outer.entry_inst.loc
+    guard, entry = ir.Block("guard"), plan.outer.entry
+    first, slow, new, condition = guard, ir.Edge(loop.header, entry.args), [guard], None
+    hoisted: dict[ir.Value, ir.Value] = {}
+    apart = plan.apart
+    if plan.fixed is not None:
+        # what the loads need is asked in a block of its own
+        apart = {x: [*dict.fromkeys([*plan.apart.get(x, ()), *plan.fixed.apart.get(x, ())])]
+                 for x in [*plan.apart, *(x for x in plan.fixed.apart if x not in plan.apart)]}
+        condition = lie_apart(guard, apart, plan.fixed.ask(guard, hoisted, loc), loc, aliases)
+        other = ir.Block("other")
+        other.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [slow]))
+        slow = ir.Edge(other)
+        if condition is not None:
+            guard = ir.Block("read")
+            first.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
+                                       [ir.Edge(guard), slow]))
+            new.append(guard)
+        new.append(other)
+        condition, apart = plan.fixed.read(guard, hoisted, loc), {}
     yes = ir.Value(Bool)
     if plan.holds:
         guard.insts.append(ir.Inst(control.CONST, (), {"value": True}, yes, loc))
@@ -298,6 +340,9 @@ def _version(fn, loop, plan, defs, number, found):
         kept = []
         for inst in block.insts:
             source = originals.get(inst.result)
+            if plan.fixed is not None and source in plan.fixed.insts:
+                replaced[inst.result] = hoisted[source.result]
+                continue
             if source in plan.holds:
                 replaced[inst.result] = yes
                 continue
@@ -324,8 +369,6 @@ def _version(fn, loop, plan, defs, number, found):
             kept.append(inst)
         block.insts = kept
     # the guard, in a block of its own on the way in
-    counted = plan.outer
-    condition = None
     for constant, terms, limit in plan.guards:
         one = _condition(guard, constant, terms, limit, plan.counters, loc)
         if condition is None:
@@ -335,19 +378,20 @@ def _version(fn, loop, plan, defs, number, found):
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
     condition = _sum_up(guard, plan, condition, loc)
-    condition = lie_apart(guard, plan.apart, condition, loc, Aliases(fn))
+    condition = lie_apart(guard, apart, condition, loc, aliases)
     condition = _short(guard, plan.rows, condition, loc)
     for header in plan.rows:
         inst = copies[header].terminator
         inst.attrs = {**inst.attrs, "row": True}
-    entry = counted.entry
     guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
-                               [ir.Edge(copies[loop.header], entry.args), ir.Edge(loop.header, entry.args)]))
-    entry.block, entry.args = guard, []
-    for v in uses_of(guard):
-        found.setdefault(v, []).append(guard)
+                               [ir.Edge(copies[loop.header], entry.args), slow]))
+    substitute(new, hoisted)
+    entry.block, entry.args = first, []
+    for block in new:
+        for v in uses_of(block):
+            found.setdefault(v, []).append(block)
     substitute(copies.values(), replaced)
-    fn.blocks += [guard, *copies.values()]
+    fn.blocks += [*new, *copies.values()]
     return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined
             if v in used_outside}
 
@@ -402,7 +446,7 @@ def lie_apart(guard, apart, condition, loc, aliases):
     for x, y in pairs.values():
         (low, high), (low_of, high_of) = spans[x], spans[y]
         clear = make(BOR, make(ILE, high, low_of, type=Bool), make(ILE, high_of, low, type=Bool), type=Bool)
-        condition = make(BAND, condition, clear, type=Bool)
+        condition = clear if condition is None else make(BAND, condition, clear, type=Bool)
     return condition
 
 

@@ -1,0 +1,203 @@
+"""What a loop nest reads from memory, and computes from that, that is the same in every trip: limits, shapes, factors.
+
+`versioning.py` asks before it copies a nest. A load from an array or a cell gives the same in every trip where its
+address does and nothing in the nest writes what it reads; of arrays that may overlap, the guard before the fast copy
+finds that out. The fast copy then has these loads in front of it, so that the limits of inner loops are known there:
+Before:  head(i): ... n = array_load a, 0 ; inner(j, n): ... array_store b, i, j, x
+After:   guard: a and b lie apart ; 0 < length of a      read: n = array_load a, 0 ; the other conditions
+         fast copy(i): ... inner(j, n): ... array_store b, i, j, x                    and the nest as before
+Only where every loop of the nest is counted: a loop that waits for an element to change must read it again.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops import control
+from ..ops.arith import BAND, FGE, FLT, IADD, IADD_CK, ILE, ILT, ISUB, ISUB_CK, TRUNCATE, WHOLE, numpy_class
+from ..ops.memory import AFFINE_IN_RANGE, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, CELL_LOAD, CHECK_INDEX
+from ..ops.structure import SELECT, UNION_GET, UNION_IS
+from ..types.kinds import Bool, Float, Int, is_float, is_refcounted
+from .alias import Aliases, root_of
+from .counted import Definitions, find
+from .gvn import MOVED
+from .rewrite import clone_inst
+
+__all__ = ["Invariant", "find_invariant"]
+
+MOST = 12  # loads of a nest
+_CHECKED = {IADD_CK: IADD, ISUB_CK: ISUB, TRUNCATE: WHOLE}
+_PURE = MOVED | {control.CONST, UNION_IS, UNION_GET}
+
+
+class Invariant:
+    """early: what can be computed before the guard has asked anything, in order; late: what is read then, and made of
+    that; apart: pairs of arrays that must not share memory, as array -> the others."""
+
+    def __init__(self, early: list[ir.Inst], late: list[ir.Inst], apart: dict[ir.Value, list[ir.Value]]):
+        self.early, self.late, self.apart = early, late, apart
+        self.insts = dict.fromkeys([*early, *late])
+
+    def ask(self, block: ir.Block, values: dict, loc: ir.Loc) -> ir.Value | None:
+        """Append copies of what comes early, and whether all indices of the loads are in range. values: filled with
+        what the copies give."""
+        make = _maker(block, loc)
+        condition = None
+        for inst in self.early:
+            if inst.op is not CHECK_INDEX:
+                _copy(block, inst, values)
+                continue
+            i, n = (values.get(v, v) for v in inst.args)
+            if not inst.attrs.get("nonnegative"):
+                negative = make(ILT, i, make(control.CONST, value=0), type=Bool)
+                i = make(SELECT, negative, make(IADD, i, n), i)
+            values[inst.result] = i
+            condition = _inside(make, condition, i, n)
+        for load in self.late:
+            if load.op is ARRAY_LOAD:
+                array = values.get(load.args[0], load.args[0])
+                for axis, v in enumerate(load.args[1:]):
+                    check = v.inst if v.inst in self.insts and v.inst.op is CHECK_INDEX else None
+                    if check is None or not _is_length(check.args[1], load, axis):
+                        condition = _inside(make, condition, values.get(v, v), make(ARRAY_DIM, array, axis=axis))
+        return condition
+
+    def read(self, block: ir.Block, values: dict, loc: ir.Loc) -> ir.Value | None:
+        """Append the loads and what is made of them, and whether sums and integers of floats fit."""
+        make = _maker(block, loc)
+        condition = None
+        for inst in self.late:
+            if inst.op is TRUNCATE:
+                x = values.get(inst.args[0], inst.args[0])
+                number = float if x.type is Float else numpy_class(x.type)
+                zero, *ends = (make(control.CONST, type=x.type, value=number(end)) for end in (0.0, -2.0**63, 2.0**63))
+                fits = make(BAND, *(make(op, x, end, type=Bool) for op, end in zip((FGE, FLT), ends)), type=Bool)
+                # the conversion of what does not fit is undefined
+                values[inst.result] = make(WHOLE, make(SELECT, fits, x, zero, type=x.type))
+                condition = _both(make, condition, fits)
+            elif inst.op in _CHECKED:
+                x, y = (values.get(v, v) for v in inst.args)
+                values[inst.result] = make(_CHECKED[inst.op], x, y)
+                terms = ("value", 1), ("value", 1 if inst.op is IADD_CK else -1)
+                fits = make(AFFINE_IN_RANGE, x, y, type=Bool, constant=0, terms=terms, limited=False)
+                condition = _both(make, condition, fits)
+            else:
+                _copy(block, inst, values)
+        return condition
+
+
+def _maker(block, loc):
+    def make(op, *args, type=Int, **attrs):
+        block.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
+        return block.insts[-1].result
+
+    return make
+
+
+def _both(make, x, y):
+    return y if x is None else make(BAND, x, y, type=Bool)
+
+
+def _inside(make, condition, i, n):
+    """`condition`, and that 0 <= i < n."""
+    condition = _both(make, condition, make(ILE, make(control.CONST, value=0), i, type=Bool))
+    return _both(make, condition, make(ILT, i, n, type=Bool))
+
+
+def _is_length(n, load, axis) -> bool:
+    """Whether `n` is the length of an axis of the array that is read."""
+    made = n.inst
+    return made is not None and made.op is ARRAY_DIM and made.args[0] is load.args[0] and made.attrs["axis"] == axis
+
+
+def _copy(block, inst, values):
+    block.insts.append(clone_inst(inst, values, {}))
+    if "flags" in inst.attrs or "apart" in inst.attrs:  # may hold in the loop only
+        block.insts[-1].attrs = {k: v for k, v in inst.attrs.items() if k not in ("flags", "apart")}
+
+
+def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, apart: dict) -> Invariant | None:
+    """What `loop` reads that stays the same; None where that is nothing worth it. apart: arrays -> others that the
+    guard compares anyway."""
+    insts = [i for b in loop.blocks for i in b.insts]
+    lengths: dict[ir.Value, None] = {}
+    if not _lengths(loop, loop, defs, edges, lengths):
+        return None
+    writers = [i for i in insts if i.op.effects & ir.WRITES]
+    pairs: dict[ir.Inst, list[ir.Value]] = {}  # load -> the arrays that must not share memory with its own
+    found: dict[ir.Inst, bool] = {}  # what stays the same -> whether it depends on a load
+
+    def same(v):
+        return v.inst in found or defs.block_of.get(v) not in loop.blocks
+
+    for inst in insts:
+        if inst.result is None or not all(map(same, inst.args)):
+            continue
+        after = any(found.get(v.inst) for v in inst.args)
+        if inst.op in _PURE or inst.op in _CHECKED and after and _is_wide(inst.args[0].type):
+            found[inst] = after
+        elif inst.op is ARRAY_VIEW and defs.constant(inst.args[1]) is not None:  # others may lead out of the array
+            found[inst] = after
+        elif inst.op is CHECK_INDEX and not after:
+            found[inst] = False
+        elif inst.op is ARRAY_LOAD and not after or inst.op is CELL_LOAD and not is_refcounted(inst.result.type):
+            compared = _compared(inst, writers, same, aliases)
+            if compared is not None:
+                pairs[inst] = compared
+                found[inst] = True
+    # Arrays are compared for limits and indices; what costs nothing comes along.
+    wanted = _made_of([*lengths, *(v for i in insts if i.op is CHECK_INDEX for v in i.args)], found)
+    needed = {load: others for load, others in pairs.items() if load in wanted or all(
+        y in apart.get(load.args[0], ()) for y in others)}
+    if not needed or len(needed) > MOST:
+        return None
+    kept = _made_of([i.result for i in needed], found)
+    kept.update((i, None) for i in found if i in wanted and all(load in needed for load in _made_of([i.result], found)
+                                                                 if load in pairs))
+    order = [i for i in insts if i in kept]
+    tests: dict[ir.Value, list[ir.Value]] = {}
+    for load, others in needed.items():
+        for y in others:
+            for x, z in ((load.args[0], y), (y, load.args[0])):
+                if z not in tests.setdefault(x, []):
+                    tests[x].append(z)
+    return Invariant([i for i in order if not found[i]], [i for i in order if found[i]], tests)
+
+
+def _is_wide(t) -> bool:
+    return t is Int or t is Float or is_float(t) and t.bits >= 32
+
+
+def _lengths(loop, top, defs, edges, found) -> bool:
+    """Collect where the counters of inner loops begin and how many trips these make; False where one is not counted."""
+    for one in loop.inner:
+        counted = find(one, defs, edges)
+        if counted is None or not _lengths(one, top, defs, edges, found):
+            return False
+        found.update(dict.fromkeys([counted.start[counted.left], *(counted.start[p] for p in counted.steps)]))
+    return True
+
+
+def _compared(load, writers, same, aliases) -> list[ir.Value] | None:
+    """The arrays that must not share memory with the one that is read; None where that is no help."""
+    found: dict[ir.Value, None] = {}
+    for inst in writers:
+        if not aliases.may_change(inst, load):
+            continue
+        if load.op is not ARRAY_LOAD or inst.op is not ARRAY_STORE:
+            return None
+        array = inst.args[0]
+        if not same(array) or root_of(array) is root_of(load.args[0]):
+            return None
+        found[array] = None
+    return list(found)
+
+
+def _made_of(values, found) -> dict[ir.Inst, None]:
+    """The instructions of `found` that these values are made by, and their operands, and so on."""
+    seen: dict[ir.Inst, None] = {}
+    work = [v.inst for v in values if v.inst in found]
+    while work:
+        inst = work.pop()
+        if inst not in seen:
+            seen[inst] = None
+            work += [v.inst for v in inst.args if v.inst in found]
+    return seen
