@@ -62,4 +62,5 @@ def _converted(inst: Inst, types, callee: Function) -> list[Inst]:
     for t in reversed(back):
         found = cast(found, t)
     made[-1].result = inst.result
+    inst.result.inst = made[-1]
     return made
