@@ -6,8 +6,11 @@ import operator
 from types import CodeType
 from typing import Callable, NamedTuple
 
+import numpy as np
+
 from ..base.lazy import lazy
 from ..infer.constants import apply
+from ..infer.constants import is_wide, too_wide
 from ..infer.meaning import CallValue, Const, Expr, Mismatch
 from ..ir.flags import FunctionFlags
 from ..ops import arith
@@ -17,7 +20,8 @@ from ..types.lattice import dtype_of, part_of, promote
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "MIRRORED", "sample", "is_list", "is_sequence", "compiled", "outlined", "unvectorised", "gathering",
+           "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "compiled",
+           "outlined", "unvectorised", "gathering",
            "unhurried", "FLAGS", "meaning", "Derivative", "DERIVATIVES", "derivative"]
 
 const = Const
@@ -194,6 +198,29 @@ _UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs
 def type_name(t: k.Type) -> str:
     """The name CPython gives the type of a value of type t in its messages."""
     return t.class_name
+
+
+def wide_as(x: Expr, t: k.Type) -> Expr:
+    """Such a constant as a number of type t."""
+    value = x.type.value
+    if t is k.uint64:
+        return Const(t, np.uint64(value))
+    if t is k.Float:
+        return Const(t, float(value))
+    if isinstance(t, (k.NpFloat, k.NpComplex)):
+        return Const(t, dtype_of(t).type(value))
+    raise too_wide(value)
+
+
+def beside(x: Expr, other: k.Type) -> Expr:
+    """The constant as an operand beside a value of type `other`."""
+    t = other.dtype if isinstance(other, k.Array) else other
+    return wide_as(x, t if t is k.uint64 else k.Float if k.is_float(t) else k.Int)
+
+
+def fitted(x: Expr, y: Expr) -> tuple[Expr, Expr]:
+    """The operands, with an int constant beyond 2**63 in a type that goes with the other."""
+    return beside(x, y.type) if is_wide(x) else x, beside(y, x.type) if is_wide(y) else y
 
 
 def is_list(t: k.Type) -> bool:

@@ -2,7 +2,6 @@
 classes."""
 from __future__ import annotations
 
-from ..base.lazy import lazy
 from ..infer.constants import is_wide
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Throw
 from ..infer.names import describe
@@ -13,17 +12,15 @@ from ..types.kinds import (
     Array, Bool, Exception_, Float, Int, NoneType, Object, Singleton, Tuple, is_scalar,
 )
 from . import intrinsics
-from .build import number
+from .build import fitted, number
 from .protocol import protocol_of
 
-__all__ = ["attribute", "binary", "compare", "fixed", "same_item", "truth", "unary", "unpack"]
-
-conversions, refusals = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.refusals")
+__all__ = ["binary", "compare", "fixed", "same_item", "truth", "unary", "unpack"]
 
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if is_wide(x) or is_wide(y):
-        x, y = conversions.fitted(x, y)
+        x, y = fitted(x, y)
     left = protocol_of(x.type)
     found = left.binary(op, x, y, inplace)
     if found is None:
@@ -60,7 +57,7 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
     if op == "is" or op == "is not":
         return identity(op, x, y)
     if is_wide(x) or is_wide(y):
-        x, y = conversions.fitted(x, y)
+        x, y = fitted(x, y)
     if op == "in" or op == "not in":
         found = protocol_of(y.type).contains(y, x)
         return found if op == "in" else Apply(BNOT, found)
@@ -133,25 +130,21 @@ def _identity(op: str, x: Expr, y: Expr) -> Expr:
         if type(one) is tuple and not one and isinstance(other, Tuple):
             return number(not other.elements and not other.cls)
         if type(one) is {Int: int, Float: float}.get(other, tuple if isinstance(other, Tuple) else None):
-            raise refusals.no_identity(op, x)
+            raise _no_identity(op, x)
         if one is None or one is ... or isinstance(one, bool) or other in (Int, Float, Bool) or isinstance(
                 other, (Array, Tuple)):
             return number(False)
     if type(x.type) is not type(y.type):
         return number(False)
-    raise refusals.no_identity(op, x)
+    raise _no_identity(op, x)
 
 
-# ---------------------------------------------------------------- items and attributes
+def _no_identity(op: str, x: Expr) -> Mismatch:
+    return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code",
+                    "compare with == instead")
 
 
-def attribute(x: Expr, name: str) -> Expr:
-    if name in ("__enter__", "__exit__"):
-        raise refusals.no_with(x)
-    found = protocol_of(x.type).attribute(x, name)
-    if found is None:
-        raise refusals.attribute(x, name)
-    return found
+# ---------------------------------------------------------------- items
 
 
 def unpack(x: Expr, count: int) -> Expr:

@@ -1,27 +1,21 @@
 """What a kind of values means: one `Protocol` for each kind, which says what operators, items, iteration, length,
 truth, comparison, attributes, methods and functions do with a value of that kind.
 
-lib/table.py finds the protocols of the operands by their types and asks them. A module that has protocols lists them in
-`PROTOCOLS`, and `_HOMES` says which module that is, so that a compile loads those of the kinds that it meets. A kind
-that is declared elsewhere is added by `declare`, or `declare_object` for objects that are known when a function is
-compiled.
+operations.py finds the protocols of the operands by their types and asks them. `declare` adds that of a kind, and
+`declare_object` that of objects which are known when a function is compiled. The package declares its own in kinds.py,
+so that a compile loads the protocols of the kinds that it meets.
 """
 from __future__ import annotations
 
-import enum
+from typing import Callable
 
-import numpy as np
-
-from ..base.lazy import lazy
 from ..infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ..infer.names import describe, with_object
 from ..ops import pyobject
 from ..types import kinds as k
 from ..types.kinds import Bool, Object, Str, Struct, Type
 from .build import MIRRORED, mismatch
-
-refusals = lazy("pyjitc.lib.refusals")
-iteration = lazy("pyjitc.lib.py.iteration")
+from .intrinsics import same
 
 __all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of", "protocol_of_kind",
            "rule_of_kinds", "text_by_python"]
@@ -81,7 +75,7 @@ class Protocol:
         """`item in x`"""
         if not self.is_iterable(x):
             raise Mismatch(f"argument of type {describe(x.type)} is not iterable")
-        return Call(iteration.among, x, item)
+        return Call(among, x, item)
 
     def length(self, x: Expr) -> Expr:
         raise Mismatch(f"object of type {describe(x.type)} has no len()")
@@ -134,9 +128,9 @@ class Protocol:
 
     def method(self, x: Expr, name: str, args: list[Expr], kwargs: dict[str, Expr]) -> Expr:
         """A call of what `attribute` gave as METHOD_MAKE."""
-        raise refusals.attribute(x, name)
+        raise Mismatch(f"{describe(x.type)} object has no attribute '{name}'", "", AttributeError)
 
-    def call(self, x: Expr, args: list[Expr], kwargs: dict[str, Expr]) -> Expr:
+    def call(self, x: Expr, args: list[Expr], kwargs: dict[str, Expr]) -> Expr | None:
         raise Mismatch(f"{describe(x.type)} object is not callable")
 
     def text(self, function, x: Expr) -> Expr:
@@ -165,6 +159,13 @@ class _Nothing(Protocol):
         raise Mismatch(f"a value of type {x.type} has no truth value in compiled code")
 
 
+def among(iterable, item):
+    for x in iterable:
+        if same(x, item):
+            return True
+    return False
+
+
 def boxed(x: Expr) -> Expr:
     return x if x.type is Object else Apply(pyobject.PY_BOX, with_object(x))
 
@@ -182,46 +183,12 @@ def text_by_python(self, function, x: Expr) -> Expr:
 
 # ---------------------------------------------------------------- which kind has which protocol
 
-_numbers, _objects, _texts = (lazy("pyjitc.lib.py.operators"), lazy("pyjitc.lib.py.objects"),
-                              lazy("pyjitc.lib.py.texts"))
-_ranges, _tuples = lazy("pyjitc.lib.py.ranges"), lazy("pyjitc.lib.py.tuples")
-_arrays, _parts, _records = (lazy("pyjitc.lib.np.arrays.operations"), lazy("pyjitc.lib.np.arrays.attributes"),
-                             lazy("pyjitc.lib.np.arrays.records"))
-_iterators, _generators, _grids = (lazy("pyjitc.lib.np.iteration.iterators"), lazy("pyjitc.lib.np.random.random"),
-                                   lazy("pyjitc.lib.np.arrays.grids"))
-_scalars, _classes = lazy("pyjitc.lib.np.elementwise.operators"), lazy("pyjitc.lib.py.classes")
-
-# What tells kinds apart is the class of the type, or the name of a Struct. Module -> the kinds whose protocols it has.
-_HOMES: dict = {
-    _numbers: (k.Int, k.Float, k.Bool, k.Complex),
-    _scalars: (k.NpBool, k.NpInt, k.NpFloat, k.NpComplex, k.NpTime),
-    _objects: (k.Object, k.NoneType, k.Ellipsis_, k.Slice, k.DType, k.Function, k.Method, k.Exception_, k.Iterator,
-               k.Generator, "empty_iterator"),
-    _texts: (k.Str, k.Bytes),
-    _ranges: (k.Range, "range_iterator"),
-    _tuples: (k.Tuple, "list", "dict"),
-    iteration: ("tuple_iterator", "array_iterator", "enumerate", "zip", "zip_strict", "map", "filter"),
-    _arrays: (k.Array,),
-    _parts: ("flags", "flat"),
-    _records: ("record",),
-    _iterators: ("broadcast", "ndindex", "ndenumerate", "flatiter"),
-    _generators: (k.Instance,),
-    _classes: (k.Attributes,),
-}
-# Objects that are known when a function is compiled, by their class or one that it is made from.
-_OBJECT_HOMES: dict = {
-    _objects: (object, np.ufunc, np.finfo, np.iinfo, np.vectorize, dict, list, set, frozenset, bytearray),
-    _classes: (enum.EnumMeta, enum.Enum),
-    _grids: (type(np.mgrid), type(np.ogrid), type(np.r_), type(np.c_)),
-}
-
-
-def _key(kind):
-    return type(kind) if isinstance(kind, Type) else kind
-
-
-_kinds: dict = {_key(kind): home for home, listed in _HOMES.items() for kind in listed}
-_of_objects: dict = {cls: home for home, listed in _OBJECT_HOMES.items() for cls in listed}
+# What tells kinds apart: the class of their types, or the name of a Struct; and the class of an object that is known
+# when a function is compiled, or one that it is made from. A protocol stands there itself, or what gives it at its
+# first use.
+_kinds: dict[type | str, Protocol | Callable[[], Protocol]] = {}
+_of_objects: dict[type, Protocol | Callable[[], Protocol]] = {}
+_functions: dict[int, Callable] = {}  # by identity: those that some kind has a meaning of its own for
 _NOTHING = _Nothing()
 
 
@@ -247,7 +214,7 @@ def protocol_of_kind(key) -> Protocol:
 def _loaded(table, key) -> Protocol:
     found = table[key]
     if not isinstance(found, Protocol):
-        found = table[key] = found.PROTOCOLS[key]
+        found = table[key] = found()
     return found
 
 
@@ -261,15 +228,14 @@ def rule_of_kinds(target, args: list[Expr]):
     return None
 
 
-_functions: dict = {}  # by identity, of the functions that some kind has a meaning of its own for
+def declare(kind, protocol: Protocol | Callable[[], Protocol]) -> None:
+    """Say what the values of a kind mean. kind: the class of its types, one of those types, or the name of a Struct;
+    protocol: the record, or what gives it when it is asked for first."""
+    _kinds[type(kind) if isinstance(kind, Type) else kind] = protocol
+    if isinstance(protocol, Protocol):
+        _functions.update({id(function): function for function in protocol.functions})
 
 
-def declare(kind, protocol: Protocol) -> None:
-    """Say what the values of a kind mean. kind: the class of its types, one of those types, or the name of a Struct."""
-    _kinds[_key(kind)] = protocol
-    _functions.update({id(function): function for function in protocol.functions})
-
-
-def declare_object(cls: type, protocol: Protocol) -> None:
+def declare_object(cls: type, protocol: Protocol | Callable[[], Protocol]) -> None:
     """Say what objects of this class mean where they are known when a function is compiled."""
     _of_objects[cls] = protocol

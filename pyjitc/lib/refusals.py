@@ -1,34 +1,22 @@
 """What the library says of programs that it has no meaning for, and what to write instead. Loaded when it is needed."""
 from __future__ import annotations
 
-import builtins
-import difflib
-import inspect
-import sys
-import types as pytypes
 
 import numpy as np
 
-from ..base.errors import did_you_mean
 from ..infer.meaning import Mismatch
 from ..infer.names import describe
-from ..types.classes import is_fixed
 from ..types.kinds import (
-    Array, Attributes, Bool, Bytes, Complex, Float, Generator, Int, Iterator, Method, Singleton, Str, Tuple,
-    is_numpy_scalar,
+    Bool, Bytes, Complex, Float, Int, Singleton, Str, is_numpy_scalar,
 )
 from ..types.lattice import dtype_of
-from .np import index
-from .np.shapes import views
-from .py import builtins as builtins_
-from .py import index as py_index
 
-__all__ = ["advice_of_call", "attribute", "call", "joined_by_index", "no_comprehension", "no_display", "no_identity",
-           "no_with", "not_yet", "of_an_object", "of_python", "of_the_program", "other_attribute"]
+__all__ = ["advice", "joined_by_index", "no_comprehension", "no_display", "no_with", "not_yet", "of_an_object",
+           "of_the_program", "AS_LOOP", "AS_TUPLE", "OUTSIDE", "READ"]
 
-_OUTSIDE = "call it outside the compiled function, and pass what it gives"
-_AS_LOOP = "call it outside the compiled function, or write it as a loop"
-_READ = "read them outside the compiled function, and pass the values"
+OUTSIDE = "call it outside the compiled function, and pass what it gives"
+AS_LOOP = "call it outside the compiled function, or write it as a loop"
+READ = "read them outside the compiled function, and pass the values"
 _AS_CODES = "prepare text outside, or pass its code points as an array: np.frombuffer(s.encode('utf-32-le'), np.uint32)"
 _AS_LIST = "fill an array: out = np.empty(n), then out[k] = x in a loop, and out[:k] at the end"
 _AS_DICT = ("for keys 0, 1, 2, ... use an array with the key as the index; "
@@ -38,7 +26,7 @@ _AS_SET = ("np.unique(a) has each item once, np.isin(x, a) tests; "
 _AS_COUNTS = "np.unique(a, return_counts=True) counts items, np.bincount(a) small whole numbers"
 _AS_RING = "use an array as a ring: a[(first + k) % len(a)], with one int for its beginning and one for its length"
 _AS_HEAP = "keep the queue in an array; docs/migration.md has heappush and heappop on an array, to copy"
-_AS_TUPLE = "pass its values, or a named tuple of them, whose methods are compiled; what changes goes into an array"
+AS_TUPLE = "pass its values, or a named tuple of them, whose methods are compiled; what changes goes into an array"
 
 # Of a builtin, of a function of a package or of all of them, of a method of a builtin type.
 _INSTEAD = {
@@ -82,7 +70,7 @@ _INSTEAD = {
     "random": "use np.random, or pass a generator: np.random.default_rng(seed)",
     "time.sleep": "wait outside the compiled function",
     **dict.fromkeys(("time", "datetime"), "measure the time outside the compiled function"),
-    "os": _OUTSIDE,
+    "os": OUTSIDE,
     "copy": "a.copy() copies an array; numbers and tuples need no copy",
     "re": "match text outside the compiled function, and pass numbers",
     "statistics": "np.mean, np.median and np.std do it on arrays",
@@ -96,125 +84,10 @@ _INSTEAD = {
                     "njit(errstate=True)",
     "numpy.geterr": "call it outside the compiled function",
 }
-_PUBLIC = {"posix": "os", "nt": "os", "posixpath": "os.path", "ntpath": "os.path",
-           "pydatetime": "datetime", "pydecimal": "decimal"}
 
 
-def _home(target) -> str:
-    """The module of a callable as people import it; '' where it is not known."""
-    module = getattr(target, "__module__", None) or ""
-    if isinstance(target, np.ufunc):
-        module = "numpy" if getattr(np, target.__name__, None) is target else ""
-    owner = getattr(target, "__self__", None) or getattr(target, "__objclass__", None)
-    if not module and owner is not None:  # random.random is a method of a hidden object, datetime.now one of a class
-        module = (owner if isinstance(owner, type) else type(owner)).__module__
-    if getattr(builtins, getattr(target, "__name__", ""), None) is target:
-        module = "builtins"
-    if module.startswith("_") and not module.startswith("__"):  # _functools.reduce
-        module = module[1:]
-    return _PUBLIC.get(module, module)
-
-
-def _full_name(module: str, target) -> str:
-    """How people write the name of a callable of that module."""
-    name = getattr(target, "__name__", None) or ""
-    if module != "builtins" and name and getattr(sys.modules.get(module), name, None) == target:
-        return f"{module}.{name}"
-    name = getattr(target, "__qualname__", None) or name or f"an object of the class {type(target).__qualname__}"
-    return f"{module}.{name}" if module and module != "builtins" and "<locals>" not in name else name
-
-
-def _advice(*names: str) -> str | None:
+def advice(*names: str) -> str | None:
     return next((_INSTEAD[name] for name in names if name in _INSTEAD), None)
-
-
-def of_python(function: str, module: str, error: Mismatch) -> Mismatch:
-    """Of a function of Python's library, in whose body something is not compiled; a caller does not know that body."""
-    module = _PUBLIC.get(module, module)
-    short = function.rpartition(".")[2]
-    public = getattr(sys.modules.get(module), short, None)
-    full = f"{module}.{short if callable(public) else function}"
-    hint = _advice(full, module, module.partition(".")[0]) or _AS_LOOP
-    return Mismatch(f"{full} is not compiled: {error.message}", hint)
-
-
-def call(target) -> Mismatch:
-    """A call of something that is neither a Python function nor has a rule."""
-    if not callable(target):
-        return Mismatch(f"'{type(target).__name__}' object is not callable")
-    module = _home(target)
-    full = _full_name(module, target)
-    name = full.rpartition(".")[2]
-    family = "numpy" if isinstance(target, np.ufunc) else (module or "builtins").split(".")[0]  # as people import it
-    near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
-    near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
-    hint = _advice(f"{full}()", full, name if family == "builtins" else family)
-    # another compiler's, a cache
-    if hint is None and family != "numpy" and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:
-        hint = f"call the function that it wraps, compiled: {name} = njit({name}.__wrapped__)"
-    if hint is None and near:
-        hint = f"the nearest function that is: {near}"
-    if hint is None and isinstance(target, type) and family != "builtins":
-        hint = ("make the object outside, and pass its numbers and arrays, or a named tuple" if is_fixed(target) else
-                "use a named tuple, whose methods are compiled; what changes goes into an array")
-    return Mismatch(f"{full} is not compiled yet", hint or (_AS_LOOP if family in ("numpy", "math") else _OUTSIDE))
-
-
-def attribute(x, name: str) -> Mismatch:
-    """x.name, which no rule knows."""
-    t = x.type
-    cls = builtins_.class_of(t)
-    if cls in (list, dict, str, bytes) and hasattr(cls, name):
-        full = f"{cls.__name__}.{name}"
-        return Mismatch(f"{full} is not compiled yet", _advice(full, cls.__name__), AttributeError)
-    if isinstance(t, (Generator, Iterator)) and hasattr(pytypes.GeneratorType, name):
-        return Mismatch(f"{name} of a generator is not compiled yet",
-                        "generators run by `for` and next(): pass what they need as arguments", AttributeError)
-    if isinstance(t, Tuple) and t.cls is not None and hasattr(t.cls, name):
-        return Mismatch(f"the attribute '{name}' of {describe(t)} is not compiled yet", _READ, AttributeError)
-    if isinstance(t, Singleton) and hasattr(t.value, name):
-        return Mismatch(f"attributes of {describe(t)} objects are not compiled yet",
-                        _READ if is_fixed(type(t.value)) else _AS_TUPLE, AttributeError)
-    if cls is tuple and t.cls is None and hasattr(list, name):
-        return Mismatch(f"'tuple' object has no attribute '{name}'", "a tuple does not change; use an array",
-                        AttributeError)
-    if isinstance(t, Array) and hasattr(np.ndarray, name):
-        return Mismatch(f"the array attribute '{name}' is not compiled yet", "", AttributeError)
-    return Mismatch(f"{describe(t)} object has no attribute '{name}'", other_attribute(x, name), AttributeError)
-
-
-def other_attribute(x, name: str) -> str:
-    """The hint of an error about an attribute that a value of that type has not: one whose name is near, or ''."""
-    t = x.type
-    if isinstance(t, Array):
-        known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()]
-    elif isinstance(t, Singleton):
-        known = dir(t.value)
-    elif isinstance(t, Tuple) and t.cls is not None:
-        known = [*t.cls._fields, *dir(t.cls)]
-    else:
-        cls = builtins_.class_of(t)
-        known = () if cls is None else [*dir(cls), *(t.names if isinstance(t, Attributes) else ())]
-    return did_you_mean(name, [one for one in known if name.startswith("_") or not one.startswith("_")])
-
-
-def advice_of_call(callee, args, kwargs, message: str) -> str:
-    """The hint of an error about what a function is called with, or ''."""
-    t = callee.type
-    target = t.value if isinstance(t, Singleton) else getattr(np, t.name, None) if isinstance(t, Method) else None
-    wrong = next((name for name in kwargs if message.endswith(f"unexpected keyword argument '{name}'")), None)
-    if wrong is not None:
-        try:
-            return did_you_mean(wrong, list(inspect.signature(target).parameters))
-        except (TypeError, ValueError):  # NumPy says nothing of its parameters
-            return ""
-    if any(isinstance(x.type, Array) and x.type.ndim for x in args):
-        name = getattr(target, "__name__", "")
-        if getattr(target, "__module__", None) in ("math", "cmath"):
-            return f"np.{name} works on arrays" if hasattr(np, name) else "call it for one element after the other"
-        if target in (int, float, complex, bool):
-            return f"write {name}(a[i]) for one element, a.astype({name}) for all"
-    return ""
 
 
 def of_the_program(t, what: str, changed: bool = False) -> Mismatch:
@@ -240,7 +113,7 @@ def not_yet(t, what: str) -> Mismatch:
 
 def of_an_object(t, what: str) -> Mismatch:
     """What is asked of an object of the program's, or of a module's."""
-    return Mismatch(f"{what} of {describe(t)} objects are not compiled", _READ)
+    return Mismatch(f"{what} of {describe(t)} objects are not compiled", READ)
 
 
 def no_display(kind: type) -> Mismatch:
@@ -265,11 +138,6 @@ def joined_by_index(t) -> Mismatch:
     return Mismatch("np.r_[...] is not compiled",
                     "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else Mismatch(
         "np.c_[...] is not compiled", "write np.column_stack((a, b))")
-
-
-def no_identity(op: str, x) -> Mismatch:
-    return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code",
-                    "compare with == instead")
 
 
 def no_with(x) -> Mismatch:

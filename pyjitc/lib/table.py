@@ -13,7 +13,7 @@ from ..infer.meaning import Apply, Call, Const, Mismatch, Share, Throw
 from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
 from ..types.kinds import Bool, Float, Iterator, Method, Object, Singleton, Union
-from . import intrinsics, operations
+from . import intrinsics, kinds, operations
 from .build import FLAGS
 from .np import index
 from .protocol import State, boxed, protocol_of, rule_of_kinds
@@ -27,7 +27,7 @@ subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
-refusals = lazy("pyjitc.lib.refusals")
+refusals, suggestions = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.suggestions")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _VECTORS = f"{__package__}.cuda.vectors"
 
@@ -189,7 +189,12 @@ class Library:
         return protocol_of(x.type).known_attribute(x, name)
 
     def getattr(self, x, name):
-        return operations.attribute(x, name)
+        if name in ("__enter__", "__exit__"):
+            raise refusals.no_with(x)
+        found = protocol_of(x.type).attribute(x, name)
+        if found is None:
+            raise suggestions.attribute(x, name)
+        return found
 
     def setattr(self, x, name, value):
         return protocol_of(x.type).set_attribute(x, name, value)
@@ -199,11 +204,14 @@ class Library:
 
     def call(self, callee, args, kwargs):
         """A call of something that is neither a Python function nor has a rule."""
-        return protocol_of(callee.type).call(callee, args, kwargs)
+        found = protocol_of(callee.type).call(callee, args, kwargs)
+        if found is None:
+            raise suggestions.call(callee.type.value)
+        return found
 
     def class_of(self, t):
         """The class of the values of a type in Python, or None."""
-        return py_builtins.class_of(t)
+        return t.python_class
 
     def is_power(self, t):
         return isinstance(t, Union) and subscripts.is_power(t)
@@ -212,10 +220,10 @@ class Library:
         """A power of integers as a bound of a slice: an int, or the error that indexing with the slice would be."""
         return Call(subscripts.integral, x, Const(Bool, True))
 
-    # -- what there is no meaning for: refusals.py
+    # -- what there is no meaning for: refusals.py, suggestions.py
 
     def of_python(self, function, module, error):
-        return refusals.of_python(function, module, error)
+        return suggestions.of_python(function, module, error)
 
     def no_display(self, kind):
         return refusals.no_display(kind)
@@ -224,10 +232,11 @@ class Library:
         return refusals.no_comprehension(kind, item)
 
     def other_attribute(self, x, name):
-        return refusals.other_attribute(x, name)
+        return suggestions.other_attribute(x, name)
 
     def advice_of_call(self, callee, args, kwargs, message):
-        return refusals.advice_of_call(callee, args, kwargs, message)
+        return suggestions.advice_of_call(callee, args, kwargs, message)
 
 
+kinds.declare_all()
 _ITERATORS = frozenset((enumerate, zip, map, filter, reversed, np.ndindex, np.ndenumerate))

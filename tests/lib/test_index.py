@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from pyjitc.lib.np import index
-from pyjitc.lib import protocol
+from pyjitc.lib import kinds as lib_kinds
+from pyjitc.lib.protocol import Protocol
+from pyjitc.types.kinds import Type
 from pyjitc.lib.py import index as py_index
 
 MODULES = sorted({*index.FUNCTIONS, *index.METHODS})
@@ -58,14 +60,14 @@ def test_index_of_builtins_is_complete(name):
 
 def test_a_kind_has_its_protocol_in_one_module():
     listed = {}
-    for table in (protocol._HOMES, protocol._OBJECT_HOMES):
+    for table in (lib_kinds.HOMES, lib_kinds.OBJECT_HOMES):
         for home, kinds in table.items():
-            for key in map(protocol._key, kinds):
+            for key in [type(kind) if isinstance(kind, Type) else kind for kind in kinds]:
                 assert key not in [k for keys in listed.values() for k in keys], f"{key} is listed twice"
                 listed.setdefault(home, []).append(key)
     for home, keys in listed.items():
         assert set(home.PROTOCOLS) == set(keys)
-        assert all(isinstance(one, protocol.Protocol) for one in home.PROTOCOLS.values())
+        assert all(isinstance(one, Protocol) for one in home.PROTOCOLS.values())
 
 
 def test_names_of_others_are_not_builtins():

@@ -15,7 +15,7 @@ from pyjitc import njit
 from pyjitc.infer.constants import constant
 from pyjitc.infer.meaning import Apply, CallValue
 from pyjitc.lib.protocol import declare
-from pyjitc.lib.py.classes import OfClass
+from pyjitc.lib.py.instances import OfClass
 from pyjitc.ops.arith import FGT
 from pyjitc.ops.structure import STRUCT_GET
 from pyjitc.types import kinds

@@ -17,10 +17,10 @@ from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
 from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
-from ..build import MIRRORED, SYMBOLS, apply, cast, convert, number, provoked, type_name
+from ..build import MIRRORED, SYMBOLS, apply, cast, convert, fitted, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
 from . import numbers, operators
-from .conversions import fitted, take, to_float, to_index
+from .conversions import take, to_float, to_index
 
 elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
 

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from ...base.lazy import lazy
-from ...infer.constants import is_wide, too_wide
+from ...infer.constants import is_wide
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...ops.arith import COMPLEX_MAKE, FADD, FIT, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...ops.memory import ARRAY_LOAD
@@ -15,7 +15,7 @@ from ...types.kinds import (
     Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar, is_time,
 )
 from ...types.lattice import dtype_of
-from ..build import apply, cast, convert, is_sequence, number, provoked, type_name, whole_number
+from ..build import apply, cast, convert, is_sequence, number, provoked, type_name, whole_number, wide_as
 from ..operations import truth
 
 numbers = lazy("pyjitc.lib.py.numbers")
@@ -105,29 +105,6 @@ def to_index(x: Expr) -> Expr:
     if t is Bool or isinstance(t, NpInt) or t is k.bool_ and _BOOL_INDEX:
         return to_int(x)
     raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer", whole_number(t))
-
-
-def wide_as(x: Expr, t: k.Type) -> Expr:
-    """Such a constant as a number of type t."""
-    value = x.type.value
-    if t is k.uint64:
-        return Const(t, np.uint64(value))
-    if t is Float:
-        return Const(t, float(value))
-    if isinstance(t, (NpFloat, NpComplex)):
-        return Const(t, dtype_of(t).type(value))
-    raise too_wide(value)
-
-
-def beside(x: Expr, other: k.Type) -> Expr:
-    """The constant as an operand beside a value of type `other`."""
-    t = other.dtype if isinstance(other, k.Array) else other
-    return wide_as(x, t if t is k.uint64 else Float if is_float(t) else Int)
-
-
-def fitted(x: Expr, y: Expr) -> tuple[Expr, Expr]:
-    """The operands, with an int constant beyond 2**63 in a type that goes with the other."""
-    return beside(x, y.type) if is_wide(x) else x, beside(y, x.type) if is_wide(y) else y
 
 
 def to_scalar(x: Expr, t: k.Type) -> Expr:

@@ -10,7 +10,7 @@ import numpy as np
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
-from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state, same
+from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state
 from ..protocol import State
 
 __all__ = ["PROTOCOLS"]
@@ -274,13 +274,6 @@ def next_default(it, default):
     if not one[0]:
         return default
     return one[1]
-
-
-def among(iterable, item):
-    for x in iterable:
-        if same(x, item):
-            return True
-    return False
 
 
 def any_(iterable):

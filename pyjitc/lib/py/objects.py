@@ -2,6 +2,7 @@
 and objects that are known when a function is compiled."""
 from __future__ import annotations
 
+import enum
 import operator
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Tuple,
 from ...types.lattice import dtype_of
 from ..build import SYMBOLS, number
 from ..operations import fixed
-from ..protocol import Protocol, State, boxed, by_python, protocol_of_kind, text_by_python
+from ..protocol import Protocol, State, boxed, by_python, protocol_of, protocol_of_kind, text_by_python
 
 __all__ = ["PROTOCOLS"]
 
@@ -24,6 +25,7 @@ applying, ufunc_methods = lazy("pyjitc.lib.np.iteration.applying"), lazy("pyjitc
 creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.elementwise.scalars")
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
+grids = lazy("pyjitc.lib.np.arrays.grids")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
 
@@ -200,7 +202,7 @@ class Known(Protocol):
         converts_to = getattr(target, "type", None)
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
-        raise refusals.call(target)
+        return None
 
 
 _UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
@@ -257,6 +259,54 @@ class _Container(Known):
         return found
 
 
+class _EnumClass(Known):
+    """The class itself."""
+
+    def contains(self, x, item):
+        if isinstance(item.type, Singleton) and isinstance(item.type.value, enum.Enum):
+            return Const(Bool, item.type.value in classes.enum_members(x.type.value))
+        raise Mismatch("`in` of an enum class is compiled for members of a plain enum",
+                       "compare with the members, or with their values")
+
+    def length(self, x):
+        return Const(Int, len(classes.enum_members(x.type.value)))
+
+    def getitem(self, x, i):
+        return classes.enum_item(x.type.value, i)
+
+    def is_iterable(self, x):
+        return True
+
+    def iterate(self, x):
+        members = constant(classes.enum_members(x.type.value))
+        return protocol_of(members.type).iterate(members)
+
+    def call(self, x, args, kwargs):
+        return classes.enum_member(x.type.value, args, kwargs)
+
+
+class _EnumMember(Known):
+    def known_attribute(self, x, name):
+        if name in ("value", "name", "_value_", "_name_"):
+            value = getattr(x.type.value, name)
+            return constant(value) if type(value) in (bool, int, float, str) else Const(Singleton(value), value)
+        return super().known_attribute(x, name)
+
+
+class _Grid(Known):
+    """np.mgrid or np.ogrid"""
+
+    def getitem(self, x, i):
+        return grids.getitem(x, i)
+
+
+class _Joined(Known):
+    """np.r_ or np.c_"""
+
+    def getitem(self, x, i):
+        raise refusals.joined_by_index(x.type)
+
+
 class _FrozenSet(Known):
     def contains(self, x, item):
         if item.known:
@@ -277,4 +327,6 @@ PROTOCOLS = {
     k.Generator: _Generator(), "empty_iterator": _Empty(),
     object: Known(), np.ufunc: _Ufunc(), np.finfo: _Limits(), np.iinfo: _Limits(), np.vectorize: _Vectorized(),
     **dict.fromkeys((list, dict, set, bytearray), _Container()), frozenset: _FrozenSet(),
+    enum.EnumMeta: _EnumClass(), enum.Enum: _EnumMember(), type(np.mgrid): _Grid(), type(np.ogrid): _Grid(),
+    type(np.r_): _Joined(), type(np.c_): _Joined(),
 }

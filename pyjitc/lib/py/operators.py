@@ -9,26 +9,23 @@ from __future__ import annotations
 from typing import Callable
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Const, Expr
+from ...infer.meaning import Call, Const, Expr
 from ...ops.arith import (
     BAND, BNOT, BOR, BXOR, CHECK_NONNEG, CHECK_NONZERO, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE,
     FNEG, FSUB, IADD_CK, IAND, IEQ, IFLOORDIV, IFLOORDIV_CK, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL_CK, INE, INEG_CK,
     INOT, IOR, ISHL_CK, ISHR, ISUB_CK, ITRUEDIV, IXOR, REAL,
 )
-from ...ops.structure import METHOD_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_number, is_scalar, is_time
 from ...types.lattice import python_promote
 from ..build import MIRRORED, apply, cast, mismatch, number
-from ..protocol import Protocol, text_by_python
 
 # what most functions do without
 numbers = lazy("pyjitc.lib.py.numbers")
-builtins = lazy("pyjitc.lib.py.builtins")
 np_operators = lazy("pyjitc.lib.np.elementwise.operators")
 times = lazy("pyjitc.lib.np.dates.operators")
 
-__all__ = ["binary", "unary", "compare", "truth", "as_int", "nonzero", "Numbers", "PROTOCOLS"]
+__all__ = ["binary", "unary", "compare", "truth", "as_int", "nonzero", "found_binary", "found_compare"]
 
 Rule = Callable[..., Expr]
 
@@ -151,7 +148,7 @@ _rules: dict[tuple, Rule] = {}
 
 
 def binary(op: str, x: Expr, y: Expr) -> Expr:
-    return _required(_binary(op, x, y), op, x, y)
+    return _required(found_binary(op, x, y), op, x, y)
 
 
 def _required(found: Expr | None, op: str, *operands: Expr) -> Expr:
@@ -160,18 +157,18 @@ def _required(found: Expr | None, op: str, *operands: Expr) -> Expr:
     return found
 
 
-def _binary(op: str, x: Expr, y: Expr) -> Expr | None:
+def found_binary(op: str, x: Expr, y: Expr) -> Expr | None:
     key = op, x.type, y.type
     rule = _rules.get(key)
     if rule is None:
-        rule = _find_binary(op, x, y)
+        rule = _findfound_binary(op, x, y)
         if rule is None:
             return None
         _rules[key] = rule
     return rule(x, y)
 
 
-def _find_binary(op, x, y):
+def _findfound_binary(op, x, y):
     if is_scalar(x.type) and is_scalar(y.type) and (is_time(x.type) or is_time(y.type)):
         return times.find_binary(op, x.type, y.type)
     if not (is_number(x.type) and is_number(y.type)):
@@ -212,10 +209,10 @@ def unary(op: str, x: Expr) -> Expr:
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
-    return _required(_compare(op, x, y), op, x, y)
+    return _required(found_compare(op, x, y), op, x, y)
 
 
-def _compare(op: str, x: Expr, y: Expr) -> Expr | None:
+def found_compare(op: str, x: Expr, y: Expr) -> Expr | None:
     key = op, x.type, y.type
     rule = _rules.get(key)
     if rule is None:
@@ -310,36 +307,3 @@ def truth(x: Expr) -> Expr:
     """What `if x` tests, a Bool."""
     rule = _TRUTH.get(x.type)
     return rule(x) if rule is not None else cast(x, Bool)
-
-
-# ---------------------------------------------------------------- the protocol
-
-
-class Numbers(Protocol):
-    """Python's numbers; NumPy's, dates and durations have the same operators."""
-
-    def binary(self, op, x, y, inplace):
-        return _binary(op, x, y)
-
-    def unary(self, op, x):
-        return unary(op, x)
-
-    def compare(self, op, x, y):
-        return _compare(op, x, y) if is_scalar(y.type) else None
-
-    def identical(self, x, y):
-        return compare("==", x, y) if x.type is Bool and y.type is Bool else None
-
-    def truth(self, x):
-        return truth(x)
-
-    def attribute(self, x, name):
-        return builtins.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)
-
-    def method(self, x, name, args, kwargs):
-        return builtins.method(x, name, args, kwargs)
-
-    text = text_by_python
-
-
-PROTOCOLS = dict.fromkeys(map(type, (Int, Float, Bool, Complex)), Numbers())

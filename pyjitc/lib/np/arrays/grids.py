@@ -5,45 +5,29 @@ import math
 
 import numpy as np
 
-from ....base.lazy import lazy
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ....ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ...build import type_name
-from ...py.objects import Known
 
-__all__ = ["PROTOCOLS"]
-
-refusals = lazy("pyjitc.lib.refusals")
+__all__ = ["getitem"]
 
 
-class _Grid(Known):
-    """np.mgrid or np.ogrid"""
-
-    def getitem(self, grid, key):
-        dense = grid.type.value is np.mgrid
-        alone = isinstance(key.type, k.Slice)
-        if alone:
-            return Call(line, *_parts(key), Const(k.Bool, True))
-        if not isinstance(key.type, k.Tuple) or not key.type.elements:
-            raise Mismatch(f"np.{'mgrid' if dense else 'ogrid'}[{type_name(key.type)}] is not compiled",
-                           "write slices: np.mgrid[0:n, 0:m]")
-        slices = []
-        for j, t in enumerate(key.type.elements):
-            x = Const(t, key.value[j]) if key.known else Apply(TUPLE_GET, key, index=j)
-            slices.append(Apply(TUPLE_MAKE, *_parts(x), cls=None))
-        floating = any(part is not k.Int for x in slices for part in x.type.elements)
-        return Call(mgrid if dense else ogrid, Apply(TUPLE_MAKE, *slices, cls=None), Const(k.Bool, floating))
-
-
-class _Joined(Known):
-    """np.r_ or np.c_"""
-
-    def getitem(self, x, i):
-        raise refusals.joined_by_index(x.type)
-
-
-PROTOCOLS = {type(np.mgrid): _Grid(), type(np.ogrid): _Grid(), type(np.r_): _Joined(), type(np.c_): _Joined()}
+def getitem(grid: Expr, key: Expr) -> Expr:
+    """np.mgrid[...] or np.ogrid[...]"""
+    dense = grid.type.value is np.mgrid
+    alone = isinstance(key.type, k.Slice)
+    if alone:
+        return Call(line, *_parts(key), Const(k.Bool, True))
+    if not isinstance(key.type, k.Tuple) or not key.type.elements:
+        raise Mismatch(f"np.{'mgrid' if dense else 'ogrid'}[{type_name(key.type)}] is not compiled",
+                       "write slices: np.mgrid[0:n, 0:m]")
+    slices = []
+    for j, t in enumerate(key.type.elements):
+        x = Const(t, key.value[j]) if key.known else Apply(TUPLE_GET, key, index=j)
+        slices.append(Apply(TUPLE_MAKE, *_parts(x), cls=None))
+    floating = any(part is not k.Int for x in slices for part in x.type.elements)
+    return Call(mgrid if dense else ogrid, Apply(TUPLE_MAKE, *slices, cls=None), Const(k.Bool, floating))
 
 
 def _parts(x: Expr) -> list[Expr]:

@@ -8,22 +8,19 @@ from __future__ import annotations
 from typing import Callable
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Expr
+from ....infer.meaning import Call, Const, Expr
 from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
                            FSUB, IADD, IAND, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IOR,
                            ISHL, ISHR, ISUB, IXOR, REAL)
 from ....ops.math import POW, POW_IN_DOUBLE
-from ....ops.structure import METHOD_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
 from ... import elementary as _  # noqa: F401  constants are folded by what it lists
 from ...build import MIRRORED, apply, cast, convert
-from ...py.operators import Numbers
 
 numbers = lazy("pyjitc.lib.np.elementwise.numbers")
-scalars = lazy("pyjitc.lib.np.elementwise.scalars")
 
-__all__ = ["PROTOCOLS", "find_binary", "find_unary", "find_compare", "rule_for"]
+__all__ = ["find_binary", "find_unary", "find_compare", "rule_for"]
 
 Rule = Callable[[Expr, Expr], Expr]
 
@@ -198,16 +195,3 @@ def complex_relation(op, as_loop: bool):
         return apply(BOR, first, tied)
 
     return rule
-
-
-class _Scalars(Numbers):
-    """NumPy's numbers, dates and durations."""
-
-    def attribute(self, x, name):
-        return scalars.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)
-
-    def method(self, x, name, args, kwargs):
-        return scalars.method(x, name, args, kwargs)
-
-
-PROTOCOLS = dict.fromkeys((type(k.NpBool), k.NpInt, k.NpFloat, k.NpComplex, k.NpTime), _Scalars())

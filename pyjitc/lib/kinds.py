@@ -1,0 +1,53 @@
+"""Which module has the protocol of each kind of values: a compile loads those of the kinds that it meets.
+
+A module listed here has them in `PROTOCOLS`; tests/lib/test_index.py holds the lists against the modules.
+"""
+from __future__ import annotations
+
+import enum
+from functools import partial
+
+import numpy as np
+
+from ..base.lazy import lazy
+from ..types import kinds as k
+from .protocol import declare, declare_object
+
+__all__ = ["HOMES", "OBJECT_HOMES", "declare_all"]
+
+_objects, _iteration = lazy("pyjitc.lib.py.objects"), lazy("pyjitc.lib.py.iteration")
+_iterators = lazy("pyjitc.lib.np.iteration.iterators")
+
+# Module -> the kinds that it has protocols of: one of their types, their class, or the name of a Struct.
+HOMES: dict = {
+    lazy("pyjitc.lib.py.scalars"): (k.Int, k.Float, k.Bool, k.Complex, k.NpBool, k.NpInt, k.NpFloat, k.NpComplex,
+                                    k.NpTime),
+    _objects: (k.Object, k.NoneType, k.Ellipsis_, k.Slice, k.DType, k.Function, k.Method, k.Exception_, k.Iterator,
+               k.Generator, "empty_iterator"),
+    lazy("pyjitc.lib.py.texts"): (k.Str, k.Bytes),
+    lazy("pyjitc.lib.py.ranges"): (k.Range, "range_iterator"),
+    lazy("pyjitc.lib.py.displays"): (k.Tuple, "list", "dict"),
+    lazy("pyjitc.lib.py.instances"): (k.Attributes,),
+    _iteration: ("tuple_iterator", "array_iterator", "enumerate", "zip", "zip_strict", "map", "filter"),
+    lazy("pyjitc.lib.np.arrays.operations"): (k.Array,),
+    lazy("pyjitc.lib.np.arrays.attributes"): ("flags", "flat"),
+    lazy("pyjitc.lib.np.arrays.records"): ("record",),
+    _iterators: ("broadcast", "ndindex", "ndenumerate", "flatiter"),
+    lazy("pyjitc.lib.np.random.random"): (k.Instance,),
+}
+# The same of objects that are known when a function is compiled, by a class of theirs.
+OBJECT_HOMES: dict = {
+    _objects: (object, enum.EnumMeta, enum.Enum, np.ufunc, np.finfo, np.iinfo, np.vectorize, dict, list, set, frozenset,
+               bytearray, type(np.mgrid), type(np.ogrid), type(np.r_), type(np.c_)),
+}
+
+
+def declare_all() -> None:
+    for table, add in ((HOMES, declare), (OBJECT_HOMES, declare_object)):
+        for home, listed in table.items():
+            for kind in listed:
+                add(kind, partial(_protocol, home, type(kind) if isinstance(kind, k.Type) else kind))
+
+
+def _protocol(home, key):
+    return home.PROTOCOLS[key]

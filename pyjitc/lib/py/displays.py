@@ -1,0 +1,179 @@
+"""What tuples mean, and lists and dicts that a program writes out: how many items they have is part of their type."""
+from __future__ import annotations
+
+from ...base.lazy import lazy
+from ...infer.made import key_error, list_of
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.names import describe
+from ...ops.arith import BNOT
+from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ...types.kinds import Bool, Int, Slice, Struct, Tuple, is_integer, is_numpy_scalar
+from ..build import number, whole_number
+from ..protocol import Protocol, text_by_python
+from . import ranges, tuples
+
+__all__ = ["PROTOCOLS"]
+
+classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
+                                  lazy("pyjitc.lib.py.membership"))
+refusals = lazy("pyjitc.lib.refusals")
+
+
+def _item_of(x: Expr, i: Expr, name: str) -> Expr:
+    """x[i] of a tuple that stands for a sequence which messages call `name`."""
+    length = len(x.type.elements)
+    if isinstance(i.type, Slice):
+        if not i.known:
+            raise Mismatch(f"the slice of a {name} must be constant", "index with integers, or use an array")
+        return Apply(TUPLE_MAKE, *(Apply(TUPLE_GET, x, index=k) for k in range(length)[i.value]), cls=None)
+    if not is_integer(i.type) and i.type is not Bool:
+        raise Mismatch(f"{name} indices must be integers or slices, not {describe(i.type)[1:-1]}",
+                       whole_number(i.type))
+    i = ranges.index(i)
+    if i.known:
+        k = i.value + length if i.value < 0 else i.value
+        return Apply(TUPLE_GET, x, index=k) if 0 <= k < length else Throw(IndexError, f"{name} index out of range")
+    if not length:
+        return Throw(IndexError, f"{name} index out of range")
+    return Call(tuples.item if name == "tuple" else tuples.list_item, x, i)
+
+
+class _Tuple(Protocol):
+    """Tuples, and named tuples, whose class may say more."""
+
+    text = text_by_python
+
+    def binary(self, op, x, y, inplace):
+        if x.type.cls is not None or isinstance(y.type, Tuple) and y.type.cls is not None:
+            found = classes.binary(op, x, y, inplace)
+            if found is not None:
+                return found
+        if op == "+" and isinstance(y.type, Tuple):
+            return Apply(TUPLE_MAKE, *self.elements(x), *self.elements(y), cls=None)
+        return self._repeated(x, y) if op == "*" and y.type is Int else None
+
+    def reflected(self, op, x, y, inplace):
+        found = None if y.type.cls is None else classes.binary(op, x, y, inplace)
+        return self._repeated(y, x) if found is None and op == "*" and x.type is Int else found
+
+    def _repeated(self, x, n):
+        if not n.known:
+            raise Mismatch("a tuple can only be repeated a constant number of times", "use an array")
+        return Apply(TUPLE_MAKE, *self.elements(x) * n.value, cls=None)
+
+    def unsupported(self, op, x, y, inplace):
+        if op == "+":
+            return Mismatch(f'can only concatenate tuple (not "{describe(y.type).strip(chr(39))}") to tuple')
+        return super().unsupported(op, x, y, inplace)
+
+    def unary(self, op, x):
+        found = None if x.type.cls is None else classes.unary(op, x)
+        return super().unary(op, x) if found is None else found
+
+    def compare(self, op, x, y):
+        if op in ("==", "!=") and is_numpy_scalar(y.type):
+            raise Mismatch(f"{op} between a NumPy scalar and a tuple is not compiled",
+                           "make an array of it: np.array(x)")
+        if not isinstance(y.type, Tuple):
+            return None
+        if op == "==":
+            return Call(tuples.equal, x, y)
+        if op == "!=":
+            return Apply(BNOT, Call(tuples.equal, x, y))
+        return Call(tuples.ordered, x, y, Const(Bool, op in ("<", "<=")), Const(Bool, op in ("<", ">")))
+
+    def truth(self, x):
+        return number(bool(x.type.elements))
+
+    def contains(self, x, item):
+        return membership.contains(x, item)
+
+    def length(self, x):
+        return number(len(x.type.elements))
+
+    def getitem(self, x, i):
+        return _item_of(x, i, "tuple")
+
+    def elements(self, x):
+        return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i)
+                for i, t in enumerate(x.type.elements)]
+
+    def iterate(self, x):
+        return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name="empty_iterator")
+
+    def reversed(self, x):
+        return Call(iteration.tuple_reversed, x)
+
+    def attribute(self, x, name):
+        found = None if x.type.cls is None else classes.attribute(x, name)
+        return Apply(METHOD_MAKE, x, name=name) if found is None and name in ("index", "count") else found
+
+    def method(self, x, name, args, kwargs):
+        found = None if x.type.cls is None else classes.method(x, name, args, kwargs)
+        return Call(tuples.count if name == "count" else tuples.index, x, *args) if found is None else found
+
+    def call(self, x, args, kwargs):
+        raise Mismatch(f"{describe(x.type)} object is not callable", "an element is taken with brackets, as in a[i]")
+
+
+class _Display(Protocol):
+    """Lists and dicts that a program writes out: how many items they have is part of their type."""
+
+    def binary(self, op, x, y, inplace):
+        if op == "*" and is_integer(y.type) or isinstance(y.type, Struct) and y.type.name in PROTOCOLS:
+            raise refusals.not_yet(x.type, f"`{op}` of")
+        return None
+
+    def reflected(self, op, x, y, inplace):
+        if op == "*" and is_integer(x.type):
+            raise refusals.not_yet(y.type, "`*` of")
+        return None
+
+    def truth(self, x):
+        return Const(Bool, bool(x.type.members))
+
+    def length(self, x):
+        return Const(Int, len(x.type.members))
+
+    def setitem(self, x, i, value, asks):
+        raise refusals.not_yet(x.type, "assigning to an item of")
+
+    def delitem(self, x):
+        raise refusals.not_yet(x.type, "deletion of an item of")
+
+
+class _List(_Display):
+    def elements(self, x):
+        return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
+
+    def as_tuple(self, x):
+        return Apply(TUPLE_MAKE, *self.elements(x), cls=None)
+
+    def contains(self, x, item):
+        return membership.contains(self.as_tuple(x), item)
+
+    def getitem(self, x, i):
+        found = _item_of(self.as_tuple(x), i, "list")
+        return list_of(found.operands) if isinstance(i.type, Slice) else found
+
+    def iterate(self, x):
+        items = self.as_tuple(x)
+        return PROTOCOLS[Tuple].iterate(items)
+
+
+class _Dict(_Display):
+    def contains(self, x, item):
+        if not item.known:
+            raise refusals.not_yet(x.type, "`in` of")
+        return Const(Bool, item.value in dict(x.type.members))
+
+    def getitem(self, x, i):
+        if not i.known:
+            raise refusals.not_yet(x.type, "indexing of")
+        return Apply(STRUCT_GET, x, field=i.value) if i.value in dict(x.type.members) else key_error(i)
+
+    def iterate(self, x):
+        raise refusals.not_yet(x.type, "iteration over")
+
+
+PROTOCOLS = {Tuple: _Tuple(), "list": _List(), "dict": _Dict()}

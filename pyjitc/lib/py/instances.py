@@ -1,0 +1,128 @@
+"""What objects mean that are nothing but their attributes: their class says it by its methods, which are compiled."""
+from __future__ import annotations
+
+import inspect
+
+from ...infer.constants import constant
+from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch
+from ...ops import structure
+from ...types.kinds import Attributes
+from ..build import MIRRORED, mismatch
+from ..intrinsics import iterate
+from ..protocol import Protocol, text_by_python
+from . import classes
+
+__all__ = ["OfClass", "PROTOCOLS"]
+
+_COMPARED = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+# What Python asks the class of the first argument of a function for.
+_ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__complex__", round: "__round__",
+             hash: "__hash__"}
+
+
+def _asks(function, name):
+    def rule(args, kwargs):
+        found = classes.own_method(args[0], name)
+        if found is None:
+            raise Mismatch(f"{function.__name__}() of a '{classes.class_of(args[0]).__name__}' object is not compiled",
+                           f"define {name} in its class")
+        return CallValue(found, *args, keywords=kwargs)
+
+    return rule
+
+
+class OfClass(Protocol):
+    """Objects that are nothing but their attributes: the class says by its methods what they do, which is compiled.
+
+    A kind of such objects needs no other protocol. One with a meaning of its own for some operations, or for functions
+    that do not ask classes, is declared as a subclass of this one."""
+
+    text = text_by_python
+    functions = {function: _asks(function, name) for function, name in _ASKED_BY.items()}
+
+    def make(self, t: type[Attributes], args, kwargs) -> Expr:
+        """A call of the class, whose parameters are the attributes."""
+        try:
+            bound = inspect.signature(t.python_class).bind(*args, **kwargs)
+        except TypeError as error:
+            raise Mismatch(f"{t.python_class.__name__}(): {error}") from None
+        bound.apply_defaults()
+        parts = [x if isinstance(x, Expr) else constant(x) for x in bound.arguments.values()]
+        return Apply(structure.STRUCT_MAKE, *parts, type=t(*(x.type for x in parts)))
+
+    def binary(self, op, x, y, inplace):
+        return classes.binary(op, x, y, inplace)
+
+    reflected = binary
+
+    def unary(self, op, x):
+        found = classes.unary(op, x)
+        return super().unary(op, x) if found is None else found
+
+    def compare(self, op, x, y):
+        first, second = classes.own_method(x, _COMPARED[op]), classes.own_method(y, _COMPARED[MIRRORED[op]])
+        if first is not None or second is not None:
+            otherwise = constant(False if op == "==" else mismatch(op, x, y).message)
+            return classes.answer(first, second, x, y, otherwise)
+        if op == "!=":
+            return Call(differ, x, y)
+        if op == "==":
+            raise Mismatch(f"'{classes.class_of(x).__name__}' has no __eq__, and its objects have no identity in "
+                           f"compiled code", "define __eq__ in the class")
+        return None
+
+    def compared(self, op, x, y):
+        return self.compare(op, x, y)
+
+    def truth(self, x):
+        function, length = classes.own_method(x, "__bool__"), classes.own_method(x, "__len__")
+        return (CallValue(function, x) if function is not None else super().truth(x) if length is None
+                else Call(is_not_empty, x))
+
+    def contains(self, x, item):
+        function = classes.own_method(x, "__contains__")
+        return super().contains(x, item) if function is None else Call(bool, CallValue(function, x, item))
+
+    def length(self, x):
+        function = classes.own_method(x, "__len__")
+        return super().length(x) if function is None else CallValue(function, x)
+
+    def getitem(self, x, i):
+        function = classes.own_method(x, "__getitem__")
+        return super().getitem(x, i) if function is None else CallValue(function, x, i)
+
+    def is_iterable(self, x):
+        return classes.own_method(x, "__iter__") is not None
+
+    def iterate(self, x):
+        function = classes.own_method(x, "__iter__")
+        return super().iterate(x) if function is None else Call(iterated, function, x)
+
+    def reversed(self, x):
+        function = classes.own_method(x, "__reversed__")
+        return super().reversed(x) if function is None else Call(iterated, function, x)
+
+    def attribute(self, x, name):
+        return Apply(structure.STRUCT_GET, x, field=name) if name in x.type.names else classes.attribute(x, name)
+
+    def method(self, x, name, args, kwargs):
+        return classes.method(x, name, args, kwargs)
+
+    def call(self, x, args, kwargs):
+        function = classes.own_method(x, "__call__")
+        return super().call(x, args, kwargs) if function is None else CallValue(function, x, *args, keywords=kwargs)
+
+
+def is_not_empty(x):
+    return len(x) != 0
+
+
+def differ(x, y):
+    return not x == y
+
+
+def iterated(function, x):
+    return iterate(function(x))
+
+
+PROTOCOLS = {Attributes: OfClass()}

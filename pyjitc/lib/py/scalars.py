@@ -1,0 +1,55 @@
+"""What numbers, dates and durations mean: their operators are in operators.py, which knows NumPy's too."""
+from __future__ import annotations
+
+from ...base.lazy import lazy
+from ...infer.meaning import Apply
+from ...ops.structure import METHOD_MAKE
+from ...types import kinds as k
+from ...types.kinds import Bool, is_scalar
+from ..protocol import Protocol, text_by_python
+from . import operators
+
+__all__ = ["PROTOCOLS"]
+
+builtins, np_scalars = lazy("pyjitc.lib.py.builtins"), lazy("pyjitc.lib.np.elementwise.scalars")
+
+
+class _Python(Protocol):
+    """Python's numbers."""
+
+    text = text_by_python
+
+    def binary(self, op, x, y, inplace):
+        return operators.found_binary(op, x, y)
+
+    def unary(self, op, x):
+        return operators.unary(op, x)
+
+    def compare(self, op, x, y):
+        return operators.found_compare(op, x, y) if is_scalar(y.type) else None
+
+    def identical(self, x, y):
+        return operators.compare("==", x, y) if x.type is Bool and y.type is Bool else None
+
+    def truth(self, x):
+        return operators.truth(x)
+
+    def attribute(self, x, name):
+        return builtins.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)
+
+    def method(self, x, name, args, kwargs):
+        return builtins.method(x, name, args, kwargs)
+
+
+class _NumPy(_Python):
+    """NumPy's numbers, dates and durations."""
+
+    def attribute(self, x, name):
+        return np_scalars.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)
+
+    def method(self, x, name, args, kwargs):
+        return np_scalars.method(x, name, args, kwargs)
+
+
+PROTOCOLS = {**dict.fromkeys(map(type, (k.Int, k.Float, Bool, k.Complex)), _Python()),
+             **dict.fromkeys((type(k.NpBool), k.NpInt, k.NpFloat, k.NpComplex, k.NpTime), _NumPy())}
