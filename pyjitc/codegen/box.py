@@ -82,13 +82,14 @@ def _box_tuple(e, t, values, inst, take):
     return _sequence(e, inst, "PyTuple_New", "PyTuple_SetItem", items)
 
 
-def _box_struct(e, t, values, inst, take):
-    if t.name == "list":
-        return _sequence(e, inst, "PyList_New", "PyList_SetItem", _boxed_parts(e, t, values, inst, take))
-    if t.name == "record":  # a scalar that looks into the array, as NumPy's a[i]
-        return made(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}",
-                    f"ptr {box(e, t.parts[0], values, inst, take)}")
-    raise NotBoxable(t)
+def _box_list(e, t, values, inst, take):
+    return _sequence(e, inst, "PyList_New", "PyList_SetItem", _boxed_parts(e, t, values, inst, take))
+
+
+def _box_record(e, t, values, inst, take):
+    """A scalar that looks into the array, as NumPy's a[i]."""
+    return made(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}",
+                f"ptr {box(e, t.parts[0], values, inst, take)}")
 
 
 def _box_union(e, t, values, inst, take):
@@ -175,6 +176,6 @@ def _open_union(e, t, pointer, wrong):
 
 
 _COMPOSITES: dict[type, Leaf] = {
-    k.Tuple: Leaf((), _box_tuple, _open_tuple), k.Struct: Leaf((), _box_struct),
+    k.Tuple: Leaf((), _box_tuple, _open_tuple), k.ListDisplay: Leaf((), _box_list), k.RecordView: Leaf((), _box_record),
     k.Function: Leaf((), None, _open_function), k.Union: Leaf((), _box_union, _open_union), k.Dual: Leaf((), _box_dual),
 }

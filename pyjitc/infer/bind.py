@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..base.errors import did_you_mean
 from ..ops import structure
-from ..types.kinds import Struct
+from .made import dict_of
 from .meaning import Apply, Mismatch
 
 __all__ = ["bind"]
@@ -48,8 +48,7 @@ def bind(proto, args, kwargs, defaults, kwdefaults):
     if code.co_flags & 4:
         bound.append(Apply(structure.TUPLE_MAKE, *extra, cls=None))
     if code.co_flags & 8:
-        members = tuple((key, value.type) for key, value in surplus.items())
-        bound.append(Apply(structure.STRUCT_MAKE, *surplus.values(), type=Struct("dict", members)))
+        bound.append(dict_of(surplus.items()))
     return bound
 
 

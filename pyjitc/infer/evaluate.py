@@ -13,9 +13,8 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, structure
 from ..types.kinds import (
-    Array, Bool, DType, Dual, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Struct, Tuple, Type,
-    Unbound,
-    Undefined, Union, is_numpy_scalar, is_python_number, union_of,
+    Array, Bool, DType, Dual, Ended, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Tuple, Type,
+    Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from . import duals
@@ -34,7 +33,7 @@ generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 
 __all__ = ["Evaluator"]
 
-ENDED = Struct("empty_iterator", (("0", Tuple(())),))
+ENDED = Ended.of(numbered([Tuple(())]))
 VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import exceptions, pyobject, structure
-from ..types.kinds import NoneType, Struct, Unbound, Union, union_of
+from ..types.kinds import DictDisplay, ListDisplay, NoneType, Unbound, Union, numbered, union_of
 from .join import join
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Throw
 
-__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "key_error",
-           "list_of", "may_raise", "meaning_av"]
+__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "dict_of",
+           "key_error", "list_of", "may_raise", "meaning_av"]
 
 
 class Split:
@@ -41,8 +41,13 @@ def key_error(key):
 
 def list_of(items) -> Apply:
     """A list written out: how many items it has is part of its type."""
-    return Apply(structure.STRUCT_MAKE, *items,
-                 type=Struct("list", tuple((str(i), x.type) for i, x in enumerate(items))))
+    return Apply(structure.STRUCT_MAKE, *items, type=ListDisplay.of(numbered([x.type for x in items])))
+
+
+def dict_of(items) -> Apply:
+    """A dict written out, of (key, value) pairs: its keys are part of its type."""
+    t = DictDisplay.of([(key, x.type) for key, x in items])
+    return Apply(structure.STRUCT_MAKE, *[x for _, x in items], type=t)
 
 
 class Raise(Expr):

@@ -11,12 +11,14 @@ from ..front.recursion import Recursive, SELF
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, DType, Exception_, Function, Method, NoneType, Object, Singleton, Site, Str, Struct, Tuple,
-    Type, Unbound, Union, any_part, is_scalar,
+    Attributes, Bool, Cell, DictDisplay, DType, Exception_, Function, Method, NoneType, Object, Singleton, Site, Str,
+    Struct, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
-from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, key_error, list_of, meaning_av
+from .made import (
+    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av,
+)
 from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
 from .names import describe, with_object
 from .session import value_of_member
@@ -384,13 +386,9 @@ class Operations:
         return Apply(structure.TUPLE_MAKE, *self.elements(operands[0]), cls=None)
 
     def dict_(self, inst, operands):
-        members, parts = [], []
-        for key, value in zip(operands[::2], operands[1::2]):
-            if not key.known or key.type is not Str:
-                raise self.library.no_display(dict)
-            members.append((key.value, value.type))
-            parts.append(value)
-        return Apply(structure.STRUCT_MAKE, *parts, type=Struct("dict", tuple(members)))
+        if not all(key.known and key.type is Str for key in operands[::2]):
+            raise self.library.no_display(dict)
+        return dict_of([(key.value, value) for key, value in zip(operands[::2], operands[1::2])])
 
     def dict_merge(self, inst, operands):
         before, more = members_of(operands[0]), members_of(operands[1])
@@ -398,9 +396,7 @@ class Operations:
             for name in more:
                 if name in before:
                     raise Mismatch(f"got multiple values for keyword argument '{name}'")
-        parts = {**before, **more}
-        return Apply(structure.STRUCT_MAKE, *parts.values(),
-                     type=Struct("dict", tuple((k, x.type) for k, x in parts.items())))
+        return dict_of({**before, **more}.items())
 
     def format_(self, inst, operands):
         value, spec = operands
@@ -559,7 +555,7 @@ class Operations:
 
     def match_mapping(self, inst, operands):
         t = operands[0].type
-        if isinstance(t, Struct) and t.name == "dict" or isinstance(t, Singleton) and isinstance(t.value, Mapping):
+        if isinstance(t, DictDisplay) or isinstance(t, Singleton) and isinstance(t.value, Mapping):
             raise Mismatch("a mapping pattern for a dict is not compiled yet",
                            "match a tuple of its values, or test them with if")
         return Const(Bool, False)
@@ -606,7 +602,7 @@ def _holds(t: Type, site) -> bool:
 
 
 def members_of(x):
-    if isinstance(x.type, Struct) and x.type.name == "dict":
+    if isinstance(x.type, DictDisplay):
         return {name: Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members}
     raise Mismatch("keyword arguments in ** must be known at compile time", "name the keywords in the call")
 

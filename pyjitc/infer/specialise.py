@@ -8,7 +8,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops.generic import CHECK_BOUND
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import Function, Generator, Iterator, Method, NoneType, Singleton, Struct
+from ..types.kinds import DictDisplay, Function, Generator, Iterator, ListDisplay, Method, NoneType, Singleton
 from .analysis import Analysis
 from .emit import emit
 from .meaning import UNKNOWN, Mismatch, Throw
@@ -121,7 +121,7 @@ def _written(analysis, value) -> str:
 
 def _shown(t) -> str:
     """What it is; of lists and iterators what is in them says nothing to a reader."""
-    return t.class_name if isinstance(t, Struct) and t.python_class or isinstance(t, (Iterator, Generator)) else str(t)
+    return t.class_name if isinstance(t, (ListDisplay, DictDisplay, Iterator, Generator)) else str(t)
 
 
 def _calls(spec, entry, line: int) -> tuple[str, ...]:

@@ -224,13 +224,13 @@ def fitted(x: Expr, y: Expr) -> tuple[Expr, Expr]:
 
 
 def is_list(t: k.Type) -> bool:
-    """A list that the program writes out: its type has the types of the items."""
-    return isinstance(t, k.Struct) and t.name == "list"
+    """A list that the program writes out."""
+    return isinstance(t, k.ListDisplay)
 
 
 def is_sequence(t: k.Type) -> bool:
     """A tuple, or a list that the program writes out."""
-    return isinstance(t, k.Tuple) or is_list(t)
+    return isinstance(t, (k.Tuple, k.ListDisplay))
 
 
 def whole_number(t: k.Type) -> str:

@@ -6,9 +6,7 @@ import numpy as np
 
 from ..infer.meaning import Mismatch
 from ..infer.names import describe
-from ..types.kinds import (
-    Bool, Bytes, Complex, Float, Int, Singleton, Str, is_numpy_scalar,
-)
+from ..types.kinds import Bool, Complex, Float, Int, ListDisplay, Singleton, is_numpy_scalar
 from ..types.lattice import dtype_of
 
 __all__ = ["advice", "joined_by_index", "no_comprehension", "no_display", "no_with", "not_yet", "of_an_object",
@@ -101,10 +99,10 @@ def of_the_program(t, what: str, changed: bool = False) -> Mismatch:
 
 def not_yet(t, what: str) -> Mismatch:
     """What this type can do in Python, but not here yet. what: with its preposition."""
-    name = str(t) if t is Str or t is Bytes else t.name
-    if what == "`*` of" and name == "list":
+    name, is_list = t.class_name, isinstance(t, ListDisplay)
+    if what == "`*` of" and is_list:
         hint = "np.full(n, x) is an array of n equal items"
-    elif what == "assigning to an item of" and name == "list":
+    elif what == "assigning to an item of" and is_list:
         hint = "use an array: np.array([1, 2, 3]), np.zeros(n)"
     else:
         hint = _INSTEAD[name]

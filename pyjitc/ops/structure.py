@@ -8,7 +8,7 @@ from typing import Callable
 from ..ir.core import CHEAP, EXPENSIVE, FREE, PURE, Op
 from ..types.kinds import (
     Bool, Composite, Dual, Function, Int, Method, NoneType, Range, RangeType, Slice, Struct, Tuple, Type, Union,
-    member_for, union_of,
+    member_for, numbered, union_of,
 )
 from .effects import NONDIFF, STRUCTURAL
 
@@ -89,7 +89,7 @@ def _given(types, attrs):
 
 
 def _pack(types, attrs):
-    return Struct(attrs["name"], tuple((str(i), t) for i, t in enumerate(types)))
+    return Struct(attrs["name"], numbered(types))
 
 
 def _concatenate(e, inst, *operands):

@@ -31,7 +31,7 @@ from ..ir.core import Loc
 from ..lib.table import Library
 from ..ops import control
 from ..passes import pipeline
-from ..types.kinds import Struct
+from ..types.kinds import DictDisplay, ListDisplay
 from .portable import ABSENT, Guard
 
 __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signature", "generic", "infer", "inspect",
@@ -232,7 +232,7 @@ def _too_deep(function, error: RecursionError) -> CompileError:
 
 
 def _brief(t) -> str:
-    if t.inner or isinstance(t, Struct) and t.python_class is not None:
+    if t.inner or isinstance(t, (ListDisplay, DictDisplay)):
         name = describe(t)[1:-1]
         return f"an {name}" if name[0] in "aeiou" else f"a {name}"
     return f"a value of type {t}"

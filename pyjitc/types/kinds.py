@@ -21,7 +21,8 @@ __all__ = [
     "Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound",
     "Undefined", "Tag", "Str", "Bytes", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
-    "Union", "Dual", "members_of",
+    "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray", "Broadcast",
+    "Ended", "numbered",
     "Singleton", "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_",
     "Instance", "union_of", "member_for", "any_part", "kind_of_class",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -454,16 +455,29 @@ Range = RangeType()
 
 
 class Struct(Composite):
-    """Library-level record: iterators and the like. `name`: str; `members`: ((field, Type), ...)."""
+    """Library-level record: iterators and the like. `name`: str; `members`: ((field, Type), ...).
+
+    A structure that stands for something in the program is a kind of its own: a subclass whose `role` is the name of
+    its types, so that Struct(role, members) is one of them."""
 
     __slots__ = fields = ("name", "members")
+    _of_role: dict[str, type[Struct]] = {}
+
+    def __init_subclass__(cls, role: str = ""):
+        if role:
+            cls.role = role
+            Struct._of_role[role] = cls
+
+    def __new__(cls, name, *rest):
+        return super().__new__(Struct._of_role.get(name, cls) if cls is Struct else cls, name, *rest)
+
+    @classmethod
+    def of(cls, members) -> Struct:
+        """The type of a role with these members."""
+        return cls(cls.role, tuple(members))
 
     def _text(self):
         return f"{self.name}{{{', '.join(f'{n}: {t}' for n, t in self.members)}}}"
-
-    @property
-    def python_class(self):
-        return _CLASSES.get(self.name)
 
     @property
     def class_name(self):
@@ -480,7 +494,54 @@ class Struct(Composite):
         return type(self)(self.name, tuple(zip(self.names, parts)), *self.key[3:])
 
 
-_CLASSES = {"list": list, "dict": dict, "flags": type(np.empty(0).flags)}
+def numbered(types) -> tuple[tuple[str, Type], ...]:
+    """Members of a structure that have numbers as names."""
+    return tuple([(str(n), t) for n, t in enumerate(types)])
+
+
+class ListDisplay(Struct, role="list"):
+    """A list that the program writes out: its type has the types of the items."""
+
+    __slots__ = ()
+    python_class = list
+
+
+class DictDisplay(Struct, role="dict"):
+    """A dict that the program writes out, whose keys are texts: its type has the keys and the types of the values."""
+
+    __slots__ = ()
+    python_class = dict
+
+
+class RecordView(Struct, role="record"):
+    """One record of a structured array: a view of it without axes."""
+
+    __slots__ = ()
+
+
+class ArrayFlags(Struct, role="flags"):
+    """`a.flags`: the array."""
+
+    __slots__ = ()
+    python_class = type(np.empty(0).flags)
+
+
+class FlatArray(Struct, role="flat"):
+    """`a.flat`: the array."""
+
+    __slots__ = ()
+
+
+class Broadcast(Struct, role="broadcast"):
+    """np.broadcast of arrays: their parts."""
+
+    __slots__ = ()
+
+
+class Ended(Struct, role="empty_iterator"):
+    """The state of an iteration that has no item any more."""
+
+    __slots__ = ()
 
 
 class Generator(Struct):

@@ -304,3 +304,27 @@ def test_a_class_that_changes_later_does_no_harm():
     Late.x = property(lambda self: float(len(str(self.__dict__))), lambda self, x: None)
     with pytest.warns(RuntimeWarning, match="refused its own argument types"):
         assert same(value) is value
+
+
+def test_structures_with_a_role_are_kinds_of_their_own():
+    made = kinds.Struct("list", kinds.numbered([Int, Float]))
+    assert made is kinds.ListDisplay.of(kinds.numbered([Int, Float])) and type(made) is kinds.ListDisplay
+    assert pickle.loads(pickle.dumps(made)) is made and str(made) == "list{0: int, 1: float}"
+    assert made.python_class is list and made.parts == (Int, Float) and made.names == ("0", "1")
+    assert type(kinds.Struct("zip", ())) is kinds.Struct
+
+
+def test_no_structure_is_told_by_a_text():
+    """A comparison of the name of a structure with a text would be a second definition of its role."""
+    import ast
+    import pathlib
+
+    import pyjitc
+
+    roles = set(kinds.Struct._of_role)
+    for path in pathlib.Path(pyjitc.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "name":
+                texts = {part.value for other in node.comparators for part in ast.walk(other)
+                         if isinstance(part, ast.Constant)}
+                assert not texts & roles or ".op.name" in ast.unparse(node), f"{path.name}:{node.lineno}"

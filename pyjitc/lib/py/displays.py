@@ -7,7 +7,7 @@ from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
-from ...types.kinds import Bool, Int, Slice, Struct, Tuple, is_integer, is_numpy_scalar
+from ...types.kinds import Bool, DictDisplay, Ended, Int, ListDisplay, Slice, Tuple, is_integer, is_numpy_scalar
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python
 from . import ranges, tuples
@@ -99,7 +99,7 @@ class _Tuple(Protocol):
                 for i, t in enumerate(x.type.elements)]
 
     def iterate(self, x):
-        return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name="empty_iterator")
+        return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name=Ended.role)
 
     def reversed(self, x):
         return Call(iteration.tuple_reversed, x)
@@ -120,7 +120,7 @@ class _Display(Protocol):
     """Lists and dicts that a program writes out: how many items they have is part of their type."""
 
     def binary(self, op, x, y, inplace):
-        if op == "*" and is_integer(y.type) or isinstance(y.type, Struct) and y.type.name in PROTOCOLS:
+        if op == "*" and is_integer(y.type) or isinstance(y.type, (ListDisplay, DictDisplay)):
             raise refusals.not_yet(x.type, f"`{op}` of")
         return None
 
@@ -176,4 +176,4 @@ class _Dict(_Display):
         raise refusals.not_yet(x.type, "iteration over")
 
 
-PROTOCOLS = {Tuple: _Tuple(), "list": _List(), "dict": _Dict()}
+PROTOCOLS = {Tuple: _Tuple(), ListDisplay: _List(), DictDisplay: _Dict()}

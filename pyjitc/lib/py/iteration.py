@@ -10,6 +10,7 @@ import numpy as np
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
+from ...types.kinds import Ended
 from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state
 from ..protocol import State
 
@@ -254,7 +255,7 @@ def iterator_step(it):
 def generator_step(it):
     """A step of a generator object. It has ended until the step has come to the next yield."""
     state = CELL_LOAD(it)
-    put_state(it, PACK((), name="empty_iterator"))
+    put_state(it, PACK((), name=Ended.role))
     one = advance(state)
     if not one[0]:
         return False, NOTHING, it

@@ -324,7 +324,7 @@ class _Vectorized(Known):
 PROTOCOLS = {
     type(Object): _Object(), type(NoneType): _One(), type(k.Ellipsis_): _One(), k.Slice: _Slice(), DType: _DType(),
     k.Function: _Function(), k.Method: _Function(), k.Exception_: _Exception(), k.Iterator: _Iterator(),
-    k.Generator: _Generator(), "empty_iterator": _Empty(),
+    k.Generator: _Generator(), k.Ended: _Empty(),
     object: Known(), np.ufunc: _Ufunc(), np.finfo: _Limits(), np.iinfo: _Limits(), np.vectorize: _Vectorized(),
     **dict.fromkeys((list, dict, set, bytearray), _Container()), frozenset: _FrozenSet(),
     enum.EnumMeta: _EnumClass(), enum.Enum: _EnumMember(), type(np.mgrid): _Grid(), type(np.ogrid): _Grid(),

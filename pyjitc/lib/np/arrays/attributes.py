@@ -226,7 +226,7 @@ class _Flat(Protocol):
                        "write a.ravel(), or count with enumerate", AttributeError)
 
 
-PROTOCOLS = {"flags": _Flags(), "flat": _Flat()}
+PROTOCOLS = {k.ArrayFlags: _Flags(), k.FlatArray: _Flat()}
 
 
 def in_a_row(a):

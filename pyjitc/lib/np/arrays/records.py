@@ -143,13 +143,13 @@ def put_number(target, x, names, j):
 
 
 def is_record(t) -> bool:
-    return isinstance(t, k.Struct) and t.name == "record"
+    return isinstance(t, k.RecordView)
 
 
 def _value(x: Expr) -> Expr:
     if isinstance(x, Throw) or x.type.ndim:
         return x
-    return Apply(PACK, x, name="record") if isinstance(x.type.dtype, Record) else Apply(ARRAY_LOAD, x)
+    return Apply(PACK, x, name=k.RecordView.role) if isinstance(x.type.dtype, Record) else Apply(ARRAY_LOAD, x)
 
 
 class _RecordOfArray(Protocol):
@@ -223,4 +223,4 @@ def _place(x: Expr, i: Expr) -> Expr:
     return field(Apply(STRUCT_GET, x, field="0"), _name_of(i, _names_of(x)))
 
 
-PROTOCOLS = {"record": _RecordOfArray()}
+PROTOCOLS = {k.RecordView: _RecordOfArray()}

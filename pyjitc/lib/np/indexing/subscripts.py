@@ -7,8 +7,8 @@ from ....base.lazy import lazy
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ....ops.structure import PACK, TUPLE_GET
-from ....types.kinds import (Array, Bool, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, Slice, Tuple, Union,
-                             is_integer)
+from ....types.kinds import (Array, Bool, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, RecordView, Slice,
+                             Tuple, Union, is_integer)
 from ...build import whole_number
 from ...py.operators import as_int
 
@@ -93,7 +93,7 @@ def getitem(a: Expr, i: Expr) -> Expr:
     items, dots = index_items(a.type, i)
     if len(items) == a.type.ndim and not dots and all(is_integer(x.type) for x in items):
         if isinstance(a.type.dtype, Record):
-            return Apply(PACK, views.view(a, items, dots), name="record")
+            return Apply(PACK, views.view(a, items, dots), name=RecordView.role)
         return Apply(ARRAY_LOAD, a, *_element(a, items))
     return views.view(a, items, dots)
 

@@ -346,7 +346,7 @@ def _broadcast(args, kwargs):
         raise Mismatch("broadcast() takes no keyword arguments")
     if len(args) < 1 or len(args) > 32:
         return Throw(ValueError, "Need at least 0 and at most 32 array objects.")
-    return Apply(PACK, Call(broadcast_parts, _tuple(args)), name="broadcast")
+    return Apply(PACK, Call(broadcast_parts, _tuple(args)), name=k.Broadcast.role)
 
 
 def broadcast_parts(args):
@@ -389,5 +389,5 @@ def items_at(arrays, at, j):
 CALLS = {np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer, np.broadcast: _broadcast}
 METHODS = {}
 
-PROTOCOLS = {"broadcast": _Broadcast(), "ndindex": State(place_step), "ndenumerate": State(number_step),
+PROTOCOLS = {k.Broadcast: _Broadcast(), "ndindex": State(place_step), "ndenumerate": State(number_step),
              "flatiter": State(item_step)}

@@ -60,7 +60,7 @@ def _pad(args, kwargs):
     if not isinstance(a.type, Array):
         again = Const(k.Singleton(pad_sequence), pad_sequence)
         return CallValue(again, a, widths, mode, keywords={}) if not slots else _no_sequence(a)
-    if isinstance(widths.type, k.Struct) and widths.type.name == "dict":
+    if isinstance(widths.type, k.DictDisplay):
         raise Mismatch("pad_width of np.pad in a dict is not compiled", "write a pair for each axis")
     ndim = a.type.ndim
     pairs = _pairs(widths, ndim, "pad_width")
