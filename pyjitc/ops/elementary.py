@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from typing import Callable
 
-__all__ = ["NAMES", "STEPS", "computed_by", "provide"]
+from ..types.kinds import Complex, Float
+
+__all__ = ["NAMES", "STEPS", "computed_by", "is_ours", "provide"]
 
 NAMES = frozenset((
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
     "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "pow", "pow_in_double", "cexp"))
 STEPS = 40  # instructions that one of them becomes, about
+
+
+def is_ours(inst) -> bool:
+    """Whether an instruction of the CPU's is one of them, of NumPy numbers."""
+    return inst.op.name in NAMES and inst.result.type is not Float and inst.result.type is not Complex
+
 
 _finders: list[Callable] = []
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ops import arith
-from ..ops.elementary import NAMES
+from ..ops import arith, memory
+from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from . import (
     dce, flags, gvn, inline, latches, messages, polling, ranges, refcount, relax, simplify, speculate, versioning,
@@ -18,8 +18,7 @@ device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("device", "nan
 # module.
 ahead, elementary, frame, reload = (lazy(f"{__package__}.{name}") for name in ("ahead", "elementary", "frame",
                                                                                 "reload"))
-_LOOK_FOR = {ahead: {op.name for op in arith.CONVERSIONS}, elementary: NAMES, frame: {"array_new"},
-             reload: {"array_load"}}
+_LOOK_FOR = {ahead: arith.CONVERSIONS, frame: {memory.ARRAY_NEW}, reload: {memory.ARRAY_LOAD}}
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES = [
@@ -52,12 +51,14 @@ def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Func
     for fn in kept:  # grows: a call in a dead branch needs no callee
         for one in PASSES:
             wanted = _LOOK_FOR.get(one)
-            if wanted and not any(inst.op.name in wanted for block in fn.blocks for inst in block.insts):
+            if wanted and not any(inst.op in wanted for block in fn.blocks for inst in block.insts):
                 continue
-            if one is elementary:
+            if one is not elementary:
+                one.run(fn, options)
+            elif any(is_ours(inst) for block in fn.blocks for inst in block.insts):
                 one.run(fn, body, own)
             else:
-                one.run(fn, options)
+                continue
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
