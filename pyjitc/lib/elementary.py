@@ -11,11 +11,10 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from ..base.lazy import lazy
-from ..ops import elementary as operations
 from ..types.kinds import Complex, Float, Type, complex64, complex128, float16, float32, float64
 from ..types.lattice import type_of_dtype
 
-__all__ = ["TABLE", "Implementation", "Bodies", "find"]
+__all__ = ["TABLE", "Implementation", "Bodies", "find", "meaning"]
 
 _MODULES = {name: lazy(f"{__package__}.{folder}.{name}") for folder, names in (
     ("np.elementwise", "vector_exp vector_log vector_power vector_single vector_trig"),
@@ -96,8 +95,8 @@ _CLASSES = {Float: float, Complex: complex, float32: np.float32}
 _meanings: dict[tuple[str, type], Callable | None] = {}
 
 
-def _meaning(name: str, cls: type) -> Callable | None:
-    """The same function for numbers of a class of NumPy's, run by CPython."""
+def meaning(name: str, cls: type) -> Callable | None:
+    """The same function for numbers of a class of NumPy's, run by CPython: for ops/elementary.py, `provide`."""
     key = name, cls
     if key not in _meanings:
         found = find(name, type_of_dtype(np.dtype(cls)))
@@ -118,9 +117,6 @@ def _through(implementation: Implementation, cls: type) -> Callable:
             return found
 
     return function
-
-
-operations.provide(_meaning)
 
 
 class Bodies:

@@ -12,16 +12,18 @@ from ....infer.meaning import Call, Const, Expr
 from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
                            FSUB, IADD, IAND, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IOR,
                            ISHL, ISHR, ISUB, IXOR, REAL)
+from ....ops.elementary import provide
 from ....ops.math import POW, POW_IN_DOUBLE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
-from ... import elementary as _  # noqa: F401  constants are folded by what it lists
+from ... import elementary
 from ...build import MIRRORED, apply, cast, convert
 
 numbers = lazy("pyjitc.lib.np.elementwise.numbers")
 
 __all__ = ["find_binary", "find_unary", "find_compare", "rule_for"]
 
+provide(elementary.meaning)  # constants of NumPy's types are folded by what compiled code computes
 Rule = Callable[[Expr, Expr], Expr]
 
 
