@@ -88,7 +88,7 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
             return False
         callee = inst.attrs["callee"]
         # unfinished: part of a recursion
-        if (callee is fn or callee in kept or state is not None and not state.get(callee) or not _wanted(callee)):
+        if callee is fn or callee in kept or state is not None and not state.get(callee) or not _wanted(callee):
             return False
         if fn.library and _is_step(fn, callee):
             inst.attrs["later"] = True
