@@ -6,7 +6,7 @@ from ..ops import structure
 from .made import dict_of
 from .meaning import Apply, Mismatch
 
-__all__ = ["bind"]
+__all__ = ["bind", "slots_of"]
 
 
 def bind(proto, args, kwargs, defaults, kwdefaults):
@@ -14,13 +14,28 @@ def bind(proto, args, kwargs, defaults, kwdefaults):
 
     Raises Mismatch with the interpreter's message for a wrong count or an unknown keyword."""
     code = proto.code
-    name = proto.qualname
-    npos, nposonly, nkw = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
-    names = code.co_varnames[:npos + nkw]
+    npos = code.co_argcount
+    values = dict(zip(code.co_varnames[npos - len(defaults):npos], defaults))
+    values.update(kwdefaults)
+    slots, extra, surplus = slots_of(code, proto.qualname, args, kwargs, values)
+    bound = [slots[n] if n in slots else values[n] for n in code.co_varnames[:npos + code.co_kwonlyargcount]]
+    if code.co_flags & 4:
+        bound.append(Apply(structure.TUPLE_MAKE, *extra, cls=None))
+    if code.co_flags & 8:
+        bound.append(dict_of(surplus.items()))
+    return bound
+
+
+def slots_of(code, name, args, kwargs, defaults):
+    """What a call gives to the parameters of `code`: ({parameter: argument}, further positional arguments, {further
+    keyword: argument}). Parameters of `defaults` may be left out; what else is wrong is a Mismatch, as Python says it
+    of a function `name`."""
+    npos, nposonly = code.co_argcount, code.co_posonlyargcount
+    names = code.co_varnames[:npos + code.co_kwonlyargcount]
     slots = dict(zip(names[:npos], args))
     extra = list(args[npos:])
     if extra and not code.co_flags & 4:
-        _too_many(name, npos, len(defaults), len(args))
+        _too_many(name, npos, sum(n in defaults for n in names[:npos]), len(args))
     surplus = {}
     for key, value in kwargs.items():
         if key in names[nposonly:]:
@@ -33,23 +48,12 @@ def bind(proto, args, kwargs, defaults, kwdefaults):
             raise Mismatch(f"{name}() got some positional-only arguments passed as keyword arguments: '{key}'")
         else:
             raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'", did_you_mean(key, names[nposonly:]))
-    for key, value in zip(names[npos - len(defaults):npos], defaults):
-        slots.setdefault(key, value)
-    missing = [n for n in names[:npos] if n not in slots]
-    if missing:
-        _missing(name, missing, "positional")
-    for key in names[npos:]:
-        if key not in slots and key in kwdefaults:
-            slots[key] = kwdefaults[key]
-    missing = [n for n in names[npos:] if n not in slots]
-    if missing:
-        _missing(name, missing, "keyword-only")
-    bound = [slots[n] for n in names]
-    if code.co_flags & 4:
-        bound.append(Apply(structure.TUPLE_MAKE, *extra, cls=None))
-    if code.co_flags & 8:
-        bound.append(dict_of(surplus.items()))
-    return bound
+    if len(slots) < len(names):
+        for part, kind in ((names[:npos], "positional"), (names[npos:], "keyword-only")):
+            missing = [n for n in part if n not in slots and n not in defaults]
+            if missing:
+                _missing(name, missing, kind)
+    return slots, extra, surplus
 
 
 def _too_many(name, npos, ndefaults, given):

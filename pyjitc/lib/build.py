@@ -20,9 +20,8 @@ from ..types.lattice import dtype_of, part_of, promote
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "compiled",
-           "outlined", "unvectorised", "gathering",
-           "unhurried", "FLAGS", "meaning", "Derivative", "DERIVATIVES", "derivative"]
+           "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "compiled", "outlined", "unvectorised",
+           "gathering", "unhurried", "FLAGS", "Derivative", "DERIVATIVES", "derivative"]
 
 const = Const
 
@@ -40,16 +39,6 @@ def compiled(function):
     operands stay known inside it."""
     callee = Const(k.Singleton(function), function)
     return lambda args, kwargs: CallValue(callee, *args, keywords=kwargs)
-
-
-def meaning(rule):
-    """Decorator of a function of `lib/` that stands for a rule (args, kwargs) -> Expr and has no body."""
-
-    def mark(function):
-        function.rule = rule
-        return function
-
-    return mark
 
 
 FLAGS: dict[CodeType, FunctionFlags] = {}  # of the library functions that the decorators below mark

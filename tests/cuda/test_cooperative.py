@@ -135,7 +135,7 @@ def test_only_in_kernels():
     def wrong():
         cuda.cg.this_grid().sync(1)
 
-    with pytest.raises(CompileError, match=r"cuda.grid_group.sync\(\) takes 0 arguments, got 1"):
+    with pytest.raises(CompileError, match=r"cuda.grid_group.sync\(\) takes 0 positional arguments but 1 was given"):
         cuda.jit(wrong)[1, 1]()
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from pyjitc.lib.py import builtins as rules
-from pyjitc.lib.py import conversions
+from pyjitc.lib.py import conversions, sequences
 from tests.lib.expressions import both, evaluate, operands, outcome, type_of
 from tests.lib.test_number_operators import VALUES
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-CALLS = {**rules.CALLS, **conversions.CALLS, min: rules.EXTREMES["min"], max: rules.EXTREMES["max"]}
+CALLS = {**rules.CALLS, **conversions.CALLS, **sequences.CALLS}
 SCALARS = [v for values in VALUES.values() for v in values]
 
 

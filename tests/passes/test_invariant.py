@@ -98,7 +98,8 @@ def stores(function, args):
         nest = LoopNest(fn)
         for loop in nest.loops:
             insts = [i for b in loop.blocks for i in b.insts]
-            if not loop.inner and any(i.op is ARRAY_STORE for i in insts) and not any(i.op is CHECK_INDEX for i in insts):
+            if (not loop.inner and any(i.op is ARRAY_STORE for i in insts)
+                and not any(i.op is CHECK_INDEX for i in insts)):
                 yield loop, fn
 
 
@@ -176,8 +177,8 @@ def test_a_limit_that_is_seen_as_another_type():
     (parameters, (X * 0, X, np.array([6.0]))), (parameters, (X * 0, X, np.array([6.0, np.nan, 1.0, 1.0]))),
     (parameters, (X * 0, X, np.array([1.0, np.inf, 1.0, 1.0]))), (parameters, (X * 0, X, np.array([6.0, 1e18, 1, 1]))),
     (parameters, (X * 0, X, np.array([6.0, 8, 1, 1], np.float32))), (parameters, (X * 0, X, np.array([6.0, 8.0, 1.0]))),
-    (fresh, (X, np.array([9]))), (fresh, (X[:0], np.array([], np.int64))), (cell, (X * 0, X, 5)), (cell, (X * 0, X, -5)),
-    (blocks, (np.zeros((2, 6, 8)), np.stack([X, -X]), np.array([6, 5]), np.array([8]))),
+    (fresh, (X, np.array([9]))), (fresh, (X[:0], np.array([], np.int64))), (cell, (X * 0, X, 5)),
+    (cell, (X * 0, X, -5)), (blocks, (np.zeros((2, 6, 8)), np.stack([X, -X]), np.array([6, 5]), np.array([8]))),
     (blocks, (np.zeros((2, 6, 8)), np.stack([X, -X]), np.array([0, 5]), np.array([8]))),
     (record, (X * 0, X, CONFIG[:0]))])
 def test_what_fails_fails_where_it_did(function, args):

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.meaning import Const, Mismatch
-from ...types.kinds import NoneType
+from ...infer.meaning import Mismatch
+from ..rule import NONE, rule
 from ..intrinsics import warn
 from ..py import ranges
 from ..table import Library
@@ -13,11 +13,13 @@ from .threads import THREADS
 __all__ = ["KernelLibrary"]
 
 
-def _silent(args, kwargs):
-    return Const(NoneType, None)
+@rule("warn")
+def _silent(message, cls=None):
+    return NONE
 
 
-def _no_errstate(args, kwargs):
+@rule("np.errstate")
+def _no_errstate(**options):
     raise Mismatch("np.errstate has no meaning in a kernel: floating-point errors are ignored there",
                    "test the result: np.isfinite, np.isnan")
 

@@ -15,6 +15,7 @@ from ...types import kinds
 from ...types.kinds import (Array, Bool, DType, Float, Int, NpFloat, NpInt, Singleton, Tuple, Union, is_float,
                             is_integer, is_number, is_numpy_scalar)
 from ...types.lattice import dtype_of
+from ..rule import rule
 from ..intrinsics import as_type
 from ..np.arrays.creation import scalar_of
 from ..py import conversions, operators
@@ -40,27 +41,9 @@ def attribute(target, name: str) -> Expr | None:
 # ---------------------------------------------------------------- arguments
 
 
-def _bound(stub, args, kwargs) -> list[Expr]:
-    """The arguments in the order of the stub's parameters."""
-    name = f"cuda.{stub.__qualname__}"
-    wanted = stub.__code__.co_varnames[:stub.__code__.co_argcount]
-    if len(args) > len(wanted):
-        raise Mismatch(f"{name}() takes {len(wanted)} argument{'s' * (len(wanted) != 1)}, got {len(args)}",
-                       f"{name}({', '.join(wanted)})")
-    slots = dict(zip(wanted, args))
-    for key, value in kwargs.items():
-        if key not in wanted or key in slots:
-            raise Mismatch(f"{name}() got {'multiple values for' if key in slots else 'an unexpected'} argument "
-                           f"'{key}'",
-                           f"{name}({', '.join(wanted)})")
-        slots[key] = value
-    defaults = stub.__defaults__ or ()
-    for key, value in zip(wanted[len(wanted) - len(defaults):], defaults):
-        slots.setdefault(key, constant(value))
-    missing = [key for key in wanted if key not in slots]
-    if missing:
-        raise Mismatch(f"{name}() misses the argument '{missing[0]}'", f"{name}({', '.join(wanted)})")
-    return [slots[key] for key in wanted]
+def _of(stub):
+    """Decorator that makes the rule of a stub, which has its parameters."""
+    return rule(f"cuda.{stub.__qualname__}", stub)
 
 
 def _known_int(x: Expr, what: str, choices) -> int:
@@ -145,14 +128,16 @@ def _axes(op):
     return [Apply(op, axis=k) for k in range(3)]
 
 
-def _grid(args, kwargs):
-    n = _known_int(_bound(names.grid, args, kwargs)[0], "the number of axes in cuda.grid()", (1, 2, 3))
+@_of(names.grid)
+def _grid(ndim):
+    n = _known_int(ndim, "the number of axes in cuda.grid()", (1, 2, 3))
     return _one_or_tuple([Apply(arith.IADD, Apply(arith.IMUL, b, d), t) for b, d, t in zip(
         _axes(gpu.BLOCK_ID), _axes(gpu.BLOCK_DIM), _axes(gpu.THREAD_ID))][:n])
 
 
-def _gridsize(args, kwargs):
-    n = _known_int(_bound(names.gridsize, args, kwargs)[0], "the number of axes in cuda.gridsize()", (1, 2, 3))
+@_of(names.gridsize)
+def _gridsize(ndim):
+    n = _known_int(ndim, "the number of axes in cuda.gridsize()", (1, 2, 3))
     return _one_or_tuple([Apply(arith.IMUL, d, g) for d, g in zip(_axes(gpu.BLOCK_DIM), _axes(gpu.GRID_DIM))][:n])
 
 
@@ -164,33 +149,25 @@ def _one_or_tuple(parts):
 
 
 def _plain(stub, op, **attrs):
-    def rule(args, kwargs):
-        _bound(stub, args, kwargs)
-        return Apply(op, **attrs)
-
-    return rule
+    return _of(stub)(lambda: Apply(op, **attrs))
 
 
-def _this_grid(args, kwargs):
-    _bound(names.cg.this_grid, args, kwargs)
+@_of(names.cg.this_grid)
+def _this_grid():
     return constant(names.grid_group)
 
 
 def _barrier_reduce(stub, how):
-    def rule(args, kwargs):
-        (p,) = _bound(stub, args, kwargs)
-        return Apply(gpu.BARRIER_REDUCE, _predicate(p), how=how)
-
-    return rule
+    return _of(stub)(lambda p: Apply(gpu.BARRIER_REDUCE, _predicate(p), how=how))
 
 
-def _syncwarp(args, kwargs):
-    (mask,) = _bound(names.syncwarp, args, kwargs)
+@_of(names.syncwarp)
+def _syncwarp(mask):
     return Apply(gpu.WARP_BARRIER, _integer(mask, "the mask"))
 
 
-def _nanosleep(args, kwargs):
-    (ns,) = _bound(names.nanosleep, args, kwargs)
+@_of(names.nanosleep)
+def _nanosleep(ns):
     return Apply(gpu.NANOSLEEP, _integer(ns, "the time"))
 
 
@@ -198,8 +175,8 @@ def _nanosleep(args, kwargs):
 
 
 def _memory_array(stub, op, space, limit):
-    def rule(args, kwargs):
-        shape, dtype = _bound(stub, args, kwargs)
+    @_of(stub)
+    def found(shape, dtype):
         what = f"cuda.{space}.array"
         shape, dtype = _shape(shape, what), _dtype(dtype)
         if op is gpu.SHARED_ARRAY and shape == (0,):
@@ -212,12 +189,12 @@ def _memory_array(stub, op, space, limit):
                            exception=ValueError)
         return Apply(op, type=t, shape=shape)
 
-    return rule
+    return found
 
 
-def _array_like(args, kwargs):
+@_of(names.const.array_like)
+def _array_like(x):
     """The array itself: global and captured arrays are constants of a kernel anyway."""
-    (x,) = _bound(names.const.array_like, args, kwargs)
     if not isinstance(x.type, Array):
         raise Mismatch(f"cuda.const.array_like() takes an array, not a {x.type}")
     return x
@@ -252,45 +229,47 @@ def _element(a: Expr, value: Expr, how: str) -> Expr:
 
 
 def _atomic(stub, how):
-    def rule(args, kwargs):
-        a, i, value = _bound(stub, args, kwargs)
-        return Apply(gpu.ATOMIC, a, *_indices(a, i), _element(a, value, how), how=how)
-
-    return rule
+    return _of(stub)(lambda a, i, value: Apply(gpu.ATOMIC, a, *_indices(a, i), _element(a, value, how), how=how))
 
 
+@_of(names.atomic.cas)
 def _cas(a, i, old, value):
+    return _exchanged(a, i, old, value)
+
+
+@_of(names.atomic.compare_and_swap)
+def _compare_and_swap(a, old, value):
+    return _exchanged(a, Const(Int, 0), old, value)
+
+
+def _exchanged(a, i, old, value):
     return Apply(gpu.ATOMIC_CAS, a, *_indices(a, i), _element(a, old, "cas"), _element(a, value, "cas"))
 
 
 # ---------------------------------------------------------------- warps
 
 
-def _mask_and_value(stub, args, kwargs):
-    mask, value, *rest = _bound(stub, args, kwargs)
-    return _integer(mask, "the mask"), value, rest
+def _mask(x: Expr) -> Expr:
+    return _integer(x, "the mask")
 
 
 def _shuffle(stub, how):
-    def rule(args, kwargs):
-        mask, value, (lane, width) = _mask_and_value(stub, args, kwargs)
+    @_of(stub)
+    def found(mask, value, lane, width):
         width = _known_int(width, "the width", (32, 16, 8, 4, 2, 1))
-        return Apply(gpu.SHUFFLE, mask, _number(value, "the value"), _integer(lane, "the lane"), how=how, width=width)
+        return Apply(gpu.SHUFFLE, _mask(mask), _number(value, "the value"), _integer(lane, "the lane"), how=how,
+                     width=width)
 
-    return rule
+    return found
 
 
 def _vote(stub, op, **attrs):
-    def rule(args, kwargs):
-        mask, p, _ = _mask_and_value(stub, args, kwargs)
-        return Apply(op, mask, _predicate(p), **attrs)
-
-    return rule
+    return _of(stub)(lambda mask, predicate: Apply(op, _mask(mask), _predicate(predicate), **attrs))
 
 
-def _match_any(args, kwargs):
-    mask, value, _ = _mask_and_value(names.match_any_sync, args, kwargs)
-    return Apply(gpu.MATCH_ANY, mask, _number(value, "the value"))
+@_of(names.match_any_sync)
+def _match_any(mask, value):
+    return Apply(gpu.MATCH_ANY, _mask(mask), _number(value, "the value"))
 
 
 def match_all(mask, value):
@@ -298,20 +277,20 @@ def match_all(mask, value):
     return found, found != 0
 
 
-def _match_all(args, kwargs):
-    mask, value, _ = _mask_and_value(names.match_all_sync, args, kwargs)
-    return Call(match_all, mask, _number(value, "the value"))
+@_of(names.match_all_sync)
+def _match_all(mask, value):
+    return Call(match_all, _mask(mask), _number(value, "the value"))
 
 
 def _reduce(stub, how):
-    def rule(args, kwargs):
-        mask, value, _ = _mask_and_value(stub, args, kwargs)
+    @_of(stub)
+    def found(mask, value):
         t = _number(value, "the value").type
         if not (is_integer(t) or is_float(t) and how in ("add", "min", "max")):
             raise Mismatch(f"there is no {how} of {t} over a warp")
-        return Apply(gpu.WARP_REDUCE, mask, value, how=how)
+        return Apply(gpu.WARP_REDUCE, _mask(mask), value, how=how)
 
-    return rule
+    return found
 
 
 def below(lane):
@@ -322,13 +301,13 @@ def below(lane):
 
 
 def _bits(stub, op):
-    def rule(args, kwargs):
-        (x,) = _bound(stub, args, kwargs)
+    @_of(stub)
+    def found(x):
         if not is_integer(x.type):
             raise Mismatch(f"cuda.{stub.__name__}() takes an integer, not a {x.type}")
         return Apply(op, x)
 
-    return rule
+    return found
 
 
 def _float(x: Expr) -> Expr:
@@ -340,22 +319,18 @@ def _float(x: Expr) -> Expr:
 
 
 def _unary(stub, op):
-    def rule(args, kwargs):
-        (x,) = _bound(stub, args, kwargs)
-        return Apply(op, _float(x))
-
-    return rule
+    return _of(stub)(lambda x: Apply(op, _float(x)))
 
 
-def _fma(args, kwargs):
-    parts = _bound(names.fma, args, kwargs)
+@_of(names.fma)
+def _fma(*parts):
     types = {x.type for x in parts if isinstance(x.type, NpFloat)}
     t = max(types, key=lambda t: t.bits) if types else Float
     return Apply(m.FMA, *(x if x.type is t else Apply(arith.CAST, _number(x, "the operand"), type=t) for x in parts))
 
 
-def _selp(args, kwargs):
-    a, b, c = _bound(names.selp, args, kwargs)
+@_of(names.selp)
+def _selp(a, b, c):
     if kinds.is_python_number(c.type) and _is_weak(c.type, b.type):
         c = conversions.to_scalar(c, b.type)
     elif kinds.is_python_number(b.type) and _is_weak(b.type, c.type):
@@ -373,14 +348,10 @@ def _is_weak(number, t) -> bool:
             and number in (Int, Bool) or number is Bool)
 
 
-def _half(stub, rule):
+def _half(stub, build):
     """float16 operands, converted where they are numbers."""
-
-    def checked(args, kwargs):
-        operands = _bound(stub, args, kwargs)
-        return rule(*(conversions.to_scalar(_number(x, "the operand"), kinds.float16) for x in operands))
-
-    return checked
+    return _of(stub)(lambda *operands: build(*(conversions.to_scalar(_number(x, "the operand"), kinds.float16)
+                                               for x in operands)))
 
 
 def _operator(symbol):
@@ -418,11 +389,10 @@ def _vector(cls, dtype: str):
     element = scalar_type(np.dtype(dtype))
     usage = f"{cls.__name__}({', '.join(cls._fields)})"
 
-    def rule(args, kwargs):
-        if kwargs:
-            raise Mismatch(f"{cls.__name__}() takes no keywords", usage)
+    @rule(f"cuda.{cls.__name__}")
+    def found(*given):
         parts = []
-        for x in args:
+        for x in given:
             if not (isinstance(x.type, Tuple) and x.type.cls in vectors.DTYPES):
                 parts.append(_number(x, "a part"))
             elif x.known:
@@ -433,7 +403,7 @@ def _vector(cls, dtype: str):
             raise Mismatch(f"{cls.__name__} has {len(cls._fields)} numbers, got {len(parts)}", usage)
         return Apply(TUPLE_MAKE, *(conversions.to_scalar(x, element) for x in parts), cls=cls)
 
-    return rule
+    return found
 
 
 _n = names
@@ -453,19 +423,17 @@ CALLS = {
     _n.const.array_like: _array_like,
     **{(stub := getattr(_n.atomic, name)): _atomic(stub, name.rstrip("_")) for name in (
         "add", "sub", "min", "max", "nanmin", "nanmax", "and_", "or_", "xor", "exch", "inc", "dec")},
-    _n.atomic.cas: lambda args, kwargs: _cas(*_bound(_n.atomic.cas, args, kwargs)),
-    _n.atomic.compare_and_swap: lambda args, kwargs: (lambda a, old, value: _cas(a, Const(Int, 0), old, value))(
-        *_bound(_n.atomic.compare_and_swap, args, kwargs)),
+    _n.atomic.cas: _cas, _n.atomic.compare_and_swap: _compare_and_swap,
     **{(stub := getattr(_n, f"shfl_{how}_sync" if how != "idx" else "shfl_sync")): _shuffle(stub, how)
        for how in gpu.SHUFFLES},
     **{(stub := getattr(_n, f"{how}_sync")): _vote(stub, gpu.VOTE, how=how) for how in gpu.VOTES},
     _n.ballot_sync: _vote(_n.ballot_sync, gpu.BALLOT), _n.match_any_sync: _match_any, _n.match_all_sync: _match_all,
     **{(stub := getattr(_n, f"reduce_{how}_sync")): _reduce(stub, how) for how in gpu.REDUCTIONS},
-    _n.activemask: lambda args, kwargs: Apply(gpu.ACTIVE_MASK), _n.lanemask_lt: lambda args,
-    kwargs: Call(below, Apply(gpu.LANE_ID)),
+    _n.activemask: _plain(_n.activemask, gpu.ACTIVE_MASK),
+    _n.lanemask_lt: _of(_n.lanemask_lt)(lambda: Call(below, Apply(gpu.LANE_ID))),
     **{(stub := getattr(_n, op.name)): _bits(stub, op) for op in (arith.POPC, gpu.BREV, gpu.CLZ, gpu.FFS)},
     _n.fma: _fma, _n.cbrt: _unary(_n.cbrt, m.CBRT), _n.rsqrt: _unary(_n.rsqrt, gpu.RSQRT), _n.selp: _selp,
-    **{(stub := getattr(_n.fp16, name)): _half(stub, rule) for name, rule in _HALVES.items()},
+    **{(stub := getattr(_n.fp16, name)): _half(stub, build) for name, build in _HALVES.items()},
 }
 # Calls in which threads wait for each other: made in one place, whatever the types of their arguments are.
 WAITING = frozenset((_n.grid_group.sync, *(getattr(_n, name) for name in names.__all__ if name.endswith("_sync")

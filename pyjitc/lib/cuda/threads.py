@@ -5,6 +5,8 @@ halves.
 """
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Expr, Mismatch, Throw
@@ -12,6 +14,7 @@ from ...ops.arith import IADD, ISUB
 from ...ops.gpu import PRINT
 from ...ops.nest import UNIT
 from ...types.kinds import Bool, Str, Tuple, bool_, is_float, is_integer, is_numpy_scalar
+from ..rule import rule
 from ..intrinsics import identity
 from ..np.elementwise import loops
 from ..np.linalg import products
@@ -99,7 +102,8 @@ def matvec(y, a, x):
 # ---------------------------------------------------------------- print
 
 
-def printed(args, kwargs):
+@rule("print")
+def printed(*args, **kwargs):
     """print(...) of numbers, bools, None, tuples, texts that are known when the kernel is compiled, and f-strings of
     these."""
     for name, x in kwargs.items():
@@ -141,12 +145,13 @@ def _add(x: Expr, texts: list[str], values: list[Expr], form) -> None:
         raise Mismatch(f"print() in a kernel of a {x.type}", "print its numbers, one by one")
 
 
-def _no_room(args, kwargs):
+@rule("room", loops.room)
+def _no_room(*operands):
     return Throw(RuntimeError, NO_ROOM)
 
 
 # What the library's functions mean in kernels.
 THREADS = {print: printed, loops.room: _no_room,
-           **{usual: (lambda args, kwargs, own=own: Call(own, *args)) for usual, own in (
+           **{usual: rule(own.__name__, own)(partial(Call, own)) for usual, own in (
     (folds.row, row), (folds.room_of, room_of), (folds.pairwise, pairwise), (views.apart, apart),
     (loops.save, save), (products.vector_dot, vector_dot), (products.matvec, matvec))}}

@@ -19,8 +19,9 @@ from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
 from ..build import MIRRORED, SYMBOLS, apply, cast, convert, fitted, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
+from ..rule import Rule, rule
 from . import numbers, operators
-from .conversions import take, to_float, to_index
+from .conversions import to_float, to_index
 
 elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
 
@@ -46,25 +47,24 @@ def absolute(x: Expr) -> Expr:
     raise Mismatch(f"bad operand type for abs(): '{type_name(t)}'")
 
 
-def _or_arrays(ufunc, scalars):
-    """A builtin on arrays, and on durations, is the ufunc."""
-
-    def rule(args, kwargs):
-        if any(isinstance(x.type, k.Array) or k.is_time(x.type) for x in args):
-            return elementwise.ufunc(ufunc, args, kwargs)
-        return scalars(args, kwargs)
-
-    return rule
+def _is_of_ufuncs(*operands) -> bool:
+    """Whether a builtin of these operands is a ufunc: for arrays and durations."""
+    return any(isinstance(x.type, k.Array) or k.is_time(x.type) for x in operands)
 
 
-_abs = _or_arrays(np.absolute, lambda args, kwargs: absolute(*take("abs", args, kwargs, 1, 1)))
+@rule("abs")
+def _abs(x, /):
+    return elementwise.ufunc(np.absolute, [x]) if _is_of_ufuncs(x) else absolute(x)
 
 
 # ---------------------------------------------------------------- divmod, pow, round
 
 
-def _divmod(args, kwargs):
-    x, y = fitted(*take("divmod", args, kwargs, 2, 2))
+@rule("divmod")
+def _divmod(x, y, /):
+    if _is_of_ufuncs(x, y):
+        return elementwise.ufunc(np.divmod, [x, y])
+    x, y = fitted(x, y)
     if not (is_number(x.type) and is_number(y.type)):
         raise Mismatch(f"unsupported operand type(s) for divmod(): '{type_name(x.type)}' and '{type_name(y.type)}'")
     if is_numpy_scalar(x.type) or is_numpy_scalar(y.type):
@@ -84,14 +84,10 @@ def _divmod(args, kwargs):
     return Call(numbers.int_divmod, cast(x, Int), operators.nonzero(cast(y, Int), numbers.INT_DIVMOD))
 
 
-def _pow(args, kwargs):
-    slots = dict(zip(("base", "exp", "mod"), args))
-    slots.update(kwargs)
-    if len(args) > 3 or not {"base", "exp"} <= set(slots) <= {"base", "exp", "mod"}:
-        raise Mismatch("pow() missing required argument 'exp' (pos 2)" if len(args) == 1 else
-                       f"pow() takes at most 3 arguments ({len(args) + len(kwargs)} given)")
-    x, y, m = slots["base"], slots["exp"], slots.get("mod")
-    if m is None or m.type is k.NoneType:
+@rule("pow")
+def _pow(base, exp, mod=None):
+    x, y, m = base, exp, mod
+    if m is None:
         return operators.binary("**", x, y)
     if all(t.type is Int or t.type is Bool for t in (x, y, m)):
         return Call(numbers.int_pow_mod, cast(x, Int), cast(y, Int), cast(m, Int))
@@ -103,17 +99,12 @@ def _pow(args, kwargs):
     raise Mismatch(f"unsupported operand type(s) for ** or pow(): {names}")
 
 
-def _round(args, kwargs):
-    slots = dict(zip(("number", "ndigits"), args))
-    slots.update(kwargs)
-    if len(args) > 2 or "number" not in slots or not set(slots) <= {"number", "ndigits"}:
-        raise Mismatch("round() missing required argument 'number' (pos 1)" if not slots else
-                       f"round() takes at most 2 arguments ({len(args) + len(kwargs)} given)")
-    x, digits = slots["number"], slots.get("ndigits")
+@rule("round", "number, ndigits=None")
+def _round(x, digits):
     t = x.type
     if is_complex(t) or t is k.bool_ or not is_number(t):
         raise Mismatch(f"type {type_name(t)} doesn't define __round__ method")
-    if digits is None or digits.type is k.NoneType:
+    if digits is None:
         return apply(TRUNCATE, apply(RINT, x)) if is_float(t) else to_index(x)
     digits = to_index(digits)
     if t is Float:
@@ -151,9 +142,7 @@ def _extreme(name, symbol):
             better = operators.truth(better)
         return apply(SELECT, better, y, x)
 
-    def rule(args, kwargs):
-        if not args:
-            raise Mismatch(f"{name} expected at least 1 argument, got 0")
+    def of_several(args):
         if all(is_number(x.type) for x in args) and len({x.type for x in args}) == 1:
             result = args[0]
             for x in args[1:]:
@@ -165,7 +154,7 @@ def _extreme(name, symbol):
             result = Call(function, result, x)
         return result
 
-    return rule
+    return of_several
 
 
 KEEPS_CONSTANTS = True  # max(x, 0) is the int 0 or x
@@ -189,8 +178,8 @@ EXTREMES = {"min": _extreme("min", "<"), "max": _extreme("max", ">")}  # of sepa
 # ---------------------------------------------------------------- hash
 
 
-def _hash(args, kwargs):
-    (x,) = take("hash", args, kwargs, 1, 1)
+@rule("hash", "x, /")
+def _hash(x):
     t = x.type
     if t is Int or t is Bool or t is k.bool_ or isinstance(t, NpInt):
         return Call(numbers.uint64_hash, x) if t is k.uint64 else Call(numbers.int_hash, cast(x, Int))
@@ -230,8 +219,8 @@ def _flat(t):
     return tuple(_flat(e) if isinstance(e, k.Tuple) else e.value for e in t.elements)
 
 
-def _isinstance(args, kwargs):
-    x, wanted = take("isinstance", args, kwargs, 2, 2)
+@rule("isinstance")
+def _isinstance(x, wanted, /):
     classes = _classes(wanted, "isinstance")
     if isinstance(x.type, Singleton):
         return number(isinstance(x.type.value, classes))
@@ -245,15 +234,15 @@ def _isinstance(args, kwargs):
     return number(issubclass(found, classes))
 
 
-def _issubclass(args, kwargs):
-    x, wanted = take("issubclass", args, kwargs, 2, 2)
+@rule("issubclass")
+def _issubclass(x, wanted, /):
     if not (isinstance(x.type, Singleton) and isinstance(x.type.value, type)):
         raise Mismatch("issubclass() arg 1 must be a class")
     return number(issubclass(x.type.value, _classes(wanted, "issubclass")))
 
 
-def _type(args, kwargs):
-    (x,) = take("type", args, kwargs, 1, 1)
+@rule("type", "x, /")
+def _type(x):
     if isinstance(x.type, k.Exception_):
         return Apply(PY_GETATTR, Apply(PY_BOX, x), name="__class__")
     found = class_of(x.type)
@@ -262,34 +251,36 @@ def _type(args, kwargs):
     return Const(Singleton(found), found)
 
 
-def _callable(args, kwargs):
-    (x,) = take("callable", args, kwargs, 1, 1)
+@rule("callable", "x, /")
+def _callable(x):
     if isinstance(x.type, Singleton):
         return number(callable(x.type.value))
     return number(isinstance(x.type, (k.Function, k.Method)))
 
 
-def _id(args, kwargs):
+@rule("id")
+def _id(obj, /):
     raise Mismatch("id() has no meaning in compiled code: values are not objects there", "compare with ==")
 
 
 def _binary(symbol):
     name = SYMBOLS[symbol].__name__
 
-    def rule(args, kwargs):
-        x, y = take(name, args, kwargs, 2, 2)
-        return (operations.compare if symbol in MIRRORED else operations.binary)(symbol, x, y)
+    @rule(f"operator.{name}")
+    def found(a, b, /):
+        return (operations.compare if symbol in MIRRORED else operations.binary)(symbol, a, b)
 
-    return rule
+    return found
 
 
 def _unary(name, symbol):
-    return lambda args, kwargs: operations.unary(symbol, *take(name, args, kwargs, 1, 1))
+    return rule(f"operator.{name}", "a, /")(lambda a: operations.unary(symbol, a))
 
 
 CALLS = {
-    abs: _abs, divmod: _or_arrays(np.divmod, _divmod), pow: _pow, round: _round, hash: _hash,
-    isinstance: _isinstance, issubclass: _issubclass, type: _type, callable: _callable, id: _id, operator.abs: _abs,
+    abs: _abs, divmod: _divmod, pow: _pow, round: _round, hash: _hash,
+    isinstance: _isinstance, issubclass: _issubclass, type: _type, callable: _callable, id: _id,
+    operator.abs: _abs.named("operator.abs"),
     **{function: _binary(symbol) for symbol, function in SYMBOLS.items()},
     operator.neg: _unary("neg", "-"), operator.pos: _unary("pos", "+"), operator.invert: _unary("invert", "~"),
     operator.not_: _unary("not_", "not"),
@@ -319,11 +310,10 @@ def attribute(x: Expr, name: str) -> Expr | None:
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
     """receiver.name(*args) of a Python number; None where there is no such method."""
-    rule = METHODS.get(name, {}).get(receiver.type)
-    if rule is None:
+    function = METHODS.get(name, {}).get(receiver.type)
+    if function is None:
         return None
-    take(f"{type_name(receiver.type)}.{name}", args, kwargs, 0, 0)
-    return rule(receiver)
+    return Rule(function, f"{type_name(receiver.type)}.{name}", "self, /")([receiver, *args], kwargs)
 
 
 def conjugate(x: Expr) -> Expr:

@@ -9,8 +9,8 @@ from ...ops.math import ATAN2, FABS
 from ...types import kinds as k
 from ...types.kinds import Complex, is_number
 from ..build import apply, cast, number, provoked, type_name
+from ..rule import rule
 from . import cmathfn
-from .conversions import take
 from .mathmod import real
 
 __all__ = ["CALLS"]
@@ -29,52 +29,48 @@ def _one(name):
     """A library function of one complex, with the interpreter's own function for special values."""
     function, own = getattr(cmathfn, name), getattr(cmath, name)
 
-    def rule(args, kwargs):
-        (x,) = take(f"cmath.{name}", args, kwargs, 1, 1)
-        return Call(function, _complex(x), Const(k.Object, own))
+    @rule(f"cmath.{name}")
+    def found(z, /):
+        return Call(function, _complex(z), Const(k.Object, own))
 
-    return rule
-
-
-def _log(args, kwargs):
-    args = take("log", args, kwargs, 1, 2)
-    if len(args) == 1:
-        return Call(cmathfn.log, _complex(args[0]), Const(k.Object, cmath.log))
-    return Call(cmathfn.log_base, _complex(args[0]), _complex(args[1]), Const(k.Object, cmath.log))
+    return found
 
 
-def _phase(args, kwargs):
-    (x,) = take("cmath.phase", args, kwargs, 1, 1)
-    x = _complex(x)
-    return apply(ATAN2, apply(IMAG, x), apply(REAL, x))
+@rule("cmath.log")
+def _log(z, base=..., /):
+    if base.type is k.Ellipsis_:
+        return Call(cmathfn.log, _complex(z), Const(k.Object, cmath.log))
+    return Call(cmathfn.log_base, _complex(z), _complex(base), Const(k.Object, cmath.log))
 
 
-def _polar(args, kwargs):
-    (x,) = take("cmath.polar", args, kwargs, 1, 1)
-    return Call(cmathfn.polar, _complex(x))
+@rule("cmath.phase")
+def _phase(z, /):
+    z = _complex(z)
+    return apply(ATAN2, apply(IMAG, z), apply(REAL, z))
 
 
-def _rect(args, kwargs):
-    r, phi = take("rect", args, kwargs, 2, 2)
+@rule("cmath.polar")
+def _polar(z, /):
+    return Call(cmathfn.polar, _complex(z))
+
+
+@rule("cmath.rect")
+def _rect(r, phi, /):
     return Call(cmathfn.rect, real(r), real(phi), Const(k.Object, cmath.rect))
 
 
 def _test(name, of_part, join):
-    def rule(args, kwargs):
-        (x,) = take(f"cmath.{name}", args, kwargs, 1, 1)
-        x = _complex(x)
-        return apply(join, of_part(apply(REAL, x)), of_part(apply(IMAG, x)))
+    @rule(f"cmath.{name}")
+    def found(z, /):
+        z = _complex(z)
+        return apply(join, of_part(apply(REAL, z)), of_part(apply(IMAG, z)))
 
-    return rule
+    return found
 
 
-def _isclose(args, kwargs):
-    slots = dict(zip(("a", "b"), args))
-    slots.update(kwargs)
-    if len(args) > 2 or not {"a", "b"} <= set(slots) <= {"a", "b", "rel_tol", "abs_tol"}:
-        raise Mismatch("isclose() takes the arguments a, b, rel_tol and abs_tol")
-    return Call(cmathfn.isclose, _complex(slots["a"]), _complex(slots["b"]), real(slots.get("rel_tol", number(1e-09))),
-                real(slots.get("abs_tol", number(0.0))))
+@rule("cmath.isclose")
+def _isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
+    return Call(cmathfn.isclose, _complex(a), _complex(b), real(rel_tol), real(abs_tol))
 
 
 CALLS = {

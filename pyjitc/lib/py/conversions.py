@@ -17,6 +17,7 @@ from ...types.kinds import (
 from ...types.lattice import dtype_of
 from ..build import apply, cast, convert, is_sequence, number, provoked, type_name, whole_number, wide_as
 from ..operations import truth
+from ..rule import Rule, rule
 
 numbers = lazy("pyjitc.lib.py.numbers")
 times = lazy("pyjitc.lib.np.dates.operators")
@@ -170,37 +171,23 @@ def element(value: Expr, dtype: k.Type) -> Expr:
 
 
 def take(name: str, args, kwargs, low: int, high: int):
-    """The positional arguments of a function that takes no others, checked for their number."""
-    if kwargs:
-        raise Mismatch(f"{name}() takes no keyword arguments")
-    if not low <= len(args) <= high:
-        if low == high:
-            count = "exactly one argument" if low == 1 else f"exactly {low} arguments" if low else "no arguments"
-            raise Mismatch(f"{name}() takes {count} ({len(args)} given)" if low == 1 else
-                           f"{name} expected {low} arguments, got {len(args)}")
-        bound, count = ("at least", low) if len(args) < low else ("at most", high)
-        raise Mismatch(f"{name} expected {bound} {count} argument{'s' * (count != 1)}, got {len(args)}")
-    return args
+    """The positional arguments of `bool` in lib/table.py, checked for their number."""
+    return Rule(lambda *given: given, name, "x=..., /")(args, kwargs)
 
 
 def _one(name, function, empty):
-    def rule(args, kwargs):
-        args = take(name, args, kwargs, 0, 1)
-        return function(args[0]) if args else number(empty)
+    @rule(name, "x=..., /")
+    def found(x):
+        return number(empty) if x.type is k.Ellipsis_ else function(x)
 
-    return rule
+    return found
 
 
-def _complex(args, kwargs):
-    slots = dict(zip(("real", "imag"), args))
-    slots.update(kwargs)
-    if len(args) > 2 or not set(slots) <= {"real", "imag"}:
-        raise Mismatch(f"complex() takes at most 2 arguments ({len(args) + len(kwargs)} given)")
-    if not slots:
-        return number(0j)
-    if "imag" not in slots:
-        return to_complex(slots["real"])
-    x, y = slots.get("real", number(0.0)), slots["imag"]
+@rule("complex")
+def _complex(real=..., imag=...):
+    if imag.type is k.Ellipsis_:
+        return number(0j) if real.type is k.Ellipsis_ else to_complex(real)
+    x, y = number(0.0) if real.type is k.Ellipsis_ else real, imag
     for place, part in (("first", x), ("second", y)):
         if not is_number(part.type):
             text = provoked(complex, (), 1) if place == "first" else provoked(complex, 1, ())
@@ -220,15 +207,15 @@ def _real(x):
 def _constructor(t):
     cls = dtype_of(t).type
 
-    def rule(args, kwargs):
-        args = take(cls.__name__, args, kwargs, 0, 1)
-        if not args:
+    @rule(f"np.{cls.__name__}", "x=..., /")
+    def found(x):
+        if x.type is k.Ellipsis_:
             return Const(t, cls())
-        if isinstance(args[0].type, k.Array) or is_sequence(args[0].type):
-            return Call(dtypes.array_of, args[0], Const(k.DType(t), dtype_of(t)))
-        return discarding(args[0], t, to_scalar(args[0], t))
+        if isinstance(x.type, k.Array) or is_sequence(x.type):
+            return Call(dtypes.array_of, x, Const(k.DType(t), dtype_of(t)))
+        return discarding(x, t, to_scalar(x, t))
 
-    return rule
+    return found
 
 
 def discarding(x: Expr, t: k.Type, made: Expr) -> Expr:
@@ -244,7 +231,6 @@ def discards(source: k.Type, t: k.Type) -> bool:
 CALLS = {
     int: _one("int", to_int, 0), float: _one("float", to_float, 0.0), bool: _one("bool", truth, False),
     complex: _complex,
-    operator.index: lambda args, kwargs: to_index(*take("index", args, kwargs, 1, 1)),
-    operator.truth: lambda args, kwargs: truth(*take("truth", args, kwargs, 1, 1)),
+    operator.index: rule("operator.index", "a, /")(to_index), operator.truth: rule("operator.truth", "a, /")(truth),
     **{dtype_of(t).type: _constructor(t) for t in k.NUMPY_SCALARS.values()},
 }

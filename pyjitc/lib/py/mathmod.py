@@ -6,6 +6,7 @@ from a finite number is OverflowError, or ValueError at a pole). The texts are t
 from __future__ import annotations
 
 import math
+import sys
 
 from ...base.lazy import lazy
 from ...infer.meaning import Call, Expr, Mismatch
@@ -15,8 +16,9 @@ from ...ops.structure import TUPLE_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number
 from ..build import apply, cast, number, provoked, type_name
+from ..rule import rule
 from . import builtins, mathfn
-from .conversions import take, to_index, to_int
+from .conversions import to_index, to_int
 
 iteration = lazy("pyjitc.lib.py.iteration")
 
@@ -25,13 +27,14 @@ __all__ = ["CALLS", "real"]
 _MUST_BE_REAL = provoked(math.sin, 1j).replace("complex", "%s")
 
 
-def _prod(args, kwargs):
-    (iterable,) = take("prod", args, {key: x for key, x in kwargs.items() if key != "start"}, 1, 1)
-    return Call(iteration.prod, iterable, kwargs.get("start") or number(1))
+@rule("math.prod")
+def _prod(iterable, /, *, start=1):
+    return Call(iteration.prod, iterable, start)
 
 
-def _fsum(args, kwargs):
-    return Call(iteration.fsum, *take("fsum", args, kwargs, 1, 1))
+@rule("math.fsum")
+def _fsum(seq, /):
+    return Call(iteration.fsum, seq)
 
 
 def real(x: Expr) -> Expr:
@@ -58,41 +61,28 @@ def _overflow(r: Expr, x: Expr) -> Expr:
 
 
 def _unary(name, op, *checks):
-    def rule(args, kwargs):
-        (x,) = take(f"math.{name}", args, kwargs, 1, 1)
+    @rule(f"math.{name}")
+    def found(x, /):
         x = real(x)
         result = apply(op, x)
         for check in checks:
             result = check(result, x)
         return result
 
-    return rule
+    return found
 
 
-def _called(name, function, low=1, high=None, keywords=()):
+def _called(name, function, signature="x, /"):
     """Real arguments to a library function."""
-
-    def rule(args, kwargs):
-        args = take(f"math.{name}" if low == 1 == (high or low) else name, args, kwargs, low, high or low)
-        return Call(function, *map(real, args))
-
-    return rule
+    return rule(f"math.{name}", signature)(lambda *args: Call(function, *map(real, args)))
 
 
 def _direct(name, op):
-    def rule(args, kwargs):
-        args = take(name, args, kwargs, 2, 2)
-        return apply(op, *map(real, args))
-
-    return rule
+    return rule(f"math.{name}", "x, y, /")(lambda x, y: apply(op, real(x), real(y)))
 
 
 def _test(name, build):
-    def rule(args, kwargs):
-        (x,) = take(f"math.{name}", args, kwargs, 1, 1)
-        return build(real(x))
-
-    return rule
+    return rule(f"math.{name}", "x, /")(lambda x: build(real(x)))
 
 
 _INF = number(math.inf)
@@ -106,8 +96,8 @@ def _finite(x):
 
 
 def _rounding(name, op):
-    def rule(args, kwargs):
-        (x,) = take(f"math.{name}", args, kwargs, 1, 1)
+    @rule(f"math.{name}")
+    def found(x, /):
         t = x.type
         if name == "trunc" and (not is_number(t) or is_complex(t) or k.is_numpy_scalar(t) and t is not k.float64):
             raise Mismatch(f"type {type_name(t)} doesn't define __trunc__ method")
@@ -118,15 +108,14 @@ def _rounding(name, op):
         x = cast(x, Float)  # an integer of NumPy's, too: it has no method of its own
         return apply(TRUNCATE, x if op is None else apply(op, x))
 
-    return rule
+    return found
 
 
-def _integers(name, function, low, high=None, empty=None, one=None):
+def _integers(name, function, empty):
     """Integer arguments to a library function of two, folded from the left."""
 
-    def rule(args, kwargs):
-        if kwargs:
-            raise Mismatch(f"math.{name}() takes no keyword arguments")
+    @rule(f"math.{name}")
+    def found(*args):
         args = [to_index(x) for x in args]
         if not args:
             return number(empty)
@@ -137,41 +126,39 @@ def _integers(name, function, low, high=None, empty=None, one=None):
             result = Call(function, result, x)
         return result
 
-    return rule
+    return found
 
 
-def _isqrt(args, kwargs):
-    (x,) = take("math.isqrt", args, kwargs, 1, 1)
-    return Call(mathfn.isqrt, to_index(x))
+@rule("math.isqrt")
+def _isqrt(n, /):
+    return Call(mathfn.isqrt, to_index(n))
 
 
-def _factorial(args, kwargs):
-    (x,) = take("math.factorial", args, kwargs, 1, 1)
-    return Call(mathfn.factorial, to_index(x))
+@rule("math.factorial")
+def _factorial(n, /):
+    return Call(mathfn.factorial, to_index(n))
 
 
-def _comb(args, kwargs):
-    x, n = take("comb", args, kwargs, 2, 2)
-    return Call(mathfn.comb, to_index(x), to_index(n))
+@rule("math.comb")
+def _comb(n, k, /):
+    return Call(mathfn.comb, to_index(n), to_index(k))
 
 
-def _perm(args, kwargs):
-    args = take("perm", args, kwargs, 1, 2)
-    n = to_index(args[0])
-    if len(args) == 1 or args[1].type is k.NoneType:
-        return Call(mathfn.factorial, n)
-    return Call(mathfn.perm, n, to_index(args[1]))
+@rule("math.perm")
+def _perm(n, k=None, /):
+    n = to_index(n)
+    return Call(mathfn.factorial, n) if k is None else Call(mathfn.perm, n, to_index(k))
 
 
 # ---------------------------------------------------------------- logarithms, powers, lengths
 
 
-def _log(args, kwargs):
-    args = take("log", args, kwargs, 1, 2)
-    x = _log_of(args[0], m.LOG, mathfn.LOG_DOMAIN)
-    if len(args) == 1:
+@rule("math.log")
+def _log(x, base=..., /):
+    x = _log_of(x, m.LOG, mathfn.LOG_DOMAIN)
+    if base.type is k.Ellipsis_:
         return x
-    return Call(mathfn.log_base, x, _log_of(args[1], m.LOG, mathfn.LOG_DOMAIN))
+    return Call(mathfn.log_base, x, _log_of(base, m.LOG, mathfn.LOG_DOMAIN))
 
 
 def _log_of(x, op, text):
@@ -181,13 +168,12 @@ def _log_of(x, op, text):
 
 
 def _log_rule(name, op):
-    return lambda args, kwargs: _log_of(*take(f"math.{name}", args, kwargs, 1, 1), op, mathfn.LOG_DOMAIN)
+    return rule(f"math.{name}", "x, /")(lambda x: _log_of(x, op, mathfn.LOG_DOMAIN))
 
 
-def _hypot(args, kwargs):
-    if kwargs:
-        raise Mismatch("math.hypot() takes no keyword arguments")
-    values = [apply(m.FABS, real(x)) for x in args]
+@rule("math.hypot")
+def _hypot(*coordinates):
+    values = [apply(m.FABS, real(x)) for x in coordinates]
     if not values:
         return number(0.0)
     if len(values) == 1:
@@ -195,8 +181,8 @@ def _hypot(args, kwargs):
     return Call(mathfn.vector_norm, apply(builtins.TUPLE_MAKE, *values, cls=None))
 
 
-def _dist(args, kwargs):
-    p, q = take("dist", args, kwargs, 2, 2)
+@rule("math.dist")
+def _dist(p, q, /):
     for x in (p, q):
         if not isinstance(x.type, k.Tuple):
             raise Mismatch(f"math.dist() of a {type_name(x.type)} is not compiled", "pass tuples")
@@ -209,27 +195,23 @@ def _dist(args, kwargs):
     return Call(mathfn.dist, *(apply(builtins.TUPLE_MAKE, *point, cls=None) for point in points))
 
 
-def _isclose(args, kwargs):
-    slots = dict(zip(("a", "b"), args))
-    slots.update(kwargs)
-    if len(args) > 2 or not {"a", "b"} <= set(slots) <= {"a", "b", "rel_tol", "abs_tol"}:
-        raise Mismatch("isclose() takes the arguments a, b, rel_tol and abs_tol")
-    return Call(mathfn.isclose, real(slots["a"]), real(slots["b"]), real(slots.get("rel_tol", number(1e-09))),
-                real(slots.get("abs_tol", number(0.0))))
+@rule("math.isclose")
+def _isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
+    return Call(mathfn.isclose, real(a), real(b), real(rel_tol), real(abs_tol))
 
 
-def _ldexp(args, kwargs):
-    x, n = take("ldexp", args, kwargs, 2, 2)
+@rule("math.ldexp", "x, i, /")
+def _ldexp(x, n):
     if n.type is not Int and n.type is not Bool:
         raise Mismatch(provoked(math.ldexp, 1.0, 1.0))
     return Call(mathfn.ldexp, real(x), to_index(n))
 
 
-def _nextafter(args, kwargs):
-    steps = kwargs.get("steps")
-    if steps is not None and steps.type is not k.NoneType:
+@rule("math.nextafter", "x, y, /" + (", *, steps=None" if sys.version_info >= (3, 12) else ""))
+def _nextafter(x, y, steps=None):
+    if steps:
         raise Mismatch("math.nextafter(steps=) is not compiled", "call nextafter in a loop")
-    return _direct("nextafter", m.NEXTAFTER)(args, {})
+    return apply(m.NEXTAFTER, real(x), real(y))
 
 
 _180 = 180.0
@@ -253,11 +235,11 @@ CALLS = {
     math.isnan: _test("isnan", lambda x: apply(BNOT, apply(FEQ, x, x))), math.isfinite: _test("isfinite", _finite),
     math.isinf: _test("isinf", lambda x: apply(FEQ, apply(m.FABS, x), _INF)),
     math.floor: _rounding("floor", m.FLOOR), math.ceil: _rounding("ceil", m.CEIL), math.trunc: _rounding("trunc", None),
-    math.gcd: _integers("gcd", mathfn.gcd, 0, empty=0), math.lcm: _integers("lcm", mathfn.lcm, 0, empty=1),
+    math.gcd: _integers("gcd", mathfn.gcd, empty=0), math.lcm: _integers("lcm", mathfn.lcm, empty=1),
     math.isqrt: _isqrt, math.factorial: _factorial, math.comb: _comb, math.perm: _perm,
     math.log: _log, math.log2: _log_rule("log2", m.LOG2), math.log10: _log_rule("log10", m.LOG10),
-    math.pow: _called("pow", mathfn.power, 2), math.fmod: _called("fmod", mathfn.fmod, 2),
-    math.remainder: _called("remainder", mathfn.remainder, 2), math.hypot: _hypot, math.dist: _dist,
+    math.pow: _called("pow", mathfn.power, "x, y, /"), math.fmod: _called("fmod", mathfn.fmod, "x, y, /"),
+    math.remainder: _called("remainder", mathfn.remainder, "x, y, /"), math.hypot: _hypot, math.dist: _dist,
     math.isclose: _isclose,
     math.modf: _called("modf", mathfn.modf), math.frexp: _called("frexp", mathfn.frexp), math.ldexp: _ldexp,
     math.ulp: _called("ulp", mathfn.ulp),
@@ -266,4 +248,4 @@ if hasattr(math, "cbrt"):  # 3.11
     CALLS[math.cbrt] = _unary("cbrt", m.CBRT)
     CALLS[math.exp2] = _unary("exp2", m.EXP2, _overflow)
 if hasattr(math, "fma"):  # 3.13
-    CALLS[math.fma] = _called("fma", mathfn.fma, 3)
+    CALLS[math.fma] = _called("fma", mathfn.fma, "x, y, z, /")

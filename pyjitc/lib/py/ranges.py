@@ -9,9 +9,10 @@ from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Expr, Mismatch
 from ...ops.arith import BNOT, IADD, IFLOORDIV, IGT, ILT, ISUB
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_MAKE
-from ...types.kinds import Int, Range, Slice, is_numpy_scalar
+from ...types.kinds import Ellipsis_, Int, Range, Slice, is_numpy_scalar
 from ..build import number
 from ..protocol import Protocol, State, text_by_python
+from ..rule import rule
 
 conversions = lazy("pyjitc.lib.py.conversions")
 iteration = lazy("pyjitc.lib.py.iteration")
@@ -26,19 +27,16 @@ def index(x: Expr) -> Expr:
     return x if x.type is Int else conversions.to_index(x)
 
 
-def _ends(args, kwargs) -> list[Expr]:
-    """[start, stop, step]"""
-    if kwargs:
-        raise Mismatch("range() takes no keyword arguments")
-    if not 1 <= len(args) <= 3:
-        raise Mismatch("range expected at least 1 argument, got 0" if not args else
-                       f"range expected at most 3 arguments, got {len(args)}")
-    parts = [index(x) for x in args]
-    return [_ZERO, parts[0], _ONE] if len(parts) == 1 else [*parts, _ONE][:3]
+def _ends(start, stop, step) -> list[Expr]:
+    """[start, stop, step] of a call, where one argument is the stop."""
+    if stop.type is Ellipsis_:
+        return [_ZERO, index(start), _ONE]
+    return [index(start), index(stop), index(step)]
 
 
-def _range(args, kwargs):
-    start, stop, step = _ends(args, kwargs)
+@rule("range")
+def _range(start, stop=..., step=1, /):
+    start, stop, step = _ends(start, stop, step)
     if step.known and -2 ** 63 < step.value != 0:
         low = start if step.value > 0 else stop
         return (Apply(RANGE_MAKE, start, stop, step) if low.known and low.value >= 0
@@ -46,9 +44,10 @@ def _range(args, kwargs):
     return Call(iteration.make_any_range, start, stop, step)
 
 
-def in_kernel(args, kwargs):
+@rule("range")
+def in_kernel(start, stop=..., step=1, /):
     """`range` for threads: their places are far from where 64 bits end, and an exception takes registers."""
-    start, stop, step = _ends(args, kwargs)
+    start, stop, step = _ends(start, stop, step)
     return (Apply(RANGE_MAKE, start, stop, step) if step.known and step.value != 0
             else Call(iteration.make_kernel_range, start, stop, step))
 

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Const, Mismatch
+from ...infer.meaning import Apply, Call, Mismatch
 from ...ops import structure
-from ...types.kinds import NoneType, Tuple
-from ..build import number
+from ...types.kinds import Ellipsis_, Tuple
 from ..protocol import protocol_of
+from ..rule import Constant, NONE, rule
 
 builtins = lazy("pyjitc.lib.py.builtins")
 conversions = lazy("pyjitc.lib.py.conversions")
@@ -15,53 +15,48 @@ iteration = lazy("pyjitc.lib.py.iteration")
 __all__ = ["tuple_of", "CALLS"]
 
 
-def _enumerate(args, kwargs):
-    start = kwargs.get("start") or (args[1] if len(args) > 1 else number(0))
-    return Call(iteration.enumerate_iterate, args[0] if args else kwargs["iterable"], start)
+@rule("enumerate")
+def _enumerate(iterable, start=0):
+    return Call(iteration.enumerate_iterate, iterable, start)
 
 
-def _zip(args, kwargs):
-    strict = kwargs.get("strict")
-    if strict is not None and not strict.known:
-        raise Mismatch("zip(strict=) must be a constant")
-    return Call(iteration.zip_strict_iterate if strict is not None and strict.value else iteration.zip_iterate, *args)
+@rule("zip")
+def _zip(*iterables, strict: Constant = False):
+    return Call(iteration.zip_strict_iterate if strict else iteration.zip_iterate, *iterables)
 
 
-def _reversed(args, kwargs):
-    (x,) = args
+@rule("reversed", "sequence, /")
+def _reversed(x):
     return protocol_of(x.type).reversed(x)
 
 
 def _extreme(name):
-    def rule(args, kwargs):
-        key = kwargs.get("key")
-        if key is not None and key.type is NoneType:
-            key = None
-        for keyword in kwargs.keys() - {"key", "default"}:
-            raise Mismatch(f"'{keyword}' is an invalid keyword argument for {name}()")
-        if len(args) > 1 and "default" in kwargs:
+    @rule(name)
+    def found(first, *others, key=None, default=...):
+        has_default = default.type is not Ellipsis_
+        if others and has_default:
             raise Mismatch(f"Cannot specify a default for {name}() with multiple positional arguments")
-        if not args or len(args) > 1 and key is None:
-            return builtins.EXTREMES[name](args, {})
-        items = args[0] if len(args) == 1 else Apply(structure.TUPLE_MAKE, *args, cls=None)
-        default = Apply(structure.TUPLE_MAKE, *([kwargs["default"]] if "default" in kwargs else []), cls=None)
+        args = [first, *others]
+        if others and key is None:
+            return builtins.EXTREMES[name](args)
+        items = Apply(structure.TUPLE_MAKE, *args, cls=None) if others else first
+        default = Apply(structure.TUPLE_MAKE, *([default] if has_default else []), cls=None)
         if key is None:
             return Call(getattr(iteration, f"{name}_of"), items, default)
         return Call(getattr(iteration, f"{name}_by"), items, key, default)
 
-    return rule
+    return found
 
 
-def _sum(args, kwargs):
-    start = kwargs.get("start") or (args[1] if len(args) > 1 else number(0))
-    return Call(iteration.sum_, args[0], start)
+@rule("sum")
+def _sum(iterable, /, start=0):
+    return Call(iteration.sum_, iterable, start)
 
 
-def tuple_of(args, kwargs):
-    """The rule of `tuple`."""
-    if not args:
+@rule("tuple", "iterable=..., /")
+def tuple_of(x):
+    if x.type is Ellipsis_:
         return Apply(structure.TUPLE_MAKE, cls=None)
-    (x,) = args
     if isinstance(x.type, Tuple) and x.type.cls is None:
         return x
     items = protocol_of(x.type).elements(x)
@@ -70,18 +65,20 @@ def tuple_of(args, kwargs):
     raise Mismatch("tuple() of a value whose length is only known at run time", "use an array (np.empty) for it")
 
 
-def _slice(args, kwargs):
-    none = Const(NoneType, None)
-    parts = [none, args[0], none] if len(args) == 1 else [*args, none][:3]
-    return Apply(structure.SLICE_MAKE, *parts)
+@rule("slice")
+def _slice(start, stop=..., step=None, /):
+    if stop.type is Ellipsis_:
+        start, stop = NONE, start
+    return Apply(structure.SLICE_MAKE, start, stop, step or NONE)
 
 
-def _called(name):
-    return lambda args, kwargs: Call(getattr(iteration, name), *args)
+def _called(path, name, signature):
+    return rule(path, signature)(lambda *operands: Call(getattr(iteration, name), *operands))
 
 
 CALLS = {
     enumerate: _enumerate, zip: _zip, reversed: _reversed, sum: _sum, tuple: tuple_of, slice: _slice,
-    max: _extreme("max"), min: _extreme("min"), any: _called("any_"), all: _called("all_"), map: _called("map_iterate"),
-    filter: _called("filter_iterate"),
+    max: _extreme("max"), min: _extreme("min"), any: _called("any", "any_", "iterable, /"),
+    all: _called("all", "all_", "iterable, /"), map: _called("map", "map_iterate", "function, iterable, /, *iterables"),
+    filter: _called("filter", "filter_iterate", "function, iterable, /"),
 }

@@ -8,40 +8,33 @@ from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, promote
-from ...build import compiled, meaning, outlined, provoked
+from ...build import compiled, outlined, provoked
 from ...intrinsics import fail
+from ...rule import intrinsic
 
 __all__ = ["CALLS"]
 
 BLOCK = 1024  # results that stay in the first cache while the products are added
 
 
-def _common_type(args, kwargs):
-    t = promote(args[0].type.dtype, args[1].type.dtype)
+@intrinsic
+def common_type(a, b):
+    """The dtype of the products."""
+    t = promote(a.type.dtype, b.type.dtype)
     return Const(k.DType(t), dtype_of(t))
 
 
-@meaning(_common_type)
-def common_type(a, b):
-    """The dtype of the products."""
-    raise NotImplementedError
-
-
-def _known(args, kwargs):
-    if not args[0].known:
-        raise Mismatch("the mode must be known at compile time", "write 'full', 'same' or 'valid'")
-    mode = args[0].value
-    if mode not in ("full", "same", "valid", 0, 1, 2):
-        if isinstance(mode, str) and mode[:1] in ("f", "s", "v"):
-            return Throw(ValueError, "Use one of 'valid', 'same', or 'full' for convolve/correlate mode")
-        return Throw(ValueError, f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
-    return args[0]
-
-
-@meaning(_known)
+@intrinsic
 def known(mode):
     """The mode, which must be a constant."""
-    raise NotImplementedError
+    if not mode.known:
+        raise Mismatch("the mode must be known at compile time", "write 'full', 'same' or 'valid'")
+    value = mode.value
+    if value not in ("full", "same", "valid", 0, 1, 2):
+        if isinstance(value, str) and value[:1] in ("f", "s", "v"):
+            return Throw(ValueError, "Use one of 'valid', 'same', or 'full' for convolve/correlate mode")
+        return Throw(ValueError, f"mode must be one of 'valid', 'same', or 'full' (got {value!r})")
+    return mode
 
 
 @outlined

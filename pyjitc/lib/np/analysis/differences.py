@@ -7,6 +7,7 @@ from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ...build import compiled
+from ...rule import Constant, expression, rule
 from ...intrinsics import fail
 from ..shapes.arrange import window
 from ..reductions.reductions import AxisError
@@ -170,26 +171,17 @@ def gradient(f, steps, axes, edge_order):
     return found[0] if len(axes) == 1 else found
 
 
-def _gradient(args, kwargs):
-    kwargs = dict(kwargs)
-    axis, order = kwargs.pop("axis", Const(k.NoneType, None)), kwargs.pop("edge_order", Const(k.Int, 1))
-    if not args and "f" in kwargs:
-        args = [kwargs.pop("f")]
-    if kwargs or not args:
-        raise Mismatch(f"gradient() got an unexpected keyword argument '{next(iter(kwargs))}'" if kwargs else
-                       "gradient() missing 1 required positional argument: 'f'")
-    f, *steps = args
+@rule("np.gradient")
+def _gradient(f, *varargs, axis: Constant = None, edge_order=1):
+    steps = list(varargs)
     if k.is_number(f.type):
         return Const(k.Tuple(()), ())
-    if any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args):
-        return compiled(gradient_of_arrays)([_tuple(args), axis, order], {})
+    if any(isinstance(x.type, (k.Tuple, k.Struct)) for x in (f, *steps)):
+        return Call(gradient_of_arrays, _tuple([f, *steps]), expression(axis), edge_order)
     if not isinstance(f.type, k.Array):
         raise Mismatch(f"np.gradient of a value of type {f.type} is not compiled", "pass an array")
     ndim = f.type.ndim
-    whole = axis.type is k.NoneType
-    if not whole and not axis.known:
-        raise Mismatch("the axis must be known at compile time", "write it as a constant")
-    axes = tuple(range(ndim)) if whole else axis.value if isinstance(axis.value, tuple) else (axis.value,)
+    axes = tuple(range(ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     for n in axes:
         if not -ndim <= n < ndim:
             return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim))
@@ -205,7 +197,7 @@ def _gradient(args, kwargs):
         return Throw(TypeError, "invalid number of arguments")
     if not axes:
         return Const(k.Tuple(()), ())
-    return Call(gradient, f, _tuple(steps), Const(k.Tuple((k.Int,) * len(axes)), axes), order)
+    return Call(gradient, f, _tuple(steps), Const(k.Tuple((k.Int,) * len(axes)), axes), edge_order)
 
 
 def wrong_axis(axis, ndim):

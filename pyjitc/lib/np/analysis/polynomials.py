@@ -7,8 +7,9 @@ import numpy as np
 from ....infer.meaning import Const, Mismatch
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import compiled, meaning, outlined
+from ...build import compiled, outlined
 from ...intrinsics import fail, strided, warn
+from ...rule import intrinsic, rule
 from ..linalg.eigen import ALWAYS_COMPLEX, all_real, check_finite, eigvals_complex, real_parts
 from ..linalg.linalg import narrowed
 
@@ -16,53 +17,37 @@ RankWarning = np.exceptions.RankWarning
 __all__ = ["CALLS"]
 
 
-def _common_type(args, kwargs):
-    t = promote(args[0].type.dtype, args[1].type.dtype)
-    return Const(k.DType(t), dtype_of(t))
-
-
-@meaning(_common_type)
+@intrinsic
 def common_type(a, b):
     """The dtype of two arrays together."""
-    raise NotImplementedError
-
-
-def _power_type(args, kwargs):
-    t = promote(args[0].type.dtype, k.int64)
+    t = promote(a.type.dtype, b.type.dtype)
     return Const(k.DType(t), dtype_of(t))
 
 
-@meaning(_power_type)
+@intrinsic
 def power_type(a):
     """The dtype of a Vandermonde matrix."""
-    raise NotImplementedError
+    t = promote(a.type.dtype, k.int64)
+    return Const(k.DType(t), dtype_of(t))
 
 
-def _linear_type(args, kwargs):
-    t = args[0].type.dtype
+@intrinsic
+def linear_type(a):
+    """The dtype in which eigenvalues of `a` are computed."""
+    t = a.type.dtype
     if t is k.float16:
         raise Mismatch("array type float16 is unsupported in linalg")
     t = k.float64 if kind_of(t) in "biu" else t
     return Const(k.DType(promote(t, k.float64)), dtype_of(promote(t, k.float64)))
 
 
-@meaning(_linear_type)
-def linear_type(a):
-    """The dtype in which eigenvalues of `a` are computed."""
-    raise NotImplementedError
-
-
-def _known(args, kwargs):
-    if not args[0].known:
-        raise Mismatch("the order of the derivative or integral must be known at compile time",
-                       "write it as a constant")
-    return args[0]
-
-
-@meaning(_known)
+@intrinsic
 def known(m):
     """The number, which must be a constant."""
-    raise NotImplementedError
+    if not m.known:
+        raise Mismatch("the order of the derivative or integral must be known at compile time",
+                       "write it as a constant")
+    return m
 
 
 def vector(x):
@@ -193,15 +178,11 @@ def real_copy(a):
     return found
 
 
-def _real_type(args, kwargs):
-    t = k.float32 if args[0].type.dtype is k.complex64 else k.float64
-    return Const(k.DType(t), dtype_of(t))
-
-
-@meaning(_real_type)
+@intrinsic
 def real_of(a):
     """The dtype of the parts of a complex array."""
-    raise NotImplementedError
+    t = k.float32 if a.type.dtype is k.complex64 else k.float64
+    return Const(k.DType(t), dtype_of(t))
 
 
 def from_roots(zeros):
@@ -248,14 +229,10 @@ def poly(seq_of_zeros):
     return made_from(zeros.astype(np.float64) if zeros.dtype.kind in "biu" or zeros.dtype == np.float16 else zeros)
 
 
-def _is_single(args, kwargs):
-    return Const(k.Bool, args[0].type.dtype in (k.float32, k.complex64))
-
-
-@meaning(_is_single)
+@intrinsic
 def is_single(a):
     """Whether eigenvalues of `a` are in single precision."""
-    raise NotImplementedError
+    return Const(k.Bool, a.type.dtype in (k.float32, k.complex64))
 
 
 @outlined
@@ -337,16 +314,12 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
                   limit, full, cov)
 
 
-def _epsilon(args, kwargs):
-    t = args[0].type.dtype
-    t = k.float64 if t is k.complex128 else k.float32 if t is k.complex64 else t
-    return Const(t, np.finfo(dtype_of(t)).eps)
-
-
-@meaning(_epsilon)
+@intrinsic
 def epsilon(a):
     """np.finfo(a.dtype).eps"""
-    raise NotImplementedError
+    t = a.type.dtype
+    t = k.float64 if t is k.complex128 else k.float32 if t is k.complex64 else t
+    return Const(t, np.finfo(dtype_of(t)).eps)
 
 
 def fitted(left, right, order, limit, full, cov):
@@ -369,7 +342,8 @@ def fitted(left, right, order, limit, full, cov):
     return c, base * factor if right.ndim == 1 else base[:, :, None] * factor
 
 
-def _poly1d(args, kwargs):
+@rule("np.poly1d")
+def _poly1d(*args, **kwargs):
     raise Mismatch("np.poly1d is not compiled",
                    "keep the coefficients in an array, and use np.polyval, np.polyadd, np.polymul and others")
 

@@ -9,13 +9,13 @@ from ....ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Bytes, Int, NpBool, NpInt, Object
-from ...build import meaning, type_name
+from ...build import type_name
+from ...rule import NONE, Constant, intrinsic, rule
 from ..shapes import views
 from ..shapes.arrange import with_length
 from .attributes import at, checked
 from .creation import scalar_of
 from .making import made
-from ..reductions.reductions import bound
 from ..reductions.scans import check_axis
 from ..shapes.views import elements, high_address, item_bits, low_address, overlap
 
@@ -25,22 +25,25 @@ __all__ = ["CALLS", "METHODS"]
 # ---------------------------------------------------------------- bits in bytes
 
 
-def _of_bits(name, names, function, accepts, message):
-    def rule(args, kwargs):
-        slots = bound(name, names, args, kwargs)
-        a = slots.pop("a")
-        a = made(name, a) if not isinstance(a.type, Array) else a
-        if a.type is not None and not accepts(a.type.dtype):
-            return Throw(TypeError, message)
-        order = slots.pop("bitorder", Const(k.Str, "big"))
-        if not order.known:
-            raise Mismatch(f"bitorder= of np.{name} must be a constant")
-        if order.value not in ("big", "little"):
-            return Throw(ValueError, "'order' must be either 'little' or 'big'")
-        rest = [slots.get(key, Const(k.NoneType, None)) for key in names[1:-1]]
-        return Call(function, a, *rest, Const(Bool, order.value == "big"))
+@rule("np.packbits")
+def _packbits(a, /, axis=None, bitorder: Constant = "big"):
+    return _of_bits("packbits", packbits, a, [axis], bitorder, lambda t: t is NpBool or isinstance(t, NpInt),
+                    "Expected an input array of integer or boolean data type")
 
-    return rule
+
+@rule("np.unpackbits")
+def _unpackbits(a, /, axis=None, count=None, bitorder: Constant = "big"):
+    return _of_bits("unpackbits", unpackbits, a, [axis, count], bitorder, lambda t: t is k.uint8,
+                    "Expected an input array of unsigned byte data type")
+
+
+def _of_bits(name, function, a, rest, order, accepts, message):
+    a = made(name, a) if not isinstance(a.type, Array) else a
+    if a.type is not None and not accepts(a.type.dtype):
+        return Throw(TypeError, message)
+    if order not in ("big", "little"):
+        return Throw(ValueError, "'order' must be either 'little' or 'big'")
+    return Call(function, a, *(x or NONE for x in rest), Const(Bool, order == "big"))
 
 
 def packbits(a, axis, big):
@@ -155,27 +158,28 @@ def holds_row(b, low, high):
 
 
 def _shared(name, function):
-    def rule(args, kwargs):
-        slots = bound(name, ("a", "b", "max_work"), args, kwargs)
-        for key in ("a", "b"):
-            if key not in slots:
-                raise Mismatch(f"{name}() missing required argument '{key}'")
-            if not isinstance(slots[key].type, Array):
-                raise Mismatch(f"np.{name} of a {type_name(slots[key].type)} is not compiled", "pass arrays")
-        return Call(function, slots["a"], slots["b"])
+    @rule(f"np.{name}")
+    def found(a, b, /, max_work=None):
+        for x in (a, b):
+            if not isinstance(x.type, Array):
+                raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays")
+        return Call(function, a, b)
 
-    return rule
+    return found
 
 
 # ---------------------------------------------------------------- another dtype
 
 
-def _view(args, kwargs):
-    slots = bound("view", ("a", "dtype", "type"), args, kwargs)
-    a, x = slots["a"], slots.get("dtype")
-    for y in (x, slots.get("type")):
-        if (y is not None and isinstance(y.type, k.Singleton) and isinstance(y.type.value, type)
-            and issubclass(y.type.value, np.ndarray)):
+def _is_array_class(value):
+    return isinstance(value, type) and issubclass(value, np.ndarray)
+
+
+@rule("np.ndarray.view")
+def _view(a, dtype=None, type=None):
+    x = dtype
+    for y in (x, type):
+        if y is not None and isinstance(y.type, k.Singleton) and _is_array_class(y.type.value):
             if y.type.value is not np.ndarray:
                 raise Mismatch("views as subclasses of ndarray are not compiled")
             x = None if y is x else x
@@ -207,31 +211,23 @@ def resized_view(a, dtype, old, new):
     return other_items(a, dtype, a.shape[a.ndim - 1] * old // new)
 
 
-def _other_items(args, kwargs):
-    a, dtype, n = args
-    t, dtype = a.type, args[1].type.scalar
+@intrinsic
+def other_items(a, dtype, n):
+    """The bytes of `a` as n items of another size along the last axis."""
+    t, dtype = a.type, dtype.type.scalar
     last = t.ndim - 1
     made_ = Array(dtype, t.ndim, "C" if t.layout == "C" else "A", t.writable, t.aligned)
     return Apply(ARRAY_VIEW, a, views.ZERO, *(Apply(ARRAY_DIM, a, axis=j) for j in range(last)), n, *(
         Apply(ARRAY_STRIDE, a, axis=j) for j in range(last)), Const(Int, item_bits(dtype) // 8), type=made_)
 
 
-@meaning(_other_items)
-def other_items(a, dtype, n):
-    """The bytes of `a` as n items of another size along the last axis."""
-    raise NotImplementedError
-
-
-def _byteswap(args, kwargs):
-    slots = bound("byteswap", ("a", "inplace"), args, kwargs)
-    a, inplace = slots["a"], slots.get("inplace", Const(Bool, False))
-    if not inplace.known:
-        raise Mismatch("inplace= of byteswap() must be a constant")
+@rule("np.ndarray.byteswap")
+def _byteswap(a, inplace: Constant = False):
     t = a.type.dtype
     size = (item_bits(t) // 8) // (2 if k.is_complex(t) else 1)
-    if inplace.value and not a.type.writable:
+    if inplace and not a.type.writable:
         return Throw(ValueError, "array is not writeable")
-    return Call(swapped, a, Const(Int, size), Const(Bool, bool(inplace.value)))
+    return Call(swapped, a, Const(Int, size), Const(Bool, bool(inplace)))
 
 
 def swapped(a, size, inplace):
@@ -249,16 +245,11 @@ def swap_rows(a, size):
             swap_rows(a[i:i + 1].reshape(()) if a.ndim == 1 else a[i], size)
 
 
-def _bytes_of(args, kwargs):
-    (a,) = args
-    return Apply(ARRAY_VIEW, a, views.ZERO, Const(Int, item_bits(a.type.dtype) // 8), views.ONE,
-                 type=Array(k.uint8, 1, "C", a.type.writable))
-
-
-@meaning(_bytes_of)
+@intrinsic
 def bytes_of(a):
     """The bytes of a 0-d array."""
-    raise NotImplementedError
+    return Apply(ARRAY_VIEW, a, views.ZERO, Const(Int, item_bits(a.type.dtype) // 8), views.ONE,
+                 type=Array(k.uint8, 1, "C", a.type.writable))
 
 
 def swap_bytes(b, size):
@@ -278,26 +269,26 @@ def python_call(function, *args, **kwargs):
     return Apply(pyobject.PY_CALL, Const(Object, function), *boxed, kwnames=tuple(kwargs))
 
 
-def _tobytes(args, kwargs):
-    slots = bound("tobytes", ("a", "order"), args, kwargs)
-    return Apply(pyobject.PY_UNBOX, python_call(np.ndarray.tobytes, *slots.values()), type=Bytes)
+@rule("np.ndarray.tobytes")
+def _tobytes(a, order="C"):
+    return Apply(pyobject.PY_UNBOX, python_call(np.ndarray.tobytes, a, order), type=Bytes)
 
 
-def _dumps(args, kwargs):
-    return Apply(pyobject.PY_UNBOX, python_call(np.ndarray.dumps, *args), type=Bytes)
+@rule("np.ndarray.dumps")
+def _dumps(a):
+    return Apply(pyobject.PY_UNBOX, python_call(np.ndarray.dumps, a), type=Bytes)
 
 
-def _tolist(args, kwargs):
-    (a,) = bound("tolist", ("a",), args, kwargs).values()
+@rule("np.ndarray.tolist")
+def _tolist(a):
     if a.type.ndim == 0:
         return Call(one_item, a)
     return python_call(np.ndarray.tolist, a)
 
 
-def _item(args, kwargs):
-    a, *at = args
-    if kwargs:
-        raise Mismatch("ndarray.item() takes no keyword arguments")
+@rule("np.ndarray.item")
+def _item(a, *args):
+    at = args
     if len(at) == 1 and isinstance(at[0].type, k.Tuple):
         at = elements(at[0])
         one = False
@@ -333,54 +324,50 @@ def item_at(a, at):
     return a[at].item()
 
 
-def _field(args, kwargs, name="getfield"):
+@rule("np.ndarray.getfield")
+def _getfield(a, dtype, offset: Constant = 0):
+    return _field(a, dtype, offset)
+
+
+@rule("np.ndarray.setfield")
+def _setfield(a, val, dtype, offset: Constant = 0):
+    place = _field(a, dtype, offset)
+    return place if isinstance(place, Throw) else Call(put_all, place, val)
+
+
+def _field(a, dtype, offset):
     """The view of some bytes of each element."""
-    slots = bound(name, ("a", "dtype", "offset"), args, kwargs)
-    a, offset = slots["a"], slots.get("offset", views.ZERO)
-    if "dtype" not in slots:
-        raise Mismatch(f"{name}() missing required argument 'dtype' (pos 1)")
-    if not offset.known:
-        raise Mismatch(f"offset= of {name}() must be a constant")
-    t, dtype = a.type, scalar_of(slots["dtype"])
+    t, dtype = a.type, scalar_of(dtype)
     old, new = item_bits(t.dtype) // 8, item_bits(dtype) // 8
-    if offset.value < 0:
+    if offset < 0:
         return Throw(ValueError, "offset is negative")
     if new > old:
         return Throw(ValueError, "new type is larger than original type")
-    if offset.value + new > old:
+    if offset + new > old:
         return Throw(ValueError, "new type plus offset is larger than original type")
     axes = range(t.ndim)
-    return Apply(ARRAY_VIEW, a, Const(Int, int(offset.value)), *(Apply(ARRAY_DIM, a, axis=j) for j in axes),
+    return Apply(ARRAY_VIEW, a, Const(Int, int(offset)), *(Apply(ARRAY_DIM, a, axis=j) for j in axes),
                  *(Apply(ARRAY_STRIDE, a, axis=j) for j in axes),
-                 type=Array(dtype, t.ndim, "A", t.writable, t.aligned and offset.value % new == 0))
-
-
-def _set_field(args, kwargs):
-    slots = bound("setfield", ("a", "val", "dtype", "offset"), args, kwargs)
-    if "val" not in slots:
-        raise Mismatch("setfield() missing required argument 'val' (pos 1)")
-    place = _field([slots["a"]], {name: slots[name] for name in ("dtype", "offset") if name in slots}, "setfield")
-    return place if isinstance(place, Throw) else Call(put_all, place, slots["val"])
+                 type=Array(dtype, t.ndim, "A", t.writable, t.aligned and offset % new == 0))
 
 
 def put_all(a, value):
     a[...] = value
 
 
-def _to_device(args, kwargs):
-    slots = bound("to_device", ("a", "device", "stream"), args, kwargs)
-    device = slots.get("device")
-    if device is None or not device.known or "stream" in slots:
-        raise Mismatch("the array method to_device() is compiled with a constant device and no stream")
-    return (slots["a"] if device.value == "cpu"
-            else Throw(ValueError, f"Unsupported device: {device.value}. Only 'cpu' is accepted."))
+@rule("np.ndarray.to_device")
+def _to_device(a, device: Constant, /, *, stream=None):
+    if stream:
+        raise Mismatch("the array method to_device() is compiled with no stream")
+    return a if device == "cpu" else Throw(ValueError, f"Unsupported device: {device}. Only 'cpu' is accepted.")
 
 
 def _refused(name, hint):
-    def rule(args, kwargs):
+    @rule(f"np.ndarray.{name}")
+    def found(a, *args, **kwargs):
         raise Mismatch(f"the array method {name}() is not compiled", hint)
 
-    return rule
+    return found
 
 
 _REFUSED = {
@@ -388,16 +375,12 @@ _REFUSED = {
     "dump": "call it outside the compiled function", "tofile": "call it outside the compiled function",
 }
 CALLS = {
-    np.packbits: _of_bits("packbits", ("a", "axis", "bitorder"), packbits, lambda t: t is NpBool
-                          or isinstance(t, NpInt),
-                          "Expected an input array of integer or boolean data type"),
-    np.unpackbits: _of_bits("unpackbits", ("a", "axis", "count", "bitorder"), unpackbits, lambda t: t is k.uint8,
-                            "Expected an input array of unsigned byte data type"),
+    np.packbits: _packbits, np.unpackbits: _unpackbits,
     np.may_share_memory: _shared("may_share_memory", may_share_memory),
     np.shares_memory: _shared("shares_memory", shares_memory),
 }
 METHODS = {
     "view": _view, "byteswap": _byteswap, "tobytes": _tobytes, "tolist": _tolist, "item": _item,
-    "dumps": _dumps, "getfield": _field, "setfield": _set_field, "to_device": _to_device,
+    "dumps": _dumps, "getfield": _getfield, "setfield": _setfield, "to_device": _to_device,
     **{name: _refused(name, hint) for name, hint in _REFUSED.items()},
 }

@@ -13,11 +13,12 @@ from ....types.lattice import dtype_of
 from ....types.typeof import record_type
 from ...build import is_sequence, whole_number
 from ...protocol import protocol_of
+from ...rule import Constant, NONE, rule
 from ...py import conversions
 from ..indexing import subscripts
 from ..shapes import views
 
-__all__ = ["CALLS", "scalar_of"]
+__all__ = ["CALLS", "only_cpu", "scalar_of"]
 
 _PYTHON = {float: kinds.float64, int: kinds.int64, bool: kinds.NpBool, complex: kinds.complex128}
 
@@ -64,37 +65,22 @@ def _shape(x: Expr) -> list[Expr]:
     return [p if p.type is Int else conversions.to_int(p) for p in parts]
 
 
-def _bind(name, names, args, kwargs):
-    if len(args) > len(names):
-        raise Mismatch(f"np.{name}() takes at most {len(names)} arguments here ({len(args)} given)")
-    slots = dict(zip(names, args))
-    for key, value in kwargs.items():
-        if key not in names:
-            raise Mismatch(f"np.{name}() argument '{key}' is not compiled", f"it takes {', '.join(names)}")
-        if key in slots:
-            raise Mismatch(f"argument for {name}() given by name ('{key}') and position")
-        slots[key] = value
-    device = slots.pop("device", None)
-    if device is not None and device.type is not kinds.NoneType and device.value != "cpu":
-        raise Mismatch(f'Device not understood. Only "cpu" is allowed, but received: {device.value}',
-                       exception=ValueError)
-    like = slots.pop("like", None)
-    if like is not None and like.type is not kinds.NoneType:
-        raise Mismatch(f"np.{name}() with like= is not compiled")
-    return {key: x for key, x in slots.items() if x.type is not kinds.NoneType}
+def only_cpu(name, device, like):
+    """An error for the arguments `device` (a constant) and `like` of a function that makes an array."""
+    if device is not None and device != "cpu":
+        raise Mismatch(f'Device not understood. Only "cpu" is allowed, but received: {device}', exception=ValueError)
+    if like is not None:
+        raise Mismatch(f"np.{name} with like= is not compiled")
 
 
-def _layout(slots, a=None):
+def _layout(order, a=None):
     """'C' or 'F'; a: the array whose order is kept unless another is given."""
-    order = slots.get("order")
-    if order is None:
+    if order is None or a is not None and order in ("K", "A"):
         return "C" if a is None or a.type.layout != "F" else "F"
-    if a is not None and order.known and order.value in ("K", "A"):
-        return "F" if a.type.layout == "F" else "C"
-    if not order.known or order.value not in ("C", "F"):
+    if order not in ("C", "F"):
         raise Mismatch("order must be 'C' or 'F'" if a is None else "order must be 'C', 'F', 'A' or 'K'",
                        exception=ValueError)
-    return order.value
+    return order
 
 
 def _new(shape, dtype, layout, zero=False):
@@ -104,50 +90,46 @@ def _new(shape, dtype, layout, zero=False):
 def _creator(name, zero, value=None):
     function = getattr(np, name)
 
-    def rule(args, kwargs):
-        slots = _bind(name, ("shape", "dtype", "order", "device", "like"), args, kwargs)
-        if "shape" not in slots:
-            raise Mismatch(f"{name}() missing required argument 'shape' (pos 0)")
-        dtype = scalar_of(slots["dtype"]) if "dtype" in slots else kinds.float64
-        if subscripts.has_power(slots["shape"].type):
-            return Call(function, Call(whole_shape, slots["shape"]), Const(DType(dtype), dtype_of(dtype)),
-                        Const(Str, _layout(slots)))
-        fresh = _new(_shape(slots["shape"]), dtype, _layout(slots), zero)
+    @rule(f"np.{name}")
+    def found(shape, dtype=None, order: Constant = "C", *, device: Constant = None, like=None):
+        only_cpu(name, device, like)
+        t = scalar_of(dtype) if dtype else kinds.float64
+        if subscripts.has_power(shape.type):
+            return Call(function, Call(whole_shape, shape), Const(DType(t), dtype_of(t)), Const(Str, _layout(order)))
+        fresh = _new(_shape(shape), t, _layout(order), zero)
         if value is None:
             return fresh
-        return Call(filled, fresh, conversions.assign(Const(Int, value), dtype))
+        return Call(filled, fresh, conversions.assign(Const(Int, value), t))
 
-    return rule
+    return found
 
 
-def _ndarray(args, kwargs):
-    if len(args) > 2 or not {*kwargs} <= {"shape", "dtype", "order"}:
+@rule("np.ndarray")
+def _ndarray(shape, dtype=None, buffer=None, offset=0, strides=None, order: Constant = None):
+    if buffer or strides:
         raise Mismatch("np.ndarray() with a buffer, an offset or strides is not compiled",
                        "slice an array, or use np.empty")
-    return _creator("ndarray", False)(args, kwargs)
+    return _creator("empty", False).function(shape, dtype, order)
 
 
 def _like(name, zero, value=None):
-    first = "prototype" if name == "empty_like" else "a"
-    names = (first, *(("fill_value",) if name == "full_like" else ()), "dtype", "order", "subok", "shape", "device")
-
-    def rule(args, kwargs):
-        slots = _bind(name, names, args, kwargs)
-        for required in (names[:2] if name == "full_like" else names[:1]):
-            if required not in slots:
-                raise Mismatch(f"{name}() missing 1 required positional argument: '{required}'")
-        a = slots[first]
+    @rule(f"np.{name}", "{}, {}dtype=None, order: Constant = 'K', subok=True, shape=None, *, device: Constant = None"
+          .format("prototype, /" if name == "empty_like" else "a", "fill_value, " if name == "full_like" else ""))
+    def found(a, *given):
+        *fill, dtype, order, subok, shape, device = given
+        only_cpu(name, device, None)
         if not isinstance(a.type, Array):
-            keywords = {key: x for key, x in slots.items() if key != first}
-            return CallValue(Const(Singleton(_AS_ARRAY[name]), _AS_ARRAY[name]), a, keywords=keywords)
-        dtype = scalar_of(slots["dtype"]) if "dtype" in slots else a.type.dtype
-        shape = (_shape(slots["shape"]) if "shape" in slots
-                 else [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)])
-        fresh = _new(shape, dtype, _layout(slots, a if len(shape) == a.type.ndim else None), zero)
-        given = slots["fill_value"] if name == "full_like" else value and Const(Int, value)
-        return fresh if given is None else _filled(fresh, given, dtype)
+            keywords = {"dtype": dtype or NONE, "order": Const(Str, order or "K"), "shape": shape or NONE}
+            return CallValue(Const(Singleton(_AS_ARRAY[name]), _AS_ARRAY[name]), a, *fill, keywords=keywords)
+        t = scalar_of(dtype) if dtype else a.type.dtype
+        dims = _shape(shape) if shape else [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
+        same_rank = len(dims) == a.type.ndim
+        layout = _layout(order, a) if same_rank or order in ("C", "F") else "C"
+        fresh = _new(dims, t, layout, zero)
+        filling = fill[0] if fill else value and Const(Int, value)
+        return fresh if filling is None else _filled(fresh, filling, t)
 
-    return rule
+    return found
 
 
 def empty_like(a, dtype=None, order="C", shape=None, subok=True):
@@ -177,29 +159,26 @@ def _filled(fresh, value, dtype):
     return Call(filled, fresh, conversions.discarding(value, dtype, conversions.assign(value, dtype)))
 
 
-def _full(args, kwargs):
-    slots = _bind("full", ("shape", "fill_value", "dtype", "order", "device", "like"), args, kwargs)
-    for required in ("shape", "fill_value"):
-        if required not in slots:
-            raise Mismatch(f"full() missing 1 required positional argument: '{required}'")
-    value = slots["fill_value"]
+@rule("np.full")
+def _full(shape, fill_value, dtype=None, order: Constant = "C", *, device: Constant = None, like=None):
+    only_cpu("full", device, like)
+    value = fill_value
     natural = conversions.NATURAL.get(value.type)
     if natural is None and is_numpy_scalar(value.type):
         natural = value.type
     if isinstance(value.type, Array):
         natural = value.type.dtype
     if isinstance(value.type, (Tuple, kinds.Struct)):
-        return CallValue(Const(Singleton(full_of), full_of), slots["shape"], value,
-                         keywords={n: slots[n] for n in ("dtype", "order") if n in slots})
+        return CallValue(Const(Singleton(full_of), full_of), shape, value, dtype or NONE, Const(Str, order or "C"))
     if natural is None and conversions.is_wide(value):
         natural = kinds.uint64
     if natural is None:
         raise Mismatch(f"np.full() with a fill value of type {value.type} is not compiled")
-    dtype = scalar_of(slots["dtype"]) if "dtype" in slots else natural
-    if subscripts.has_power(slots["shape"].type):
-        return Call(np.full, Call(whole_shape, slots["shape"]), value, Const(DType(dtype), dtype_of(dtype)),
-                    Const(Str, _layout(slots)))
-    return _filled(_new(_shape(slots["shape"]), dtype, _layout(slots)), value, dtype)
+    t = scalar_of(dtype) if dtype else natural
+    if subscripts.has_power(shape.type):
+        return Call(np.full, Call(whole_shape, shape), value, Const(DType(t), dtype_of(t)),
+                    Const(Str, _layout(order)))
+    return _filled(_new(_shape(shape), t, _layout(order)), value, t)
 
 
 def full_of(shape, values, dtype=None, order="C"):

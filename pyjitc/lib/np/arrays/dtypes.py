@@ -9,6 +9,7 @@ from ....infer.meaning import Const, Expr, Mismatch
 from ....types import kinds as k
 from ....types.lattice import dtype_of
 from ...build import type_name
+from ...rule import rule
 from ...intrinsics import as_type
 
 __all__ = ["CALLS", "METHODS", "python_value", "array_of"]
@@ -54,7 +55,8 @@ def _items(x):
 def _asked(function, of_values=True):
     """The rule of a function that NumPy itself answers."""
 
-    def rule(args, kwargs):
+    @rule(f"np.{function.__name__}")
+    def found(*args, **kwargs):
         name = function.__name__
         given = [python_value(x, name, of_values) for x in args]
         options = {key: python_value(x, name, of_values) for key, x in kwargs.items()}
@@ -64,21 +66,23 @@ def _asked(function, of_values=True):
             raise Mismatch(str(error), exception=type(error) if type(error) in (TypeError, ValueError)
                            else TypeError) from None
 
-    return rule
+    return found
 
 
-def _common_type(args, kwargs):
-    for x in args:
+@rule("np.common_type")
+def _common_type(*arrays):
+    for x in arrays:
         if not isinstance(x.type, k.Array):
             raise Mismatch(f"np.common_type of a {type_name(x.type)} is not compiled", "give it arrays")
     try:
-        return constant(np.common_type(*(np.empty(0, dtype_of(x.type.dtype)) for x in args)))
+        return constant(np.common_type(*(np.empty(0, dtype_of(x.type.dtype)) for x in arrays)))
     except TypeError as error:
         raise Mismatch(str(error)) from None
 
 
-def _min_scalar_type(args, kwargs):
-    (x,) = args
+@rule("np.min_scalar_type")
+def _min_scalar_type(a, /):
+    x = a
     if isinstance(x.type, k.Array) and x.type.ndim:
         return constant(dtype_of(x.type.dtype))
     if not x.known:
@@ -90,14 +94,14 @@ def _min_scalar_type(args, kwargs):
 def _of_type(answer):
     """A predicate of the type of a value."""
 
-    def rule(args, kwargs):
-        (x,) = [*args, *kwargs.values()]
+    @rule(f"np.{answer.__name__}")
+    def found(x):
         t = x.type.dtype if isinstance(x.type, k.Array) else x.type
         if not k.is_number(t):
             raise Mismatch(f"np.{answer.__name__} of a {type_name(x.type)} is not compiled")
         return Const(k.Bool, bool(answer(np.empty(0, dtype_of(t) if k.is_numpy_scalar(t) else type(_WEAK[t])))))
 
-    return rule
+    return found
 
 
 def array_of(x, dtype):

@@ -9,9 +9,10 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Int
 from ...build import compiled, is_list, type_name
+from ...rule import Constant, rule
 from ..shapes.arrange import window, with_length
 from .making import raised
-from ..reductions.reductions import AxisError, axes_of, bound
+from ..reductions.reductions import AxisError, axes_of
 from ..reductions.scans import check_axis
 from ..shapes.views import elements, shape_text, slice_bounds
 
@@ -221,23 +222,21 @@ def resized(flat, shape):
 # ---------------------------------------------------------------- trim_zeros
 
 
-def _trim_zeros(args, kwargs):
-    slots = bound("trim_zeros", ("filt", "trim", "axis"), args, kwargs)
-    a, trim = slots["filt"], slots.get("trim", Const(k.Str, "fb"))
+@rule("np.trim_zeros")
+def _trim_zeros(filt, trim: Constant = "fb", axis=None):
+    a, trim = filt, trim.lower()
     if not isinstance(a.type, k.Array):
         raise Mismatch(f"np.trim_zeros of a {type_name(a.type)} is not compiled", "pass an array")
-    if not trim.known:
-        raise Mismatch("trim= of np.trim_zeros must be a constant")
-    if trim.value.lower() not in ("fb", "bf", "f", "b"):
-        return Throw(ValueError, f"unexpected character(s) in `trim`: {trim.value.lower()!r}")
-    axes = axes_of(slots.get("axis"), a.type.ndim)
+    if trim not in ("fb", "bf", "f", "b"):
+        return Throw(ValueError, f"unexpected character(s) in `trim`: {trim!r}")
+    axes = axes_of(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return Call(wrong_axis, axes.operands[0], axes.operands[1]) if isinstance(axes, Call) else axes
     axes = tuple(range(a.type.ndim)) if axes is None else axes
     if not axes:
         return a
-    return Call(trimmed, a, Const(k.Tuple((Int,) * len(axes)), axes), Const(k.Bool, "f" in trim.value.lower()),
-                Const(k.Bool, "b" in trim.value.lower()))
+    return Call(trimmed, a, Const(k.Tuple((Int,) * len(axes)), axes), Const(k.Bool, "f" in trim),
+                Const(k.Bool, "b" in trim))
 
 
 def wrong_axis(axis, ndim):
@@ -301,8 +300,9 @@ def _depth(x, path="arrays"):
     return found[0][0] + 1, max(one[1] for one in found)
 
 
-def _block(args, kwargs):
-    x = bound("block", ("arrays",), args, kwargs)["arrays"]
+@rule("np.block")
+def _block(arrays):
+    x = arrays
     found = _depth(x)
     if isinstance(found, Throw):
         return found

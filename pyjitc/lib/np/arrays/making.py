@@ -14,13 +14,13 @@ from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
 from ....types.lattice import dtype_of
-from ...build import compiled, is_sequence, meaning, provoked, type_name
+from ...build import compiled, is_sequence, provoked, type_name
 from ...intrinsics import as_element, as_type
+from ...rule import Constant, intrinsic, rule
 from ...py import conversions
 from ..shapes.arrange import common_dtype
 from ..shapes.views import elements
-from .creation import scalar_of
-from ..reductions.reductions import bound
+from .creation import only_cpu, scalar_of
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -35,48 +35,38 @@ def _dtype(t):
     return Const(DType(t), dtype_of(t))
 
 
-def _options(name, slots):
-    """(dtype or None, order, copy, ndmin) of a call."""
-    device = slots.pop("device", None)
-    if device is not None and device.value != "cpu":
-        return Throw(ValueError, f'Device not understood. Only "cpu" is allowed, but received: {device.value}')
-    if "like" in slots:
-        raise Mismatch(f"np.{name} with like= is not compiled")
-    slots.pop("subok", None)
-    for key in ("order", "copy", "ndmin", "ndmax"):
-        if key in slots and not slots[key].known:
-            raise Mismatch(f"{key}= of np.{name} must be a constant")
-    order = slots["order"].value if "order" in slots else "K"
+def _made(name, x, dtype=None, order=None, copy=None, ndmin=0, device=None, like=None):
+    """What a call of np.`name` makes of x; order, copy, ndmin and device are values."""
+    only_cpu(name, device, like)
+    order = order or "K"
     if order not in ("C", "F", "A", "K"):
         return Throw(ValueError, f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
-    if "ndmax" in slots and slots["ndmax"].value:
-        raise Mismatch(f"np.{name} with ndmax= is not compiled")
-    copy = slots["copy"].value if "copy" in slots else None
-    return (scalar_of(slots["dtype"]) if "dtype" in slots else None, "K" if order == "A" else order,
-            None if copy is None else bool(copy), slots["ndmin"].value if "ndmin" in slots else 0)
+    return made(name, x, dtype and scalar_of(dtype), "K" if order == "A" else order,
+                None if copy is None else bool(copy), ndmin)
 
 
-def _maker(name, names, order=None, copy=None, ndmin=0):
-    """The rule of a function that makes an array of something."""
+@rule("np.array")
+def _array(object, dtype=None, *, copy: Constant = True, order: Constant = "K", subok=False, ndmin: Constant = 0,
+           ndmax: Constant = 0, like=None):
+    if ndmax:
+        raise Mismatch("np.array with ndmax= is not compiled")
+    return _made("array", object, dtype, order, copy, ndmin, None, like)
 
-    def rule(args, kwargs):
-        positional = [n for n in names if n not in ("copy", "device", "like", "ndmin", "ndmax", "subok") and not (
-            n == "order" and name == "array")]
-        if len(args) > len(positional):
-            raise Mismatch(f"{name}() takes from 1 to {len(positional)} positional arguments but {len(args)} were "
-                           f"given")
-        absent = {key for key, x in kwargs.items() if x.type is NoneType}
-        slots = bound(name, names, args, kwargs)
-        if copy and "copy" not in slots and "copy" not in absent:
-            slots["copy"] = Const(Bool, copy)
-        if order:
-            slots["order"] = Const(k.Str, order)
-        if ndmin:
-            slots["ndmin"] = Const(Int, ndmin)
-        options = _options(name, slots)
-        return options if isinstance(options, Expr) else made(name, slots[names[0]], *options)
 
-    return rule
+def _as_array(name):
+    @rule(f"np.{name}")
+    def found(a, dtype=None, order: Constant = None, *, device: Constant = None, copy: Constant = None, like=None):
+        return _made(name, a, dtype, order, copy, 0, device, like)
+
+    return found
+
+
+def _contiguous(name, order):
+    @rule(f"np.{name}")
+    def found(a, dtype=None, *, like=None):
+        return _made(name, a, dtype, order, None, 1, None, like)
+
+    return found
 
 
 def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
@@ -86,7 +76,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if copy is False:
         return Throw(ValueError, _NO_COPY.value)
     if k.is_scalar(x.type):
-        t = _dtype(dtype) if dtype else common_dtype.rule([_tuple([x])], {})
+        t = _dtype(dtype) if dtype else common_dtype(_tuple([x]))
         number = conversions.discarding(x, t.type.scalar, conversions.assign(x, t.type.scalar))
         return Call(of_number, number, t, Const(Int, ndmin))
     if x.type is k.Range:
@@ -129,7 +119,7 @@ def _of_leaves(where, leaves, dtype, order, ndmin):
     if several is not None:
         return Call(with_each_type, where, _tuple(leaves[:several]), leaves[several], _tuple(leaves[several + 1:]),
                     _dtype(dtype) if dtype else Const(NoneType, None), order, ndmin)
-    dtype = _dtype(dtype) if dtype else common_dtype.rule([_tuple(leaves)], {}) if leaves else _dtype(k.float64)
+    dtype = _dtype(dtype) if dtype else common_dtype(_tuple(leaves)) if leaves else _dtype(k.float64)
     arrays = any(isinstance(leaf.type, Array) and leaf.type.ndim for leaf in leaves)
     return Call(of_arrays if arrays else of_items, where, _tuple(leaves), dtype, order, ndmin)
 
@@ -138,17 +128,12 @@ def with_each_type(shape, before, leaf, after, dtype, order, ndmin):
     return with_one_type(shape, before, leaf, after, dtype, order, ndmin)
 
 
-def _with_one_type(args, kwargs):
-    where, before, leaf, after, dtype, order, ndmin = args
-    return _of_leaves(where, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType
-                      else dtype.type.scalar,
-                      order.value, ndmin.value)
-
-
-@meaning(_with_one_type)
+@intrinsic
 def with_one_type(shape, before, leaf, after, dtype, order, ndmin):
     """An array of these items, of which inference says this one's type: it may be one of several."""
-    raise NotImplementedError
+    return _of_leaves(shape, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType
+                      else dtype.type.scalar,
+                      order.value, ndmin.value)
 
 
 def _of_array(a, dtype, order, copy, ndmin):
@@ -195,15 +180,11 @@ def in_order(a, axis, way, step):
     return in_order(a, axis + way, way, step * a.shape[axis])
 
 
-def _laid_out(args, kwargs):
-    a, t = args[0], args[0].type
-    return Apply(RETYPE, a, type=Array(t.dtype, t.ndim, args[1].value, t.writable, t.aligned))
-
-
-@meaning(_laid_out)
+@intrinsic
 def laid_out(a, order):
     """The same array, known to be in this order."""
-    raise NotImplementedError
+    t = a.type
+    return Apply(RETYPE, a, type=Array(t.dtype, t.ndim, order.value, t.writable, t.aligned))
 
 
 def raised(a, n):
@@ -302,9 +283,9 @@ _FLAGS = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGU
           "ALIGNED": "A", "W": "W", "WRITEABLE": "W", "O": "O", "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E"}
 
 
-def _require(args, kwargs):
-    slots = bound("require", ("a", "dtype", "requirements", "like"), args, kwargs)
-    wanted = slots.pop("requirements", None)
+@rule("np.require")
+def _require(a, dtype=None, requirements=None, *, like=None):
+    wanted = requirements
     flags = set()
     if wanted is not None:
         texts = [x.value for x in (elements(wanted) if is_sequence(wanted.type) else [wanted])]
@@ -318,50 +299,35 @@ def _require(args, kwargs):
         return Throw(ValueError, 'Cannot specify both "C" and "F" order')
     if "O" in flags:
         raise Mismatch("np.require with OWNDATA is not compiled", "write np.array(a)")
-    options = _options("require", slots)
-    if isinstance(options, Expr):
-        return options
-    t = slots["a"].type
+    t = a.type
     order = "C" if "C" in flags else "F" if "F" in flags else "K"
     copy = (True if isinstance(t, Array) and ("W" in flags and not t.writable or "A" in flags and not t.aligned)
             else None)
-    return made("require", slots["a"], options[0], order, copy)
+    return _made("require", a, dtype, order, copy, 0, None, like)
 
 
-# ---------------------------------------------------------------- copies
+@rule("np.copy")
+def _copy(a, order: Constant = "K", subok=False):
+    return _made("copy", a, None, order, True)
 
 
-def _copy(args, kwargs):
-    slots = bound("copy", ("a", "order", "subok"), args, kwargs)
-    a = slots.pop("a")
-    options = _options("copy", slots)
-    return options if isinstance(options, Expr) else made("copy", a, None, options[1], True)
-
-
-def _copy_method(args, kwargs):
-    slots = bound("copy", ("a", "order"), args, kwargs)
-    a = slots.pop("a")
-    slots.setdefault("order", Const(k.Str, "C"))
-    options = _options("copy", slots)
-    return options if isinstance(options, Expr) else made("copy", a, None, options[1], True)
+@rule("np.ndarray.copy")
+def _copy_method(a, order: Constant = "C"):
+    return _made("copy", a, None, order, True)
 
 
 _CASTING = ("no", "equiv", "safe", "same_kind", "unsafe", "same_value")
 
 
-def _copyto(args, kwargs):
-    slots = bound("copyto", ("dst", "src", "casting", "where"), args, kwargs)
-    target, x = slots["dst"], slots.get("src")
-    if x is None:
-        raise Mismatch("copyto() missing required argument 'src' (pos 1)")
+@rule("np.copyto")
+def _copyto(dst, src, casting: Constant = "same_kind", where=None):
+    target, x = dst, src
     if not isinstance(target.type, Array):
         raise Mismatch(f"copyto() argument 1 must be numpy.ndarray, not {type_name(target.type)}")
-    casting = slots["casting"].value if "casting" in slots else "same_kind"
     if casting not in _CASTING:
         raise Mismatch("casting= of np.copyto must be a constant")
     if is_sequence(x.type):
         x = made("copyto", x)
-    where = slots.get("where")
     if where is not None and isinstance(where.type, Array) and where.type.dtype is not k.NpBool:
         raise Mismatch(f"Cannot cast array data from {dtype_of(where.type.dtype)!r} to {dtype_of(k.NpBool)!r} "
                        f"according to the rule 'safe'",
@@ -369,7 +335,7 @@ def _copyto(args, kwargs):
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if t is not None and k.is_scalar(t):
         source, wanted = (t if k.is_numpy_scalar(t)
-                          else common_dtype.rule([_tuple([x])], {}).type.scalar), target.type.dtype
+                          else common_dtype(_tuple([x])).type.scalar), target.type.dtype
         if k.is_numpy_scalar(t) and not np.can_cast(dtype_of(source), dtype_of(wanted), casting):
             raise Mismatch(f"Cannot cast array data from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to "
                            f"the rule '{casting}'")
@@ -398,13 +364,10 @@ def as_elements(x, dtype):
     return x.astype(dtype) if isinstance(x, np.ndarray) else as_type(x, dtype)
 
 
-_OBJECT = ("object", "dtype", "copy", "order", "subok", "ndmin", "ndmax", "like")
-_PLAIN = ("a", "dtype", "order", "device", "copy", "like")
 CALLS = {
-    np.array: _maker("array", _OBJECT, copy=True), np.asarray: _maker("asarray", _PLAIN),
-    np.asanyarray: _maker("asanyarray", _PLAIN),
-    np.ascontiguousarray: _maker("ascontiguousarray", ("a", "dtype", "like"), "C", ndmin=1),
-    np.asfortranarray: _maker("asfortranarray", ("a", "dtype", "like"), "F", ndmin=1),
+    np.array: _array, np.asarray: _as_array("asarray"), np.asanyarray: _as_array("asanyarray"),
+    np.ascontiguousarray: _contiguous("ascontiguousarray", "C"),
+    np.asfortranarray: _contiguous("asfortranarray", "F"),
     np.asarray_chkfinite: compiled(asarray_chkfinite), np.require: _require, np.copy: _copy, np.copyto: _copyto,
 }
 METHODS = {"copy": _copy_method}

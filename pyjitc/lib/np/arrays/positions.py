@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Throw
 from ....ops.structure import TUPLE_MAKE
-from ....types import kinds as k
 from ....types.kinds import Bool
 from ...build import compiled
+from ...rule import Constant, rule
 from ..shapes.arrange import stretch
 from ..shapes.splitting import as_arrays, as_list, stretched
 
@@ -17,19 +17,12 @@ __all__ = ["CALLS", "METHODS"]
 # ---------------------------------------------------------------- grids
 
 
-def _meshgrid(args, kwargs):
-    options = {"copy": Const(Bool, True), "sparse": Const(Bool, False), "indexing": Const(k.Str, "xy")}
-    for key, x in kwargs.items():
-        if key not in options:
-            raise Mismatch(f"meshgrid() got an unexpected keyword argument '{key}'")
-        if not x.known:
-            raise Mismatch(f"{key}= of np.meshgrid must be a constant")
-        options[key] = x
-    if options["indexing"].value not in ("xy", "ij"):
+@rule("np.meshgrid")
+def _meshgrid(*xi, copy: Constant = True, sparse: Constant = False, indexing: Constant = "xy"):
+    if indexing not in ("xy", "ij"):
         return Throw(ValueError, "Valid values for `indexing` are 'xy' and 'ij'.")
-    flags = (bool(options["copy"].value), bool(options["sparse"].value), options["indexing"].value == "xy"
-             and len(args) > 1)
-    return Call(grid, Apply(TUPLE_MAKE, *args, cls=None), *(Const(Bool, x) for x in flags))
+    flags = (bool(copy), bool(sparse), indexing == "xy" and len(xi) > 1)
+    return Call(grid, Apply(TUPLE_MAKE, *xi, cls=None), *(Const(Bool, x) for x in flags))
 
 
 SPARSE_TUPLE = type(np.meshgrid(0, sparse=True, copy=False)) is tuple  # since NumPy 2.5

@@ -11,10 +11,11 @@ from ....ops.arith import IADD, IMUL
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart, promote, type_of_dtype
-from ...build import compiled, meaning
+from ...build import compiled
 from ...intrinsics import as_type
+from ...rule import NONE, Constant, intrinsic, rule
 from ..shapes.arrange import common_dtype
-from .creation import scalar_of
+from .creation import only_cpu, scalar_of
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -70,14 +71,10 @@ def wide(x):
     return np.float32(x) if x.dtype == np.float16 else x
 
 
-def _is_inexact(args, kwargs):
-    return Const(k.Bool, any(kind_of(numpy_counterpart(t)) in "fc" for t in args[0].type.elements))
-
-
-@meaning(_is_inexact)
+@intrinsic
 def is_inexact(parts):
     """Whether a float or a complex number is among them."""
-    raise NotImplementedError
+    return Const(k.Bool, any(kind_of(numpy_counterpart(t)) in "fc" for t in parts.type.elements))
 
 
 def steps(start, stop, step):
@@ -143,7 +140,7 @@ def number_of(x, t):
 
 def _sample(x: Expr | None, value: int):
     """A value for NumPy to say which dtype it makes of operands of this type."""
-    if x is None or x.type is NoneType:
+    if x is None:
         return None
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if k.is_time(t):
@@ -152,10 +149,10 @@ def _sample(x: Expr | None, value: int):
             if t is not k.Float else 0.5)
 
 
-def _of_dates(start, stop=None, step=None, dtype=None):
+def _of_dates(start, stop, step, dtype):
     if any(isinstance(x.type, Array) and x.type.ndim for x in (start, stop, step) if x is not None):
         return Throw(ValueError, "Maximum allowed size exceeded")
-    wanted = None if dtype is None or dtype.type is NoneType else dtype_of(scalar_of(dtype))
+    wanted = dtype and dtype_of(scalar_of(dtype))
     given = [_sample(x, value) for x, value in ((start, 0), (stop, 0), (step, 1))]
     try:
         found = np.arange(*given[:2], given[2], wanted).dtype
@@ -163,9 +160,9 @@ def _of_dates(start, stop=None, step=None, dtype=None):
         return Throw(ValueError, str(error))
     except TypeError as error:
         raise Mismatch(str(error)) from None
-    if stop is None or stop.type is NoneType:
+    if stop is None:
         start, stop = Const(k.Int, 0), start
-    if step is None or step.type is NoneType:
+    if step is None:
         step = Const(k.Int, 1)
     t = type_of_dtype(found)
     span = k.NpTime("m", t.unit, t.count)
@@ -174,52 +171,32 @@ def _of_dates(start, stop=None, step=None, dtype=None):
                 Const(k.Bool, relative))
 
 
-def _arange(args, kwargs):
-    kwargs = _plain("arange", kwargs)
-    if isinstance(kwargs, Expr):
-        return kwargs
-    if not args and "stop" not in kwargs:
+@rule("np.arange")
+def _arange(start=None, stop=None, step=None, dtype=None, *, device: Constant = None, like=None):
+    only_cpu("arange", device, like)
+    if start is None and stop is None:
         return Throw(TypeError, "arange() requires stop to be specified.")
-    if not args and "start" not in kwargs:
-        args = [Const(k.Int, 0)]
-    slots = {**dict(zip(("start", "stop", "step", "dtype"), args)), **kwargs}
-    if any(k.is_time(x.type.dtype if isinstance(x.type, Array) else x.type) for x in slots.values()) or (
-            "dtype" in slots and slots["dtype"].type is not NoneType and k.is_time(scalar_of(slots["dtype"]))):
-        return _of_dates(**slots)
-    return _compiled_arange(args, kwargs)
-
-
-_compiled_arange = compiled(arange)
-
-
-def _plain(name, kwargs):
-    """Keywords without device= and like=."""
-    kwargs = dict(kwargs)
-    device, like = kwargs.pop("device", None), kwargs.pop("like", None)
-    if device is not None and device.type is not NoneType and device.value != "cpu":
-        return Throw(ValueError, f'Device not understood. Only "cpu" is allowed, but received: {device.value}')
-    if like is not None and like.type is not NoneType:
-        raise Mismatch(f"np.{name} with like= is not compiled")
-    return kwargs
+    if start is None:
+        start = Const(k.Int, 0)
+    if any(x and k.is_time(x.type.dtype if isinstance(x.type, Array) else x.type) for x in (start, stop, step, dtype)
+           ) or dtype and k.is_time(scalar_of(dtype)):
+        return _of_dates(start, stop, step, dtype)
+    return Call(arange, start, stop or NONE, step or NONE, dtype or NONE)
 
 
 # ---------------------------------------------------------------- between two ends
 
 
-def _inexact_type(args, kwargs):
+@intrinsic
+def inexact_type(start, stop):
+    """The dtype of points between the two."""
     found = None
-    for x in args:
+    for x in (start, stop):
         t = x.type.dtype if isinstance(x.type, Array) else x.type
         found = t if found is None else promote(found, t)
     if k.is_python_number(found) or kind_of(found) in "biu":
         found = k.complex128 if found is k.Complex else k.float64
     return Const(DType(found), dtype_of(found))
-
-
-@meaning(_inexact_type)
-def inexact_type(start, stop):
-    """The dtype of points between the two."""
-    raise NotImplementedError
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
@@ -319,28 +296,20 @@ def logs_of_bases(start, stop, base, num, endpoint, dtype, axis):
     return found if dtype is None else found.astype(dtype, copy=False)
 
 
-def _geometric_type(args, kwargs):
-    t = inexact_type.rule(args[:2], {}).type.scalar
-    for other in (k.float64, args[2].type.scalar if isinstance(args[2].type, DType) else k.float64):
+@intrinsic
+def geometric_type(start, stop, dtype):
+    """The dtype in which np.geomspace calculates."""
+    t = inexact_type(start, stop).type.scalar
+    for other in (k.float64, dtype.type.scalar if isinstance(dtype.type, DType) else k.float64):
         t = promote(t, other)
     return Const(DType(t), dtype_of(t))
 
 
-@meaning(_geometric_type)
-def geometric_type(start, stop, dtype):
-    """The dtype np.geomspace calculates in."""
-    raise NotImplementedError
-
-
-def _dtype_or_none(args, kwargs):
-    t = k.float64 if args[0].type is NoneType else scalar_of(args[0])
-    return Const(DType(t), dtype_of(t))
-
-
-@meaning(_dtype_or_none)
+@intrinsic
 def dtype_or_float(dtype):
     """The dtype an argument names; float64 for None."""
-    raise NotImplementedError
+    t = k.float64 if dtype.type is NoneType else scalar_of(dtype)
+    return Const(DType(t), dtype_of(t))
 
 
 def has_zero(x):
@@ -365,18 +334,14 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     return moved if dtype is None else moved.astype(dtype, copy=False)
 
 
-def _without_device(name, function):
-    rule = compiled(function)
-
-    def plain(args, kwargs):
-        kwargs = _plain(name, kwargs)
-        return kwargs if isinstance(kwargs, Expr) else rule(args, kwargs)
-
-    return plain
+@rule("np.linspace")
+def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device: Constant = None):
+    only_cpu("linspace", device, None)
+    return Call(linspace, start, stop, num, endpoint, retstep, dtype or NONE, axis)
 
 
 CALLS = {
-    np.arange: _arange, np.linspace: _without_device("linspace", linspace), np.logspace: compiled(logspace),
+    np.arange: _arange, np.linspace: _linspace, np.logspace: compiled(logspace),
     np.geomspace: compiled(geomspace),
 }
 METHODS = {}

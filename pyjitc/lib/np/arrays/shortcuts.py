@@ -7,12 +7,13 @@ from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops import pyobject
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
-from ...build import meaning, type_name
+from ...build import type_name
+from ...rule import Constant, intrinsic, rule
 from . import attributes
 from ..shapes import arrange
 from .bits import python_call
 from .making import made
-from ..reductions.reductions import AxisError, bound
+from ..reductions.reductions import AxisError
 from ..reductions.scans import check_axis
 from ..shapes.views import read_only
 
@@ -47,19 +48,18 @@ def unique_values(x):
 
 
 def _of_array(name, function):
-    def rule(args, kwargs):
-        slots = bound(name, ("x",), args, kwargs)
-        x = slots["x"]
+    @rule(f"np.{name}")
+    def found(x):
         return Call(function, x if isinstance(x.type, Array) else made(name, x))
 
-    return rule
+    return found
 
 
 # ---------------------------------------------------------------- sorting and axes
 
 
-def _sort_complex(args, kwargs):
-    a = bound("sort_complex", ("a",), args, kwargs)["a"]
+@rule("np.sort_complex")
+def _sort_complex(a):
     return Call(sorted_complex, a if isinstance(a.type, Array) else made("sort_complex", a))
 
 
@@ -72,16 +72,13 @@ def sorted_complex(a):
     return b.astype(np.complex128)
 
 
-def _rollaxis(args, kwargs):
-    slots = bound("rollaxis", ("a", "axis", "start"), args, kwargs)
-    a, n = slots["a"], slots["a"].type.ndim
-    places = []
-    for name in ("axis", "start"):
-        x = slots.get(name, Const(Int, 0))
-        if not x.known or type(x.value) is bool or not hasattr(x.value, "__index__"):
-            raise Mismatch(f"{name}= of np.rollaxis must be known at compile time", "write it as a constant")
-        places.append(int(x.value))
-    axis, start = places
+@rule("np.rollaxis")
+def _rollaxis(a, axis: Constant, start: Constant = 0):
+    n = a.type.ndim
+    for name, value in (("axis", axis), ("start", start)):
+        if type(value) is bool or not hasattr(value, "__index__"):
+            raise Mismatch(f"{name}= of np.rollaxis must be an int")
+    axis, start = int(axis), int(start)
     if not -n <= axis < n:
         return Call(wrong_axis, Const(Int, axis), Const(Int, n))
     axis %= n
@@ -103,15 +100,16 @@ def wrong_axis(axis, ndim):
 # ---------------------------------------------------------------- questions
 
 
-def _isfortran(args, kwargs):
-    a = bound("isfortran", ("a",), args, kwargs)["a"]
+@rule("np.isfortran")
+def _isfortran(a):
     if not isinstance(a.type, Array):
         raise Mismatch(f"{type_name(a.type)!r} object has no attribute 'flags'", "pass an array", AttributeError)
     return Call(attributes.only_columns_first, a)
 
 
-def _iterable(args, kwargs):
-    t = bound("iterable", ("y",), args, kwargs)["y"].type
+@rule("np.iterable")
+def _iterable(y):
+    t = y.type
     if isinstance(t, Array):
         return Const(Bool, t.ndim > 0)
     return Const(Bool, isinstance(t, (k.Tuple, k.Struct, k.Iterator)) or t in (k.Range, k.Str, k.Bytes))
@@ -120,14 +118,13 @@ def _iterable(args, kwargs):
 # ---------------------------------------------------------------- memory
 
 
-def _frombuffer(args, kwargs):
-    slots = bound("frombuffer", ("buffer", "dtype", "count", "offset", "like"), args, kwargs)
-    x = slots["buffer"]
+@rule("np.frombuffer")
+def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
+    x = buffer
     if not isinstance(x.type, Array) and x.type is not k.Bytes:
         raise Mismatch(f"np.frombuffer of a {type_name(x.type)} is not compiled", "pass an array or bytes")
-    t = slots.get("dtype", Const(k.Singleton(float), float))
-    return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, slots.get("count", Const(Int, -1)),
-                slots.get("offset", Const(Int, 0)))
+    t = dtype or Const(k.Singleton(float), float)
+    return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, count, offset)
 
 
 def from_bytes(b, dtype, count, offset):
@@ -137,16 +134,16 @@ def from_bytes(b, dtype, count, offset):
     return read_only(from_memory(data, dtype, count, offset))
 
 
-@meaning(lambda args, kwargs: Apply(pyobject.PY_UNBOX, python_call(len, *args), type=Int))
+@intrinsic
 def length_of(b):
     """len(b) of bytes."""
-    raise NotImplementedError
+    return Apply(pyobject.PY_UNBOX, python_call(len, b), type=Int)
 
 
-@meaning(lambda args, kwargs: python_call(np.copyto, args[0], python_call(memoryview, args[1])))
+@intrinsic
 def copy_bytes(target, source):
     """The bytes to an array of as many."""
-    raise NotImplementedError
+    return python_call(np.copyto, target, python_call(memoryview, source))
 
 
 def from_memory(a, dtype, count, offset):

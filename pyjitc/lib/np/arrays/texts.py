@@ -6,16 +6,18 @@ import numpy as np
 from ....infer.meaning import Apply
 from ....ops import pyobject
 from ....types.kinds import Int, Str
+from ...rule import rule
 from .bits import python_call
 
 __all__ = ["CALLS"]
 
 
 def _called(function, t):
-    def rule(args, kwargs):
+    @rule(f"np.{function.__name__}")
+    def found(*args, **kwargs):
         return Apply(pyobject.PY_UNBOX, python_call(function, *args, **kwargs), type=t)
 
-    return rule
+    return found
 
 
 _TEXTS = (np.array2string, np.array_repr, np.array_str, np.base_repr, np.binary_repr, np.format_float_positional,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import UNKNOWN, Call, CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, Throw
 from ....ops.arith import CAST
 from ....types import kinds as k
-from ....types.kinds import Array, Int, NoneType, NpTime
+from ....types.kinds import Array, Int, NpTime
 from ....types.lattice import dtype_of
 from ...build import cast, type_name
-from ..reductions.reductions import bound
+from ...rule import Constant, NONE, rule
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -205,73 +205,70 @@ def _in_days(a):
     return a.astype("M8[D]")
 
 
-def _calendar(name, slots) -> tuple[int | None, Expr]:
+def _calendar(name, weekmask, holidays, calendar) -> tuple[int | None, Expr]:
     """The days of a week that count, and the holidays; or None and what is wrong."""
-    if "busdaycal" in slots:
+    if calendar:
         raise Mismatch(f"busdaycal= of np.{name} is not compiled", "give weekmask= and holidays=")
-    mask = slots.get("weekmask")
-    if mask is not None and mask.value is UNKNOWN:
-        raise Mismatch(f"weekmask= of np.{name} must be a constant", "write a text like '1111100'")
-    week = mask.value if mask is not None else "1111100"
     try:
-        np.is_busday(MONDAY, week)
+        np.is_busday(MONDAY, weekmask)
     except (ValueError, TypeError) as error:
         return None, Throw(type(error), str(error))
-    days = np.busdaycalendar(week).weekmask
-    holidays = slots.get("holidays", Const(NoneType, None))
-    if holidays.type is not NoneType:
+    days = np.busdaycalendar(weekmask).weekmask
+    if holidays:
         if not isinstance(holidays.type, Array):
             raise Mismatch(f"holidays= of np.{name} must be an array of dates here", "make an array of them")
         if holidays.type.ndim != 1:
             return None, Throw(ValueError, "holidays must be a provided as a one-dimensional array")
         holidays = _days(name, 0, holidays)
-    return sum(1 << j for j, on in enumerate(days) if on), holidays
+    return sum(1 << j for j, on in enumerate(days) if on), holidays or NONE
 
 
-def _rule(name, names, function, samples):
-    def refused(key):
-        """What NumPy says of None, which is not the same as nothing."""
-        try:
-            getattr(np, name)(*samples, **{key: None})
-        except (ValueError, TypeError) as error:
-            return Throw(type(error), str(error))
-        raise Mismatch(f"{key}=None of np.{name} is not compiled", "leave it out")
-
-    def rule(args, kwargs):
-        every = (*names, "weekmask", "holidays", "busdaycal", "out")
-        for key, x in [*zip(every, args), *kwargs.items()]:
-            if x.type is NoneType and key in every[len(samples):]:
-                return refused(key)
-        slots = bound(name, every, args, kwargs)
-        week, holidays = _calendar(name, slots)
-        if week is None:
-            return holidays
-        missing = [n for n in names if n not in slots and n != "roll"]
-        if missing:
-            raise Mismatch(f"{name}() missing required argument '{missing[0]}' (pos {names.index(missing[0]) + 1})")
-        parts = [_days(name, j, slots[n]) for j, n in enumerate(names) if n not in ("offsets", "roll")]
-        if "offsets" in names:
-            offsets = slots["offsets"]
-            t = offsets.type.dtype if isinstance(offsets.type, Array) else offsets.type
-            if not k.is_integer(t):
-                raise Mismatch(f"np.busday_offset by a {type_name(offsets.type)} is not compiled", "use integers")
-            roll = slots.get("roll", Const(k.Str, "raise"))
-            if roll.value is UNKNOWN:
-                raise Mismatch("roll= of np.busday_offset must be a constant")
-            if roll.value not in ROLLS:
-                return Throw(ValueError, f'Invalid business day roll parameter "{roll.value}"')
-            parts += [offsets, roll]
-        parts.append(Const(Int, week))
-        if name != "is_busday":
-            parts.append(Const(Int, week.bit_count()))
-        return Call(function, *parts, holidays, slots.get("out", Const(NoneType, None)))
-
-    return rule
+def _said_of_none(name, key, n):
+    """What NumPy says of None for an argument that may be left out."""
+    try:
+        getattr(np, name)(*(MONDAY, 1 if name == "busday_offset" else MONDAY)[:n], **{key: None})
+    except (ValueError, TypeError) as error:
+        return Throw(type(error), str(error))
+    raise Mismatch(f"{key}=None of np.{name} is not compiled", "leave it out")
 
 
-CALLS = {
-    np.is_busday: _rule("is_busday", ("dates",), is_busday, (MONDAY,)),
-    np.busday_count: _rule("busday_count", ("begindates", "enddates"), busday_count, (MONDAY, MONDAY)),
-    np.busday_offset: _rule("busday_offset", ("dates", "offsets", "roll"), busday_offset, (MONDAY, 1)),
-}
+def _counted(name, function, dates, more, weekmask, holidays, calendar, out):
+    for key, x in (("holidays", holidays), ("busdaycal", calendar), ("out", out)):
+        if x.type is k.NoneType:
+            return _said_of_none(name, key, len(dates) + bool(more))
+    holidays, calendar, out = (None if x.type is k.Ellipsis_ else x for x in (holidays, calendar, out))
+    week, holidays = _calendar(name, weekmask, holidays, calendar)
+    if week is None:
+        return holidays
+    parts = [*(_days(name, j, x) for j, x in enumerate(dates)), *more, Const(Int, week)]
+    if name != "is_busday":
+        parts.append(Const(Int, week.bit_count()))
+    return Call(function, *parts, holidays, out or NONE)
+
+
+@rule("np.is_busday")
+def _is_busday(dates, weekmask: Constant = "1111100", holidays=..., busdaycal=..., out=...):
+    return _counted("is_busday", is_busday, [dates], [], weekmask, holidays, busdaycal, out)
+
+
+@rule("np.busday_count")
+def _busday_count(begindates, enddates, weekmask: Constant = "1111100", holidays=..., busdaycal=..., out=...):
+    return _counted("busday_count", busday_count, [begindates, enddates], [], weekmask, holidays, busdaycal, out)
+
+
+@rule("np.busday_offset")
+def _busday_offset(dates, offsets, roll: Constant = "raise", weekmask: Constant = "1111100", holidays=...,
+                   busdaycal=..., out=...):
+    t = offsets.type.dtype if isinstance(offsets.type, Array) else offsets.type
+    if not k.is_integer(t):
+        raise Mismatch(f"np.busday_offset by a {type_name(offsets.type)} is not compiled", "use integers")
+    if roll is None:
+        return _said_of_none("busday_offset", "roll", 2)
+    if roll not in ROLLS:
+        return Throw(ValueError, f'Invalid business day roll parameter "{roll}"')
+    return _counted("busday_offset", busday_offset, [dates], [offsets, Const(k.Str, roll)], weekmask, holidays,
+                    busdaycal, out)
+
+
+CALLS = {np.is_busday: _is_busday, np.busday_count: _busday_count, np.busday_offset: _busday_offset}
 METHODS: dict = {}

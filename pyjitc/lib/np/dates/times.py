@@ -11,16 +11,16 @@ from ....types import kinds as k
 from ....types.kinds import NpTime, int64, is_time
 from ....types.lattice import dtype_of, type_of_dtype
 from ...build import cast, type_name
+from ...rule import rule
 from ..arrays.creation import scalar_of
 from .operators import AS_NUMBER, made, no_cast
 
 __all__ = ["CALLS", "METHODS", "SCALAR_METHODS", "attribute", "method", "target"]
 
 
-def _unit(args, kwargs, kind):
+def _unit(given, kind):
     """The type with the unit of a call, None where it has none."""
-    given = args[1] if len(args) > 1 else None
-    if given is None or given.type is k.NoneType:
+    if given is None:
         return None
     if not given.known or not isinstance(given.value, (str, tuple)):
         raise Mismatch("the unit of a date must be known at compile time", "write it as a text: 'D', 's', 'ns', ...")
@@ -38,12 +38,11 @@ def _pair(kind, pair):
 def _constructor(cls, kind):
     name = "datetime" if kind == "M" else "timedelta"
 
-    def rule(args, kwargs):
-        if kwargs or len(args) > 2:
-            raise Mismatch(f"{cls.__name__}() takes a value and a unit")
-        if not args:
+    @rule(f"np.{cls.__name__}")
+    def found(value=..., unit=None, /):
+        if value.type is k.Ellipsis_:
             return made(cls)
-        x, unit = args[0], _unit(args, kwargs, kind)
+        x, unit = value, _unit(unit, kind)
         if x.known and (type(x.value) in (int, bool, str) or x.value is None or isinstance(x.value, np.generic)):
             if kind == "M" and x.value in ("now", "today"):
                 raise Mismatch(f"np.datetime64({x.value!r}) is not compiled", "pass it as an argument")
@@ -66,11 +65,12 @@ def _constructor(cls, kind):
             return Throw(ValueError, f"Could not convert object to NumPy {name}")
         raise Mismatch(f"np.{cls.__name__} of a {type_name(s)} is not compiled", "use a.astype(...) for arrays")
 
-    return rule
+    return found
 
 
-def _datetime_data(args, kwargs):
-    (x,) = [*args, *kwargs.values()]
+@rule("np.datetime_data")
+def _datetime_data(dtype, /):
+    x = dtype
     t = x.type.scalar if isinstance(x.type, k.DType) else None
     if x.known and type(x.value) is str:
         t = type_of_dtype(np.dtype(x.value))
@@ -80,10 +80,11 @@ def _datetime_data(args, kwargs):
 
 
 def _outside(name):
-    def rule(args, kwargs):
+    @rule(f"np.{name}")
+    def found(*args, **kwargs):
         raise Mismatch(f"np.{name} is not compiled", "call it outside the compiled function")
 
-    return rule
+    return found
 
 
 CALLS = {
@@ -103,27 +104,21 @@ def target(source: k.Type, t: k.Type) -> k.Type:
     return t
 
 
-def _dtype_argument(name, args, kwargs):
-    given = [*args, *kwargs.values()]
-    if len(given) != 1 or not set(kwargs) <= {"dtype"}:
-        raise Mismatch(f"{name}() of a date is compiled with a dtype only")
-    return scalar_of(given[0])
+@rule("np.generic.astype")
+def _astype(x, dtype):
+    return cast(x, target(x.type, scalar_of(dtype)))
 
 
-def _astype(x, args, kwargs):
-    return cast(x, target(x.type, _dtype_argument("astype", args, kwargs)))
-
-
-def _view(x, args, kwargs):
-    t = _dtype_argument("view", args, kwargs)
+@rule("np.generic.view")
+def _view(x, dtype):
+    t = scalar_of(dtype)
     if t is not int64 and not is_time(t):
         raise Mismatch(f"a view of a date as {t} is not compiled", "view it as np.int64")
     return cast(cast(x, int64), t)
 
 
-def _itself(x, args, kwargs):
-    if args or kwargs:
-        raise Mismatch("this method of a date is compiled without arguments only")
+@rule("np.generic.copy")
+def _itself(x):
     return x
 
 
@@ -140,4 +135,4 @@ def attribute(x: Expr, name: str) -> None:
 
 
 def method(x: Expr, name: str, args, kwargs) -> Expr:
-    return SCALAR_METHODS[name](x, args, kwargs)
+    return SCALAR_METHODS[name]([x, *args], kwargs)

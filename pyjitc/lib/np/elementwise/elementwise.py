@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import functools
+
 import numpy as np
 
 from ....base.lazy import lazy
@@ -18,6 +20,7 @@ from ....types import kinds as k
 from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import MIRRORED, apply, convert, is_sequence, promoted, type_name
+from ...rule import Constant, Rule, rule
 from ...py import conversions
 from ...py.operators import truth
 from . import loops
@@ -105,17 +108,45 @@ class Arguments(NamedTuple):
     order: str
 
 
+_OPTIONS = ("where=True, casting: Constant = 'same_kind', order: Constant = 'K', dtype=None, subok=True, "
+            "signature=None")
+
+
+@functools.cache
+def _signature(function) -> str:
+    """The parameters of a ufunc: one output may be named, several are a tuple when they are."""
+    operands = ", ".join(f"x{i}" for i in range(1, function.nin + 1))
+    if function.nout == 1:
+        return f"{operands}, /, out=None, *, {_OPTIONS}"
+    places = ", ".join(f"out{i}=None" for i in range(1, function.nout + 1))
+    return f"{operands}, {places}, /, *, out=None, {_OPTIONS}"
+
+
+@functools.cache
+def rule_of(function) -> Rule:
+    """The rule of a ufunc."""
+    return Rule(lambda *given: _called(function, _arguments(function, *given)), f"np.{function.__name__}",
+                _signature(function))
+
+
+@functools.cache
+def _binding(function) -> Rule:
+    return Rule(lambda *given: _arguments(function, *given), f"np.{function.__name__}", _signature(function))
+
+
 def bound(function, args, kwargs) -> Arguments:
     """The arguments of a call of a ufunc, as NumPy binds them."""
-    name, kwargs = function.__name__, {key: x for key, x in kwargs.items()}
-    if len(args) < function.nin or len(args) > function.nargs:
-        raise Mismatch(f"{name}() takes from {function.nin} to {function.nargs} positional arguments but {len(args)} "
-                       f"were given")
-    args, outs = list(args[:function.nin]), list(args[function.nin:])
-    out = kwargs.pop("out", None)
+    return _binding(function)(args, kwargs)
+
+
+def _arguments(function, *given) -> Arguments:
+    *given, where, casting, order, dtype, subok, signature = given
+    name, args, outs = function.__name__, given[:function.nin], given[function.nin:]
+    out = outs.pop()
+    outs = [x or NONE for x in outs] if any(outs) else []
     if outs and out is not None:
         raise Mismatch("cannot specify 'out' as both a positional and keyword argument")
-    if out is not None and out.type is not k.NoneType:
+    if out is not None:
         if isinstance(out.type, k.Tuple):
             outs = [Apply(TUPLE_GET, out, index=i) for i in range(len(out.type.elements))]
             if len(outs) != function.nout:
@@ -129,8 +160,7 @@ def bound(function, args, kwargs) -> Arguments:
     for x in outs:
         if x is not None and not is_array(x):
             raise Mismatch("return arrays must be of ArrayType")
-    where = kwargs.pop("where", None)
-    if where is not None and where.known and where.value is True:
+    if where.known and where.value is True:
         where = None
     if where is not None:
         if not is_array(where) and not is_scalar(where.type):
@@ -138,35 +168,28 @@ def bound(function, args, kwargs) -> Arguments:
         if kind_of(element_type(where)) != "b":
             raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to "
                            f"dtype('bool') according to the rule 'safe'")
-    dtype = kwargs.pop("dtype", None)
-    casting, order = (_constant_text(kwargs, key, default)
-                      for key, default in (("casting", "same_kind"), ("order", "K")))
-    if order not in ("C", "F", "A", "K"):
-        raise Mismatch(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')", exception=ValueError)
-    kwargs.pop("subok", None)
-    if "signature" in kwargs:
+    _check_order(order)
+    if signature:
         raise Mismatch(f"np.{name} with signature= is not compiled",
                        "write dtype=, or convert the operands with astype")
-    for key in kwargs:
-        raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
     return Arguments(args, outs if any(x is not None for x in outs) else (), where,
-                 None if dtype is None or dtype.type is k.NoneType else scalar_of(dtype), casting, order)
+                 None if dtype is None else scalar_of(dtype), casting, order)
 
 
-def _constant_text(kwargs, key, default):
-    x = kwargs.pop(key, None)
-    if x is None:
-        return default
-    if not isinstance(x.value, str):
-        raise Mismatch(f"{key}= must be a text that is known at compile time")
-    return x.value
+def _check_order(order):
+    if order not in ("C", "F", "A", "K"):
+        raise Mismatch(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')", exception=ValueError)
 
 
-def ufunc(function: np.ufunc, args: list[Expr], kwargs=None) -> Expr:
-    """A call of a ufunc where an operand is an array, or with keywords."""
-    if any(is_sequence(x.type) for x in args[:function.nin]):
-        return _of_sequences(function, args, kwargs)
-    args, outs, where, dtype, casting, order = bound(function, args, kwargs or {})
+def ufunc(function: np.ufunc, args: list[Expr], out: Expr | None = None) -> Expr:
+    """A ufunc of these operands, with its result in `out`, if any."""
+    return _called(function, Arguments(args, (out,) if out else (), None, None, "same_kind", "K"))
+
+
+def _called(function, given: Arguments) -> Expr:
+    if any(is_sequence(x.type) for x in given.args):
+        return _of_sequences(function, given)
+    args, outs, where, dtype, casting, order = given
     _checked(function.__name__, args)
     exact = dtype is None and function in RELATIONS and all(kind_of(element_type(x)) in "biu" for x in args)
     if exact and casting == "same_kind":  # Python ints beyond the other's type too
@@ -202,15 +225,17 @@ def _check_out(function, outs, outputs, casting):
                            f"with casting rule '{casting}'", f"use an array of {dtype_of(t)} for the result")
 
 
-def _of_sequences(function, args, kwargs):
-    """Tuples and lists as arrays. What has one of several types is told apart only in a function of the library."""
-    kwargs = kwargs or {}
-    if kwargs.keys() <= {"out"} and len(args) == function.nin < 3:
-        return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args,
-                    kwargs.get("out", NONE))
+def _of_sequences(function, given: Arguments):
+    """Tuples and lists as arrays. A value of one of several types is told apart only in a function of the library."""
+    args, outs, where, dtype, casting, order = given
+    out = NONE if not outs else outs[0] if function.nout == 1 else _tuple([x or NONE for x in outs])
+    if where is None and dtype is None and (casting, order) == ("same_kind", "K") and function.nin < 3:
+        return Call(loops.sequence1 if len(args) == 1 else loops.sequence2, constant_of(function), *args, out)
     array = constant_of(np.asarray)
-    return CallValue(constant_of(function), *(CallValue(array, x) if is_sequence(x.type) else x for x in args),
-                     keywords=kwargs)
+    args = [CallValue(array, x) if is_sequence(x.type) else x for x in args]
+    return CallValue(constant_of(function), *args, keywords={
+        "out": out, "where": where or Const(k.Bool, True), "casting": Const(k.Str, casting),
+        "order": Const(k.Str, order), "dtype": _dtype(dtype) if dtype else NONE})
 
 
 def _pair(function, callee, args, outs, where, order):
@@ -292,7 +317,7 @@ def assign(target: Expr, value: Expr) -> Expr:
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if is_sequence(x.type) or is_sequence(y.type):
-        return ufunc(OPERATORS[op], [x, y], {"out": x} if inplace and is_array(x) else None)
+        return ufunc(OPERATORS[op], [x, y], x if inplace and is_array(x) else None)
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
             raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and "
@@ -301,9 +326,9 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if function is np.power and y.known and not is_array(y):
         function, y = power(x, y)
         if y is None:
-            return ufunc(function, [x], {"out": x} if inplace else None)
+            return ufunc(function, [x], x if inplace else None)
     if inplace and is_array(x):
-        return ufunc(function, [x, y], {"out": x})
+        return ufunc(function, [x, y], x)
     return ufunc(function, [x, y])
 
 
@@ -333,16 +358,16 @@ def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
 WHERE_LOOKS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, Python's ints wrapped in np.where
 
 
-def where(args, kwargs):
-    """np.where(condition, x, y)"""
-    if kwargs or len(args) != 3:
-        if len(args) == 2:
+def where(condition, x, y):
+    """The expression of np.where(condition, x, y); x and y are `...` where they are left out."""
+    if y.type is k.Ellipsis_:
+        if x.type is not k.Ellipsis_:
             return Throw(ValueError, "either both or neither of x and y should be given")
-        if len(args) == 1 and not kwargs and is_array(args[0]):
-            return CallValue(Const(k.Singleton(np.nonzero), np.nonzero), args[0])
+        if is_array(condition):
+            return CallValue(constant_of(np.nonzero), condition)
         raise Mismatch("np.where is compiled with one array, or with a condition and two values")
-    _checked("where", args)
-    args = [args[0], *_as_integers(args[1:])]
+    _checked("where", [condition, x, y])
+    args = [condition, *_as_integers([x, y])]
     if not any(is_array(x) and x.type.ndim for x in args):
         return scalar_array(chosen(*map(item, args)))
     return over(loops.select, [], args)
@@ -383,33 +408,22 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
     return ufunc(OPERATORS[op], [x, y])
 
 
-def _astype(args, kwargs):
-    """a.astype(dtype, order, casting, subok, copy): in the order of the array unless told otherwise."""
-    a, *rest = args
-    slots = dict(zip(("dtype", "order", "casting", "subok", "copy"), rest))
-    for key, x in kwargs.items():
-        if key not in ("dtype", "order", "casting", "subok", "copy"):
-            raise Mismatch(f"astype() got an unexpected keyword argument '{key}'")
-        slots[key] = x
-    return _converted(a, slots)
+@rule("np.ndarray.astype")
+def _astype(a, dtype, order: Constant = "K", casting: Constant = "unsafe", subok=True, copy=True):
+    return _converted(a, dtype, order, casting, copy)
 
 
-def _astype_function(args, kwargs):
-    """np.astype(x, dtype, /, *, copy=True, device=None)"""
-    if len(args) != 2 or set(kwargs) - {"copy", "device"}:
-        raise Mismatch("astype() takes 2 positional arguments and the keywords copy and device")
-    if not is_array(args[0]):
-        raise Mismatch("Input should be a NumPy array. It is of type " + type_name(args[0].type))
-    return _converted(args[0], {"dtype": args[1], **{key: x for key, x in kwargs.items() if key == "copy"}})
+@rule("np.astype")
+def _astype_function(x, dtype, /, *, copy=True, device=None):
+    if not is_array(x):
+        raise Mismatch("Input should be a NumPy array. It is of type " + type_name(x.type))
+    return _converted(x, dtype, "K", "unsafe", copy)
 
 
-def _converted(a, slots):
-    order, casting = _constant_text(slots, "order", "K"), _constant_text(slots, "casting", "unsafe")
-    if order not in ("C", "F", "A", "K"):
-        raise Mismatch(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')", exception=ValueError)
-    if "dtype" not in slots:
-        raise Mismatch("astype() missing required argument 'dtype' (pos 1)")
-    t = scalar_of(slots["dtype"])
+def _converted(a, dtype, order, casting, keep):
+    """The array with elements of `dtype`, in the order of `a` unless the call says otherwise."""
+    _check_order(order)
+    t = scalar_of(dtype)
     if k.is_time(t) and k.is_time(a.type.dtype):
         t = times.target(a.type.dtype, t)
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
@@ -418,8 +432,7 @@ def _converted(a, slots):
     if not np.can_cast(dtype_of(a.type.dtype), dtype_of(t), casting):
         raise Mismatch(f"Cannot cast array data from {dtype_of(a.type.dtype)!r} to {dtype_of(t)!r} according to the "
                        f"rule '{casting}'")
-    keep = slots.get("copy")
-    if (keep is not None and keep.known and not keep.value and t is a.type.dtype
+    if (keep.known and not keep.value and t is a.type.dtype
         and (order in "KA" or a.type.layout == order)):
         return a
     if a.type.ndim == 0:

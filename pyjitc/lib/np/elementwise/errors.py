@@ -14,7 +14,7 @@ from ....ops.structure import DISCARD, TUPLE_MAKE
 from ....runtime import floatstate
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of
-from ...build import meaning
+from ...rule import intrinsic, rule
 from ...intrinsics import as_type, chosen
 from . import elementwise, loops
 from ..arrays.bits import python_call
@@ -51,14 +51,8 @@ class State:
 _STATE = State()
 
 
-def _checked(args, kwargs):
-    if args:
-        raise Mismatch("errstate.__init__() takes 1 positional argument but %d were given" % (len(args) + 1))
-    for key, x in kwargs.items():
-        if key == "call":
-            continue
-        if key not in _KINDS:
-            raise Mismatch(f"errstate.__init__() got an unexpected keyword argument '{key}'")
+def _check(given):
+    for key, x in given.items():
         if x.type not in (k.Str, k.NoneType):
             raise Mismatch(f"np.errstate({key}=) must be a text")
         if isinstance(x.value, str) and x.value not in _MODES:
@@ -69,19 +63,29 @@ def _checked(args, kwargs):
                            "test the result, as in np.abs(x) < np.finfo(x.dtype).tiny")
 
 
-def _errstate(args, kwargs):
-    _checked(args, kwargs)
-    if any(x.type is not k.NoneType and x.value != "ignore" for x in kwargs.values()):
+def _given(**options):
+    """The options that a call of np.errstate gives, where they are such that it can be compiled."""
+    given = {key: x for key, x in options.items() if x}
+    _check(given)
+    return given
+
+
+@rule("np.errstate")
+def _errstate(*, call=None, all=None, divide=None, over=None, under=None, invalid=None):
+    given = _given(all=all, divide=divide, over=over, under=under, invalid=invalid)
+    if call or any(x.value != "ignore" for x in given.values()):
         raise Again(errstate=True)
     return Const(k.Singleton(_STATE), _STATE)
 
 
-def watched_state(args, kwargs) -> Expr:
+@rule("np.errstate")
+def watched_state(*, call=None, all=None, divide=None, over=None, under=None, invalid=None) -> Expr:
     """NumPy's own context manager."""
-    _checked(args, kwargs)
-    if "all" in kwargs and kwargs["all"].type is not k.NoneType and "under" not in kwargs:
-        kwargs = {**kwargs, "under": Const(k.Str, "ignore")}
-    given = {key: Const(k.Object, x.type.value) if isinstance(x.type, k.Singleton) else x for key, x in kwargs.items()}
+    given = _given(all=all, divide=divide, over=over, under=under, invalid=invalid)
+    if all:
+        given.setdefault("under", Const(k.Str, "ignore"))
+    if call:
+        given["call"] = Const(k.Object, call.type.value) if isinstance(call.type, k.Singleton) else call
     return python_call(np.errstate, **given)
 
 
@@ -167,24 +171,20 @@ _MASKED = {1: masked1, 2: masked2}
 # ---------------------------------------------------------------- library functions: what a call has met
 
 
-def _report(args, kwargs):
-    return Apply(DISCARD, python_call(floatstate.report, *args))
-
-
-@meaning(_report)
+@intrinsic
 def report(name, flags):
     """Have the interpreter warn or raise."""
-    raise NotImplementedError
+    return Apply(DISCARD, python_call(floatstate.report, name, flags))
 
 
-@meaning(lambda args, kwargs: whole(told1, args[:2], args[2:]))
+@intrinsic
 def each1(how, least, r, x):
-    raise NotImplementedError
+    return whole(told1, (how, least), (r, x))
 
 
-@meaning(lambda args, kwargs: whole(told2, args[:2], args[2:]))
+@intrinsic
 def each2(how, least, r, x, y):
-    raise NotImplementedError
+    return whole(told2, (how, least), (r, x, y))
 
 
 def united(met):

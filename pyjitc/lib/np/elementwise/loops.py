@@ -13,8 +13,9 @@ from ....ops.nest import (ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLA
                           STRETCHED, UNIT)
 from ....ops.structure import UNDEF
 from ....types.kinds import Array
-from ...build import meaning, unhurried
+from ...build import unhurried
 from ...intrinsics import as_type, chosen, identity, warn
+from ...rule import intrinsic
 
 __all__ = ["mapped", "stored", "save", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
            "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different",
@@ -240,15 +241,10 @@ def stored(shape, target, t):
             put_back(target, fresh)
 
 
-def _no_array(args, kwargs):
-    shape, t = args
-    return Apply(UNDEF, type=Array(t.type.scalar, len(shape.type.elements)))
-
-
-@meaning(_no_array)
+@intrinsic
 def no_array(shape, t):
     """An array that nobody touches, of the type that np.empty(shape, t) has."""
-    raise NotImplementedError
+    return Apply(UNDEF, type=Array(t.type.scalar, len(shape.type.elements)))
 
 
 def save(target):

@@ -7,25 +7,14 @@ import numpy as np
 from ....infer.meaning import CallValue
 from ....types import kinds as k
 from ....types.lattice import kind_of
-from ...build import compiled, is_sequence
+from ...build import compiled
+from ...rule import NumberOrArray, rule
 from . import scalars
-from .elementwise import constant_of
+from .elementwise import constant_of, lift
 
 __all__ = ["CALLS", "METHODS"]
 
 _ABSENT = np._NoValue
-
-
-def _of_numbers(numbers, arrays):
-    """The rule `numbers` where all arguments are numbers, else the library function `arrays`."""
-    whole = compiled(arrays)
-
-    def rule(args, kwargs):
-        if all(k.is_number(x.type) for x in [*args, *kwargs.values()]):
-            return numbers(args, kwargs)
-        return whole(args, kwargs)
-
-    return rule
 
 
 def as_operand(x):
@@ -66,18 +55,31 @@ def clipped(a, low, high, out, dtype, casting, where):
     return np.minimum(np.maximum(a, low), high, out=out, where=where, casting=casting, dtype=dtype)
 
 
-def _round(args, kwargs):
-    a = args[0] if args else kwargs.get("a")
-    out = args[2] if len(args) > 2 else kwargs.get("out")
-    if out is not None and out.type is not k.NoneType:
-        return CallValue(constant_of(round_to), *args, keywords=kwargs)
-    if a is not None and is_sequence(a.type):
-        given = [CallValue(constant_of(np.asarray), a), *args[1:]] if args else []
-        return CallValue(constant_of(np.round), *given, keywords=kwargs if args
-                         else {**kwargs, "a": CallValue(constant_of(np.asarray), a)})
-    if a is not None and _kind(a) in "bc":
-        return CallValue(constant_of(round_parts), *args, keywords=kwargs)
-    return _rounded(args[:2], {key: x for key, x in kwargs.items() if key != "out"})
+@rule("np.clip")
+def _clip(a, a_min=..., a_max=..., out=None, *, min=..., max=..., **kwargs):
+    bounds = {"a_min": a_min, "a_max": a_max, "min": min, "max": max}
+    bounds = {name: x for name, x in bounds.items() if x.type is not k.Ellipsis_}
+    if out is None and not kwargs and all(k.is_number(x.type) for x in (a, *bounds.values())):
+        return scalars.clip(a, bounds.get("a_min", bounds.get("min")), bounds.get("a_max", bounds.get("max")))
+    return CallValue(constant_of(clip), a, keywords={**bounds, **({"out": out} if out else {}), **kwargs})
+
+
+@rule("np.angle")
+def _angle(z, deg=False):
+    if k.is_number(z.type) and k.is_number(deg.type):
+        return scalars.angle(z, deg)
+    return CallValue(constant_of(angle), z, deg)
+
+
+@rule("np.round")
+def _round(a: NumberOrArray, decimals=0, out=None):
+    if out:
+        return CallValue(constant_of(round_to), a, decimals, out)
+    if _kind(a) in "bc":
+        return CallValue(constant_of(round_parts), a, decimals)
+    if isinstance(a.type, k.Array) or isinstance(decimals.type, k.Array):
+        return lift(np.round, [a, decimals])
+    return scalars.round_(a, decimals)
 
 
 def _kind(x):
@@ -107,9 +109,6 @@ def round_parts(a, decimals=0, out=None):
     found.real[...] = np.round(z.real, decimals)
     found.imag[...] = np.round(z.imag, decimals)
     return whole(found) if isinstance(a, (complex, np.complexfloating)) else found
-
-
-_rounded = scalars.lifted(("a", "decimals"), {np.round: scalars.round_})[np.round]
 
 
 def round_to(a, decimals=0, out=None):
@@ -258,9 +257,9 @@ def without_special(x, nan, posinf, neginf):
 
 
 CALLS = {
-    np.clip: _of_numbers(scalars.clip, clip), np.round: _round, np.around: _round, np.fix: compiled(fix),
+    np.clip: _clip, np.round: _round, np.around: _round.named("np.around"), np.fix: compiled(fix),
     np.isclose: compiled(isclose), np.allclose: compiled(allclose), np.array_equal: compiled(array_equal),
-    np.array_equiv: compiled(array_equiv), np.angle: _of_numbers(scalars.angle, angle), np.real: compiled(real),
+    np.array_equiv: compiled(array_equiv), np.angle: _angle, np.real: compiled(real),
     np.imag: compiled(imag), np.real_if_close: compiled(real_if_close), np.iscomplex: compiled(iscomplex),
     np.isreal: compiled(isreal), np.isposinf: compiled(isposinf), np.isneginf: compiled(isneginf),
     np.sinc: compiled(sinc), np.nan_to_num: compiled(nan_to_num),

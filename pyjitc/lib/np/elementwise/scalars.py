@@ -12,6 +12,7 @@ from ....types import kinds as k
 from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart, promote, type_of_dtype
 from ...build import apply, cast, convert, number, type_name
+from ...rule import Rule, rule
 from ...py import builtins, conversions, numbers as py_numbers, operators
 from . import numbers
 from .ufuncs import RELATIONS, RULES, constant, loop
@@ -19,7 +20,7 @@ from .ufuncs import RELATIONS, RULES, constant, loop
 elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
 times = lazy("pyjitc.lib.np.dates.times")
 
-__all__ = ["CALLS", "attribute", "method", "ufunc_call", "angle", "clip", "lifted", "round_"]
+__all__ = ["CALLS", "attribute", "method", "ufunc_call", "angle", "clip", "round_"]
 
 
 def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
@@ -37,46 +38,24 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     return found.rule(*map(convert, args, found.inputs))
 
 
-def _ufunc(ufunc):
-    def rule(args, kwargs):
-        if kwargs or len(args) != ufunc.nin or any([isinstance(x.type, (k.Array, k.Tuple, k.Struct)) for x in args]):
-            return elementwise.ufunc(ufunc, args, kwargs)
-        return ufunc_call(ufunc, args)
-
-    return rule
-
-
-def _arguments(name, names, args, kwargs, required):
-    """Argument name -> expression, checked as Python binds them."""
-    slots = dict(zip(names, args))
-    if len(args) > len(names) or set(slots) & set(kwargs) or not set(kwargs) <= set(names):
-        raise Mismatch(f"np.{name} is compiled with the arguments {', '.join(names)} only")
-    slots.update({key: x for key, x in kwargs.items() if x.type is not k.NoneType})
-    for key in names[:required]:
-        if key not in slots:
-            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
-    for x in slots.values():
-        if isinstance(x.type, k.Array):
-            raise Mismatch(f"np.{name} of whole arrays is not compiled yet", "write the loop over the elements")
+def _check_numbers(name, *values):
+    for x in values:
         if not is_number(x.type):
             raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled")
-    return slots
 
 
 def _as_numpy(x: Expr) -> Expr:
     return cast(x, numpy_counterpart(x.type))
 
 
-def round_(args, kwargs):
-    slots = _arguments("round", ("a", "decimals"), args, kwargs, 1)
-    return builtins.np_round(_as_numpy(slots["a"]), conversions.to_index(slots.get("decimals", number(0))))
+def round_(a, decimals):
+    """np.round(a, decimals) of a number."""
+    _check_numbers("round", a, decimals)
+    return builtins.np_round(_as_numpy(a), conversions.to_index(decimals))
 
 
-def clip(args, kwargs):
-    names = ("a", "a_min", "a_max")
-    renamed = {{"min": "a_min", "max": "a_max"}.get(n, n): x for n, x in kwargs.items()}
-    slots = _arguments("clip", names, args, renamed, 1)
-    x, low, high = (slots.get(n) for n in names)
+def clip(x, low, high):
+    """np.clip(x, low, high) of numbers; a bound may be None."""
     types = [t.type for t in (x, low, high) if t is not None]
     common = types[0]
     for t in types[1:]:
@@ -94,17 +73,16 @@ def _bounded(ufunc, x, bound):
     return loop(ufunc, (x.type, x.type)).rule(x, bound)
 
 
-def angle(args, kwargs):
-    slots = _arguments("angle", ("z", "deg"), args, kwargs, 1)
-    x = _as_numpy(slots["z"])
+def angle(z, deg):
+    """np.angle(z, deg) of a number."""
+    x = _as_numpy(z)
     if is_complex(x.type):
         result = ufunc_call(np.arctan2, [apply(IMAG, x), apply(REAL, x)])
     else:
         short = isinstance(x.type, k.NpInt) and {8: k.float16, 16: k.float32}.get(x.type.bits)
         x = convert(x, x.type if is_float(x.type) else short or k.float64)
         result = ufunc_call(np.arctan2, [constant(x.type, 0), x])
-    deg = slots.get("deg")
-    if deg is None or deg.known and not deg.value:
+    if deg.known and not deg.value:
         return result
     return Call(in_degrees, result, deg)
 
@@ -119,9 +97,9 @@ _made: dict = {}
 def _limits(cls):
     """np.finfo and np.iinfo: objects known at compile time."""
 
-    def rule(args, kwargs):
-        (x,) = conversions.take(cls.__name__, args, kwargs, 1, 1)
-        t = x.type
+    @rule(f"np.{cls.__name__}", "int_type" if cls is np.iinfo else "dtype")
+    def limits(dtype):
+        t = dtype.type
         what = dtype_of(t) if k.is_scalar(t) else dtype_of(t.scalar) if isinstance(t, k.DType) else \
             t.value if isinstance(t, k.Singleton) else object if isinstance(t, k.Array) else None
         try:
@@ -132,38 +110,40 @@ def _limits(cls):
                            type(error)) from None
         return Const(k.Singleton(found), found)
 
-    return rule
+    return limits
 
 
-def _isscalar(args, kwargs):
-    (x,) = conversions.take("isscalar", args, kwargs, 1, 1)
-    return number(k.is_scalar(x.type) or x.type is k.Str or x.type is k.Bytes)
+@rule("np.isscalar")
+def _isscalar(element):
+    return number(k.is_scalar(element.type) or element.type is k.Str or element.type is k.Bytes)
 
 
-def _where(args, kwargs):
-    return elementwise.where(args, kwargs)
+class _Ufunc(Rule):
+    """The rule of a ufunc, of which most calls have numbers only: these are told apart before anything is bound."""
+
+    __slots__ = ("ufunc",)
+
+    def __init__(self, ufunc):
+        super().__init__(None, f"np.{ufunc.__name__}", lambda: None)
+        self.ufunc = ufunc
+
+    def __call__(self, args, kwargs):
+        ufunc = self.ufunc
+        if kwargs or len(args) != ufunc.nin or any([isinstance(x.type, (k.Array, k.Tuple, k.Struct)) for x in args]):
+            return elementwise.rule_of(ufunc)(args, kwargs)
+        return ufunc_call(ufunc, args)
+
+    def parameters(self):
+        return elementwise.rule_of(self.ufunc).parameters()
 
 
-def lifted(names, functions):
-    """Rules of numbers, for arrays too: the arguments in `names` may be arrays, the others stay as they are."""
-
-    def of(function, rule):
-        def rule_(args, kwargs):
-            given = dict(zip(names, args)) | kwargs
-            if not any(isinstance(x.type, k.Array) for x in given.values()):
-                return rule(args, kwargs)
-            if set(kwargs) - set(names) or len(args) > len(names) or list(given) != list(names[:len(given)]):
-                raise Mismatch(f"np.{function.__name__} of arrays is compiled with the arguments {', '.join(names)} "
-                               f"only")
-            return elementwise.lift(function, list(given.values()))
-
-        return rule_
-
-    return {function: of(function, rule) for function, rule in functions.items()}
+@rule("np.where")
+def _where(condition, x=..., y=..., /):
+    return elementwise.where(condition, x, y)
 
 
 CALLS = {
-    **{ufunc: _ufunc(ufunc) for ufunc in RULES},
+    **{ufunc: _Ufunc(ufunc) for ufunc in RULES},
     np.where: _where, np.finfo: _limits(np.finfo), np.iinfo: _limits(np.iinfo), np.isscalar: _isscalar,
 }
 
@@ -221,31 +201,25 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
     if k.is_time(receiver.type):
         return times.method(receiver, name, args, kwargs)
     find = SCALAR_METHODS.get(name)
-    rule = find and find(receiver.type)
-    return rule and rule(receiver, args, kwargs)
+    found = find and find(receiver.type)
+    return found and found([receiver, *args], kwargs)
 
 
-def _plain(function, applies=lambda t: True):
+def _method(name, function, applies=lambda t: True):
     """A method without arguments, for the types where `applies`."""
-
-    def rule(x, args, kwargs):
-        conversions.take(type_name(x.type), args, kwargs, 0, 0)
-        return function(x)
-
-    return lambda t: rule if applies(t) else None
+    found = Rule(function, f"np.float64.{name}", "x")
+    return lambda t: found if applies(t) else None
 
 
-def _astype(x, args, kwargs):
-    (target,) = args[:1] or (kwargs.get("dtype"),)
-    t = _scalar_of(target)
+@rule("np.generic.astype")
+def _astype(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    t = _scalar_of(dtype)
     if t is None:
         raise Mismatch("astype() needs a dtype that is known at compile time")
     return cast(x, t)
 
 
-def _scalar_of(x: Expr | None) -> k.Type | None:
-    if x is None:
-        return None
+def _scalar_of(x: Expr) -> k.Type | None:
     if isinstance(x.type, k.DType):
         return x.type.scalar
     value = x.type.value if isinstance(x.type, k.Singleton) else x.value if x.known else None
@@ -271,9 +245,9 @@ def _ratio(x):
     return Call(numbers.float_ratio, x)
 
 
-def _round_method(x, args, kwargs):
-    digits = args[0] if args else kwargs.get("decimals", number(0))
-    return builtins.np_round(x, conversions.to_index(digits))
+@rule("np.generic.round")
+def _round_method(x, decimals=0, out=None):
+    return builtins.np_round(x, conversions.to_index(decimals))
 
 
 def _integral(t):
@@ -284,13 +258,15 @@ def _mean(x):
     return x if is_float(x.type) or is_complex(x.type) else cast(x, k.float64)
 
 
-SCALAR_METHODS = {
-    "item": _plain(item), "tolist": _plain(item), "conj": _plain(builtins.conjugate),
-    "conjugate": _plain(builtins.conjugate),
-    "copy": _plain(lambda x: x), "squeeze": _plain(lambda x: x), "min": _plain(lambda x: x), "max": _plain(lambda x: x),
-    "sum": _plain(_summed), "prod": _plain(_summed), "mean": _plain(_mean),
-    "is_integer": _plain(_is_whole, lambda t: is_float(t) or _integral(t)),
-    "as_integer_ratio": _plain(_ratio, is_float),
-    "bit_count": _plain(lambda x: cast(Call(numbers.bit_count, x), Int), _integral),
-    "astype": lambda t: _astype, "round": lambda t: _round_method,
-}
+def _itself(x):
+    return x
+
+
+SCALAR_METHODS = {name: _method(name, *given) for name, given in {
+    "item": (item,), "tolist": (item,), "conj": (builtins.conjugate,), "conjugate": (builtins.conjugate,),
+    "copy": (_itself,), "squeeze": (_itself,), "min": (_itself,), "max": (_itself,), "sum": (_summed,),
+    "prod": (_summed,), "mean": (_mean,),
+    "is_integer": (_is_whole, lambda t: is_float(t) or _integral(t)), "as_integer_ratio": (_ratio, is_float),
+    "bit_count": (lambda x: cast(Call(numbers.bit_count, x), Int), _integral),
+}.items()}
+SCALAR_METHODS |= {"astype": lambda t: _astype, "round": lambda t: _round_method}

@@ -14,11 +14,12 @@ from ....types import kinds as k
 from ....types.lattice import dtype_of, numpy_counterpart
 from ...build import outlined, type_name
 from ...intrinsics import as_type, insert_axes
+from ...rule import NONE, Constant, rule
 from . import elementwise
 from ..reductions import reductions
 from ..shapes.arrange import window
 from ..arrays.creation import scalar_of
-from .elementwise import NONE, constant_of, is_array
+from .elementwise import constant_of, is_array
 from ..indexing.indexing import flat_item, set_flat
 from ..shapes.views import apart as not_of
 from .ufuncs import fold_loop, loop, typed
@@ -27,8 +28,6 @@ __all__ = ["method"]
 
 _REDUCTIONS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "max", np.logical_or: "any",
                np.logical_and: "all"}
-_REDUCE = ("array", "axis", "dtype", "out", "keepdims", "initial", "where")
-_ALONG = {"accumulate": ("array", "axis", "dtype", "out"), "reduceat": ("array", "indices", "axis", "dtype", "out")}
 
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr:
@@ -36,53 +35,35 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr:
     if function.signature:
         raise Mismatch("Reduction not defined on ufunc with signature", exception=RuntimeError)
     if name == "at":
-        return _at(function, args, kwargs)
+        return _at([receiver, *args], kwargs)
     if function.nin != 2:
         raise Mismatch("outer product only supported for binary functions" if name == "outer" else
                        f"{name} only supported for binary functions", exception=ValueError)
     if name == "outer":
-        return _outer(function, receiver, args, kwargs)
+        return _outer([receiver, *args], kwargs)
     if function.nout != 1:
         raise Mismatch(f"{name} only supported for functions returning a single value", exception=ValueError)
-    slots = _bound(name, _REDUCE if name == "reduce" else _ALONG[name], args, kwargs)
-    a = slots["array"]
-    if not is_array(a):
-        if len(slots) > 1:
-            raise Mismatch(f"np.{function.__name__}.{name} of a {type_name(a.type)} with more arguments is not "
+    array = args[0] if args else kwargs.get("array")
+    if array is not None and not is_array(array):
+        if len(args) + len(kwargs) > 1:
+            raise Mismatch(f"np.{function.__name__}.{name} of a {type_name(array.type)} with more arguments is not "
                            f"compiled", "make an array of it")
-        return Call(of_sequence, receiver, Const(k.Bool, name == "reduce"), a)
-    if name == "reduce":
-        return _reduce(function, a, slots)
-    return _along(function, name, a, slots)
+        return Call(of_sequence, receiver, Const(k.Bool, name == "reduce"), array)
+    return _RULES[name]([receiver, *args], kwargs)
 
 
 def of_sequence(f, reduce, a):
     return f.reduce(np.asarray(a)) if reduce else f.accumulate(np.asarray(a))
 
 
-def _bound(name, names, args, kwargs):
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes at most {len(names)} positional arguments ({len(args)} given)")
-    slots = dict(zip(names, args))
-    for key, x in kwargs.items():
-        if key not in names:
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
-        if key in slots:
-            raise Mismatch(f"argument for {name}() given by name ('{key}') and position ({names.index(key)})")
-        slots[key] = x
-    for key in names[:2 if name == "reduceat" else 1]:
-        if key not in slots:
-            raise Mismatch(f"{name}() missing required argument '{key}' (pos {names.index(key)})")
-    return slots
-
-
 # ---------------------------------------------------------------- outer
 
 
-def _outer(function, receiver, args, kwargs):
-    if len(args) != 2:
+@rule("np.ufunc.outer")
+def _outer(ufunc, *operands, **options):
+    if len(operands) != 2:
         raise Mismatch("exactly two arguments expected")
-    return CallValue(constant_of(outer), receiver, *args, keywords=kwargs)
+    return CallValue(constant_of(outer), ufunc, *operands, keywords=options)
 
 
 def outer(f, x, y, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True):
@@ -117,14 +98,8 @@ def extended(x, n):
 # ---------------------------------------------------------------- reduce
 
 
-def _given(slots, key):
-    x = slots.get(key)
-    return (None if x is None or x.type is k.NoneType or isinstance(x.type, k.Singleton)
-            and x.type.value is np._NoValue else x)
-
-
-def _out(slots):
-    out = _given(slots, "out")
+def _place(out):
+    """The array that `out` names, or None."""
     if out is not None and isinstance(out.type, k.Tuple):
         if len(out.type.elements) != 1:
             raise Mismatch("The 'out' tuple must have exactly one entry", exception=ValueError)
@@ -134,9 +109,9 @@ def _out(slots):
     return out
 
 
-def _resolved(function, name, a, slots):
+def _resolved(function, name, a, dtype, out):
     """(the loop, the place for the result)"""
-    out, dtype = _out(slots), _given(slots, "dtype")
+    out = _place(out)
     found = fold_loop(function, a.type.dtype, None if dtype is None else scalar_of(dtype), out and out.type.dtype)
     types = (*found.inputs, *found.outputs)
     if types[0] is not types[2] or name != "reduce" and types[0] is not types[1]:
@@ -147,21 +122,21 @@ def _resolved(function, name, a, slots):
     return found, out
 
 
-def _reduce(function, a, slots):
-    slots.setdefault("axis", Const(k.Int, 0))
-    slots = {key: x for key, x in slots.items() if key != "initial"
-             or not (isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
-    initial = slots.get("initial")
-    if (function in _REDUCTIONS and _out(slots) is None and a.type.ndim
-            and not (function in (np.logical_or, np.logical_and) and initial is not None)
-            and ("dtype" not in slots or _REDUCTIONS[function] in ("sum", "prod"))
-            and not (initial is not None and initial.type is k.NoneType)):
-        keywords = {key: x for key, x in slots.items() if key not in ("array", "out")}
-        return reductions.CALLS[getattr(np, _REDUCTIONS[function])]([a], keywords)
-    found, out = _resolved(function, "reduce", a, slots)
+@rule("np.ufunc.reduce")
+def _reduce(ufunc, array, axis=0, dtype=None, out=None, keepdims: Constant = False, initial=..., where=np._NoValue):
+    a, function = array, ufunc.type.value
+    no_initial = initial.type is k.NoneType
+    if no_initial or initial.type is k.Ellipsis_ or isinstance(initial.type, k.Singleton):
+        initial = None
+    axis = axis if axis.type is not k.NoneType else None
+    name = _REDUCTIONS.get(function)
+    if name and _place(out) is None and a.type.ndim and not no_initial and (
+            dtype is None or name in ("sum", "prod")) and (initial is None or name not in ("any", "all")):
+        return reductions.reduced(name, a, axis, dtype, None, keepdims, initial, where)
+    found, out = _resolved(function, "reduce", a, dtype, out)
     if isinstance(out, Throw):
         return out
-    axes = reductions.axes_given(_given(slots, "axis"), a.type.ndim)
+    axes = reductions.axes_given(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     axes = tuple(range(a.type.ndim)) if axes is None else axes
@@ -169,16 +144,15 @@ def _reduce(function, a, slots):
     if len(axes) > 1 and not _any_order(function, t):
         return Throw(ValueError,
                      f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
-    keep = reductions.flag(slots, "keepdims")
+    keep = bool(keepdims)
     if out is not None and out.type.ndim != a.type.ndim - (0 if keep else len(axes)):
         more = " (must match the operand's when keepdims=True)" if keep else ""
         return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of "
                                  f"dimensions: Found {out.type.ndim} "
                      f"but expected {a.type.ndim - (0 if keep else len(axes))}{more}")
-    where, initial = _given(slots, "where"), _given(slots, "initial")
     if where is not None and where.known and where.value is True:
         where = None
-    start = (NONE if function.identity is None or "initial" in slots and initial is None
+    start = (NONE if function.identity is None or no_initial
              else _dtype_constant(t, function.identity))
     if where is not None and start is NONE and initial is None:
         return Throw(ValueError, f"reduction operation '{name}' does not have an identity, so to use a where mask one "
@@ -310,15 +284,24 @@ def combine(f, out, a, where):
 # ---------------------------------------------------------------- accumulate, reduceat
 
 
-def _along(function, name, a, slots):
-    found, out = _resolved(function, name, a, slots)
+@rule("np.ufunc.accumulate")
+def _accumulate(ufunc, array, axis=0, dtype=None, out=None):
+    return _along(ufunc.type.value, "accumulate", array, axis, dtype, out)
+
+
+@rule("np.ufunc.reduceat")
+def _reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
+    return _along(ufunc.type.value, "reduceat", array, axis, dtype, out, indices)
+
+
+def _along(function, name, a, axis, dtype, out, indices=None):
+    found, out = _resolved(function, name, a, dtype, out)
     if isinstance(out, Throw):
         return out
     t = found.outputs[0]
     if a.type.ndim == 0:
         raise Mismatch(f"cannot {name} on a scalar")
-    slots.setdefault("axis", Const(k.Int, 0))
-    axes = reductions.axes_of(_given(slots, "axis"), a.type.ndim)
+    axes = reductions.axes_of(axis if axis.type is not k.NoneType else None, a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     if axes is None and a.type.ndim == 1:
@@ -329,7 +312,7 @@ def _along(function, name, a, slots):
     fixed = [constant_of(typed(function, found)), a, axis, Const(k.DType(t), dtype_of(t)), out or NONE]
     if name == "accumulate":
         return Call(accumulate, *fixed)
-    return Call(reduceat, *fixed, slots["indices"], Const(k.Str, function.__name__))
+    return Call(reduceat, *fixed, indices, Const(k.Str, function.__name__))
 
 
 def accumulate(f, a, axis, t, out):
@@ -395,23 +378,20 @@ def reduceat(f, a, axis, t, out, indices, name):
 # ---------------------------------------------------------------- at
 
 
-def _at(function, args, kwargs):
-    if kwargs:
-        raise Mismatch("at() takes no keyword arguments")
+@rule("np.ufunc.at")
+def _at(ufunc, a, indices, operand=None, /):
+    function = ufunc.type.value
     if function.nout != 1:
         raise Mismatch("Only single output ufuncs supported at this time", exception=ValueError)
-    if function.nin == 1 and len(args) == 3:
+    if function.nin == 1 and operand:
         raise Mismatch("second operand provided when ufunc is unary", exception=ValueError)
-    if function.nin == 2 and len(args) == 2:
+    if function.nin == 2 and not operand:
         raise Mismatch("second operand needed for ufunc", exception=ValueError)
-    if len(args) != function.nin + 1:
-        raise Mismatch(f"at() takes from 2 to 3 positional arguments but {len(args)} were given")
-    a, indices, *operand = args
     if not is_array(a):
         raise Mismatch("first operand must be array")
     if not a.type.writable:
         return Throw(ValueError, "array is read-only")
-    operand = operand[0] if operand else NONE
+    operand = operand or NONE
     if isinstance(operand.type, (k.Tuple, k.Struct)):
         return CallValue(constant_of(at_sequence), constant_of(function), a, indices, operand)
     types = (a.type.dtype,)
@@ -477,3 +457,6 @@ def fits(shape, target, j):
     if j > len(shape):
         return True
     return (shape[-j] == 1 or shape[-j] == target[-j]) and fits(shape, target, j + 1)
+
+
+_RULES = {"reduce": _reduce, "accumulate": _accumulate, "reduceat": _reduceat}

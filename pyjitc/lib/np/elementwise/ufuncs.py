@@ -18,7 +18,8 @@ from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ,
 from ....ops.structure import SELECT
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart, type_of_dtype
-from ...build import apply, cast, convert, meaning
+from ...build import apply, cast, convert
+from ...rule import intrinsic
 from . import numbers
 from . import operators as scalar_operators
 
@@ -126,9 +127,9 @@ def typed(ufunc: np.ufunc, found: Loop) -> Callable:
     """A function that stands for this loop of the ufunc: numbers of any type are converted to its types first."""
     key = (ufunc, found.inputs, found.outputs)
     if key not in _typed:
-        @meaning(lambda args, kwargs: found.rule(*map(_converted, args, found.inputs)))
+        @intrinsic
         def function(*numbers):
-            raise NotImplementedError
+            return found.rule(*map(_converted, numbers, found.inputs))
 
         _typed[key] = function
     return _typed[key]

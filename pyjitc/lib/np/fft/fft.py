@@ -10,8 +10,9 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, is_list, meaning, outlined, provoked
+from ...build import compiled, is_list, outlined, provoked
 from ...intrinsics import strided
+from ...rule import call, expression, intrinsic, rule
 from . import fft_core
 from ..shapes.views import elements
 from .fft_core import get, piece, put
@@ -27,50 +28,44 @@ _REAL = {k.float16: k.float16, k.float32: k.float32, k.complex64: k.float32}
 _WORK = {k.float16: k.float32, k.float32: k.float32, k.complex64: k.float32}
 
 
-def _dtype(table, other):
-    def rule(args, kwargs):
-        t = args[0].type.dtype
-        if kind_of(t) not in "biufc":
-            raise Mismatch(f"np.fft of an array of {t} is not compiled")
-        t = table.get(t, other)
-        return Const(k.DType(t), dtype_of(t))
-
-    return rule
+def _dtype(a, table, other):
+    t = a.type.dtype
+    if kind_of(t) not in "biufc":
+        raise Mismatch(f"np.fft of an array of {t} is not compiled")
+    t = table.get(t, other)
+    return Const(k.DType(t), dtype_of(t))
 
 
-@meaning(_dtype(_COMPLEX, k.complex128))
+@intrinsic
 def complex_type(a):
     """The complex dtype beside the dtype of `a`."""
-    raise NotImplementedError
+    return _dtype(a, _COMPLEX, k.complex128)
 
 
-@meaning(_dtype(_REAL, k.float64))
+@intrinsic
 def real_type(a):
     """The dtype of real results, and of the factor."""
-    raise NotImplementedError
+    return _dtype(a, _REAL, k.float64)
 
 
-@meaning(_dtype(_WORK, k.float64))
+@intrinsic
 def work_type(a):
-    """In which it is computed."""
-    raise NotImplementedError
+    """The dtype in which the transform of `a` is computed."""
+    return _dtype(a, _WORK, k.float64)
 
 
-def _refused(args, kwargs):
+@intrinsic
+def not_real():
+    """The error of complex numbers where real ones are transformed."""
     raise Mismatch("ufunc 'rfft_n_even' not supported for the input types, and the inputs could not be safely coerced "
                    "to any supported "
                    "types according to the casting rule ''safe''",
                    "np.fft.rfft transforms real numbers: use np.fft.fft")
 
 
-@meaning(_refused)
-def not_real():
-    """The error of complex numbers where real ones are transformed."""
-    raise NotImplementedError
-
-
-def _castable(args, kwargs):
-    out, t, kind = args
+@intrinsic
+def check_castable(out, t, kind):
+    """The error of a place for the result that cannot have it."""
     source, target = dtype_of(t.type.scalar), dtype_of(out.type.dtype)
     if not np.can_cast(source, target, "same_kind"):
         name = {"forward": "fft", "inverse": "ifft", "real": "rfft_n_even", "half": "irfft"}[kind.value]
@@ -78,16 +73,10 @@ def _castable(args, kwargs):
     return Const(k.NoneType, None)
 
 
-@meaning(_castable)
-def check_castable(out, t, kind):
-    """The error of a place for the result that cannot have it."""
-    raise NotImplementedError
-
-
-@meaning(lambda args, kwargs: Const(k.Bool, args[0].known))
+@intrinsic
 def is_known(axis):
     """Whether the axis is a constant."""
-    raise NotImplementedError
+    return Const(k.Bool, axis.known)
 
 
 # before NumPy 2.5 there is no space
@@ -568,9 +557,11 @@ def _tupled(x: Expr) -> Expr:
 
 def _with_lists(function):
     """Lists of lengths and axes are as good as tuples."""
-    rule = compiled(function)
-    return (lambda args,
-            kwargs: rule([*args[:1], *map(_tupled, args[1:])], {key: _tupled(x) for key, x in kwargs.items()}))
+    @rule(f"np.fft.{function.__name__}", function)
+    def found(a, *more):
+        return call(function, a, *(_tupled(expression(x)) for x in more))
+
+    return found
 
 
 _ONE_AXIS = (fft, ifft, rfft, irfft, hfft, ihfft, fftfreq, rfftfreq)

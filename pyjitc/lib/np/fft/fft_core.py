@@ -16,7 +16,8 @@ from ....ops.arith import BNOT, BOR, IADD, IGT, ILE, IMUL, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW
 from ....ops.structure import SELECT
 from ....types.kinds import Array, Int
-from ...build import meaning, outlined
+from ...build import outlined
+from ...rule import intrinsic
 from ..shapes.views import item_bits
 
 __all__ = ["piece", "plan_of", "roots_in", "work_of", "transform", "get", "put"]
@@ -33,17 +34,12 @@ def put(a, i, x):
     ARRAY_STORE(a, i, x, parallel=True)
 
 
-def _piece(args, kwargs):
-    a, start, n = args
+@intrinsic
+def piece(a, start, n):
+    """a[start:start + n] of a contiguous array."""
     t = a.type.dtype
     size = item_bits(t) // 8
     return Apply(ARRAY_VIEW, a, Apply(IMUL, start, Const(Int, size)), n, Const(Int, size), type=Array(t, 1))
-
-
-@meaning(_piece)
-def piece(a, start, n):
-    """a[start:start + n] of a contiguous array."""
-    raise NotImplementedError
 
 
 def pair(n, t):

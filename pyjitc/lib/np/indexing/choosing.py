@@ -7,9 +7,10 @@ from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.memory import ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
-from ....types.kinds import Array, DType, Int, NoneType, NpBool, NpInt, is_integer
+from ....types.kinds import Array, DType, Int, NpBool, NpInt, is_integer
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import is_sequence, promoted, type_name
+from ...rule import Constant, methods, rule
 from ...intrinsics import as_type
 from ..elementwise import elementwise
 from ..shapes.arrange import stretch
@@ -23,23 +24,6 @@ __all__ = ["CALLS", "METHODS"]
 
 def _tuple(parts):
     return Apply(TUPLE_MAKE, *parts, cls=None)
-
-
-def _bind(name, names, required, args, kwargs):
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
-                       f"given")
-    slots = dict(zip(names, args))
-    for key, x in kwargs.items():
-        if key not in names:
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
-        if key in slots:
-            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
-        slots[key] = x
-    for key in names[:required]:
-        if key not in slots:
-            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
-    return {key: x for key, x in slots.items() if x.type is not NoneType}
 
 
 def _common(name, parts):
@@ -127,14 +111,14 @@ def _rows(x: Expr, name: str):
     return elements(x)
 
 
-def _choose(args, kwargs):
-    slots = _bind("choose", ("a", "choices", "out", "mode"), 2, args, kwargs)
-    which, mode = arrayed(slots["a"]), slots.get("mode", Const(k.Str, "raise"))
-    if "out" in slots:
+@rule("np.choose")
+def _choose(a, choices, out=None, mode: Constant = "raise"):
+    which = arrayed(a)
+    if out:
         raise Mismatch("np.choose with out= is not compiled", "write out[...] = np.choose(...)")
-    if not mode.known or mode.value not in ("raise", "wrap", "clip"):
+    if mode not in ("raise", "wrap", "clip"):
         raise Mismatch("mode= of np.choose must be the constant 'raise', 'wrap' or 'clip'")
-    choices = _rows(slots["choices"], "choose")
+    choices = _rows(choices, "choose")
     if not choices:
         return Throw(ValueError, "invalid entry in choice array")
     t = which.type
@@ -146,7 +130,7 @@ def _choose(args, kwargs):
     dtype = _common("choose", choices)
     if which.type is None:
         raise Mismatch("np.choose with a list of indices is not compiled", "make an array of it")
-    return Call(chosen_from, _shape_of([which, *choices]), _dtype(dtype), which, _tuple(choices), mode)
+    return Call(chosen_from, _shape_of([which, *choices]), _dtype(dtype), which, _tuple(choices), Const(k.Str, mode))
 
 
 # ---------------------------------------------------------------- select
@@ -188,9 +172,9 @@ def selected(shape, dtype, conditions, choices):
     return out
 
 
-def _select(args, kwargs):
-    slots = _bind("select", ("condlist", "choicelist", "default"), 2, args, kwargs)
-    conditions, choices = _rows(slots["condlist"], "select"), _rows(slots["choicelist"], "select")
+@rule("np.select")
+def _select(condlist, choicelist, default=0):
+    conditions, choices = _rows(condlist, "select"), _rows(choicelist, "select")
     if len(conditions) != len(choices):
         return Throw(ValueError, "list of cases must be same length as list of conditions")
     if not conditions:
@@ -199,7 +183,7 @@ def _select(args, kwargs):
         t = x.type.dtype if isinstance(x.type, Array) else x.type
         if t is not NpBool and t is not k.Bool:
             return Throw(TypeError, f"invalid entry {i} in condlist: should be boolean ndarray")
-    choices.append(slots.get("default", Const(Int, 0)))
+    choices.append(default)
     dtype = _common("select", choices)
     axes = [Const(Int, max(x.type.ndim if isinstance(x.type, Array) else 0 for x in parts))
             for parts in (conditions, choices)]
@@ -216,9 +200,8 @@ def axis_of(x, n, j):
     return places.reshape((1,) * j + (len(places),) + (1,) * (n - 1 - j))
 
 
-def _ix(args, kwargs):
-    if kwargs:
-        raise Mismatch(f"ix_() got an unexpected keyword argument '{next(iter(kwargs))}'")
+@rule("np.ix_")
+def _ix(*args):
     for x in args:
         if not isinstance(x.type, Array) and not is_sequence(x.type):
             raise Mismatch(f"np.ix_ of a {type_name(x.type)} is not compiled", "use arrays or lists of integers")
@@ -297,11 +280,10 @@ def as_ints(x, j):
     return (int(x[j]),) + as_ints(x, j + 1)
 
 
-def _order(slots):
-    order = slots.get("order", Const(k.Str, "C"))
-    if not order.known or order.value not in ("C", "F"):
+def _order(order):
+    if order not in ("C", "F"):
         raise Mismatch("order= must be the constant 'C' or 'F'")
-    return order
+    return Const(k.Str, order)
 
 
 def _integers(x: Expr):
@@ -314,9 +296,9 @@ def _integers(x: Expr):
     return x
 
 
-def _unravel_index(args, kwargs):
-    slots = _bind("unravel_index", ("indices", "shape", "order"), 2, args, kwargs)
-    return Call(unraveled, _integers(slots["indices"]), _dims(slots["shape"]), _order(slots))
+@rule("np.unravel_index")
+def _unravel_index(indices, shape, order: Constant = "C"):
+    return Call(unraveled, _integers(indices), _dims(shape), _order(order))
 
 
 def flat_of(index, dims, modes, order, j, total):
@@ -354,25 +336,21 @@ def raveled(shape, index, dims, modes, order):
     return out
 
 
-def _ravel_multi_index(args, kwargs):
-    slots = _bind("ravel_multi_index", ("multi_index", "dims", "mode", "order"), 2, args, kwargs)
-    if not is_sequence(slots["multi_index"].type):
+@rule("np.ravel_multi_index")
+def _ravel_multi_index(multi_index, dims, mode: Constant = "raise", order: Constant = "C"):
+    if not is_sequence(multi_index.type):
         raise Mismatch("np.ravel_multi_index of one array is not compiled", "write a tuple of arrays")
-    parts = [_integers(x) for x in elements(slots["multi_index"])]
-    dims = slots["dims"]
+    parts = [_integers(x) for x in elements(multi_index)]
     n = len(elements(dims)) if is_sequence(dims.type) else 1
     if n != len(parts):
         return Throw(ValueError, f"parameter multi_index must be a sequence of length {n}")
-    mode = slots.get("mode", Const(k.Str, "raise"))
-    if not mode.known:
-        raise Mismatch("mode= of np.ravel_multi_index must be a constant")
-    modes = mode.value if isinstance(mode.value, tuple) else (mode.value,) * n
+    modes = mode if isinstance(mode, tuple) else (mode,) * n
     if len(modes) != n or any(m not in ("raise", "wrap", "clip") for m in modes):
         raise Mismatch("mode= of np.ravel_multi_index must be 'raise', 'wrap' or 'clip', or one for each axis")
     return Call(raveled, _shape_of(parts), _tuple(parts), _dims(dims), Const(k.Tuple((k.Str,) * n), tuple(modes)),
-                _order(slots))
+                _order(order))
 
 
 CALLS = {np.choose: _choose, np.select: _select, np.ix_: _ix, np.unravel_index: _unravel_index,
          np.ravel_multi_index: _ravel_multi_index}
-METHODS = {"choose": _choose}
+METHODS = methods(choose=_choose)

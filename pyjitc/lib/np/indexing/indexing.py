@@ -14,8 +14,9 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
 from ....types.lattice import dtype_of
-from ...build import cast, compiled, is_list, is_sequence, meaning, whole_number
+from ...build import cast, compiled, is_list, is_sequence, whole_number
 from ...intrinsics import as_type, strided
+from ...rule import NONE, call, expression, intrinsic, methods, rule
 from . import subscripts
 from ..shapes import views
 from ..shapes.arrange import permute, stretch
@@ -92,8 +93,11 @@ def arrayed(x: Expr) -> Expr:
 
 def _of_arrays(function):
     """The rule of a library function whose operands may be lists."""
-    rule = compiled(function)
-    return lambda args, kwargs: rule([arrayed(x) for x in args], {name: arrayed(x) for name, x in kwargs.items()})
+    @rule(f"np.{function.__name__}", function)
+    def found(*operands):
+        return call(function, *(arrayed(expression(x)) for x in operands))
+
+    return found
 
 
 def getitem(a: Expr, i: Expr) -> Expr:
@@ -128,7 +132,7 @@ def get_with(a, items):
     if only_mask(a, items):
         check_mask(a.shape, items[0].shape, 0, 0)
         return masked(a, items[0])
-    check_masks(a.shape, items, 0, 0)
+    check_masks(a.shape, items)
     return taken(a, without_masks(items, 0))
 
 
@@ -141,20 +145,15 @@ def set_with(a, items, value):
             value = as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype)
             fill_masked(a, apart(items[0], a), value)
     else:
-        check_masks(a.shape, items, 0, 0)
+        check_masks(a.shape, items)
         put_taken(a, without_masks(items, 0), value)
 
 
-def _only_mask(args, kwargs):
-    a, items = args
-    return Const(Bool, len(items.type.elements) == 1 and isinstance(items.type.elements[0], Array)
-                 and items.type.elements[0].dtype is NpBool and items.type.elements[0].ndim == a.type.ndim)
-
-
-@meaning(_only_mask)
+@intrinsic
 def only_mask(a, items):
     """Whether the index is one mask of all dimensions."""
-    raise NotImplementedError
+    return Const(Bool, len(items.type.elements) == 1 and isinstance(items.type.elements[0], Array)
+                 and items.type.elements[0].dtype is NpBool and items.type.elements[0].ndim == a.type.ndim)
 
 
 # ---------------------------------------------------------------- masks
@@ -169,9 +168,9 @@ def check_mask(shape, mask, axis, j):
         check_mask(shape, mask, axis, j + 1)
 
 
-def _check_masks(args, kwargs):
-    """Every mask against the axes it stands for."""
-    shape, items, _, _ = args
+@intrinsic
+def check_masks(shape, items):
+    """Compares the shape of every mask with the axes that it stands for."""
     parts = elements(items)
     used = sum(x.type.ndim if _is_mask(x.type) else 1 for x in parts if x.type is not NoneType
                and x.type is not k.Ellipsis_)
@@ -198,11 +197,6 @@ def check_mask_of(shape, mask, axis):
 
 def done(x):
     return x
-
-
-@meaning(_check_masks)
-def check_masks(shape, items, k, axis):
-    raise NotImplementedError
 
 
 def all_apart(indices, target, i):
@@ -262,9 +256,9 @@ class _Plan:
         self.basic = basic
 
 
-def _front(args, kwargs):
+@intrinsic
+def front(a, items):
     """(the view with the indexed axes in front, the indices)"""
-    a, items = args
     plan = _Plan(a, items)
     return Call(front_of, views.view(a, plan.basic, False), Apply(TUPLE_MAKE, *plan.indices, cls=None),
                 Const(k.Tuple((Int,) * len(plan.order)), tuple(plan.order)))
@@ -274,29 +268,17 @@ def front_of(view, indices, order):
     return np.transpose(view, order), indices
 
 
-@meaning(_front)
-def front(a, items):
-    raise NotImplementedError
-
-
-def _plan_constant(of):
-    def rule(args, kwargs):
-        found = of(_Plan(args[0], args[1]))
-        return Const(k.Tuple((Int,) * len(found)), found) if isinstance(found, tuple) else Const(Int, found)
-
-    return rule
-
-
-@meaning(_plan_constant(lambda plan: plan.first))
+@intrinsic
 def place_of(a, items):
-    """Where the axes of the indices come in the result."""
-    raise NotImplementedError
+    """The place of the indices' axes among the axes of the result."""
+    return Const(Int, _Plan(a, items).first)
 
 
-@meaning(_plan_constant(lambda plan: tuple(plan.own)))
+@intrinsic
 def axes_in(a, items):
     """The axes of `a` that are indexed, for messages."""
-    raise NotImplementedError
+    own = _Plan(a, items).own
+    return Const(k.Tuple((Int,) * len(own)), tuple(own))
 
 
 def taken(a, items):
@@ -322,27 +304,19 @@ def scalar_or(out):
     return out
 
 
-def _moved_back(args, kwargs):
+@intrinsic
+def moved_back(a, count, place):
     """Axes 0..count-1 to place..place+count-1."""
-    a, count, place = args[0], args[1].value, args[2].value
+    count, place = count.value, place.value
     order = list(range(count, count + place)) + list(range(count)) + list(range(count + place, a.type.ndim))
     return permute(a, order)
 
 
-@meaning(_moved_back)
-def moved_back(a, count, place):
-    raise NotImplementedError
-
-
-def _moved_front(args, kwargs):
-    a, count, place = args[0], args[1].value, args[2].value
+@intrinsic
+def moved_front(a, count, place):
+    count, place = count.value, place.value
     axes = list(range(place, place + count))
     return permute(a, axes + [j for j in range(a.type.ndim) if j not in axes])
-
-
-@meaning(_moved_front)
-def moved_front(a, count, place):
-    raise NotImplementedError
 
 
 def common_shape(indices):
@@ -677,18 +651,14 @@ def putmask(a, mask, values):
         put_where(a, mask, values)
 
 
-def _check_safe(args, kwargs):
-    values, dtype = args[0], dtype_of(scalar_of(args[1]))
+@intrinsic
+def check_safe(values, dtype):
+    """An error where NumPy refuses to convert an array of `values`; numbers it converts."""
+    dtype = dtype_of(scalar_of(dtype))
     if isinstance(values.type, Array) and not np.can_cast(dtype_of(values.type.dtype), dtype, "safe"):
         raise Mismatch(f"Cannot cast array data from {dtype_of(values.type.dtype)!r} to {dtype!r} according to the "
                        f"rule 'safe'")
     return Const(k.NoneType, None)
-
-
-@meaning(_check_safe)
-def check_safe(values, dtype):
-    """An error where NumPy refuses to convert an array of `values`; numbers it converts."""
-    raise NotImplementedError
 
 
 def put_where(a, mask, values):
@@ -725,9 +695,9 @@ def check_along(arr, indices, axis):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
 
 
-@meaning(lambda args, kwargs: Const(Bool, isinstance(args[0].type, Array) and isinstance(args[0].type.dtype, NpInt)))
+@intrinsic
 def is_integer_array(x):
-    raise NotImplementedError
+    return Const(Bool, isinstance(x.type, Array) and isinstance(x.type.dtype, NpInt))
 
 
 def along_shape(arr, indices, x, y, axis, j):
@@ -822,5 +792,11 @@ CALLS = {
     np.compress: _of_arrays(compress), np.take_along_axis: compiled(take_along_axis),
     np.put_along_axis: _of_arrays(put_along_axis),
 }
-METHODS = {"take": CALLS[np.take], "put": CALLS[np.put],
-           "compress": lambda args, kwargs: CALLS[np.compress]([args[1], args[0], *args[2:]], kwargs)}
+
+
+@rule("np.ndarray.compress")
+def _compress_method(a, condition, axis=None, out=None):
+    return Call(compress, arrayed(condition), a, axis or NONE, out or NONE)
+
+
+METHODS = methods(take=CALLS[np.take], put=CALLS[np.put], compress=_compress_method)

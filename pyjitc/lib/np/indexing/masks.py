@@ -14,7 +14,8 @@ from ....ops.structure import SELECT, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Bool, Int, NpBool
 from ....types.lattice import dtype_of
-from ...build import gathering, meaning, outlined, unhurried
+from ...build import gathering, outlined, unhurried
+from ...rule import intrinsic
 from ..elementwise.loops import as_row, cast0, no_array, room
 from ..shapes.views import apart, view_as
 
@@ -25,15 +26,11 @@ __all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_m
 FEW = 64  # elements for each true one from which a mask has few
 
 
-def _in_order(args, kwargs):
-    return Const(Bool, len({a.type.ndim for a in args}) == 1
-                 and all(a.type.ndim > 1 and a.type.layout == "C" for a in args))
-
-
-@meaning(_in_order)
+@intrinsic
 def in_order(*arrays):
     """Whether all have the same number of axes, more than one, and lie in C order: they can be visited as one axis."""
-    raise NotImplementedError
+    return Const(Bool, len({a.type.ndim for a in arrays}) == 1
+                 and all(a.type.ndim > 1 and a.type.layout == "C" for a in arrays))
 
 
 def one_axis(a):
@@ -209,8 +206,10 @@ def put_back_where(target, fresh, mask):
             put_back_where(target[i], fresh[i], mask[i])
 
 
-def _put_selected(args, kwargs):
-    a, mask, value = args
+@intrinsic
+def put_selected(a, mask, value):
+    """a[mask] = value. Where the value is computed of what the same mask selects, nothing is gathered
+    (passes/fusion.py)."""
     if value.type.ndim != 1 or mask.type.ndim == 0 or not all(k.is_number(x.type.dtype) or x.type.dtype is NpBool
                                                               for x in (a, value)) \
             or k.is_complex(value.type.dtype) and not k.is_complex(a.type.dtype):
@@ -219,13 +218,6 @@ def _put_selected(args, kwargs):
     return Nest(stored_where, [Apply(TUPLE_MAKE, *shape, cls=None), a, mask], cast0,
                 [Const(k.DType(a.type.dtype), dtype_of(a.type.dtype))], [value], into=True, ndim=a.type.ndim,
                 dtype=a.type.dtype, instead=put_masked)
-
-
-@meaning(_put_selected)
-def put_selected(a, mask, value):
-    """a[mask] = value. Where the value is computed of what the same mask selects, nothing is gathered
-    (passes/fusion.py)."""
-    raise NotImplementedError
 
 
 def write_masked(a, mask, value, at, step):

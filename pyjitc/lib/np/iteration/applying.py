@@ -12,13 +12,13 @@ from ....ops.structure import METHOD_MAKE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, NoneType
 from ....types.lattice import dtype_of
-from ...build import compiled, is_sequence, meaning, type_name
+from ...build import compiled, is_sequence, type_name
 from ...intrinsics import as_element, as_type
+from ...rule import Constant, intrinsic, rule
 from ..elementwise import elementwise
 from ..shapes.views import elements, place
 from ..arrays.creation import scalar_of
 from ..arrays.positions import indices
-from ..reductions.reductions import bound
 from ..reductions.scans import check_axis
 from ..shapes.splitting import as_arrays, spread
 
@@ -61,13 +61,10 @@ def put_back(out, axis, at, n):
     return put_back(np.moveaxis(out, at, axis), axis + 1, at + 1, n - 1)
 
 
-def _apply_over_axes(args, kwargs):
-    slots = bound("apply_over_axes", ("func", "a", "axes"), args, kwargs)
-    axes = slots["axes"]
-    if not axes.known:
-        raise Mismatch("the axes of np.apply_over_axes must be known at compile time", "write a number or a tuple")
-    axes = axes.value if isinstance(axes.value, tuple) else (axes.value,)
-    return Call(over_axes, slots["func"], slots["a"], Const(k.Tuple((Int,) * len(axes)), axes), Const(Int, 0))
+@rule("np.apply_over_axes")
+def _apply_over_axes(func, a, axes: Constant):
+    axes = axes if isinstance(axes, tuple) else (axes,)
+    return Call(over_axes, func, a, Const(k.Tuple((Int,) * len(axes)), axes), Const(Int, 0))
 
 
 def over_axes(func, a, axes, j):
@@ -93,18 +90,13 @@ def restored(result, ndim, axis):
 # ---------------------------------------------------------------- from a function of indices
 
 
-def _fromfunction(args, kwargs):
-    slots = dict(zip(("function", "shape"), args))
-    slots.update(kwargs)
-    dtype = slots.pop("dtype", None)
-    slots.pop("like", None)
-    if set(slots) != {"function", "shape"} or len(args) > 2:
+@rule("np.fromfunction")
+def _fromfunction(function, shape, *, dtype=None, like=None, **kwargs):
+    if kwargs:
         raise Mismatch("np.fromfunction is compiled with the arguments function, shape and dtype",
                        "let the function capture the others")
-    t = k.float64 if dtype is None or dtype.type is NoneType else scalar_of(dtype)
-    shape = slots["shape"]
-    shape = _tuple(elements(shape))
-    return Call(of_indices, slots["function"], shape, Const(DType(t), dtype_of(t)))
+    t = scalar_of(dtype) if dtype else k.float64
+    return Call(of_indices, function, _tuple(elements(shape)), Const(DType(t), dtype_of(t)))
 
 
 def of_indices(function, shape, dtype):
@@ -119,20 +111,18 @@ def rows_of(grid, j, n):
 # ---------------------------------------------------------------- piecewise
 
 
-def _piecewise(args, kwargs):
-    slots, more = dict(zip(("x", "condlist", "funclist"), args)), args[3:]
-    slots.update(kwargs)
-    if set(slots) != {"x", "condlist", "funclist"}:
+@rule("np.piecewise")
+def _piecewise(x, condlist, funclist, *more, **kw):
+    if kw:
         raise Mismatch("np.piecewise is compiled with x, condlist, funclist and arguments by position")
-    conditions, functions = slots["condlist"], slots["funclist"]
+    conditions, functions = condlist, funclist
     if not is_sequence(functions.type):
         raise Mismatch("the functions of np.piecewise must be written out", "write a list of functions and numbers")
-    x = slots["x"]
     scalar = isinstance(x.type, Array) and x.type.ndim == 0 or k.is_number(x.type)
     if is_sequence(conditions.type):
         conditions = elements(conditions)
         if not scalar and conditions and k.is_number(conditions[0].type):
-            conditions = [slots["condlist"]]
+            conditions = [condlist]
     elif isinstance(conditions.type, Array) and conditions.type.ndim > 1:
         raise Mismatch("np.piecewise with the conditions in one array is not compiled", "write a list of conditions")
     else:
@@ -185,14 +175,14 @@ def put_pieces(out, a, masks, functions, args, j):
 # ---------------------------------------------------------------- vectorize
 
 
-def _vectorize(args, kwargs):
-    slots = bound("vectorize", ("pyfunc", "otypes", "doc", "excluded", "cache", "signature"), args, kwargs)
-    for name in ("excluded", "signature"):
-        if name in slots:
+@rule("np.vectorize")
+def _vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
+    for name, x in (("excluded", excluded), ("signature", signature)):
+        if x:
             raise Mismatch(f"np.vectorize with {name}= is not compiled", "write the loop")
-    if "otypes" in slots:
+    if otypes:
         raise Mismatch("np.vectorize with otypes= inside a compiled function is not compiled", "make it outside")
-    return Apply(METHOD_MAKE, slots["pyfunc"], name="vectorize")
+    return Apply(METHOD_MAKE, pyfunc, name="vectorize")
 
 
 def call_vectorized(target: Expr, args, kwargs) -> Expr:
@@ -228,14 +218,10 @@ def vectorized(f, args, dtypes):
     return results(outs)
 
 
-def _common_shape(args, kwargs):
-    return _tuple(elementwise.shape_of(elements(args[0])))
-
-
-@meaning(_common_shape)
+@intrinsic
 def common_shape(arrays):
     """The shape that arrays have together."""
-    raise NotImplementedError
+    return _tuple(elementwise.shape_of(elements(arrays)))
 
 
 def results(outs):
@@ -294,17 +280,14 @@ def put_results(outs, at, values, j):
 # ---------------------------------------------------------------- from iteration
 
 
-def _fromiter(args, kwargs):
-    slots = bound("fromiter", ("iter", "dtype", "count", "like"), args, kwargs)
-    if "dtype" not in slots:
-        raise Mismatch("fromiter() missing required argument 'dtype' (pos 1)")
-    t = scalar_of(slots["dtype"])
-    x = slots["iter"]
+@rule("np.fromiter")
+def _fromiter(iter, dtype, count=-1, *, like=None):
+    t, x = scalar_of(dtype), iter
     if isinstance(x.type, Array) and x.type.ndim > 1:
         return Throw(ValueError, "setting an array element with a sequence.")
     if k.is_number(x.type):
         raise Mismatch(f"'{type_name(x.type)}' object is not iterable")
-    return Call(collected, x, Const(DType(t), dtype_of(t)), slots.get("count", Const(Int, -1)))
+    return Call(collected, x, Const(DType(t), dtype_of(t)), count)
 
 
 def collected(items, dtype, count):

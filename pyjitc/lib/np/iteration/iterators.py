@@ -10,9 +10,10 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import PACK, RETYPE, SELECT, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
-from ...build import is_sequence, meaning
+from ...build import is_sequence
 from ...intrinsics import NOTHING
 from ...protocol import Protocol, State
+from ...rule import Constant, intrinsic, rule
 from ..shapes import views
 from .applying import common_shape
 from ..shapes.arrange import permute
@@ -32,9 +33,8 @@ def _tuple(parts):
 # ---------------------------------------------------------------- indices
 
 
-def _ndindex(args, kwargs):
-    if kwargs:
-        raise Mismatch(f"ndindex() got an unexpected keyword argument '{next(iter(kwargs))}'")
+@rule("np.ndindex")
+def _ndindex(*args):
     if len(args) == 1 and is_sequence(args[0].type):
         args = elements(args[0])
     if not all(k.is_integer(x.type) for x in args):
@@ -93,10 +93,9 @@ def following(at, shape, k, carry):
     return following(at, shape, k - 1, SELECT(full, 1, 0)) + (SELECT(full, 0, i),)
 
 
-def _ndenumerate(args, kwargs):
-    if len(args) != 1 or kwargs:
-        raise Mismatch("np.ndenumerate takes one array")
-    x = args[0]
+@rule("np.ndenumerate")
+def _ndenumerate(arr):
+    x = arr
     return Call(numbered, x if isinstance(x.type, Array) else made("ndenumerate", x))
 
 
@@ -121,10 +120,10 @@ def element_at(a, at, left):
     return ARRAY_LOAD(a, *at)
 
 
-@meaning(lambda args, kwargs: Const(Bool, args[0].type.layout == "C"))
+@intrinsic
 def in_c_order(a):
     """Whether the type says that the elements follow each other in C order."""
-    raise NotImplementedError
+    return Const(Bool, a.type.layout == "C")
 
 
 def item_step(s):
@@ -155,21 +154,19 @@ def _words(x: Expr, name: str):
     return found
 
 
-def _nditer(args, kwargs):
-    slots = dict(zip(("op", "flags", "op_flags", "op_dtypes", "order"), args))
-    slots.update(kwargs)
-    slots = {key: x for key, x in slots.items() if x.type is not k.NoneType}
-    flags = _words(slots.pop("flags"), "flags") if "flags" in slots else ()
-    access = _words(slots.pop("op_flags"), "op_flags") if "op_flags" in slots else ("readonly",)
-    order = slots.pop("order", Const(k.Str, "K"))
-    x = slots.pop("op", None)
-    if slots:
-        raise Mismatch(f"np.nditer with {next(iter(slots))}= is not compiled")
-    if x is None:
-        raise Mismatch("nditer() missing required argument 'op' (pos 1)")
+@rule("np.nditer")
+def _nditer(op, flags=None, op_flags=None, op_dtypes=None, order: Constant = "K", casting=None, op_axes=None,
+            itershape=None, buffersize=None):
+    for name, x in (("op_dtypes", op_dtypes), ("casting", casting), ("op_axes", op_axes), ("itershape", itershape),
+                    ("buffersize", buffersize)):
+        if x:
+            raise Mismatch(f"np.nditer with {name}= is not compiled")
+    flags = _words(flags, "flags") if flags else ()
+    access = _words(op_flags, "op_flags") if op_flags else ("readonly",)
+    x = op
     if set(flags) - {"refs_ok", "zerosize_ok", "reduce_ok"}:
         raise Mismatch(f"np.nditer with the flag '{flags[0]}' is not compiled", "np.ndenumerate gives the indices")
-    if not order.known or order.value not in ("C", "F", "K", "A"):
+    if order not in ("C", "F", "K", "A"):
         raise Mismatch("order= of np.nditer must be the constant 'C', 'F', 'A' or 'K'")
     several = is_sequence(x.type)
     parts = [y if isinstance(y.type, Array) else made("nditer", y) for y in (elements(x) if several else [x])]
@@ -181,7 +178,6 @@ def _nditer(args, kwargs):
     for y, write in zip(parts, writable):
         if write and y.type is not None and not y.type.writable:
             return Throw(ValueError, "output array is read-only")
-    order = order.value
     if several and order in ("K", "A") and len(parts) > 1:
         if not all(y.type is None or y.type.layout == "C" or y.type.ndim == 0 for y in parts):  # None: made here
             raise Mismatch("np.nditer of several arrays in the order of memory is compiled where all are in C order",
@@ -216,14 +212,10 @@ def in_order(a, order):
     return sorted_axes(forward(a, 0), 0)
 
 
-def _is_turned(args, kwargs):
-    return Const(Bool, args[0].type.layout == "F")
-
-
-@meaning(_is_turned)
+@intrinsic
 def is_turned(a):
     """Whether the type says that the array is in Fortran order."""
-    raise NotImplementedError
+    return Const(Bool, a.type.layout == "F")
 
 
 def forward(a, axis):
@@ -248,8 +240,9 @@ def bubble(a, axis, stop):
                   axis - 1, stop)
 
 
-def _exchanged(args, kwargs):
-    a, axis, turn = args
+@intrinsic
+def exchanged(a, axis, turn):
+    """`a` with this axis and the next in the other order where `turn` is true."""
     n, j = a.type.ndim, axis.value
     turned = permute(a, [*range(j), j + 1, j, *range(j + 2, n)])
     return Call(one_of, turn, _any_layout(turned), _any_layout(a))
@@ -258,12 +251,6 @@ def _exchanged(args, kwargs):
 def _any_layout(a):
     t = Array(a.type.dtype, a.type.ndim, "A", a.type.writable, a.type.aligned)
     return Apply(RETYPE, a, type=t) if a.type is not t else a
-
-
-@meaning(_exchanged)
-def exchanged(a, axis, turn):
-    """`a` with this axis and the next in the other order where `turn` is true."""
-    raise NotImplementedError
 
 
 def one_of(turn, x, y):
@@ -284,16 +271,11 @@ def cells(a, write):
                 yield x
 
 
-def _cell(args, kwargs):
-    a, i = args
-    t = Array(a.type.dtype, 0, "C", a.type.writable, a.type.aligned)
-    return Apply(ARRAY_VIEW, a, Apply(IMUL, i, Apply(ARRAY_STRIDE, a, axis=0)), type=t)
-
-
-@meaning(_cell)
+@intrinsic
 def cell(a, i):
     """Element i of a 1-D array as a 0-d array."""
-    raise NotImplementedError
+    t = Array(a.type.dtype, 0, "C", a.type.writable, a.type.aligned)
+    return Apply(ARRAY_VIEW, a, Apply(IMUL, i, Apply(ARRAY_STRIDE, a, axis=0)), type=t)
 
 
 def joint(arrays, order, empty, writes):
@@ -341,9 +323,8 @@ def views_of(arrays, writes, j):
 # ---------------------------------------------------------------- np.broadcast
 
 
-def _broadcast(args, kwargs):
-    if kwargs:
-        raise Mismatch("broadcast() takes no keyword arguments")
+@rule("np.broadcast")
+def _broadcast(*args):
     if len(args) < 1 or len(args) > 32:
         return Throw(ValueError, "Need at least 0 and at most 32 array objects.")
     return Apply(PACK, Call(broadcast_parts, _tuple(args)), name=k.Broadcast.role)

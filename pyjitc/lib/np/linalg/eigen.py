@@ -5,13 +5,12 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult
 
-from ....infer.meaning import Const, Call, Mismatch, Throw
+from ....infer.meaning import Const, Call, Throw
 from ....ops.blas import BLAS
 from ....types import kinds as k
-from ....types.kinds import Array
 from ...build import unvectorised
-from .linalg import check_square, columns, matrices, narrowed, one_matrix, put_columns, work_space
-from .products import taken
+from ...rule import Constant, rule
+from .linalg import check_square, columns, matrices, narrowed, put_columns, work_space
 from .stacks import over_matrices
 
 __all__ = ["CALLS"]
@@ -85,19 +84,16 @@ def eigvalsh_stack(a, single, upper):
 
 
 def _symmetric(name, function, stack):
-    def rule(args, kwargs):
-        slots = taken(name, ("a", "UPLO"), 1, args, kwargs)
-        found = matrices(name, slots["a"])
-        if isinstance(found, Throw):
-            return found
-        which = slots.get("UPLO", Const(k.Str, "L"))
-        if not which.known:
-            raise Mismatch("UPLO must be known at compile time")
-        if which.value.upper() not in ("L", "U"):
+    @rule(f"np.linalg.{name}")
+    def found(a, UPLO: Constant = "L"):
+        operands = matrices(name, a)
+        if isinstance(operands, Throw):
+            return operands
+        if UPLO.upper() not in ("L", "U"):
             return Throw(ValueError, "UPLO argument must be 'L' or 'U'")
-        return Call(function if slots["a"].type.ndim == 2 else stack, *found, Const(k.Bool, which.value.upper() == "U"))
+        return Call(function if a.type.ndim == 2 else stack, *operands, Const(k.Bool, UPLO.upper() == "U"))
 
-    return rule
+    return found
 
 
 # -- general matrices
@@ -286,12 +282,14 @@ def eigvals_stack(a, single):
 
 
 def _general(name, function, stack):
-    one, many = one_matrix(name, function), one_matrix(name, stack)
+    @rule(f"np.linalg.{name}")
+    def found(a):
+        operands = matrices(name, a)
+        if isinstance(operands, Throw):
+            return operands
+        return Call(function if a.type.ndim == 2 else stack, *operands)
 
-    def rule(args, kwargs):
-        return (many if args and isinstance(args[0].type, Array) and args[0].type.ndim > 2 else one)(args, kwargs)
-
-    return rule
+    return found
 
 
 CALLS = {

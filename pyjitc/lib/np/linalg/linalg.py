@@ -17,8 +17,9 @@ from ....types import kinds as k
 from ....types.kinds import Array
 from ....types.lattice import kind_of, promote
 from ...build import unvectorised
+from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
-from .products import as_array, converted, of_type, stack_text, taken
+from .products import as_array, converted, of_type, stack_text
 from .stacks import over_matrices
 from ..shapes.views import shape_text
 
@@ -86,17 +87,15 @@ def matrices(name: str, *args: Expr):
     return [*(of_type(x, t) for x in arrays), single]
 
 
-def one_matrix(name, function, names=("a",), required=1):
+def one_matrix(name, function, signature="a"):
     """The rule of a function of one matrix and constants."""
 
-    def rule(args, kwargs):
-        slots = taken(name, names, required, args, kwargs)
-        found = matrices(name, slots[names[0]])
-        if isinstance(found, Throw):
-            return found
-        return Call(function, *found, *(slots.get(n, Const(k.NoneType, None)) for n in names[1:]))
+    @rule(f"np.linalg.{name}", signature)
+    def found(a, *more):
+        operands = matrices(name, a)
+        return operands if isinstance(operands, Throw) else Call(function, *operands, *more)
 
-    return rule
+    return found
 
 
 def factor(lu, pivots):
@@ -199,12 +198,12 @@ def leading(a, b, back):
     return (m if n == 1 else n,) + leading(a, b, back - 1)
 
 
-def _solve(args, kwargs):
-    slots = taken("solve", ("a", "b"), 2, args, kwargs)
-    found = matrices("solve", slots["a"], slots["b"])
+@rule("np.linalg.solve")
+def _solve(a, b):
+    found = matrices("solve", a, b)
     if isinstance(found, Throw):
         return found
-    if isinstance(slots["b"].type, Array) and slots["b"].type.ndim == 0 or not isinstance(slots["b"].type, Array):
+    if not isinstance(b.type, Array) or b.type.ndim == 0:
         raise Mismatch("solve: Input operand 1 does not have enough dimensions", exception=ValueError)
     return Call(solve, *found)
 
@@ -319,7 +318,7 @@ def cholesky_stack(x, a, upper):
 def cholesky(a, single, upper):
     check_square(a)
     x = np.empty(a.shape, a.dtype)
-    cholesky_stack(x, a, upper is not None and upper)
+    cholesky_stack(x, a, upper)
     return narrowed(x, single)
 
 
@@ -408,19 +407,16 @@ def qr_stack(a, single, mode):
     return QRResult(narrowed(q, single), narrowed(r, single))
 
 
-def _qr(args, kwargs):
-    slots = taken("qr", ("a", "mode"), 1, args, kwargs)
-    found = matrices("qr", slots["a"])
+@rule("np.linalg.qr")
+def _qr(a, mode: Constant = "reduced"):
+    found = matrices("qr", a)
     if isinstance(found, Throw):
         return found
-    mode = slots.get("mode", Const(k.Str, "reduced"))
-    if not mode.known:
-        raise Mismatch("the mode of qr must be known at compile time")
-    if mode.value not in ("reduced", "complete", "r", "raw"):
-        if mode.value in ("f", "full", "e", "economic"):
-            raise Mismatch(f"qr with mode={mode.value!r} is not compiled", "write 'reduced'")
-        return Throw(ValueError, f"Unrecognized mode '{mode.value}'")
-    return Call(qr if slots["a"].type.ndim == 2 else qr_stack, *found, mode)
+    if mode not in ("reduced", "complete", "r", "raw"):
+        if mode in ("f", "full", "e", "economic"):
+            raise Mismatch(f"qr with mode={mode!r} is not compiled", "write 'reduced'")
+        return Throw(ValueError, f"Unrecognized mode '{mode}'")
+    return Call(qr if a.type.ndim == 2 else qr_stack, *found, Const(k.Str, mode))
 
 
 # -- svd
@@ -520,37 +516,37 @@ def values_stack(a, single):
     return narrowed(s, single)
 
 
-def _svd(args, kwargs):
-    slots = taken("svd", ("a", "full_matrices", "compute_uv", "hermitian"), 1, args, kwargs)
-    found = matrices("svd", slots["a"])
+@rule("np.linalg.svd")
+def _svd(a, full_matrices: Constant = True, compute_uv: Constant = True, hermitian: Constant = False):
+    return _decomposed(a, full_matrices, compute_uv, hermitian)
+
+
+@rule("np.linalg.svdvals")
+def _svdvals(x, /):
+    return _decomposed(x, False, False, False)
+
+
+def _decomposed(a, full_matrices, compute_uv, hermitian):
+    found = matrices("svd", a)
     if isinstance(found, Throw):
         return found
-    for name in ("full_matrices", "compute_uv", "hermitian"):
-        if name in slots and not slots[name].known:
-            raise Mismatch(f"svd with {name}= that is not known at compile time")
-    single = slots["a"].type.ndim == 2
-    values_only = "compute_uv" in slots and not slots["compute_uv"].value
-    if "hermitian" in slots and slots["hermitian"].value:
-        if values_only:
-            return Call(hermitian_values, slots["a"])
+    single = a.type.ndim == 2
+    if hermitian:
+        if not compute_uv:
+            return Call(hermitian_values, a)
         if not single:
             raise Mismatch("svd with hermitian=True of a stack of matrices is not compiled",
                            "write the loop over the matrices")
-        return Call(hermitian_svd, slots["a"])
-    if values_only:
+        return Call(hermitian_svd, a)
+    if not compute_uv:
         return Call(singular_values if single else values_stack, *found)
-    return Call(svd if single else svd_stack, *found, slots.get("full_matrices", Const(k.Bool, True)))
-
-
-def _svdvals(args, kwargs):
-    slots = taken("svdvals", ("x",), 1, args, kwargs)
-    return _svd([slots["x"]], {"compute_uv": Const(k.Bool, False)})
+    return Call(svd if single else svd_stack, *found, Const(k.Bool, bool(full_matrices)))
 
 
 CALLS = {
     np.linalg.solve: _solve, np.linalg.inv: one_matrix("inv", inv), np.linalg.det: one_matrix("det", det),
     np.linalg.slogdet: one_matrix("slogdet", slogdet),
-    np.linalg.cholesky: one_matrix("cholesky", cholesky, ("a", "upper")), np.linalg.qr: _qr, np.linalg.svd: _svd,
-    np.linalg.svdvals: _svdvals,
+    np.linalg.cholesky: one_matrix("cholesky", cholesky, "a, /, *, upper=False"), np.linalg.qr: _qr,
+    np.linalg.svd: _svd, np.linalg.svdvals: _svdvals,
 }
 METHODS: dict = {}

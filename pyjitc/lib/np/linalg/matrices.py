@@ -13,17 +13,17 @@ from ....types import kinds as k
 from ....types.lattice import kind_of
 from ...build import outlined, type_name, unvectorised
 from ...protocol import protocol_of
+from ...rule import Constant, NONE, rule
 from ...intrinsics import strided
 from .linalg import (FOUND, check_square, columns, hermitian_svd, hermitian_values, inv, matrices, narrowed,
                      put_columns, singular_values, svd, work_space)
-from .products import as_array, of_type, taken
+from .products import as_array, of_type
 from ..reductions.reductions import wrong_axis
 from .stacks import over_matrices
 from .tensors import flat
 
 __all__ = ["CALLS"]
 
-_NONE = Const(k.NoneType, None)
 
 
 # -- norms
@@ -143,24 +143,18 @@ def _order(x: Expr) -> Expr:
     return x
 
 
-def _norm(args, kwargs):
-    slots = taken("norm", ("x", "ord", "axis", "keepdims"), 1, args, kwargs)
-    x = as_array("linalg.norm", slots["x"])
-    t = x.type.dtype
-    if (x.type.layout in ("C", "F") and x.type.ndim != 1 and "axis" not in slots and "ord" not in slots
-        and "keepdims" not in slots):
+@rule("np.linalg.norm")
+def _norm(x, ord=None, axis: Constant = None, keepdims: Constant = False):
+    x = as_array("linalg.norm", x)
+    t, ndim = x.type.dtype, x.type.ndim
+    if x.type.layout in ("C", "F") and ndim != 1 and axis is None and ord is None and not keepdims:
         return Call(whole_norm, of_type(flat(x), k.float64 if kind_of(t) in "biu" else t))
     x = of_type(x, k.float64 if kind_of(t) in "biu" else t)
-    ndim = slots["x"].type.ndim
-    order, axis = _order(slots.get("ord", _NONE)), slots.get("axis")
-    keepdims = slots.get("keepdims", Const(k.Bool, False))
-    if not keepdims.known:
-        raise Mismatch("norm with keepdims= that is not known at compile time")
+    order, keep = _order(ord or NONE), Const(k.Bool, bool(keepdims))
     if isinstance(order.type, (k.Array, k.Tuple)) or order.type is k.Complex:
         raise Mismatch(f"norm with an order of type {type_name(order.type)}")
     if axis is None:
-        if (order.type is k.NoneType and not keepdims.value or order.known and order.value in ("fro", "f")
-            and ndim == 2 and not keepdims.value):
+        if not keepdims and (order.type is k.NoneType or order.known and order.value in ("fro", "f") and ndim == 2):
             return Call(whole_norm, x)
         if ndim == 1:
             places = (0,)
@@ -171,9 +165,7 @@ def _norm(args, kwargs):
         else:
             return Throw(ValueError, "Improper number of dimensions to norm.")
     else:
-        if not axis.known:
-            raise Mismatch("the axis must be known at compile time", "write it as a constant")
-        places = axis.value if isinstance(axis.value, tuple) else (axis.value,)
+        places = axis if isinstance(axis, tuple) else (axis,)
         for n in places:
             if not -ndim <= n < ndim:
                 return Call(wrong_axis, Const(k.Int, n), Const(k.Int, ndim))
@@ -181,7 +173,7 @@ def _norm(args, kwargs):
     if len(places) == 1:
         if order.known and isinstance(order.value, str) and order.value not in ("inf", "-inf"):
             return Throw(ValueError, f"Invalid norm order '{order.value}' for vectors")
-        return Call(vector_norm, x, order, Const(k.Int, places[0]), keepdims)
+        return Call(vector_norm, x, order, Const(k.Int, places[0]), keep)
     if len(places) != 2:
         return Throw(ValueError, "Improper number of dimensions to norm.")
     if places[0] == places[1]:
@@ -189,8 +181,8 @@ def _norm(args, kwargs):
     if order.known and order.value not in (None, "fro", "f", "nuc", 2, -2, 1, -1, "inf", "-inf"):
         return Throw(ValueError, "Invalid norm order for matrices.")
     if ndim != 2:
-        return Call(norm_stack, x, order, Const(k.Int, places[0]), Const(k.Int, places[1]), keepdims)
-    return Call(matrix_norm, x, order, Const(k.Int, places[0]), keepdims)
+        return Call(norm_stack, x, order, Const(k.Int, places[0]), Const(k.Int, places[1]), keep)
+    return Call(matrix_norm, x, order, Const(k.Int, places[0]), keep)
 
 
 # -- what singular values tell
@@ -243,17 +235,17 @@ def cond_stack(x, order, single):
     return found
 
 
-def _cond(args, kwargs):
-    slots = taken("cond", ("x", "p"), 1, args, kwargs)
-    order = _order(slots.get("p", _NONE))
+@rule("np.linalg.cond")
+def _cond(x, p=None):
+    order = _order(p or NONE)
     if not order.known:
         raise Mismatch("cond with an order that is not known at compile time", "write it as a constant")
-    found = matrices("cond", slots["x"])
+    found = matrices("cond", x)
     if isinstance(found, Throw):
         return found
     if order.value not in (None, "fro", "f", "nuc", 2, -2, 1, -1, "inf", "-inf"):
         return Throw(ValueError, "Invalid norm order for matrices.")
-    return Call(cond if slots["x"].type.ndim == 2 else cond_stack, found[0], order, found[1])
+    return Call(cond if x.type.ndim == 2 else cond_stack, found[0], order, found[1])
 
 
 def greatest(s):
@@ -284,27 +276,19 @@ def vector_rank(a):
     return int(np.any(a != 0))
 
 
-def _matrix_rank(args, kwargs):
-    slots = taken("matrix_rank", ("A", "tol", "hermitian", "rtol"), 1, args, kwargs)
-    hermitian = _hermitian("matrix_rank", slots)
-    a = as_array("linalg.matrix_rank", slots["A"])
+@rule("np.linalg.matrix_rank")
+def _matrix_rank(A, tol=None, hermitian: Constant = False, *, rtol=None):
+    a = as_array("linalg.matrix_rank", A)
     if a.type.ndim < 2:
         return Call(vector_rank, a)
-    for name in ("tol", "rtol"):
-        if name in slots and isinstance(slots[name].type, k.Array):
+    for name, x in (("tol", tol), ("rtol", rtol)):
+        if x and isinstance(x.type, k.Array):
             raise Mismatch(f"matrix_rank with an array for {name}= is not compiled yet",
                            "write the loop over the matrices")
-    if "tol" in slots and "rtol" in slots:
+    if tol and rtol:
         return Throw(ValueError, "`tol` and `rtol` can't be both set.")
-    return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), slots.get("tol", _NONE),
-                slots.get("rtol", _NONE), hermitian)
-
-
-def _hermitian(name, slots):
-    x = slots.get("hermitian", Const(k.Bool, False))
-    if not x.known:
-        raise Mismatch(f"{name} with hermitian= that is not known at compile time")
-    return Const(k.Bool, bool(x.value))
+    return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), tol or NONE,
+                rtol or NONE, Const(k.Bool, bool(hermitian)))
 
 
 def pinv(a, single, rcond, hermitian):
@@ -348,22 +332,23 @@ def conjugate(x):
     return x
 
 
-def _pinv(args, kwargs):
-    slots = taken("pinv", ("a", "rcond", "hermitian", "rtol"), 1, args, kwargs)
-    hermitian = _hermitian("pinv", slots)
-    found = matrices("pinv", slots["a"])
+@rule("np.linalg.pinv")
+def _pinv(a, rcond=None, hermitian: Constant = False, *, rtol=...):
+    found = matrices("pinv", a)
     if isinstance(found, Throw):
         return found
-    for name in ("rcond", "rtol"):
-        if name in slots and isinstance(slots[name].type, k.Array):
+    of_size = rtol.type is k.NoneType and not rcond
+    rtol = None if rtol.type in (k.NoneType, k.Ellipsis_) or isinstance(rtol.type, k.Singleton) else rtol
+    for name, x in (("rcond", rcond), ("rtol", rtol)):
+        if x and isinstance(x.type, k.Array):
             raise Mismatch(f"pinv with an array for {name}= is not compiled yet", "write the loop over the matrices")
-    if "rcond" in slots and "rtol" in slots:
+    if rcond and rtol:
         return Throw(ValueError, "`rtol` and `rcond` can't be both set.")
-    of_size = "rtol" in kwargs and kwargs["rtol"].type is k.NoneType and "rcond" not in slots
-    limit = _NONE if of_size else slots.get("rcond", slots.get("rtol", Const(k.Float, 1e-15)))
-    if kind_of(slots["a"].type.dtype) in "biu":
-        return Call(pinv_of_integers, slots["a"], *found, limit, hermitian)
-    return Call(pinv if slots["a"].type.ndim == 2 else pinv_stack, *found, limit, hermitian)
+    limit = NONE if of_size else rcond or rtol or Const(k.Float, 1e-15)
+    hermitian = Const(k.Bool, bool(hermitian))
+    if kind_of(a.type.dtype) in "biu":
+        return Call(pinv_of_integers, a, *found, limit, hermitian)
+    return Call(pinv if a.type.ndim == 2 else pinv_stack, *found, limit, hermitian)
 
 
 # -- least squares
@@ -426,16 +411,16 @@ def lstsq(a, b, single, rcond):
     return narrowed(xs, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
 
 
-def _lstsq(args, kwargs):
-    slots = taken("lstsq", ("a", "b", "rcond"), 2, args, kwargs)
-    found = matrices("lstsq", slots["a"], slots["b"])
+@rule("np.linalg.lstsq")
+def _lstsq(a, b, rcond=None):
+    found = matrices("lstsq", a, b)
     if isinstance(found, Throw):
         return found
-    for name in ("a", "b"):
-        ndim = slots[name].type.ndim if isinstance(slots[name].type, k.Array) else 0
+    for x in (a, b):
+        ndim = x.type.ndim if isinstance(x.type, k.Array) else 0
         if ndim > 2 or ndim == 0:
             return Throw(LinAlgError, f"{ndim}-dimensional array given. Array must be two-dimensional")
-    return Call(lstsq, *found, slots.get("rcond", _NONE))
+    return Call(lstsq, *found, rcond or NONE)
 
 
 # -- powers and chains
@@ -477,9 +462,9 @@ def by_squares(a, n):
     return found
 
 
-def _matrix_power(args, kwargs):
-    slots = taken("matrix_power", ("a", "n"), 2, args, kwargs)
-    a, n = as_array("linalg.matrix_power", slots["a"]), slots["n"]
+@rule("np.linalg.matrix_power")
+def _matrix_power(a, n):
+    a = as_array("linalg.matrix_power", a)
     if a.type.ndim < 2:
         return Throw(LinAlgError, f"{a.type.ndim}-dimensional array given. Array must be at least two-dimensional")
     if not (n.type is k.Int or isinstance(n.type, k.NpInt)):
@@ -546,12 +531,12 @@ def from_right(done, arrays, at, out):
     return from_right(np.dot(arrays[at], done), arrays, at - 1, out)
 
 
-def _multi_dot(args, kwargs):
-    slots = taken("multi_dot", ("arrays", "out"), 1, args, kwargs)
-    x = slots["arrays"]
-    parts = protocol_of(x.type).elements(x)
+@rule("np.linalg.multi_dot")
+def _multi_dot(arrays, *, out=None):
+    parts = protocol_of(arrays.type).elements(arrays)
     if parts is None:
-        raise Mismatch(f"multi_dot of a {type_name(x.type)} is not compiled", "write the arrays as a tuple or list")
+        raise Mismatch(f"multi_dot of a {type_name(arrays.type)} is not compiled",
+                       "write the arrays as a tuple or list")
     if len(parts) < 2:
         return Throw(ValueError, "Expecting at least two arrays.")
     for i, part in enumerate(parts):
@@ -560,9 +545,9 @@ def _multi_dot(args, kwargs):
         ends = i in (0, len(parts) - 1)
         if part.type.ndim != 2 and not (ends and part.type.ndim == 1):
             return Throw(LinAlgError, f"{part.type.ndim}-dimensional array given. Array must be two-dimensional")
-    if "out" in slots and any(parts[i].type.ndim == 1 for i in (0, -1)):
+    if out and any(parts[i].type.ndim == 1 for i in (0, -1)):
         raise Mismatch("multi_dot() of vectors with out= is not compiled", "assign the result")
-    return Call(chain, Apply(TUPLE_MAKE, *parts, cls=None), slots.get("out", _NONE))
+    return Call(chain, Apply(TUPLE_MAKE, *parts, cls=None), out or NONE)
 
 
 CALLS = {

@@ -18,6 +18,7 @@ from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
 from ....types.lattice import dtype_of, numpy_counterpart, promote
 from ...build import convert, outlined, type_name, unhurried
+from ...rule import NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..shapes import views
 from ..elementwise.loops import in_order
@@ -483,35 +484,20 @@ def retyped(*args: Expr):
     return [of_type(x, t) for x in args]
 
 
-def taken(name, names, required, args, kwargs):
-    """Argument name -> expression; None counts as not given."""
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
-                       f"given")
-    slots = dict(zip(names, args))
-    for key, x in kwargs.items():
-        if key not in names:
-            raise Mismatch(f"{name}() with {key}= is not compiled", f"it takes {', '.join(names)}")
-        if key in slots:
-            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
-        slots[key] = x
-    for key in names[:required]:
-        if key not in slots:
-            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
-    return {key: x for key, x in slots.items() if x.type is not NoneType}
+@rule("np.matmul")
+def _matmul(x1, x2, /, out=None, **options):
+    if options or any(isinstance(x.type, (k.Tuple, k.Struct)) for x in (x1, x2)):
+        return again(np.matmul, x1, x2, out, options)
+    return product(x1, x2, out)
 
 
-def _matmul(args, kwargs, inplace=False):
-    if set(kwargs) - {"x1", "x2", "out"} or any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args[:2]):
-        return again(np.matmul, args, kwargs)
-    slots = taken("matmul", ("x1", "x2", "out"), 2, args, kwargs)
-    a, b = slots["x1"], slots["x2"]
+def product(a, b, out=None, inplace=False):
+    """The expression of a @ b, or of a @= b."""
     for n, x in enumerate((a, b)):
         if is_number(x.type) or as_array("matmul", x).type.ndim == 0:
             return Throw(ValueError,
                          f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core {_SIGNATURE} "
                          "requires 1)")
-    out = slots.get("out")
     if out is None and a.type.ndim > 2 and b.type.ndim == 2 and a.type.layout == "C":
         return Call(all_rows, a, b)
     operands = retyped(a, b)
@@ -543,7 +529,7 @@ def _matmul(args, kwargs, inplace=False):
 
 def operator(args, inplace):
     """The operator @."""
-    return _matmul([*args, args[0]] if inplace else args, {}, inplace)
+    return product(*args, args[0] if inplace else None, inplace)
 
 
 # -- np.dot
@@ -605,10 +591,13 @@ def has_rows(a, axis, step):
     return has_rows(a, axis - 1, step * a.shape[axis])
 
 
-def _dot(args, kwargs):
-    slots = taken("dot", ("a", "b", "out"), 2, args, kwargs)
-    a, b = slots["a"], slots["b"]
-    out = slots.get("out")
+@rule("np.dot")
+def _dot(a, b, out=None):
+    return dot_product(a, b, out)
+
+
+def dot_product(a, b, out=None):
+    """The expression of np.dot(a, b, out)."""
     for x in (a, b):
         if not isinstance(x.type, Array) and not is_number(x.type):
             raise Mismatch(f"np.dot of a {type_name(x.type)} is not compiled", "pass arrays")
@@ -653,10 +642,12 @@ def as_operand(x, dtype, casting):
     return x if dtype is None else x.astype(dtype, casting=casting)
 
 
-def again(function, args, kwargs):
-    return CallValue(elementwise.constant_of(with_keywords), elementwise.constant_of(function), *args, keywords=kwargs)
+def again(function, x1, x2, out, options):
+    """The call of a product that makes arrays of its operands, or that has the keywords of ufuncs."""
+    return CallValue(elementwise.constant_of(with_keywords), elementwise.constant_of(function), x1, x2, out or NONE,
+                     keywords=options)
 
 
 CALLS = {np.matmul: _matmul, np.dot: _dot}
-METHODS = {"dot": _dot}
+METHODS = methods(dot=_dot)
 

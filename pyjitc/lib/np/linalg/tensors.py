@@ -16,12 +16,11 @@ from ....types import kinds as k
 from ....types.kinds import Array, DType
 from ....types.lattice import dtype_of, promote
 from ...build import compiled, outlined
+from ...rule import ArrayLike, Constant, NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..elementwise import elementwise
-from .products import CALLS as PRODUCTS
-from .products import as_array, converted, dot, matmul, of_type, retyped, taken
+from .products import as_array, converted, dot, dot_product, matmul, of_type, retyped
 from ..reductions.reductions import put_out
-from ..sorting.sorting import with_arrays
 from ..shapes.views import ONE, ZERO, item_bits, shape_text
 
 __all__ = ["CALLS", "METHODS"]
@@ -289,26 +288,26 @@ def item_of(x):
     return x[()]
 
 
-def _einsum(args, kwargs):
-    if not args or args[0].type is not k.Str or not args[0].known:
+@rule("np.einsum")
+def _einsum(*operands, out=None, optimize=False, **kwargs):
+    if not operands or operands[0].type is not k.Str or not operands[0].known:
         raise Mismatch("einsum takes its subscripts as a constant string", "write np.einsum('ij,jk->ik', a, b)")
     for key in kwargs:
-        if key not in ("optimize", "out"):
-            raise Mismatch(f"einsum with {key}= is not compiled yet")
-    if any(not isinstance(x.type, Array) for x in args[1:]):
-        return CallValue(elementwise.constant_of(np.einsum), args[0], *(x if isinstance(x.type, Array) else CallValue(
-            elementwise.constant_of(np.asarray), x) for x in args[1:]), keywords=kwargs)
-    operands = args[1:]
+        raise Mismatch(f"einsum with {key}= is not compiled yet")
+    subscripts, *operands = operands
+    if any(not isinstance(x.type, Array) for x in operands):
+        return CallValue(elementwise.constant_of(np.einsum), subscripts, *(
+            x if isinstance(x.type, Array) else CallValue(elementwise.constant_of(np.asarray), x) for x in operands),
+            keywords={"out": out or NONE})
     if not operands:
         return Throw(ValueError, "must specify the einstein sum subscripts string and at least one operand, or at "
                                  "least one operand and its "
                      "corresponding subscripts list")
-    inputs, output = _parse(args[0].value, [x.type.ndim for x in operands])
+    inputs, output = _parse(subscripts.value, [x.type.ndim for x in operands])
     t = operands[0].type.dtype
     for x in operands[1:]:
         t = promote(t, x.type.dtype)
-    out = kwargs.get("out", Const(k.NoneType, None))
-    if out.type is k.NoneType:
+    if out is None:
         return _sum_of_products(operands, inputs, output, t)
     out = as_array("einsum", out)
     if out.type.ndim != len(output):
@@ -360,10 +359,15 @@ def _constant_axes(axes: Expr, a: Expr, b: Expr):
     return first, second
 
 
-def _tensordot(args, kwargs):
-    slots = taken("tensordot", ("a", "b", "axes"), 2, args, kwargs)
-    a, b = as_array("tensordot", slots["a"]), as_array("tensordot", slots["b"])
-    first, second = _constant_axes(slots.get("axes", Const(k.Int, 2)), a, b)
+@rule("np.tensordot")
+def _tensordot(a, b, axes=2):
+    return tensor_product(a, b, axes)
+
+
+def tensor_product(a, b, axes):
+    """The expression of np.tensordot(a, b, axes)."""
+    a, b = as_array("tensordot", a), as_array("tensordot", b)
+    first, second = _constant_axes(axes, a, b)
     if (len(first) != len(second)
         or any(not -x.type.ndim <= n < x.type.ndim for x, part in ((a, first), (b, second)) for n in part)):
         if len(first) == len(second):
@@ -400,14 +404,10 @@ def inner_of_many(a, b):
     return np.tensordot(a, b, axes=(-1, -1))
 
 
-def _inner(args, kwargs):
-    again = with_arrays(np.inner, ("a", "b"), args, kwargs)
-    if again is not None:
-        return again
-    slots = taken("inner", ("a", "b"), 2, args, kwargs)
-    a, b = slots["a"], slots["b"]
-    if any(k.is_number(x.type) or as_array("inner", x).type.ndim == 0 for x in (a, b)):
-        return PRODUCTS[np.dot]([a, b], {})
+@rule("np.inner")
+def _inner(a: ArrayLike, b: ArrayLike, /):
+    if a.type.ndim == 0 or b.type.ndim == 0:
+        return dot_product(a, b)
     if b.type.ndim > 2:
         return Call(inner_of_many, a, b)
     return Call(inner, *retyped(a, b))
@@ -434,12 +434,8 @@ def vdot(a, b):
     return dot(a, b)
 
 
-def _vdot(args, kwargs):
-    again = with_arrays(np.vdot, ("a", "b"), args, kwargs)
-    if again is not None:
-        return again
-    slots = taken("vdot", ("a", "b"), 2, args, kwargs)
-    a, b = as_array("vdot", slots["a"]), as_array("vdot", slots["b"])
+@rule("np.vdot")
+def _vdot(a: ArrayLike, b: ArrayLike, /):
     t = promote(a.type.dtype, b.type.dtype)
     return Call(vdot, _vector(a, t), _vector(b, t))
 
@@ -452,15 +448,11 @@ def outer_into(a, b, out):
     return np.multiply(a[:, None], b[None, :], out=out)
 
 
-def _outer(args, kwargs):
-    again = with_arrays(np.outer, ("a", "b"), args, kwargs)
-    if again is not None:
-        return again
-    slots = taken("outer", ("a", "b", "out"), 2, args, kwargs)
-    a, b = as_array("outer", slots["a"]), as_array("outer", slots["b"])
+@rule("np.outer")
+def _outer(a: ArrayLike, b: ArrayLike, out=None):
     vectors = [_vector(a, a.type.dtype), _vector(b, b.type.dtype)]
-    if "out" in slots:
-        return Call(outer_into, *vectors, slots["out"])
+    if out:
+        return Call(outer_into, *vectors, out)
     return Call(outer_product, *vectors)
 
 
@@ -473,12 +465,8 @@ def kron_product(a, b):
     return np.multiply(a, b)
 
 
-def _kron(args, kwargs):
-    again = with_arrays(np.kron, ("a", "b"), args, kwargs)
-    if again is not None:
-        return again
-    slots = taken("kron", ("a", "b"), 2, args, kwargs)
-    a, b = as_array("kron", slots["a"]), as_array("kron", slots["b"])
+@rule("np.kron")
+def _kron(a: ArrayLike, b: ArrayLike):
     ndim = max(a.type.ndim, b.type.ndim)
     spread, dims = [], []
     for x, second in ((a, False), (b, True)):
@@ -545,22 +533,18 @@ def diagonal_start(n, m, offset, down, right):
     return offset * right if offset >= 0 else -offset * down
 
 
-def _trace(args, kwargs):
-    slots = taken("trace", ("a", "offset", "axis1", "axis2", "dtype", "out"), 1, args, kwargs)
-    a = as_array("trace", slots["a"])
+@rule("np.trace")
+def _trace(a, offset=0, axis1: Constant = 0, axis2: Constant = 1, dtype=None, out=None):
+    a = as_array("trace", a)
     if a.type.ndim < 2:
         return Throw(ValueError, "diag requires an array of at least two dimensions")
-    offset = slots.get("offset", ZERO)
-    axes = [slots.get("axis1", ZERO), slots.get("axis2", ONE)]
-    if not all(x.known for x in axes):
-        raise Mismatch("the axes of trace must be known at compile time")
     ndim = a.type.ndim
     places = []
-    for name, x in zip(("axis1", "axis2"), axes):
-        if not -ndim <= x.value < ndim:
+    for name, x in (("axis1", axis1), ("axis2", axis2)):
+        if not -ndim <= x < ndim:
             return Throw(np.exceptions.AxisError,
-                         f"{name}: axis {x.value} is out of bounds for array of dimension {ndim}")
-        places.append(x.value % ndim)
+                         f"{name}: axis {x} is out of bounds for array of dimension {ndim}")
+        places.append(x % ndim)
     if places[0] == places[1]:
         return Throw(ValueError, "axis1 and axis2 cannot be the same")
     n, m = (Apply(ARRAY_DIM, a, axis=p) for p in places)
@@ -570,8 +554,7 @@ def _trace(args, kwargs):
     strides = [*(Apply(ARRAY_STRIDE, a, axis=p) for p in rest), Apply(IADD, down, right)]
     view = Apply(ARRAY_VIEW, a, Call(diagonal_start, n, m, offset, down, right), *dims, *strides,
                  type=Array(a.type.dtype, ndim - 1, "A", False, a.type.aligned))
-    none = Const(k.NoneType, None)
-    return Call(sum_of_last, view, slots.get("dtype", none), slots.get("out", none))
+    return Call(sum_of_last, view, dtype or NONE, out or NONE)
 
 
 def sum_of_last(a, dtype, out):
@@ -584,4 +567,4 @@ CALLS = {
     np.einsum: _einsum, np.tensordot: _tensordot, np.inner: _inner, np.vdot: _vdot, np.outer: _outer, np.kron: _kron,
     np.cross: compiled(cross), np.trace: _trace,
 }
-METHODS = {"trace": _trace}
+METHODS = methods(trace=_trace)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from ....infer.meaning import Call, Const, Mismatch, Throw
+from ....infer.meaning import Call, CallValue, Const, Throw
 from ....types import kinds as k
-from ...build import compiled
+from ...rule import Constant, call, rule
 from ...intrinsics import strided
-from .products import CALLS as PRODUCTS
-from .products import again, as_array, axis_length, matvec, part, retyped, taken, vector_dot
-from .tensors import CALLS as TENSORS
+from .products import again, as_array, axis_length, matvec, part, retyped, vector_dot
+from .tensors import tensor_product
 from ..shapes.views import shape_text
 
 __all__ = ["CALLS"]
@@ -117,11 +116,10 @@ def vecmat_of(x, a, whole):
 
 
 def _stacks(name, function, signature, least):
-    def rule(args, kwargs):
-        if len(args) > 2 or set(kwargs) - {"x1", "x2"} or any(isinstance(x.type, (k.Tuple, k.Struct)) for x in args):
-            return again(getattr(np, name), args, kwargs)
-        slots = taken(name, ("x1", "x2"), 2, args, kwargs)
-        operands = slots["x1"], slots["x2"]
+    def product(x1, x2, out=None, options={}):
+        operands = x1, x2
+        if out or options or any(isinstance(x.type, (k.Tuple, k.Struct)) for x in operands):
+            return again(getattr(np, name), x1, x2, out, options)
         for n, (x, ndim) in enumerate(zip(operands, least)):
             has = 0 if k.is_number(x.type) else as_array(name, x).type.ndim
             if has < ndim:
@@ -130,28 +128,31 @@ def _stacks(name, function, signature, least):
                              f"{signature} requires {ndim})")
         return Call(function, *retyped(*operands))
 
-    return rule
+    return product
 
 
 _plain_vecdot = _stacks("vecdot", vecdot, "(n),(n)->()", (1, 1))
 
 
-def _vecdot(args, kwargs):
-    kwargs = dict(kwargs)
-    axis = kwargs.pop("axis", None)
-    if axis is None or axis.known and axis.value == -1:
-        return _plain_vecdot(args, kwargs)
-    if not axis.known:
-        raise Mismatch("the axis must be known at compile time", "write it as a constant")
-    found = _plain_vecdot(args, kwargs)
-    if isinstance(found, Throw):
+@rule("np.vecdot")
+def _vecdot(x1, x2, /, out=None, *, axis: Constant = np._NoValue, **options):
+    return _along_axis(x1, x2, out, -1 if axis is None else axis, options)
+
+
+@rule("np.linalg.vecdot")
+def _linalg_vecdot(x1, x2, /, *, axis: Constant = -1):
+    return _along_axis(x1, x2, None, axis, {})
+
+
+def _along_axis(x1, x2, out, axis, options):
+    found = _plain_vecdot(x1, x2, out, options)
+    if axis == -1 or isinstance(found, Throw):
         return found
-    slots = taken("vecdot", ("x1", "x2"), 2, args, kwargs)
     moved = []
-    for x in (slots["x1"], slots["x2"]):
-        if not -x.type.ndim <= axis.value < x.type.ndim:
-            return Call(wrong_axis, axis, Const(k.Int, x.type.ndim))
-        moved.append(Call(to_last, x, axis))
+    for x in (x1, x2):
+        if not -x.type.ndim <= axis < x.type.ndim:
+            return Call(wrong_axis, Const(k.Int, axis), Const(k.Int, x.type.ndim))
+        moved.append(Call(to_last, x, Const(k.Int, axis)))
     return Call(vecdot_moved, *moved)
 
 
@@ -279,28 +280,37 @@ def tensorsolve(a, b, axes=None):
 
 def _arrays(name, function, count):
     """The rule of a library function whose first operands are arrays."""
-    rule = compiled(function)
-
-    def checked(args, kwargs):
-        for x in args[:count]:
+    @rule(f"np.{name}", function)
+    def found(*operands):
+        for x in operands[:count]:
             as_array(name, x)
-        return rule(args, kwargs)
+        return call(function, *operands)
 
-    return checked
-
-
-def _tensordot(args, kwargs):
-    return TENSORS[np.tensordot](args, kwargs)
+    return found
 
 
-def _matmul(args, kwargs):
-    return PRODUCTS[np.matmul](args, kwargs)
+def _products(name, product):
+    @rule(f"np.{name}")
+    def found(x1, x2, /, out=None, **options):
+        return product(x1, x2, out, options)
+
+    return found
+
+
+@rule("np.linalg.tensordot")
+def _tensordot(x1, x2, /, *, axes=2):
+    return tensor_product(x1, x2, axes)
+
+
+@rule("np.linalg.matmul")
+def _matmul(x1, x2, /):
+    return CallValue(Const(k.Singleton(np.matmul), np.matmul), x1, x2)
 
 
 CALLS = {
-    np.vecdot: _vecdot, np.matvec: _stacks("matvec", matrix_vector, "(m,n),(n)->(m)", (2, 1)),
-    np.vecmat: _stacks("vecmat", vector_matrix, "(n),(n,m)->(m)", (1, 2)),
-    np.matrix_transpose: _arrays("matrix_transpose", matrix_transpose, 1), np.linalg.vecdot: _vecdot,
+    np.vecdot: _vecdot, np.matvec: _products("matvec", _stacks("matvec", matrix_vector, "(m,n),(n)->(m)", (2, 1))),
+    np.vecmat: _products("vecmat", _stacks("vecmat", vector_matrix, "(n),(n,m)->(m)", (1, 2))),
+    np.matrix_transpose: _arrays("matrix_transpose", matrix_transpose, 1), np.linalg.vecdot: _linalg_vecdot,
     np.linalg.matrix_transpose: _arrays("linalg.matrix_transpose", matrix_transpose, 1),
     np.linalg.outer: _arrays("linalg.outer", outer, 2), np.linalg.diagonal: _arrays("linalg.diagonal", diagonal, 1),
     np.linalg.trace: _arrays("linalg.trace", trace, 1), np.linalg.cross: _arrays("linalg.cross", cross, 2),

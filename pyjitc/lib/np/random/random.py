@@ -20,8 +20,9 @@ from ....runtime import random as runtime
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Float, Instance, Int, NoneType, Singleton, is_number
 from ....types.lattice import dtype_of
-from ...build import apply, cast, is_list, is_sequence, type_name
+from ...build import apply, cast, is_list, type_name
 from ...protocol import Protocol, by_python, protocol_of
+from ...rule import NONE, NumberOrArray, rule
 from ...py import conversions
 from . import random_bits as bits
 from . import random_distributions as distributions
@@ -30,36 +31,8 @@ from ..arrays.creation import scalar_of
 
 __all__ = ["CALLS", "PROTOCOLS"]
 
-_NONE = Const(NoneType, None)
-
-
-def _bind(name, text, args, kwargs) -> list[Expr]:
-    """Operands in the order of `text`, a signature of names and `name=default`."""
-    names, defaults = [], {}
-    for part in text.split():
-        key, _, default = part.partition("=")
-        names.append(key)
-        if default:
-            defaults[key] = _DEFAULTS[default]
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes at most {len(names)} positional arguments ({len(args)} given)")
-    slots = dict(zip(names, args))
-    for key, value in kwargs.items():
-        if key not in names:
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
-        if key in slots:
-            raise Mismatch(f"{name}() got multiple values for keyword argument '{key}'")
-        slots[key] = value
-    for key in names:
-        if key not in slots and key not in defaults:
-            raise Mismatch(f"{name}() missing required argument '{key}'")
-    return [slots.get(key, defaults.get(key)) for key in names]
-
-
-_DEFAULTS = {"None": _NONE, "0.0": Const(Float, 0.0), "1.0": Const(Float, 1.0), "False": Const(k.Bool, False),
-             "True": Const(k.Bool, True), "0": Const(Int, 0), "f8": Const(DType(k.float64), np.dtype(np.float64)),
-             "i8": Const(DType(k.int64), np.dtype(np.int64)), "int": Const(Singleton(int), int),
-             "zig": Const(k.Str, "zig")}
+def _path(legacy, name):
+    return f"np.random.{'RandomState' if legacy else 'Generator'}.{name}"
 
 
 def _function(value) -> Const:
@@ -127,41 +100,21 @@ def _whole(name, x: Expr) -> Expr:
     return cast(x, Int)
 
 
-def _of_sequences(name, signature, sequences, rule):
-    """`rule`, which takes arrays, where the parameters `sequences` are lists or tuples: these become arrays first."""
-    def wrapped(args, kwargs):
-        gen, *rest = args
-        names = [part.partition("=")[0] for part in signature.split()]
-
-        def as_array(key, x):
-            t = x.type
-            if key in sequences and is_sequence(t):
-                return CallValue(_function(np.asarray), x)
-            return x
-
-        given = [as_array(key, x) for key, x in zip(names, rest)]
-        named = {key: as_array(key, x) for key, x in kwargs.items()}
-        if all(a is b for a, b in zip(given, rest)) and all(named[key] is kwargs[key] for key in kwargs):
-            return rule(args, kwargs)
-        return CallValue(Apply(METHOD_MAKE, gen, name=name), *given, *rest[len(given):], keywords=named)
-
-    return wrapped
-
-
 # -- distributions
 
-def _distribution(name, draw, text):
+def _distribution(legacy, name, draw, text):
     parts = [part.partition("=") for part in text.split()]
     names = [p[0].partition(":")[0] for p in parts]
     whole = [p[0].endswith("!") for p in parts]
     rules = [p[0].rstrip("!").partition(":")[2] for p in parts]
-    signature = " ".join([f"{n}={p[2]}" if p[2] else n for n, p in zip(names, parts)] + ["size=None"])
+    signature = ", ".join(["gen", *(f"{n}: NumberOrArray{'=' if p[2] else ''}{p[2]}" for n, p in zip(names, parts)),
+                           "size=None"])
     counts = name in distributions.COUNTS
     dtype = k.int64 if counts else k.float64
 
-    def rule(args, kwargs):
-        gen, *args = args
-        *values, size = _bind(name, signature, args, kwargs)
+    @rule(_path(legacy, name), signature)
+    def found(gen, *values):
+        *values, size = values
         values = [(_whole if w else _real)(name, x) for w, x in zip(whole, values)]
         arrays = any(isinstance(x.type, Array) for x in values)
         shown = ["" if name in ("normal",) and n == "loc" else n for n in names]
@@ -171,7 +124,7 @@ def _distribution(name, draw, text):
         if name == "binomial":  # NumPy looks at p first
             values, tests, ints = values[::-1], tests[::-1], whole[::-1]
         args = Apply(TUPLE_MAKE, *values, cls=None)
-        checked = (_function(draw), args, _plain(tuple(tests)), _size(name, size), _dtype(dtype))
+        checked = (_function(draw), args, _plain(tuple(tests)), _size(name, size or NONE), _dtype(dtype))
         extra = _EXTRA.get(name) if draw is distributions.DRAWS[name][0] or name != "negative_binomial" else None
         if draw is legacy_draws.hypergeometric:
             extra = distributions.check_samples
@@ -186,7 +139,7 @@ def _distribution(name, draw, text):
             return Call(distributions.broadcast_sample, gen, *checked, _plain(tuple(ints)))
         return Call(distributions.sample, gen, *checked, _type(distributions.FLAT[dtype]))
 
-    return _of_sequences(name, signature, names, rule)
+    return found
 
 
 _EXTRA = {"triangular": distributions.check_triangle, "hypergeometric": distributions.check_hypergeometric,
@@ -208,25 +161,24 @@ def after_checks(check, late, gen, draw, args, tests, size, dtype, whole):
     return distributions.broadcast_sample(gen, draw, args, tests, size, dtype, whole)
 
 
-def _standard_gamma(args, kwargs):
-    gen, *args = args
-    shape, size, dtype, out = _bind("standard_gamma", "shape size=None dtype=f8 out=None", args, kwargs)
+@rule("np.random.Generator.standard_gamma")
+def _standard_gamma(gen, shape: NumberOrArray, size=None, dtype=np.float64, out=None):
     t = scalar_of(dtype) if dtype.type is not NoneType else k.float64
     if t is not k.float64 and t is not k.float32:
         return Throw(TypeError, f"Unsupported dtype dtype('{dtype_of(t)}') for standard_gamma")
-    if t is k.float64 and out.type is NoneType:
-        return _distribution("standard_gamma", *distributions.DRAWS["standard_gamma"])([gen, shape, size], {})
+    if t is k.float64 and out is None:
+        return _distribution(False, "standard_gamma", *distributions.DRAWS["standard_gamma"]).function(gen, shape, size)
     shape = _real("standard_gamma", shape)
     if isinstance(shape.type, Array):
         raise Mismatch("standard_gamma() of float32, or into an array, with shapes that are an array is not compiled",
                        "pass a number")
     draw = distributions.c_function("standard_gamma", t, "" if t is k.float64 else "_f")
-    if out.type is not NoneType:
+    size = _size("standard_gamma", size or NONE)
+    if out:
         wrong = _wrong_output(out, t)
         if wrong is not None:
             return wrong
-        return Call(gamma_out, gen, _function(draw), shape, out, _size("standard_gamma", size), _type(Array(t, 1)))
-    size = _size("standard_gamma", size)
+        return Call(gamma_out, gen, _function(draw), shape, out, size, _type(Array(t, 1)))
     if size.type is NoneType:
         return Call(gamma_one, gen, _function(draw), shape, _dtype(t))
     return Call(gamma_new, gen, _function(draw), shape, size, _dtype(t), _type(Array(t, 1)))
@@ -263,15 +215,13 @@ def gamma_out(gen, draw, shape, out, size, row):
 
 
 def _uniform(legacy):
-    def rule(args, kwargs):
-        gen, *args = args
-        low, high, size = _bind("uniform", "low=0.0 high=1.0 size=None", args, kwargs)
+    @rule(_path(legacy, "uniform"))
+    def found(gen, low: NumberOrArray = 0.0, high: NumberOrArray = 1.0, size=None):
         low, high = _real("uniform", low), _real("uniform", high)
-        if isinstance(low.type, Array) or isinstance(high.type, Array):
-            return Call(uniform_array, gen, low, high, _size("uniform", size), Const(k.Bool, legacy))
-        return Call(uniform, gen, low, high, _size("uniform", size), Const(k.Bool, legacy))
+        function = uniform_array if isinstance(low.type, Array) or isinstance(high.type, Array) else uniform
+        return Call(function, gen, low, high, _size("uniform", size or NONE), Const(k.Bool, legacy))
 
-    return _of_sequences("uniform", "low high", ("low", "high"), rule)
+    return found
 
 
 def uniform(gen, low, high, size, legacy):
@@ -298,26 +248,22 @@ ROW = distributions.FLAT[k.float64]
 # -- numbers of the unit interval and standard ones, of either precision
 
 def _filled(name, symbol):
-    def rule(args, kwargs):
-        gen, *args = args
-        text = ("size=None dtype=f8 method=zig out=None" if name == "standard_exponential"
-                else "size=None dtype=f8 out=None")
-        size, dtype, *method, out = _bind(name, text, args, kwargs)
+    method = ", method: Constant = 'zig'" if name == "standard_exponential" else ""
+
+    @rule(f"np.random.Generator.{name}", f"gen, size=None, dtype=np.float64{method}, out=None")
+    def found(gen, size, dtype, *rest):
+        *method, out = rest
         t = scalar_of(dtype) if dtype.type is not NoneType else k.float64
         if t is not k.float64 and t is not k.float32:
             return Throw(TypeError, f"Unsupported dtype dtype('{dtype_of(t)}') for {name}")
         suffix = "" if t is k.float64 else "_f"
-        full = symbol
-        if method:
-            if not method[0].known:
-                raise Mismatch("the method must be known at compile time", "write 'zig' or 'inv'")
-            full += "" if method[0].value == "zig" else "_inv"
+        full = symbol if method in ([], ["zig"]) else f"{symbol}_inv"
         draw = distributions.c_function(full.removeprefix("random_"), t, suffix)
         if name == "standard_normal" and t is k.float64:
             draw = distributions.DRAWS[name][0]
         one = f"{full}_fill{suffix}"
-        size = _size(name, size)
-        if out.type is not NoneType:
+        size = _size(name, size or NONE)
+        if out:
             wrong = _wrong_output(out, t)
             if wrong is not None:
                 return wrong
@@ -329,7 +275,7 @@ def _filled(name, symbol):
                     else Call(as_double, _function(draw), gen))
         return Call(fill_new, gen, size, _dtype(t), _plain(one))
 
-    return rule
+    return found
 
 
 def _wrong_output(out, t):
@@ -369,47 +315,39 @@ def fill_out(gen, out, size, symbol):
 
 
 def _random_sample(name):
-    def rule(args, kwargs):
-        gen, *args = args
-        (size,) = _bind(name, "size=None", args, kwargs)
-        return _filled("random", "random_standard_uniform")([gen, size], {})
+    @rule(_path(True, name))
+    def found(gen, size=None):
+        return _unit_interval(gen, size)
 
-    return rule
-
-
-def _rand(args, kwargs):
-    gen, *args = args
-    if kwargs:
-        raise Mismatch("rand() takes no keyword arguments")
-    return _random_sample("random_sample")([gen, _dimensions(args)], {})
+    return found
 
 
-def _randn(args, kwargs):
-    gen, *args = args
-    if kwargs:
-        raise Mismatch("randn() takes no keyword arguments")
-    return LEGACY["standard_normal"]([gen, _dimensions(args)], {})
+def _unit_interval(gen, size):
+    return GENERATOR["random"].function(gen, size, _dtype(k.float64), None)
+
+
+@rule("np.random.RandomState.rand")
+def _rand(gen, *args):
+    return _unit_interval(gen, _dimensions(args))
+
+
+@rule("np.random.RandomState.randn")
+def _randn(gen, *args):
+    return LEGACY["standard_normal"].function(gen, _dimensions(args))
 
 
 def _dimensions(args):
-    return Apply(TUPLE_MAKE, *args, cls=None) if args else _NONE
+    return Apply(TUPLE_MAKE, *args, cls=None) if args else None
 
 
 # -- integers
 
 def _integers(name, legacy):
-    def rule(args, kwargs):
-        gen, *args = args
-        if legacy:
-            low, high, size, dtype = _bind(name, "low high=None size=None dtype=int", args, kwargs)
-            closed = Const(k.Bool, False)
-        else:
-            low, high, size, dtype, closed = _bind(name, "low high=None size=None dtype=i8 endpoint=False", args,
-                                                   kwargs)
-        if not closed.known:
-            raise Mismatch("endpoint must be known at compile time", "write True or False")
-        closed = Const(k.Bool, bool(closed.value))
-        if high.type is NoneType:
+    @rule(_path(legacy, name), "gen, low: NumberOrArray, high: NumberOrArray = None, size=None, dtype="
+          + ("int" if legacy else "np.int64, endpoint: Constant = False"))
+    def found(gen, low, high, size, dtype, closed=False):
+        closed, size = Const(k.Bool, bool(closed)), size or NONE
+        if high is None:
             low, high = Const(Int, 0), low
         t = scalar_of(dtype) if dtype.type is not NoneType else k.float64
         if not isinstance(t, k.NpInt) and t is not k.NpBool:
@@ -421,7 +359,7 @@ def _integers(name, legacy):
             return Call(as_python, made, _function(cls))
         return made
 
-    return _of_sequences(name, "low high", ("low", "high"), rule)
+    return found
 
 
 def as_python(x, cls):
@@ -474,9 +412,8 @@ def bad_axis(axis, ndim):
 
 
 def _shuffle(legacy):
-    def rule(args, kwargs):
-        gen, *args = args
-        x, *axis = _bind("shuffle", "x" if legacy else "x axis=0", args, kwargs)
+    @rule(_path(legacy, "shuffle"), "gen, x" if legacy else "gen, x, axis=0")
+    def found(gen, x, *axis):
         if not isinstance(x.type, Array):
             raise Mismatch(f"shuffle() of a value of type {type_name(x.type)} is not compiled", "pass an array")
         if x.type.ndim == 0:
@@ -486,13 +423,12 @@ def _shuffle(legacy):
         axis = _axis("shuffle", axis[0], x.type.ndim) if axis else Const(Int, 0)
         return axis if isinstance(axis, Call) else Call(bits.shuffle, gen, x, axis)
 
-    return rule
+    return found
 
 
 def _permutation(legacy):
-    def rule(args, kwargs):
-        gen, *args = args
-        x, *axis = _bind("permutation", "x" if legacy else "x axis=0", args, kwargs)
+    @rule(_path(legacy, "permutation"), "gen, x: NumberOrArray" if legacy else "gen, x: NumberOrArray, axis=0")
+    def found(gen, x, *axis):
         if isinstance(x.type, Array):
             if x.type.ndim == 0 and legacy:
                 return Throw(IndexError, "x must be an integer or at least 1-dimensional")
@@ -503,7 +439,7 @@ def _permutation(legacy):
                            "pass an int or an array")
         return Call(bits.permutation, gen, conversions.to_int(x), Const(Int, 0))
 
-    return _of_sequences("permutation", "x", ("x",), rule)
+    return found
 
 
 _TEXTS = {
@@ -520,11 +456,9 @@ _EMPTY = {False: "a cannot be empty unless no samples are taken",
 
 
 def _choice(legacy):
-    def rule(args, kwargs):
-        gen, *args = args
-        a, size, replace, p, *rest = _bind("choice", "a size=None replace=True p=None"
-                                           + ("" if legacy else " axis=0 shuffle=True"), args, kwargs)
-        axis, shuffled = rest or (Const(Int, 0), Const(k.Bool, True))
+    @rule(_path(legacy, "choice"), "gen, a: NumberOrArray, size=None, replace=True, p: NumberOrArray = None"
+          + ("" if legacy else ", axis=0, shuffle=True"))
+    def found(gen, a, size, replace, p, axis=Const(Int, 0), shuffled=Const(k.Bool, True)):
         if isinstance(a.type, Array) and a.type.ndim == 0:
             a = Apply(ARRAY_LOAD, a)
         texts = _TEXTS[legacy]
@@ -546,7 +480,7 @@ def _choice(legacy):
             raise Mismatch(f"choice() from a value of type {type_name(a.type)} is not compiled",
                            "pass an int or an array")
         tolerance = float(np.sqrt(np.finfo(np.float64).eps))
-        if p.type is not NoneType:
+        if p:
             wrong = _row("choice", "p", p)
             if wrong is not None:
                 return Throw(ValueError, "'p' must be 1-dimensional" if legacy else "p must be 1-dimensional")
@@ -556,10 +490,10 @@ def _choice(legacy):
             if x.type not in (k.Bool, k.NpBool, Int):
                 raise Mismatch(f"choice() with {word} of type {type_name(x.type)} is not compiled",
                                "write True or False")
-        return Call(bits.choice, gen, a, _size("choice", size), replace, p, axis, shuffled, Const(k.Bool, legacy),
-                    Const(Float, tolerance), _plain(texts))
+        return Call(bits.choice, gen, a, _size("choice", size or NONE), replace, p or NONE, axis, shuffled,
+                    Const(k.Bool, legacy), Const(Float, tolerance), _plain(texts))
 
-    return _of_sequences("choice", "a size replace p", ("a", "p"), rule)
+    return found
 
 
 def _row(name, word, x: Expr):
@@ -569,20 +503,19 @@ def _row(name, word, x: Expr):
     return None if x.type.ndim == 1 else True
 
 
-def _permuted(args, kwargs):
-    gen, *args = args
-    x, axis, out = _bind("permuted", "x axis=None out=None", args, kwargs)
-    if out.type is not NoneType:
+@rule("np.random.Generator.permuted")
+def _permuted(gen, x: NumberOrArray, *, axis=None, out=None):
+    if out:
         if not isinstance(out.type, Array):
             raise Mismatch("out must be a numpy array")
         if isinstance(x.type, Array) and (out.type.ndim != x.type.ndim):
             return Throw(ValueError, "out must have the same shape as x")
         if not out.type.writable:
             return Throw(ValueError, "array is read-only")
-        return Call(put_permuted, gen, x, out, axis)
+        return Call(put_permuted, gen, x, out, axis or NONE)
     if not isinstance(x.type, Array) or x.type.ndim == 0:
         raise Mismatch(f"permuted() of a value of type {type_name(x.type)} is not compiled", "pass an array")
-    if axis.type is NoneType:
+    if axis is None:
         if x.type.layout == "A" and x.type.ndim > 1:
             raise Mismatch("permuted() of an array that is not contiguous is not compiled without axis", "pass a copy")
         t = Array(x.type.dtype, 1)
@@ -598,72 +531,72 @@ def put_permuted(gen, x, out, axis):
     return out
 
 
-def _bytes(args, kwargs):
-    gen, *args = args
-    (length,) = _bind("bytes", "length", args, kwargs)
-    return Apply(pyobject.PY_UNBOX, _python(gen, "bytes", [length], {}), type=k.Bytes)
+def _bytes(legacy):
+    @rule(_path(legacy, "bytes"))
+    def found(gen, length):
+        return Apply(pyobject.PY_UNBOX, _python(gen, "bytes", [length], {}), type=k.Bytes)
+
+    return found
 
 
-def _random_integers(args, kwargs):
-    gen, *args = args
-    low, high, size = _bind("random_integers", "low high=None size=None", args, kwargs)
-    if high.type is NoneType:
+@rule("np.random.RandomState.random_integers")
+def _random_integers(gen, low, high=None, size=None):
+    if high is None:
         low, high = Const(Int, 1), low
     if high.type is not Int and not isinstance(high.type, k.NpInt):
         raise Mismatch(f"random_integers() with a bound of type {type_name(high.type)} is not compiled",
                        "pass ints, or use randint")
-    return _integers("randint", True)([gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1))],
-                                      {"size": size, "dtype": _dtype(k.int64)})
+    return LEGACY["randint"].function(gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1)), size,
+                                      _dtype(k.int64))
 
 
 def _multinomial(legacy):
-    def rule(args, kwargs):
-        gen, *args = args
-        n, pvals, size = _bind("multinomial", "n pvals size=None", args, kwargs)
+    @rule(_path(legacy, "multinomial"))
+    def found(gen, n: NumberOrArray, pvals: NumberOrArray, size=None):
         n = _whole("multinomial", n)
         if isinstance(n.type, Array) or _row("multinomial", "pvals", pvals):
             raise Mismatch("multinomial() of several n or rows of pvals is not compiled", "loop over them")
         if pvals.type.dtype is not k.float64:
             raise Mismatch(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled",
                            "convert them with .astype(np.float64)")
-        return Call(bits.multinomial, gen, n, pvals, _size("multinomial", size), Const(k.Bool, legacy))
+        return Call(bits.multinomial, gen, n, pvals, _size("multinomial", size or NONE), Const(k.Bool, legacy))
 
-    return _of_sequences("multinomial", "n pvals", ("n", "pvals"), rule)
+    return found
 
 
 def _dirichlet(legacy):
-    def rule(args, kwargs):
-        gen, *args = args
-        alpha, size = _bind("dirichlet", "alpha size=None", args, kwargs)
+    @rule(_path(legacy, "dirichlet"))
+    def found(gen, alpha: NumberOrArray, size=None):
         if _row("dirichlet", "alpha", alpha):
             raise Mismatch("dirichlet() with alpha of several dimensions is not compiled", "pass a row of numbers")
         draw = (legacy_draws.LEGACY if legacy else distributions.DRAWS)["standard_gamma"][0]
-        return Call(bits.dirichlet, gen, alpha, _size("dirichlet", size), _function(draw), Const(k.Bool, legacy))
+        size = _size("dirichlet", size or NONE)
+        return Call(bits.dirichlet, gen, alpha, size, _function(draw), Const(k.Bool, legacy))
 
-    return _of_sequences("dirichlet", "alpha", ("alpha",), rule)
+    return found
 
 
-def _tomaxint(args, kwargs):
-    gen, *args = args
-    (size,) = _bind("tomaxint", "size=None", args, kwargs)
+@rule("np.random.RandomState.tomaxint")
+def _tomaxint(gen, size=None):
     return Call(distributions.sample, gen, _function(distributions.c_function("positive_int", Int)),
-                Const(k.Tuple(()), ()), _plain(()), _size("tomaxint", size), _dtype(k.int64),
+                Const(k.Tuple(()), ()), _plain(()), _size("tomaxint", size or NONE), _dtype(k.int64),
                 _type(distributions.FLAT[k.int64]))
 
 
 # -- what has a rule
 
-def _in_python(name, signature, dtype):
+def _in_python(legacy, name, signature, dtype):
     """A method that spends its time in linear algebra or on the state anyway: called in Python; `dtype` of the array
     that it gives, with an axis more than its size has."""
-    def rule(args, kwargs):
-        gen, *args = args
-        size = _bind(name, signature, args, kwargs)[2]
-        t = _size(name, size).type
+    @rule(_path(legacy, name), signature)
+    def found(gen, first, second, size, *more):
+        t = _size(name, size or NONE).type
         ndim = 1 if t is NoneType else 1 + (len(t.elements) if isinstance(t, k.Tuple) else 1)
-        return Call(taken_over, _python(gen, name, args, kwargs), _type(Array(dtype, ndim)))
+        last = {"method": more[-1]} if "*" in signature else {}
+        made = _python(gen, name, [first, second, size or NONE, *(more[:-1] if last else more)], last)
+        return Call(taken_over, made, _type(Array(dtype, ndim)))
 
-    return rule
+    return found
 
 
 def taken_over(made, t):
@@ -677,17 +610,22 @@ def taken_over(made, t):
 
 def _state(name):
     """get_state and set_state: what they pass is a Python object here."""
-    def rule(args, kwargs):
-        gen, *args = args
+    @rule(_path(True, name))
+    def found(gen, *args, **kwargs):
         done = _python(gen, name, args, kwargs)
         return done if name == "get_state" else Apply(DISCARD, done)
 
-    return rule
+    return found
 
 
-def _seed(args, kwargs):
-    gen, *args = args
+@rule("np.random.RandomState.seed")
+def _seed(gen, *args, **kwargs):
     return Apply(DISCARD, _python(gen, "seed", args, kwargs))
+
+
+@rule("np.random.seed")
+def _seed_of_global(*args, **kwargs):
+    return Apply(DISCARD, _python(None, "seed", args, kwargs))
 
 
 def _python(gen, name, args, kwargs):
@@ -702,35 +640,37 @@ def _python(gen, name, args, kwargs):
 
 def _object(cls, name):
     """A call of a function that makes an object, in Python; cls: None where the object is only handed on."""
-    def rule(args, kwargs):
+    @rule(f"np.random.{name}")
+    def found(*args, **kwargs):
         made = _python(None, name, args, kwargs)
         return made if cls is None else Apply(pyobject.PY_UNBOX, made, type=Instance(cls))
 
-    return rule
+    return found
 
 
-GENERATOR = {name: _distribution(name, *pair) for name, pair in distributions.DRAWS.items()}
+GENERATOR = {name: _distribution(False, name, *pair) for name, pair in distributions.DRAWS.items()}
 GENERATOR |= {
     "random": _filled("random", "random_standard_uniform"),
     "standard_normal": _filled("standard_normal", "random_standard_normal"),
     "standard_exponential": _filled("standard_exponential", "random_standard_exponential"), "uniform": _uniform(False),
     "integers": _integers("integers", False), "shuffle": _shuffle(False), "permutation": _permutation(False),
-    "standard_gamma": _standard_gamma, "choice": _choice(False),
-    "permuted": _of_sequences("permuted", "x", ("x",), _permuted), "multinomial": _multinomial(False),
-    "dirichlet": _dirichlet(False), "bytes": _bytes,
-    "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0 method=None",
-                                      k.float64),
-    "multivariate_hypergeometric": _in_python("multivariate_hypergeometric", "colors nsample size=None method=None",
-                                              k.int64),
+    "standard_gamma": _standard_gamma, "choice": _choice(False), "permuted": _permuted,
+    "multinomial": _multinomial(False), "dirichlet": _dirichlet(False), "bytes": _bytes(False),
+    "multivariate_normal": _in_python(
+        False, "multivariate_normal", "gen, mean, cov, size=None, check_valid='warn', tol=1e-08, *, method='svd'",
+        k.float64),
+    "multivariate_hypergeometric": _in_python(
+        False, "multivariate_hypergeometric", "gen, colors, nsample, size=None, method='marginals'", k.int64),
 }
-LEGACY = {name: _distribution(name, *pair) for name, pair in legacy_draws.LEGACY.items()}
+LEGACY = {name: _distribution(True, name, *pair) for name, pair in legacy_draws.LEGACY.items()}
 LEGACY |= {
     "random_sample": _random_sample("random_sample"), "random": _random_sample("random"), "rand": _rand,
     "randn": _randn, "uniform": _uniform(True), "randint": _integers("randint", True), "shuffle": _shuffle(True),
     "permutation": _permutation(True), "choice": _choice(True), "multinomial": _multinomial(True),
-    "dirichlet": _dirichlet(True), "tomaxint": _tomaxint, "seed": _seed, "bytes": _bytes,
+    "dirichlet": _dirichlet(True), "tomaxint": _tomaxint, "seed": _seed, "bytes": _bytes(True),
     "random_integers": _random_integers, "get_state": _state("get_state"), "set_state": _state("set_state"),
-    "multivariate_normal": _in_python("multivariate_normal", "mean cov size=None check_valid=None tol=1.0", k.float64),
+    "multivariate_normal": _in_python(
+        True, "multivariate_normal", "gen, mean, cov, size=None, check_valid='warn', tol=1e-08", k.float64),
 }
 
 
@@ -770,18 +710,19 @@ PROTOCOLS = {Instance: _Drawing()}
 
 
 def _on_global(name):
-    def rule(args, kwargs):
+    """The rule of a function of np.random: the method of its own RandomState."""
+    def of_global(args, kwargs):
         gen = Apply(RANDOM_GLOBAL, cls=np.random.RandomState)
         PROTOCOLS[Instance].attribute(gen, name)
         return LEGACY[name]([gen, *args], kwargs)
 
-    return rule
+    return of_global
 
 
 CALLS = {getattr(np.random, name): _on_global(name) for name in LEGACY if name not in ("seed", "tomaxint")}
 CALLS |= {
     np.random.ranf: _on_global("random_sample"), np.random.sample: _on_global("random_sample"),
-    np.random.seed: lambda args, kwargs: Apply(DISCARD, _python(None, "seed", args, kwargs)),
+    np.random.seed: _seed_of_global,
     np.random.default_rng: _object(np.random.Generator, "default_rng"),
     np.random.RandomState: _object(np.random.RandomState, "RandomState"),
     np.random.Generator: _object(np.random.Generator, "Generator"),

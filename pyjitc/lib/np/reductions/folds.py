@@ -18,8 +18,9 @@ from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ....ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, PLAIN, REPEATED, ROW, UNIT
 from ....ops.structure import CHOOSE, SELECT
 from ....types.kinds import Int
-from ...build import meaning, outlined
+from ...build import outlined
 from ...intrinsics import as_type, identity
+from ...rule import intrinsic
 from ..elementwise.loops import as_row
 
 __all__ = ["folded", "folded_axes", "dotted_rows", "dotted_columns"]
@@ -195,16 +196,11 @@ def long_row(a, count):
     return long_row(a, half) + long_row(part_of(a, half), ISUB(count, half))
 
 
-def _part_of(args, kwargs):
-    a, low = args
-    size = Const(Int, item_bytes(a.type.dtype))
-    return Apply(ARRAY_VIEW, a, Apply(IMUL, low, size), Const(Int, 1), size, type=a.type)
-
-
-@meaning(_part_of)
+@intrinsic
 def part_of(a, low):
     """The buffer from element `low` on. Nobody may read the length of the result: it is 1, whatever follows."""
-    raise NotImplementedError
+    size = Const(Int, item_bytes(a.type.dtype))
+    return Apply(ARRAY_VIEW, a, Apply(IMUL, low, size), Const(Int, 1), size, type=a.type)
 
 
 def pairwise_row(index, n, how, unit, t, room):

@@ -9,7 +9,8 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import DType, NoneType
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, is_sequence, meaning, type_name
+from ...build import compiled, is_sequence, type_name
+from ...rule import Constant, NONE, intrinsic, methods, rule
 from ...intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn
 from ..elementwise import elementwise, loops
 from . import folds
@@ -18,28 +19,11 @@ from ..arrays.creation import scalar_of
 from ..indexing.masks import count_true
 from ..elementwise.ufuncs import fold_loop
 
-__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "bound", "flag", "refuse_axis", "somewhere"]
+__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "refuse_axis", "somewhere"]
 
 AxisError = np.exceptions.AxisError
 EMPTY = "Mean of empty slice." if np.lib.NumpyVersion(np.__version__) < "2.4.0" else "Mean of empty slice"
 _COUNT = type(np.count_nonzero(np.zeros(1)))  # int before NumPy 2.3
-
-
-def bound(name, names, args, kwargs):
-    """Argument name -> expression; None and np._NoValue count as not given."""
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from 1 to {len(names)} positional arguments but {len(args)} were given")
-    slots = dict(zip(names, args))
-    for key, x in kwargs.items():
-        if key not in names:
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
-        if key in slots:
-            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
-        slots[key] = x
-    if names[0] not in slots:
-        raise Mismatch(f"{name}() missing 1 required positional argument: '{names[0]}'")
-    return {key: x for key, x in slots.items() if x.type is not NoneType and not (
-        isinstance(x.type, k.Singleton) and x.type.value is np._NoValue)}
 
 
 def refuse_axis(t) -> None:
@@ -86,15 +70,6 @@ def wrong_axis(axis, ndim, name=None):
     raise AxisError(axis, ndim, name)
 
 
-def flag(slots, name):
-    x = slots.get(name)
-    if x is None:
-        return False
-    if not x.known:
-        raise Mismatch(f"{name}= must be a constant")
-    return bool(x.value)
-
-
 def _sum_type(t):
     if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
         return k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64
@@ -102,11 +77,6 @@ def _sum_type(t):
 
 
 _TYPES = {"sum": _sum_type, "prod": _sum_type, "any": lambda t: k.bool_, "all": lambda t: k.bool_}
-_NAMES = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
-_NAMES_OF = {"sum": _NAMES, "prod": _NAMES, "min": ("a", "axis", "out", "keepdims", "initial", "where"),
-             "max": ("a", "axis", "out", "keepdims", "initial", "where"),
-             "any": ("a", "axis", "out", "keepdims", "where"), "all": ("a", "axis", "out", "keepdims", "where"),
-             "fmin": ("a", "axis", "keepdims"), "fmax": ("a", "axis", "keepdims")}
 _UFUNC_NAMES = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "any": "logical_or",
                 "all": "logical_and"}
 _UFUNCS = {"min": "minimum", "max": "maximum"}
@@ -116,19 +86,33 @@ def _text(value):
     return Const(k.Str, value)
 
 
-def reduction(how):
-    def rule(args, kwargs):
-        slots = bound(how, _NAMES_OF[how], args, kwargs)
-        a = slots["a"]
-        if not elementwise.is_array(a):
-            raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled")
-        return reduced(how, a, slots)
+def _sum(how):
+    @rule(f"np.{how}")
+    def found(a, axis=None, dtype=None, out=None, keepdims: Constant = np._NoValue, initial=np._NoValue,
+              where=np._NoValue):
+        return reduced(how, a, axis, dtype, out, keepdims, initial, where)
 
-    return rule
+    return found
 
 
-def of_sequences(function, rule):
-    """The rule of a function of arrays, for numbers, tuples and lists too."""
+def _extreme(how):
+    @rule(f"np.{how}")
+    def found(a, axis=None, out=None, keepdims: Constant = np._NoValue, initial=np._NoValue, where=np._NoValue):
+        return reduced(how, a, axis, None, out, keepdims, initial, where)
+
+    return found
+
+
+def _truth(how):
+    @rule(f"np.{how}")
+    def found(a, axis=None, out=None, keepdims: Constant = np._NoValue, *, where=np._NoValue):
+        return reduced(how, a, axis, None, out, keepdims, None, where)
+
+    return found
+
+
+def of_sequences(function, arrays):
+    """The rule of a function of numbers, tuples and lists too; `arrays`: its rule for arrays."""
 
     def of_any(args, kwargs):
         a = args[0] if args else kwargs.get("a")
@@ -137,7 +121,7 @@ def of_sequences(function, rule):
             if args:
                 return CallValue(elementwise.constant_of(function), whole, *args[1:], keywords=kwargs)
             return CallValue(elementwise.constant_of(function), keywords={**kwargs, "a": whole})
-        return rule(args, kwargs)
+        return arrays(args, kwargs)
 
     return of_any
 
@@ -154,35 +138,35 @@ def check_out(out, how, ndim, keepdims):
     return None if out.type.writable else Throw(ValueError, "output array is read-only")
 
 
-def reduced(how, a, slots):
-    axes = axes_given(slots.get("axis"), a.type.ndim)
+def reduced(how, a, axis, dtype, out, keepdims, initial, where):
+    if not elementwise.is_array(a):
+        raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled")
+    axes = axes_given(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     source = a.type.dtype
-    keep = flag(slots, "keepdims")
-    t = scalar_of(slots["dtype"]) if "dtype" in slots else _TYPES.get(how, lambda t: t)(source)
+    keep = bool(keepdims)
+    t = scalar_of(dtype) if dtype else _TYPES.get(how, lambda t: t)(source)
     if t is not source and how not in ("any", "all") and (k.is_time(t) or k.is_time(source)):
         raise Mismatch(f"np.{how} of {source} as {t} is not compiled", "convert with a.astype(...) first")
-    if "out" in slots:
-        if how in ("sum", "prod") and elementwise.is_array(slots["out"]):
-            t = fold_loop(np.add if how == "sum" else np.multiply, source, t if "dtype" in slots else None,
-                          slots["out"].type.dtype).outputs[0]
-        wrong = check_out(slots["out"], how, a.type.ndim if keep else 0 if axes is None else a.type.ndim - len(axes),
+    if out:
+        if how in ("sum", "prod") and elementwise.is_array(out):
+            t = fold_loop(np.add if how == "sum" else np.multiply, source, t if dtype else None,
+                          out.type.dtype).outputs[0]
+        wrong = check_out(out, how, a.type.ndim if keep else 0 if axes is None else a.type.ndim - len(axes),
                           keep)
         if wrong is not None:
             return wrong
     wide = k.float32 if t is k.float16 and how == "sum" else t
-    where = slots.get("where")
     if where is not None and where.known and where.value is True:
         where = None
-    if where is not None and how in ("min", "max") and "initial" not in slots:
+    if where is not None and how in ("min", "max") and initial is None:
         return Throw(ValueError,
                      f"reduction operation '{_UFUNCS[how]}' does not have an identity, so to use a where mask "
                      "one has to specify 'initial'")
     parts = [_text(how), a, Const(k.Tuple(()), ()) if axes is None else Const(k.Tuple((k.Int,) * len(axes)), axes),
              Const(k.Bool, axes is None), Const(DType(wide), dtype_of(wide)), Const(DType(t), dtype_of(t)),
-             Const(k.Bool, keep), slots.get("initial", Const(NoneType, None)),
-             where if where is not None else Const(NoneType, None), slots.get("out", Const(NoneType, None))]
+             Const(k.Bool, keep), initial or NONE, where or NONE, out or NONE]
     return Call(reduce_, *parts)
 
 
@@ -241,9 +225,9 @@ def kept_size(shape, axes, k):
     return shape[k] * kept_size(shape, axes, k + 1)
 
 
-def _fold(args, kwargs):
+@rule("fold")
+def _fold(how, a, where, dtype, *axes):
     """fold(how, a, where, dtype[, axes]): the nest."""
-    how, a, where, dtype, *axes = args
     t = dtype.type.scalar
     operands = [a]
     if where.type is not NoneType:
@@ -276,36 +260,40 @@ def _fold(args, kwargs):
     return Call(elementwise.views.transposed, nest) if turned and axes else nest
 
 
-def _identity(args, kwargs):
-    """identity(how, dtype)"""
-    how, dtype = args
-    t = dtype.type.scalar
+def identity_of(how, t):
+    """The constant of type t that a fold begins with."""
     d = dtype_of(t)
-    if how.value in ("sum", "any"):
+    if how in ("sum", "any"):
         value = 0
-    elif how.value in ("prod", "all"):
+    elif how in ("prod", "all"):
         value = 1
-    elif how.value in ("fmin", "fmax"):
+    elif how in ("fmin", "fmax"):
         value = np.nan
     elif d.kind in "fc":
-        value = np.inf if how.value == "min" else -np.inf
+        value = np.inf if how == "min" else -np.inf
         value = value if d.kind == "f" else complex(value, value)
     elif d.kind in "mM":  # NaT is no neighbour of theirs
-        value = np.iinfo(np.int64).max if how.value == "min" else -np.iinfo(np.int64).max
+        value = np.iinfo(np.int64).max if how == "min" else -np.iinfo(np.int64).max
     elif d.kind == "b":
-        value = how.value == "min"
+        value = how == "min"
     else:
-        value = np.iinfo(d).max if how.value == "min" else np.iinfo(d).min
+        value = np.iinfo(d).max if how == "min" else np.iinfo(d).min
     return Const(t, d.type(value, np.datetime_data(d)) if k.is_time(t) else d.type(value))
 
 
-def _combine_with(args, kwargs):
-    return Call(folds.combine, *args)
+@rule("identity")
+def _identity(how, dtype):
+    return identity_of(how.value, dtype.type.scalar)
 
 
-def _mean_type(args, kwargs):
-    """dtype in which the mean of an array is computed."""
-    (a,) = args
+@rule("combine_with")
+def _combine_with(how, x, y):
+    return Call(folds.combine, how, x, y)
+
+
+@rule("mean_type")
+def _mean_type(a):
+    """The dtype in which the mean of an array is computed."""
     t = a.type.dtype
     if kind_of(t) in "biu":
         t = k.float64
@@ -546,15 +534,16 @@ def wrong_dimensions(name, found, expected):
             f"expected {expected}")
 
 
-@meaning(reduction("fmin"))
-def number_min(a, axis, keepdims):
-    """The smallest of floats that are not nan."""
-    raise NotImplementedError
+@intrinsic
+def number_min(a, axis=None, keepdims: Constant = False):
+    """The smallest of the floats that are not nan."""
+    return reduced("fmin", a, axis, None, None, keepdims, None, None)
 
 
-@meaning(reduction("fmax"))
-def number_max(a, axis, keepdims):
-    raise NotImplementedError
+@intrinsic
+def number_max(a, axis=None, keepdims: Constant = False):
+    """The greatest of the floats that are not nan."""
+    return reduced("fmax", a, axis, None, None, keepdims, None, None)
 
 
 def nan_extreme(how, a, axis, keepdims, initial, where):
@@ -655,16 +644,16 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     return np.sum(a != 0, axis, np.int64, None, keepdims)
 
 
-def _nan_identity(args, kwargs):
-    a, how = args
+@rule("nan_identity")
+def _nan_identity(a, how):
     t = a.type.dtype
     if how.value == "nan":
         return Const(t, dtype_of(t).type(np.nan))
-    return _identity([how, Const(DType(t), dtype_of(t))], {})
+    return identity_of(how.value, t)
 
 
-def _insert_axes(args, kwargs):
-    a, axes = args
+@rule("insert_axes")
+def _insert_axes(a, axes):
     ndim = a.type.ndim + len(axes.value)
     items = [Const(NoneType, None) if j in axes.value else Const(k.Slice(NoneType, NoneType, NoneType), slice(None))
              for j in range(ndim)]
@@ -674,14 +663,14 @@ def _insert_axes(args, kwargs):
 RULES = {fold: _fold, identity: _identity, combine_with: _combine_with, mean_type: _mean_type,
          insert_axes: _insert_axes, nan_identity: _nan_identity}
 CALLS = {
-    np.amin: reduction("min"), np.amax: reduction("max"), np.sum: reduction("sum"), np.prod: reduction("prod"),
-    np.min: reduction("min"), np.max: reduction("max"), np.any: reduction("any"), np.all: reduction("all"),
+    np.amin: _extreme("min").named("np.amin"), np.amax: _extreme("max").named("np.amax"),
+    np.sum: _sum("sum"), np.prod: _sum("prod"),
+    np.min: _extreme("min"), np.max: _extreme("max"), np.any: _truth("any"), np.all: _truth("all"),
     np.mean: compiled(mean), np.var: compiled(var), np.std: compiled(std), np.ptp: compiled(ptp),
     np.average: compiled(average), np.nansum: compiled(nansum), np.nanprod: compiled(nanprod),
     np.nanmin: compiled(nanmin), np.nanmax: compiled(nanmax), np.nanmean: compiled(nanmean),
     np.nanvar: compiled(nanvar), np.nanstd: compiled(nanstd), np.count_nonzero: compiled(count_nonzero),
 }
-CALLS = {function: of_sequences(function, rule) for function, rule in CALLS.items()}
-METHODS = {"sum": CALLS[np.sum], "prod": CALLS[np.prod], "min": CALLS[np.min], "max": CALLS[np.max],
-           "any": CALLS[np.any], "all": CALLS[np.all], "mean": CALLS[np.mean], "var": CALLS[np.var],
-           "std": CALLS[np.std]}
+METHODS = methods(sum=CALLS[np.sum], prod=CALLS[np.prod], min=CALLS[np.min], max=CALLS[np.max], any=CALLS[np.any],
+                  all=CALLS[np.all], mean=CALLS[np.mean], var=CALLS[np.var], std=CALLS[np.std])
+CALLS = {function: of_sequences(function, arrays) for function, arrays in CALLS.items()}

@@ -10,7 +10,8 @@ from ....ops.memory import ARRAY_LOAD
 from ....ops.structure import SELECT
 from ....types import kinds as k
 from ....types.lattice import dtype_of
-from ...build import compiled, meaning, outlined
+from ...build import compiled, outlined
+from ...rule import intrinsic
 from ...intrinsics import as_type
 from ..arrays.creation import scalar_of
 from .reductions import AxisError, put_out
@@ -183,8 +184,10 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
 # ---------------------------------------------------------------- running sums and products
 
 
-def _scan_type(args, kwargs):
-    t, given, out, product = args[0].type.dtype, *args[1:]
+@intrinsic
+def scan_type(a, dtype, out, product):
+    """dtype of the running sums of `a`: the one that is asked for, if any."""
+    t, given = a.type.dtype, dtype
     # the running numbers have its dtype
     if given.type is k.NoneType and isinstance(out.type, k.Array) and not k.is_time(t):
         found = fold_loop(np.multiply if product.value else np.add, t, None, out.type.dtype).outputs[0]
@@ -197,12 +200,6 @@ def _scan_type(args, kwargs):
     if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
         t = k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64
     return Const(k.DType(t), dtype_of(t))
-
-
-@meaning(_scan_type)
-def scan_type(a, dtype, out, product):
-    """dtype of the running sums of `a`: the one that is asked for, if any."""
-    raise NotImplementedError
 
 
 def scan_row(out, a, product):

@@ -14,11 +14,12 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
 from ....types.lattice import dtype_of, numpy_counterpart
-from ...build import apply, cast, compiled, meaning, outlined, promoted, whole_number
+from ...build import apply, cast, compiled, outlined, promoted, whole_number
+from ...rule import Constant, NONE, intrinsic, methods, rule
 from ..arrays import creation
 from ..indexing import subscripts
 from . import views
-from ..reductions.reductions import axes_of, bound
+from ..reductions.reductions import axes_of
 from .views import elements, is_contiguous, is_writable, view_as
 
 __all__ = ["CALLS", "METHODS"]
@@ -44,24 +45,23 @@ def _int(x):
 # ---------------------------------------------------------------- reshape
 
 
-def _reshape(args, kwargs):
-    a, *shape = args
-    kwargs = dict(kwargs)
-    order, copy = kwargs.pop("order", None), kwargs.pop("copy", Const(NoneType, None))
-    if "shape" in kwargs:
-        shape = [kwargs.pop("shape")]
-    if len(shape) == 2 and shape[1].type is k.Str:
-        shape, order = shape[:1], shape[1]
-    if kwargs or not shape:
-        raise Mismatch("reshape() is compiled with the arguments shape, order and copy only")
-    if order is not None and not order.known or not copy.known:
-        raise Mismatch("order= and copy= of reshape() must be constants")
-    if order is not None and order.value not in ("C", "F", "A"):
-        return Throw(ValueError, "order 'K' is not permitted for reshaping" if order.value == "K" else
-                     f"order must be one of 'C', 'F', 'A', or 'K' (got '{order.value}')")
-    parts = elements(shape[0]) if len(shape) == 1 else shape
-    return Call(reshaped, a, _tuple([_int(x) for x in parts]), Const(k.Str, "C" if order is None else order.value),
-                copy if copy.value is None else Const(k.Bool, bool(copy.value)))
+@rule("np.reshape")
+def _reshape(a, /, shape, order: Constant = "C", *, copy: Constant = None):
+    return _reshaped(a, elements(shape), order, copy)
+
+
+@rule("np.ndarray.reshape")
+def _reshape_method(a, *shape, order: Constant = "C", copy: Constant = None):
+    return _reshaped(a, elements(shape[0]) if len(shape) == 1 else shape, order, copy)
+
+
+def _reshaped(a, parts, order, copy):
+    order = order or "C"
+    if order not in ("C", "F", "A"):
+        return Throw(ValueError, "order 'K' is not permitted for reshaping" if order == "K" else
+                     f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    return Call(reshaped, a, _tuple([_int(x) for x in parts]), Const(k.Str, order),
+                NONE if copy is None else Const(k.Bool, bool(copy)))
 
 
 def reshaped(a, shape, order="C", copy=None):
@@ -125,18 +125,13 @@ def strides_found(found, shape, old, steps):
     return True
 
 
-def _strided_view(args, kwargs):
-    a, shape, strides = args
+@intrinsic
+def strided_view(a, shape, strides):
+    """The elements of `a` under a shape with strides in an array."""
     parts = elements(shape)
     return Apply(ARRAY_VIEW, a, views.ZERO, *parts,
                  *(cast(Apply(ARRAY_LOAD, strides, Const(Int, i)), Int) for i in range(len(parts))),
                  type=Array(a.type.dtype, len(parts), "A", a.type.writable, a.type.aligned))
-
-
-@meaning(_strided_view)
-def strided_view(a, shape, strides):
-    """The elements of `a` under a shape with strides in an array."""
-    raise NotImplementedError
 
 
 def known_part(shape, k, total):
@@ -191,9 +186,9 @@ def reshape_text(shape, k):
     return f"{start}{shape[k]}{reshape_text(shape, k + 1)}"
 
 
-@meaning(lambda args, kwargs: Const(k.Bool, args[0].type.layout == "F"))
+@intrinsic
 def is_fortran(a):
-    raise NotImplementedError
+    return Const(k.Bool, a.type.layout == "F")
 
 
 def in_fortran_order(a, order):
@@ -267,11 +262,17 @@ def _constants(x: Expr, what) -> tuple[int, ...]:
     return (x.value,) if type(x.value) is int else x.value
 
 
-def _transpose(args, kwargs):
-    a, *axes = args
-    if "axes" in kwargs:
-        axes = [kwargs["axes"]]
-    axes = [x for x in axes if x.type is not NoneType]
+@rule("np.transpose")
+def _transpose(a, axes=None):
+    return _transposed(a, [axes] if axes else [])
+
+
+@rule("np.ndarray.transpose")
+def _transpose_method(a, *axes):
+    return _transposed(a, [x for x in axes if x.type is not NoneType])
+
+
+def _transposed(a, axes):
     if not axes:
         return views.transpose(a)
     order = _constants(axes[0], "axes") if len(axes) == 1 else tuple(n for x in axes for n in _constants(x, "axes"))
@@ -284,13 +285,13 @@ def _transpose(args, kwargs):
     return permute(a, [j % n for j in order])
 
 
-def _swapaxes(args, kwargs):
-    slots = bound("swapaxes", ("a", "axis1", "axis2"), args, kwargs)
-    a, n = slots["a"], slots["a"].type.ndim
+@rule("np.swapaxes")
+def _swapaxes(a, axis1, axis2):
+    n = a.type.ndim
     order = list(range(n))
     found = []
-    for name in ("axis1", "axis2"):
-        axis = axes_of(slots[name], n, name)
+    for name, x in (("axis1", axis1), ("axis2", axis2)):
+        axis = axes_of(x, n, name)
         if isinstance(axis, Expr):
             return axis
         found.append(axis[0])
@@ -298,15 +299,15 @@ def _swapaxes(args, kwargs):
     return permute(a, order)
 
 
-def _moveaxis(args, kwargs):
-    slots = bound("moveaxis", ("a", "source", "destination"), args, kwargs)
-    a, n = slots["a"], slots["a"].type.ndim
-    for name in ("source", "destination"):
-        checked = axes_of(slots[name], n, name)
+@rule("np.moveaxis")
+def _moveaxis(a, source, destination):
+    n = a.type.ndim
+    for name, x in (("source", source), ("destination", destination)):
+        checked = axes_of(x, n, name)
         if isinstance(checked, Expr):
             return checked
-    source = [j % n for j in _constants(slots["source"], "source")]
-    target = [j % n for j in _constants(slots["destination"], "destination")]
+    source = [j % n for j in _constants(source, "source")]
+    target = [j % n for j in _constants(destination, "destination")]
     if len(source) != len(target):
         return Throw(ValueError, "`source` and `destination` arguments must have the same number of elements")
     order = [j for j in range(n) if j not in source]
@@ -315,10 +316,9 @@ def _moveaxis(args, kwargs):
     return permute(a, order)
 
 
-def _expand_dims(args, kwargs):
-    slots = bound("expand_dims", ("a", "axis"), args, kwargs)
-    a = slots["a"]
-    axes = _constants(slots["axis"], "axis")
+@rule("np.expand_dims")
+def _expand_dims(a, axis):
+    axes = _constants(axis, "axis")
     n = a.type.ndim + len(axes)
     checked = axes_of(Const(k.Tuple((Int,) * len(axes)), axes), n)
     if isinstance(checked, Expr):
@@ -327,21 +327,19 @@ def _expand_dims(args, kwargs):
                       False)
 
 
-def _squeeze(args, kwargs):
-    slots = bound("squeeze", ("a", "axis"), args, kwargs)
-    a = slots["a"]
-    if k.is_numpy_scalar(a.type) and ("axis" not in slots or slots["axis"].value in (0, -1)):
+@rule("np.squeeze")
+def _squeeze(a, axis=None):
+    if k.is_numpy_scalar(a.type) and (axis is None or axis.value in (0, -1)):
         return a
     if not isinstance(a.type, Array):
         whole = CallValue(Const(k.Singleton(np.asarray), np.asarray), a)
-        return CallValue(Const(k.Singleton(np.squeeze), np.squeeze), whole,
-                         keywords={key: x for key, x in slots.items() if key != "a"})
-    if a.type.ndim == 0 and ("axis" not in slots or slots["axis"].value in (0, -1)):
+        return CallValue(Const(k.Singleton(np.squeeze), np.squeeze), whole, axis or NONE)
+    if a.type.ndim == 0 and (axis is None or axis.value in (0, -1)):
         return Call(squeezed, a, Const(k.Tuple(()), ()))
-    if "axis" not in slots:
+    if axis is None:
         raise Mismatch("squeeze() without axis gives a number of axes that is not known at compile time",
                        "give the axis")
-    axes = axes_of(slots["axis"], a.type.ndim)
+    axes = axes_of(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     return Call(squeezed, a, Const(k.Tuple((Int,) * len(axes)), axes))
@@ -378,10 +376,10 @@ def permuted_item(a, axis):
     return np.moveaxis(a, axis, 0)[0]
 
 
-def _flip(args, kwargs):
-    slots = bound("flip", ("m", "axis"), args, kwargs)
-    a = slots["m"]
-    axes = axes_of(slots.get("axis"), a.type.ndim)
+@rule("np.flip")
+def _flip(m, axis=None):
+    a = m
+    axes = axes_of(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     if a.type.ndim == 0:
@@ -419,10 +417,9 @@ def rot90(m, k=1, axes=(0, 1)):
     return np.flip(np.swapaxes(m, axes[0], axes[1]), axes[1])
 
 
-def _broadcast_to(args, kwargs):
-    slots = bound("broadcast_to", ("array", "shape", "subok"), args, kwargs)
-    a = slots["array"]
-    return Call(broadcast, a, _tuple([_int(x) for x in elements(slots["shape"])]))
+@rule("np.broadcast_to")
+def _broadcast_to(array, shape, subok=False):
+    return Call(broadcast, array, _tuple([_int(x) for x in elements(shape)]))
 
 
 def broadcast(a, shape):
@@ -443,8 +440,9 @@ def check_fits(shape, target, k):
         check_fits(shape, target, k + 1)
 
 
-def _stretch(args, kwargs):
-    a, shape = args
+@intrinsic
+def stretch(a, shape):
+    """The read-only view of `a` with a larger shape, which fits."""
     parts = elements(shape)
     first = len(parts) - a.type.ndim
     strides = [views.ZERO] * first
@@ -452,12 +450,6 @@ def _stretch(args, kwargs):
         strides.append(Call(stride_or_zero, Apply(ARRAY_DIM, a, axis=j), Apply(ARRAY_STRIDE, a, axis=j)))
     return Apply(ARRAY_VIEW, a, views.ZERO, *parts, *strides,
                  type=Array(a.type.dtype, len(parts), "A", False, a.type.aligned))
-
-
-@meaning(_stretch)
-def stretch(a, shape):
-    """The read-only view of `a` with a larger shape, which fits."""
-    raise NotImplementedError
 
 
 def stride_or_zero(n, stride):
@@ -494,9 +486,11 @@ def of_rank(x, rank):
 # ---------------------------------------------------------------- what others use
 
 
-def _common_dtype(args, kwargs):
+@intrinsic
+def common_dtype(parts):
+    """The dtype that arrays and numbers have together."""
     found = None
-    for x in elements(args[0]):
+    for x in elements(parts):
         if isinstance(x.type, k.Union):
             raise Mismatch(f"the dtype of one of the arrays depends on the path that led here: {x.type}",
                            "give it one dtype on all of them, as in x.astype(np.float64)")
@@ -505,12 +499,6 @@ def _common_dtype(args, kwargs):
             raise Mismatch("a common dtype of structured arrays is not compiled", "convert the fields")
         found = t if found is None or found is t else promoted(found, t)
     return Const(k.DType(found), dtype_of(found))
-
-
-@meaning(_common_dtype)
-def common_dtype(parts):
-    """The dtype that arrays and numbers have together."""
-    raise NotImplementedError
 
 
 def window(a, axis, start, stop):
@@ -723,19 +711,14 @@ def diagonal_of(a, offset):
     return on_diagonal(a[max(0, -offset):, max(0, offset):], max(n, 0))
 
 
-def _on_diagonal(args, kwargs):
-    a, n = args
+@intrinsic
+def on_diagonal(a, n):
+    """The n elements a[i, i] (and those along further axes), read-only."""
     t = a.type
     made = Array(t.dtype, t.ndim - 1, "A", False, t.aligned)
     step = Apply(IADD, Apply(ARRAY_STRIDE, a, axis=0), Apply(ARRAY_STRIDE, a, axis=1))
     return Apply(ARRAY_VIEW, a, views.ZERO, *(Apply(ARRAY_DIM, a, axis=j) for j in range(2, t.ndim)), n,
                  *(Apply(ARRAY_STRIDE, a, axis=j) for j in range(2, t.ndim)), step, type=made)
-
-
-@meaning(_on_diagonal)
-def on_diagonal(a, n):
-    """The n elements a[i, i] (and those along further axes), read-only."""
-    raise NotImplementedError
 
 
 def fill_diagonal(a, val, wrap=False):
@@ -778,12 +761,11 @@ def ndim(a):
     return np.asarray(a).ndim
 
 
-def _size(args, kwargs):
-    slots = bound("size", ("a", "axis"), args, kwargs)
-    a = slots["a"]
+@rule("np.size")
+def _size(a, axis=None):
     if not isinstance(a.type, Array):
-        return Call(size_of, a, Const(Int, slots["axis"].value) if "axis" in slots else Const(NoneType, None))
-    axes = axes_of(slots.get("axis"), a.type.ndim)
+        return Call(size_of, a, Const(Int, axis.value) if axis else NONE)
+    axes = axes_of(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes if type(axes) is not Throw else Throw(ValueError, "repeated axis")
     total = views.ONE
@@ -797,7 +779,8 @@ def size_of(a, axis):
 
 
 CALLS = {
-    np.reshape: _reshape, np.ravel: compiled(ravel), np.transpose: _transpose, np.permute_dims: _transpose,
+    np.reshape: _reshape, np.ravel: compiled(ravel), np.transpose: _transpose,
+    np.permute_dims: _transpose.named("np.permute_dims"),
     np.swapaxes: _swapaxes, np.moveaxis: _moveaxis, np.expand_dims: _expand_dims, np.squeeze: _squeeze, np.flip: _flip,
     np.fliplr: compiled(fliplr), np.flipud: compiled(flipud), np.rot90: compiled(rot90), np.broadcast_to: _broadcast_to,
     np.atleast_1d: compiled(atleast_1d), np.atleast_2d: compiled(atleast_2d), np.atleast_3d: compiled(atleast_3d),
@@ -806,7 +789,7 @@ CALLS = {
     np.diag: compiled(diag), np.diagonal: compiled(diagonal), np.fill_diagonal: compiled(fill_diagonal),
     np.shape: compiled(shape), np.ndim: compiled(ndim), np.size: _size,
 }
-METHODS = {
-    "reshape": _reshape, "transpose": _transpose, "ravel": CALLS[np.ravel], "flatten": compiled(flatten),
-    "swapaxes": _swapaxes, "squeeze": _squeeze, "repeat": CALLS[np.repeat], "diagonal": CALLS[np.diagonal],
-}
+METHODS = methods(
+    reshape=_reshape_method, transpose=_transpose_method, ravel=CALLS[np.ravel], flatten=compiled(flatten),
+    swapaxes=_swapaxes, squeeze=_squeeze, repeat=CALLS[np.repeat], diagonal=CALLS[np.diagonal],
+)

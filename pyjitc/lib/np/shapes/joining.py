@@ -7,7 +7,8 @@ from ....infer.meaning import Const, Mismatch
 from ....ops.arith import IADD, IMUL
 from ....types.kinds import Array, DType, NoneType, is_scalar
 from ....types.lattice import dtype_of
-from ...build import compiled, meaning, type_name
+from ...build import compiled, type_name
+from ...rule import intrinsic
 from . import views
 from .arrange import common_dtype, window
 from .views import elements
@@ -23,8 +24,9 @@ _CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 # ---------------------------------------------------------------- the type of the result
 
 
-def _target(args, kwargs):
-    parts, out, dtype, casting = args
+@intrinsic
+def target(parts, out, dtype, casting):
+    """The dtype of the result, or the error of elements that cannot be cast to it."""
     if out.type is not NoneType and dtype.type is not NoneType:
         raise Mismatch("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     if out.type is not NoneType and not isinstance(out.type, Array):
@@ -35,9 +37,9 @@ def _target(args, kwargs):
         raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting.value}')",
                        exception=ValueError)
     if out.type is NoneType and dtype.type is NoneType and casting.value in ("same_kind", "unsafe"):
-        return common_dtype.rule([parts], {})
+        return common_dtype(parts)
     t = out.type.dtype if out.type is not NoneType else scalar_of(dtype) if dtype.type is not NoneType else \
-        common_dtype.rule([parts], {}).type.scalar
+        common_dtype(parts).type.scalar
     for part in elements(parts):
         if part.type.dtype is not t and not np.can_cast(dtype_of(part.type.dtype), dtype_of(t), casting.value):
             raise Mismatch(f"Cannot cast array data from {dtype_of(part.type.dtype)!r} to {dtype_of(t)!r} according "
@@ -45,34 +47,19 @@ def _target(args, kwargs):
     return Const(DType(t), dtype_of(t))
 
 
-@meaning(_target)
-def target(parts, out, dtype, casting):
-    """The dtype of the result, or the error of elements that cannot be cast to it."""
-    raise NotImplementedError
-
-
-def _check_is_axis(args, kwargs):
-    (axis,) = args
+@intrinsic
+def check_is_axis(axis):
+    """An error where it is no integer."""
     refuse_axis(axis.type)
     if not isinstance(axis.type, Array) and not is_scalar(axis.type):
         raise Mismatch(f"'{type_name(axis.type)}' object cannot be interpreted as an integer")
     return Const(NoneType, None)
 
 
-@meaning(_check_is_axis)
-def check_is_axis(axis):
-    """An error where it is no integer."""
-    raise NotImplementedError
-
-
-def _not_joined(args, kwargs):
-    raise Mismatch(f"{args[0].value} of a {type_name(args[1].type)} is not compiled", "pass a tuple of arrays")
-
-
-@meaning(_not_joined)
+@intrinsic
 def not_joined(name, x):
     """The error of what is no sequence."""
-    raise NotImplementedError
+    raise Mismatch(f"{name.value} of a {type_name(x.type)} is not compiled", "pass a tuple of arrays")
 
 
 # ---------------------------------------------------------------- a tuple of arrays

@@ -12,6 +12,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
 from ...build import is_sequence, outlined, type_name
+from ...rule import rule
 from .arrange import window
 from .views import elements
 
@@ -45,18 +46,9 @@ def _pairs(x, ndim, what):
     return pairs * ndim if len(pairs) == 1 else pairs if len(pairs) == ndim else None
 
 
-def _pad(args, kwargs):
-    slots = dict(zip(("array", "pad_width", "mode"), args))
-    for key, x in kwargs.items():
-        if key in slots:
-            raise Mismatch(f"pad() got multiple values for argument '{key}'")
-        slots[key] = x
-    for key in ("array", "pad_width"):
-        if key not in slots:
-            raise Mismatch(f"pad() missing 1 required positional argument: '{key}'")
-    if len(args) > 3:
-        raise Mismatch(f"pad() takes from 2 to 3 positional arguments but {len(args)} were given")
-    a, widths, mode = slots.pop("array"), slots.pop("pad_width"), slots.pop("mode", Const(k.Str, "constant"))
+@rule("np.pad")
+def _pad(array, pad_width, mode="constant", **slots):
+    a, widths = array, pad_width
     if not isinstance(a.type, Array):
         again = Const(k.Singleton(pad_sequence), pad_sequence)
         return CallValue(again, a, widths, mode, keywords={}) if not slots else _no_sequence(a)

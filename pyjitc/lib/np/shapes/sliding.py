@@ -8,7 +8,8 @@ import numpy as np
 from ....infer.meaning import Apply, Call, Const, Mismatch
 from ....ops.memory import ARRAY_STRIDE, ARRAY_VIEW
 from ....types import kinds as k
-from ...build import compiled, meaning
+from ...build import compiled
+from ...rule import intrinsic
 from . import views
 from ..reductions.reductions import refuse_axis, wrong_axis
 from .views import elements
@@ -36,15 +37,11 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     return slid(x, trimmed(x.shape, window_shape, axes, 0), window_shape, axes, writeable)
 
 
-def _pass_a_tuple(args, kwargs):
+@intrinsic
+def pass_a_tuple(window_shape):
     raise Mismatch("window_shape= of np.lib.stride_tricks.sliding_window_view cannot be an array: how many axes the "
                    "result has must be known",
                    "pass a tuple")
-
-
-@meaning(_pass_a_tuple)
-def pass_a_tuple(window_shape):
-    raise NotImplementedError
 
 
 def check_not_negative(window_shape, j):
@@ -64,8 +61,10 @@ def trimmed(shape, window, axes, j):
     return trimmed(shape[:axes[j]] + (n - operator.index(window[j]) + 1,) + shape[axes[j] + 1:], window, axes, j + 1)
 
 
-def _places(args, kwargs):
-    axis, n = args[0], args[1].type.ndim
+@intrinsic
+def places(axis, x):
+    """The axes that windows go along, which may be named more than once."""
+    n = x.type.ndim
     if axis.type is k.NoneType:
         found = tuple(range(n))
     elif (axis.known and all(type(x) is int or isinstance(x, np.integer)
@@ -81,14 +80,9 @@ def _places(args, kwargs):
     return Const(k.Tuple((k.Int,) * len(found)), found)
 
 
-@meaning(_places)
-def places(axis, x):
-    """The axes that windows go along, which may be named more than once."""
-    raise NotImplementedError
-
-
-def _slid(args, kwargs):
-    a, shape, window, axes, writeable = args
+@intrinsic
+def slid(a, shape, window, axes, writeable):
+    """The view: element [i..., j...] is a[i + j], j along `axes`."""
     if not writeable.known:
         raise Mismatch("writeable= of np.lib.stride_tricks.sliding_window_view must be a constant")
     strides = [Apply(ARRAY_STRIDE, a, axis=j) for j in range(a.type.ndim)]
@@ -97,12 +91,6 @@ def _slid(args, kwargs):
                 a.type.aligned)
     return Apply(ARRAY_VIEW, a, views.ZERO, *elements(shape), *lengths, *strides, *(strides[j] for j in axes.value),
                  type=t)
-
-
-@meaning(_slid)
-def slid(a, shape, window, axes, writeable):
-    """The view: element [i..., j...] is a[i + j], j along `axes`."""
-    raise NotImplementedError
 
 
 def as_length(n):

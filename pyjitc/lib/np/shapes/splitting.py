@@ -15,22 +15,19 @@ from ....ops.memory import ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int
-from ...build import is_sequence, meaning, provoked
+from ...build import is_sequence, provoked
+from ...rule import intrinsic, rule
 from .arrange import stretch, window
 from .views import elements
-from ..reductions.reductions import axes_of, bound
+from ..reductions.reductions import axes_of
 
 __all__ = ["CALLS", "METHODS", "as_list", "the_axis"]
 
 
-def _as_list(args, kwargs):
-    return list_of(elements(args[0]))
-
-
-@meaning(_as_list)
+@intrinsic
 def as_list(parts):
     """The items of a tuple as a list."""
-    return list(parts)
+    return list_of(elements(parts))
 
 
 def the_axis(x: Expr | None, ndim: int, default: int = 0):
@@ -70,11 +67,8 @@ def piece(a, axis, places, k):
 def _split(name, axis_of=None, rank=1):
     """axis_of: number of dimensions -> axis, for those that have no argument axis."""
 
-    def rule(args, kwargs):
-        slots = bound(name, ("ary", "indices_or_sections", "axis")[:3 if axis_of is None else 2], args, kwargs)
-        a = slots["ary"]
-        if "indices_or_sections" not in slots:
-            raise Mismatch(f"{name}() missing 1 required positional argument: 'indices_or_sections'")
+    @rule(f"np.{name}", f"ary, indices_or_sections{', axis=0' if axis_of is None else ''}")
+    def found(a, where, axis=None):
         if not isinstance(a.type, Array):
             raise Mismatch(f"np.{name} of a value of type {a.type} is not compiled", "pass an array")
         if a.type.ndim < rank:
@@ -82,12 +76,12 @@ def _split(name, axis_of=None, rank=1):
                 return Throw(IndexError, "tuple index out of range")
             return Throw(ValueError, f"{name} only works on arrays of {rank} or more dimensions")
         if axis_of is None:
-            axis = the_axis(slots.get("axis"), a.type.ndim)
+            axis = the_axis(axis, a.type.ndim)
             if isinstance(axis, Expr):
                 return Throw(IndexError, "tuple index out of range")
         else:
             axis = axis_of(a.type.ndim)
-        where, along = slots["indices_or_sections"], Const(Int, axis)
+        along = Const(Int, axis)
         if is_sequence(where.type):
             places = elements(where)
             if not all(k.is_integer(x.type) for x in places):
@@ -109,10 +103,11 @@ def _split(name, axis_of=None, rank=1):
             return Throw(ValueError, "number sections must be larger than 0.")
         return Call(sections, a, along, Const(Int, n), Const(k.Bool, name != "array_split"))
 
-    return rule
+    return found
 
 
-def _unstack(args, kwargs):
+@rule("np.unstack")
+def _unstack(x, /, *, axis=0):
     raise Mismatch("np.unstack gives a number of arrays that is not known at compile time",
                    "iterate over np.moveaxis(x, axis, 0), or index it")
 
@@ -120,10 +115,8 @@ def _unstack(args, kwargs):
 # ---------------------------------------------------------------- common shapes
 
 
-def _broadcast_arrays(args, kwargs):
-    if set(kwargs) - {"subok"}:
-        raise Mismatch(f"broadcast_arrays() got an unexpected keyword argument "
-                       f"{next(name for name in kwargs if name != 'subok')!r}")
+@rule("np.broadcast_arrays")
+def _broadcast_arrays(*args, subok=False):
     if not args:
         return Apply(TUPLE_MAKE, cls=None)
     return Call(stretched_all, Apply(TUPLE_MAKE, *args, cls=None))
@@ -156,20 +149,15 @@ def stretched(arrays, shape, k):
     return (spread(arrays[k], shape),) + stretched(arrays, shape, k + 1)
 
 
-def _spread(args, kwargs):
-    view, t = stretch.rule(args, {}), args[0].type
-    return Apply(ARRAY_VIEW, *view.operands, type=Array(t.dtype, len(elements(args[1])), "A", t.writable, t.aligned))
-
-
-@meaning(_spread)
+@intrinsic
 def spread(a, shape):
     """The view of `a` with a larger shape, writable where `a` is."""
-    raise NotImplementedError
+    view, t = stretch(a, shape), a.type
+    return Apply(ARRAY_VIEW, *view.operands, type=Array(t.dtype, len(elements(shape)), "A", t.writable, t.aligned))
 
 
-def _broadcast_shapes(args, kwargs):
-    if kwargs:
-        raise Mismatch(f"broadcast_shapes() got an unexpected keyword argument {next(iter(kwargs))!r}")
+@rule("np.broadcast_shapes")
+def _broadcast_shapes(*args):
     shapes = []
     for x in args:
         parts = elements(x) if is_sequence(x.type) else [x]

@@ -15,10 +15,11 @@ from ....ops.structure import RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ....types.kinds import (Array, Bool, DType, Int, NoneType, NpBool, NpInt, Record, Slice, is_complex,
                              is_scalar, uint64)
 from ....types.lattice import dtype_of, part_of
-from ...build import compiled, is_sequence, meaning
+from ...build import is_sequence
 from ...protocol import protocol_of
 from ...intrinsics import store_all
 from ...py.operators import as_int
+from ...rule import intrinsic, rule
 
 conversions = lazy("pyjitc.lib.py.conversions")
 
@@ -273,10 +274,10 @@ def overlap(a, b):
         low_address(b, 0, ARRAY_DATA(b)) < high_address(a, 0, ARRAY_DATA(a))
 
 
-@meaning(lambda args, kwargs: Const(Bool, args[0].type.layout == "C"))
+@intrinsic
 def is_contiguous(a):
     """Whether the type of `a` says that it is in C order."""
-    raise NotImplementedError
+    return Const(Bool, a.type.layout == "C")
 
 
 def duplicate(a):
@@ -291,8 +292,9 @@ def elements(x: Expr) -> list[Expr]:
     return protocol_of(x.type).elements(x) if is_sequence(x.type) else [x]
 
 
-def _view_as(args, kwargs):
-    a, shape = args
+@intrinsic
+def view_as(a, shape):
+    """The elements of an array that is contiguous, or has one axis, under another shape."""
     parts = elements(shape)
     t = a.type
     step = Apply(ARRAY_STRIDE, a, axis=0) if t.layout != "C" else Const(Int, item_bits(t.dtype) // 8)
@@ -304,27 +306,17 @@ def _view_as(args, kwargs):
     return Apply(ARRAY_VIEW, a, ZERO, *parts, *reversed(strides), type=made)
 
 
-@meaning(_view_as)
-def view_as(a, shape):
-    """The elements of an array that is contiguous, or has one axis, under another shape."""
-    raise NotImplementedError
-
-
-def _read_only(args, kwargs):
-    t = args[0].type
-    return Apply(RETYPE, args[0], type=Array(t.dtype, t.ndim, t.layout, False, t.aligned))
-
-
-@meaning(_read_only)
+@intrinsic
 def read_only(a):
     """The same array, not to be written."""
-    raise NotImplementedError
+    t = a.type
+    return Apply(RETYPE, a, type=Array(t.dtype, t.ndim, t.layout, False, t.aligned))
 
 
-@meaning(lambda args, kwargs: Const(Bool, args[0].type.writable))
+@intrinsic
 def is_writable(a):
     """Whether the type of `a` says so."""
-    raise NotImplementedError
+    return Const(Bool, a.type.writable)
 
 
 def apart(x, target):
@@ -342,16 +334,11 @@ def size_of(a):
     return product(a.shape, 0, 1)
 
 
-def _new_like(args, kwargs):
-    a = args[0]
-    dims = [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
-    return Apply(ARRAY_NEW, *dims, type=Array(a.type.dtype, a.type.ndim), zero=False)
-
-
-@meaning(_new_like)
+@intrinsic
 def new_like(a):
     """A fresh uninitialised C array of the shape and dtype of the operand."""
-    raise NotImplementedError
+    dims = [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
+    return Apply(ARRAY_NEW, *dims, type=Array(a.type.dtype, a.type.ndim), zero=False)
 
 
 def transpose(a: Expr) -> Expr:
@@ -430,14 +417,10 @@ ATTRIBUTES = {
     "dtype": lambda a: Const(DType(a.type.dtype), dtype_of(a.type.dtype)),
     "T": transpose, "mT": _turned, "real": _real, "imag": _imag,
 }
-def _fill(args, kwargs):
-    if not args[0].type.writable:
+@rule("np.ndarray.fill")
+def _fill(a, value, /):
+    if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    if kwargs:
-        raise Mismatch("ndarray.fill() takes no keyword arguments")
-    if len(args) != 2:
-        return compiled(fill)(args, kwargs)
-    a, value = args
     if is_scalar(value.type) and not isinstance(a.type.dtype, Record):
         dtype = a.type.dtype
         value = conversions.discarding(value, dtype, conversions.assign(conversions.element(value, dtype), dtype))

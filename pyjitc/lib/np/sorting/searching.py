@@ -7,12 +7,13 @@ from ....infer.meaning import CallValue, Const, Mismatch, Throw
 from ....ops.arith import CAST, IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import CHOOSE
-from ....types.kinds import Array, Bool, DType, Int, NoneType, NpInt, Singleton, Str, is_integer, is_number, is_scalar
+from ....types.kinds import Array, Bool, DType, Int, NpInt, Singleton, Str, is_integer, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import outlined, promoted, type_name
+from ...rule import ArrayLike, Constant, NONE, NumberOrArray, methods, rule
 from ...intrinsics import as_type
 from ..indexing.masks import count_true, find_true, positions, truths
-from .sorting import checked, flat_copy, less, with_arrays
+from .sorting import checked, flat_copy, less
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -106,7 +107,7 @@ def digits(x, bins, up, side, t):
 
 # -- what is not zero
 
-def nonzero(a):
+def nonzero(a: ArrayLike):
     if a.ndim == 0 and a.dtype == np.bool_:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
                          "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`.")
@@ -115,7 +116,7 @@ def nonzero(a):
     return positions(a)
 
 
-def flatnonzero(a):
+def flatnonzero(a: ArrayLike):
     return positions(np.ravel(a))[0]
 
 
@@ -125,7 +126,7 @@ def columns_of(out, k, ndim):
     return (out[:, k],) + columns_of(out, k + 1, ndim)
 
 
-def argwhere(a):
+def argwhere(a: ArrayLike):
     if a.ndim == 0:
         return np.empty((1 if a[()] else 0, 0), np.int64)
     mask = truths(a)
@@ -136,7 +137,7 @@ def argwhere(a):
     return out[:n]
 
 
-def extract(condition, arr):
+def extract(condition: ArrayLike, arr: ArrayLike):
     where = flatnonzero(condition)
     if arr.ndim == 1:
         return picked(where, arr)
@@ -188,28 +189,6 @@ def bincount(x, weights=None, minlength=0):
     return sums
 
 
-def _array(name, x):
-    if not isinstance(x.type, Array):
-        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "make an array of it")
-
-
-def _bind(name, names, required, args, kwargs):
-    slots = dict(zip(names, args))
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
-                       f"given")
-    for key, x in kwargs.items():
-        if key not in names:
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
-        if key in slots:
-            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
-        slots[key] = x
-    for key in names[:required]:
-        if key not in slots:
-            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
-    return {key: x for key, x in slots.items() if x.type is not NoneType}
-
-
 def _call(function, *args):
     return CallValue(Const(Singleton(function), function), *args, keywords={})
 
@@ -225,35 +204,15 @@ def _common(name, x, y):
     return Const(DType(t), dtype_of(t))
 
 
-def _searchsorted(args, kwargs):
-    slots = _bind("searchsorted", ("a", "v", "side", "sorter"), 2, args, kwargs)
-    wanted = ("a", "sorter") if is_scalar(slots["v"].type) else ("a", "v", "sorter")
-    again = with_arrays(np.searchsorted, wanted, [], slots)
-    if again is not None:
-        return again
-    a, v, side, sorter = (slots.get(n, Const(NoneType, None)) for n in ("a", "v", "side", "sorter"))
-    _array("searchsorted", a)
-    side = slots.get("side", _text("left"))
-    if not side.known:
-        raise Mismatch("side= of np.searchsorted must be a constant")
-    if sorter.type is not NoneType:
-        _array("searchsorted", sorter)
-        if not (isinstance(sorter.type.dtype, NpInt) and sorter.type.ndim == 1):
-            return Throw(TypeError, "sorter must only contain integers")
-    return _call(search, a, v, side, sorter, _common("searchsorted", a, v))
+@rule("np.searchsorted")
+def _searchsorted(a: ArrayLike, v: NumberOrArray, side: Constant = "left", sorter: ArrayLike = None):
+    if sorter and not (isinstance(sorter.type.dtype, NpInt) and sorter.type.ndim == 1):
+        return Throw(TypeError, "sorter must only contain integers")
+    return _call(search, a, v, Const(Str, side), sorter or NONE, _common("searchsorted", a, v))
 
 
-def _text(value):
-    return Const(Str, value)
-
-
-def _digitize(args, kwargs):
-    slots = _bind("digitize", ("x", "bins", "right"), 2, args, kwargs)
-    again = with_arrays(np.digitize, ("bins",) if is_number(slots["x"].type) else ("bins", "x"), [], slots)
-    if again is not None:
-        return again
-    x, bins, right = slots["x"], slots["bins"], slots.get("right", Const(Bool, False))
-    _array("digitize", bins)
+@rule("np.digitize")
+def _digitize(x: NumberOrArray, bins: ArrayLike, right: Constant = False):
     t = _common("digitize", bins, x)
     if (isinstance(x.type, Array) and kind_of(x.type.dtype) == "c" or not isinstance(x.type, Array)
         and kind_of(x.type) == "c"):
@@ -261,36 +220,29 @@ def _digitize(args, kwargs):
     if kind_of(bins.type.dtype) == "c":
         return Throw(TypeError,
                      "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
-    if not right.known:
-        raise Mismatch("right= of np.digitize must be a constant")
-    return _call(digit, x, bins, right, t)
+    return _call(digit, x, bins, Const(Bool, bool(right)), t)
 
 
-def _bincount(args, kwargs):
-    slots = _bind("bincount", ("x", "weights", "minlength"), 1, args, kwargs)
-    again = with_arrays(np.bincount, ("x", "weights"), [], slots)
-    if again is not None:
-        return again
-    if "minlength" in slots and not is_integer(slots["minlength"].type):
-        return Throw(TypeError, f"'{type_name(slots['minlength'].type)}' object cannot be interpreted as an integer")
-    x, weights = slots["x"], slots.get("weights", Const(NoneType, None))
+@rule("np.bincount")
+def _bincount(x: ArrayLike, /, weights: ArrayLike = None, minlength=0):
+    if not is_integer(minlength.type):
+        return Throw(TypeError, f"'{type_name(minlength.type)}' object cannot be interpreted as an integer")
     for z, t in ((x, np.dtype(np.int64)), (weights, np.dtype(np.float64))):
-        if z.type is NoneType:
+        if z is None:
             continue
-        _array("bincount", z)
         source = dtype_of(z.type.dtype)
         # uint64: those above int64 count as negative
         if not np.can_cast(source, t, "safe") and not (z is x and source.kind == "u"):
             return Throw(TypeError,
                          f"Cannot cast array data from dtype('{source}') to dtype('{t}') according to the rule 'safe'")
-    if weights.type is not NoneType and weights.type.ndim != 1:
+    if weights and weights.type.ndim != 1:
         raise Mismatch("weights= of np.bincount must be a 1-d array")
-    return _call(bincount, x, weights, slots.get("minlength", Const(Int, 0)))
+    return _call(bincount, x, weights or NONE, minlength)
 
 
 CALLS = {
     np.searchsorted: _searchsorted, np.digitize: _digitize, np.nonzero: checked(nonzero),
-    np.flatnonzero: checked(flatnonzero), np.argwhere: checked(argwhere), np.extract: checked(extract, 2),
+    np.flatnonzero: checked(flatnonzero), np.argwhere: checked(argwhere), np.extract: checked(extract),
     np.bincount: _bincount,
 }
-METHODS = {"searchsorted": _searchsorted, "nonzero": CALLS[np.nonzero]}
+METHODS = methods(searchsorted=_searchsorted, nonzero=CALLS[np.nonzero])

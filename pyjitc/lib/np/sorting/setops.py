@@ -3,16 +3,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import CallValue, Const, Mismatch, Throw
+from ....infer.meaning import CallValue, Const, Throw
 from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
-from ....types.kinds import Array, Bool, DType, NoneType, Singleton
+from ....types.kinds import Bool, DType, Int, Singleton
 from ....types.lattice import dtype_of, kind_of
-from ...build import outlined, promoted, type_name
+from ...build import outlined, promoted
+from ...rule import ArrayLike, Constant, rule
 from ...intrinsics import as_type, strided
 from ..indexing.masks import count_true
 from ..reductions.reductions import AxisError
-from .sorting import count_up, flat_copy, sort_keys, with_arrays
+from .sorting import count_up, flat_copy, sort_keys
 
 __all__ = ["CALLS"]
 
@@ -348,90 +349,45 @@ def sort_rows(rows, order, first):
 
 # -- rules
 
-_NONE = Const(NoneType, None)
-
-
-def _bind(name, names, arrays, args, kwargs):
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {arrays} to {len(names)} positional arguments but {len(args)} were given")
-    slots = dict(zip(names, args))
-    for key, x in kwargs.items():
-        if key in slots:
-            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
-        if key not in names:
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
-        slots[key] = x
-    for key in names[:arrays]:
-        if key not in slots:
-            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
-        if not isinstance(slots[key].type, Array):
-            raise Mismatch(f"np.{name} of a {type_name(slots[key].type)} is not compiled", "make an array of it")
-    for key in names[arrays:]:
-        x = slots.get(key, _NONE)
-        if x.type is not NoneType and not x.known:
-            raise Mismatch(f"{key}= of np.{name} must be a constant")
-    return slots
-
-
-def _flag(slots, name, default=False):
-    x = slots.get(name, _NONE)
-    return Const(Bool, default if x.type is NoneType else bool(x.value))
-
-
 def _call(function, *args):
     return CallValue(Const(Singleton(function), function), *args, keywords={})
 
 
-def _unique(args, kwargs):
-    again = with_arrays(np.unique, ("ar",), args, kwargs)
-    if again is not None:
-        return again
-    slots = _bind("unique", ("ar", "return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"), 1,
-                  args, kwargs)
-    if slots.get("axis", _NONE).type is not NoneType:
-        flags = (_flag(slots, name) for name in ("return_index", "return_inverse", "return_counts"))
-        return _call(unique_rows, slots["ar"], *flags, slots["axis"])
-    return _call(unique, slots["ar"], _flag(slots, "return_index"), _flag(slots, "return_inverse"),
-                 _flag(slots, "return_counts"), _flag(slots, "equal_nan", True))
+@rule("np.unique")
+def _unique(ar: ArrayLike, return_index: Constant = False, return_inverse: Constant = False,
+            return_counts: Constant = False, axis: Constant = None, *, equal_nan: Constant = True,
+            sorted: Constant = True):
+    flags = [Const(Bool, bool(x)) for x in (return_index, return_inverse, return_counts)]
+    if axis is not None:
+        return _call(unique_rows, ar, *flags, Const(Int, axis))
+    return _call(unique, ar, *flags, Const(Bool, bool(equal_nan)))
 
 
-def _two(function, more=()):
-    name = function.__name__
+def _two(function, signature="ar1: ArrayLike, ar2: ArrayLike"):
+    @rule(f"np.{function.__name__}", signature)
+    def found(ar1, ar2, *flags):
+        t = promoted(ar1.type.dtype, ar2.type.dtype)
+        return _call(function, ar1, ar2, *(Const(Bool, bool(x)) for x in flags), Const(DType(t), dtype_of(t)))
 
-    def rule(args, kwargs):
-        again = with_arrays(getattr(np, name), ("ar1", "ar2"), args, kwargs)
-        if again is not None:
-            return again
-        slots = _bind(name, ("ar1", "ar2", *more), 2, args, kwargs)
-        t = promoted(slots["ar1"].type.dtype, slots["ar2"].type.dtype)
-        return _call(function, slots["ar1"], slots["ar2"], *(_flag(slots, m) for m in more),
-                     Const(DType(t), dtype_of(t)))
-
-    return rule
+    return found
 
 
-def _isin(names):
-    def rule(args, kwargs):
-        again = with_arrays(np.isin, names, args, kwargs)
-        if again is not None:
-            return again
-        slots = _bind("isin", (*names, "assume_unique", "invert", "kind"), 2, args, kwargs)
-        a, b = slots[names[0]], slots[names[1]]
-        kind = slots["kind"].value if "kind" in slots else None
-        if kind not in (None, "sort", "table"):
-            return Throw(ValueError, f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-        if kind == "table" and not all(kind_of(x.type.dtype) in "biu" for x in (a, b)):
-            return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please "
-                                     "select 'sort' or None for kind.")
-        t = promoted(a.type.dtype, b.type.dtype)
-        return _call(isin, a, b, _flag(slots, "invert"), Const(DType(t), dtype_of(t)))
-
-    return rule
+@rule("np.isin")
+def _isin(element: ArrayLike, test_elements: ArrayLike, assume_unique=False, invert: Constant = False, *,
+          kind: Constant = None):
+    if kind not in (None, "sort", "table"):
+        return Throw(ValueError, f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    a, b = element, test_elements
+    if kind == "table" and not all(kind_of(x.type.dtype) in "biu" for x in (a, b)):
+        return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please "
+                                 "select 'sort' or None for kind.")
+    t = promoted(a.type.dtype, b.type.dtype)
+    return _call(isin, a, b, Const(Bool, bool(invert)), Const(DType(t), dtype_of(t)))
 
 
+_UNIQUE = "ar1: ArrayLike, ar2: ArrayLike, assume_unique: Constant = False"
 CALLS = {
-    np.unique: _unique, np.union1d: _two(union1d), np.setxor1d: _two(setxor1d, ("assume_unique",)),
-    np.setdiff1d: _two(setdiff1d, ("assume_unique",)),
-    np.intersect1d: _two(intersect1d, ("assume_unique", "return_indices")),
-    np.isin: _isin(("element", "test_elements")),
+    np.unique: _unique, np.union1d: _two(union1d), np.setxor1d: _two(setxor1d, _UNIQUE),
+    np.setdiff1d: _two(setdiff1d, _UNIQUE),
+    np.intersect1d: _two(intersect1d, f"{_UNIQUE}, return_indices: Constant = False"), np.isin: _isin,
 }

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import CallValue, Const, Mismatch, Throw
+from ....infer.meaning import CallValue, Const, Expr, Mismatch, Throw
 from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
-from ....types.kinds import Array, Int, NoneType, Record, Singleton, Tuple, is_integer, is_scalar
-from ...build import is_sequence, provoked, type_name, unhurried, unvectorised
+from ....types.kinds import Array, Int, Record, Singleton, Tuple, is_integer
+from ...build import provoked, unhurried, unvectorised
+from ...rule import ArrayLike, Constant, call, methods, rule
 from ...intrinsics import as_type
 from .radix import radix_sort, with_bits
 from ..shapes.views import is_contiguous
 
 __all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key",
-           "copy_row", "with_arrays"]
+           "copy_row"]
 
 AxisError = np.exceptions.AxisError
 CHUNK = 12
@@ -320,7 +321,7 @@ def sort_rows(out, a, axis, k):
     sort_along(out, a, axis, np.empty(n, a.dtype), np.empty(n if k is None else 0, a.dtype), k)
 
 
-def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+def sort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Constant = None, *, stable: Constant = None):
     if axis is None:
         return sort(flat_copy(a), -1, kind, order, stable=stable)
     check_kind(kind, order, stable)
@@ -334,12 +335,13 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
     return out
 
 
-def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
+def sort_in_place(a, axis: Constant = -1, kind: Constant = None, order: Constant = None, *, stable: Constant = None):
     check_kind(kind, order, stable)
     sort_rows(a, a, normal_axis(axis, a.ndim), None)
 
 
-def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+def argsort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Constant = None, *,
+            stable: Constant = None):
     if axis is None:
         return argsort(flat_copy(a), -1, kind, order, stable=stable)
     check_kind(kind, order, stable)
@@ -413,7 +415,7 @@ def partition_rows(out, a, kth, axis):
         sort_rows(out, a, axis, kth_of(kth, a.shape[axis]))
 
 
-def partition(a, kth, axis=-1, kind="introselect", order=None):
+def partition(a: ArrayLike, kth, axis: Constant = -1, kind: Constant = "introselect", order: Constant = None):
     if axis is None:
         return partition(flat_copy(a), kth, -1, kind, order)
     check_partition(kth, kind, order)
@@ -424,14 +426,14 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     return out
 
 
-def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
+def partition_in_place(a, kth, axis: Constant = -1, kind: Constant = "introselect", order: Constant = None):
     check_partition(kth, kind, order)
     if a.size == 0:
         return None
     partition_rows(a, a, kth, normal_axis(axis, a.ndim))
 
 
-def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+def argpartition(a: ArrayLike, kth, axis: Constant = -1, kind: Constant = "introselect", order: Constant = None):
     if axis is None:
         return argpartition(flat_copy(a), kth, -1, kind, order)
     check_partition(kth, kind, order)
@@ -451,50 +453,26 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
 
 # -- rules
 
-def with_arrays(function, names, args, kwargs):
-    """The call of a NumPy function again, with sequences and numbers among the operands of these names as arrays; None
-    where there are none."""
-    def is_plain(name, x):
-        return (name in names and (is_sequence(x.type) or is_scalar(x.type)))
-
-    def converted(name, x):
-        return CallValue(Const(Singleton(np.asarray), np.asarray), x, keywords={}) if is_plain(name, x) else x
-
-    placed = list(zip([*names, *[""] * len(args)], args))
-    if not any(is_plain(name, x) for name, x in [*placed, *kwargs.items()]):
-        return None
-    return CallValue(Const(Singleton(function), function), *(converted(*pair) for pair in placed),
-                     keywords={name: converted(name, x) for name, x in kwargs.items()})
-
-
-def checked(function, arrays=1, constant=("axis", "kind", "order", "stable"), writes=False):
-    """The rule of a library function: its first operands are arrays, and operands of these names are constants."""
-    code = function.__code__
-    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
-    callee = Const(Singleton(function), function)
+def checked(function, writes=False):
+    """The rule of a library function, whose annotations say which parameters are arrays and which are constants."""
     name = function.__name__.removesuffix("_in_place")
+    names = function.__code__.co_varnames
 
-    def rule(args, kwargs):
-        again = None if writes else with_arrays(getattr(np, name), names[:arrays], args, kwargs)
-        if again is not None:
-            return again
-        for where, x in [*zip(names, args), *kwargs.items()]:
-            if where in names[:arrays] and not isinstance(x.type, Array):
-                raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "make an array of it")
-            if where in names[:arrays]:
+    @rule(f"np.{'ndarray.' if writes else ''}{name}", function)
+    def found(a, *more):
+        for where, x in zip(names, (a, *more)):
+            if isinstance(x, Expr) and isinstance(x.type, Array):
                 _no_records(name, x.type)
-            if where in constant and x.type is not NoneType and not x.known:
-                raise Mismatch(f"{where}= of np.{name} must be a constant")
-            if (where == "kth"
-                and not (is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements)))):
+            if where == "kth" and not (
+                    is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))):
                 raise Mismatch(f"kth= of np.{name} must be an integer or a tuple of integers here")
-            if where == "axis" and x.known and not isinstance(x.value, int) and x.value is not None:
-                raise Mismatch(f"{where}= of np.{name} must be an integer or None")
-        if writes and args and not args[0].type.writable:
+            if where == "axis" and not isinstance(x, int) and x is not None:
+                raise Mismatch(f"axis= of np.{name} must be an integer or None")
+        if writes and not a.type.writable:
             return Throw(ValueError, f"{name} array is read-only")
-        return CallValue(callee, *args, keywords=kwargs)
+        return call(function, a, *more)
 
-    return rule
+    return found
 
 
 def _no_records(name, t):
@@ -502,16 +480,15 @@ def _no_records(name, t):
         raise Mismatch(f"np.{name} of structured arrays is not compiled", "sort a field: a['x']")
 
 
-def _lexsort(args, kwargs):
-    keys = args[0] if args else kwargs.get("keys")
-    axis = args[1] if len(args) > 1 else kwargs.get("axis")
+@rule("np.lexsort")
+def _lexsort(keys, axis: Constant = -1):
     elements = keys.type.elements if isinstance(keys.type, Tuple) else [keys.type]
     wanted = 1 if isinstance(keys.type, Tuple) else 2
     if any(not isinstance(t, Array) or t.ndim != wanted for t in elements):
         raise Mismatch("np.lexsort takes a tuple of 1-d arrays or a 2-d array here")
     for t in elements:
         _no_records("lexsort", t)
-    if axis is not None and not (axis.known and axis.value in (-1, 0)):
+    if axis not in (-1, 0):
         raise Mismatch("axis= of np.lexsort must be -1 here")
     return CallValue(Const(Singleton(lexsort), lexsort), keys)
 
@@ -520,7 +497,7 @@ CALLS = {
     np.sort: checked(sort), np.argsort: checked(argsort), np.lexsort: _lexsort, np.partition: checked(partition),
     np.argpartition: checked(argpartition),
 }
-METHODS = {
-    "sort": checked(sort_in_place, writes=True), "argsort": CALLS[np.argsort],
-    "partition": checked(partition_in_place, writes=True), "argpartition": CALLS[np.argpartition],
-}
+METHODS = methods(
+    sort=checked(sort_in_place, writes=True), argsort=CALLS[np.argsort],
+    partition=checked(partition_in_place, writes=True), argpartition=CALLS[np.argpartition],
+)

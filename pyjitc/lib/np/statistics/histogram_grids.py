@@ -8,27 +8,24 @@ from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch
 from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import compiled, is_sequence, meaning, outlined, type_name
+from ...build import compiled, is_sequence, outlined, type_name
 from ...protocol import protocol_of
 from ...intrinsics import as_type, fail
+from ...rule import Constant, NONE, intrinsic, rule
 from ..sorting.searching import place
 
 __all__ = ["CALLS"]
 
 
-def _common_dtype(args, kwargs):
+@intrinsic
+def common_dtype(arrays):
+    """The dtype of arrays together."""
     found = None
-    for t in args[0].type.elements:
+    for t in arrays.type.elements:
         if kind_of(t.dtype) == "c":
             raise Mismatch("histograms of complex numbers are not compiled")
         found = t.dtype if found is None else promote(found, t.dtype)
     return Const(k.DType(found), dtype_of(found))
-
-
-@meaning(_common_dtype)
-def common_dtype(arrays):
-    """The dtype of arrays together."""
-    raise NotImplementedError
 
 
 # -- edges
@@ -152,14 +149,10 @@ def histogramdd(columns, bins, limits, density, weights):
     return hist, as_list(edges)
 
 
-def _as_list(args, kwargs):
-    return list_of([Apply(TUPLE_GET, args[0], index=i) for i in range(len(args[0].type.elements))])
-
-
-@meaning(_as_list)
+@intrinsic
 def as_list(parts):
     """A tuple as the list that NumPy returns."""
-    raise NotImplementedError
+    return list_of([Apply(TUPLE_GET, parts, index=i) for i in range(len(parts.type.elements))])
 
 
 def histogram2d(columns, bins, limits, density, weights):
@@ -180,9 +173,6 @@ def histogram2d(columns, bins, limits, density, weights):
 
 # -- rules
 
-_NONE = Const(k.NoneType, None)
-
-
 def _parts(x):
     return protocol_of(x.type).elements(x) if is_sequence(x.type) else None
 
@@ -197,42 +187,20 @@ def _pairs(x):
     return x if parts is None else _tuple([_pairs(part) for part in parts])
 
 
-def _slots(name, names, required, args, kwargs):
-    slots = dict(zip(names, args))
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
-                       f"given")
-    for key, x in kwargs.items():
-        if key not in names:
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
-        if key in slots:
-            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
-        slots[key] = x
-    for key in names[:required]:
-        if key not in slots:
-            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
-    density = slots.get("density", _NONE)
-    if density.type is not k.NoneType and not density.known:
-        raise Mismatch(f"density= of np.{name} must be a constant")
-    slots["density"] = Const(k.Bool, density.type is not k.NoneType and bool(density.value))
-    return slots
-
-
 def _call(function, *args):
     return CallValue(Const(k.Singleton(function), function), *args, keywords={})
 
 
-def _made(slots, function, columns, bins):
-    weights = slots.get("weights", _NONE)
-    return _call(function, _tuple(columns), bins, _pairs(slots.get("range", _NONE)), slots["density"], weights)
+def _made(function, columns, bins, limits, density, weights):
+    return _call(function, _tuple(columns), bins, _pairs(limits or NONE), Const(k.Bool, bool(density)),
+                 weights or NONE)
 
 
-def _check(name, columns, slots):
+def _check(name, columns, weights):
     for x in columns:
         if not isinstance(x.type, k.Array) or x.type.ndim != 1:
             raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays of one dimension")
-    weights = slots.get("weights", _NONE)
-    if weights.type is not k.NoneType and not (isinstance(weights.type, k.Array) and weights.type.ndim == 1):
+    if weights and not (isinstance(weights.type, k.Array) and weights.type.ndim == 1):
         raise Mismatch(f"np.{name} with weights of type {type_name(weights.type)} is not compiled",
                        "pass an array of one dimension")
 
@@ -251,15 +219,14 @@ def _bins(name, bins, count):
     return _tuple(parts)
 
 
-def _histogram2d(args, kwargs):
-    slots = _slots("histogram2d", ("x", "y", "bins", "range", "density", "weights"), 2, args, kwargs)
-    columns = [slots["x"], slots["y"]]
-    _check("histogram2d", columns, slots)
-    bins = _bins("histogram2d", slots.get("bins", Const(k.Int, 10)), 2)
+@rule("np.histogram2d")
+def _histogram2d(x, y, bins=10, range=None, density: Constant = None, weights=None):
+    _check("histogram2d", [x, y], weights)
+    bins = _bins("histogram2d", bins, 2)
     if not k.is_integer(bins.type) and not isinstance(bins.type, (k.Array, k.Tuple)):
         raise Mismatch(f"np.histogram2d with bins of type {type_name(bins.type)} is not compiled",
                        "pass an int, an array or a pair of them")
-    return _made(slots, histogram2d, columns, bins)
+    return _made(histogram2d, [x, y], bins, range, density, weights)
 
 
 def columns_of(a, count):
@@ -272,33 +239,29 @@ def column_from(a, count, n):
     return () if n == count else (a[:, n],) + column_from(a, count, n + 1)
 
 
-def _histogramdd(args, kwargs):
-    slots = _slots("histogramdd", ("sample", "bins", "range", "density", "weights"), 1, args, kwargs)
-    columns = _parts(slots["sample"])
-    t = slots["sample"].type
+@rule("np.histogramdd")
+def _histogramdd(sample, bins=10, range=None, density: Constant = None, weights=None):
+    columns = _parts(sample)
+    t = sample.type
     if isinstance(t, k.Array):
-        many = (_parts(slots.get("bins", _NONE)) or _parts(slots.get("range", _NONE)) if t.ndim == 2 else [_NONE]
-                if t.ndim == 1 else None)
+        many = _parts(bins) or _parts(range or NONE) if t.ndim == 2 else [NONE] if t.ndim == 1 else None
         if many is None:
             raise Mismatch(f"np.histogramdd of an array of {t.ndim} dimensions needs to know how many columns it has",
                            "give bins= or range= as a tuple, or the columns as a tuple of arrays")
         if t.ndim == 1:
-            columns = [slots["sample"]]
+            columns = [sample]
         else:
-            slots["bins"] = slots.get("bins", Const(k.Int, 10))
-            slots["sample"] = Call(columns_of, slots["sample"], Const(k.Int, len(many)))
-            return CallValue(Const(k.Singleton(np.histogramdd), np.histogramdd), slots["sample"], keywords={
-                key: x for key, x in slots.items() if key != "sample"})
+            return _call(np.histogramdd, Call(columns_of, sample, Const(k.Int, len(many))), bins, range or NONE,
+                         Const(k.Bool, bool(density)), weights or NONE)
     if columns is None:
         raise Mismatch(f"np.histogramdd of a {type_name(t)} is not compiled", "pass the columns as a tuple of arrays")
-    _check("histogramdd", columns, slots)
-    bins = slots.get("bins", Const(k.Int, 10))
+    _check("histogramdd", columns, weights)
     if k.is_integer(bins.type):
         bins = _tuple([bins] * len(columns))
     elif _parts(bins) is None:
         raise Mismatch(f"np.histogramdd with bins of type {type_name(bins.type)} is not compiled",
                        "pass an int or a tuple of ints and arrays")
-    return _made(slots, histogramdd, columns, _bins("histogramdd", bins, len(columns)))
+    return _made(histogramdd, columns, _bins("histogramdd", bins, len(columns)), range, density, weights)
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None):

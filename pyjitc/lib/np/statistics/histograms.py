@@ -11,10 +11,11 @@ from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType, Singleton, Tuple, is_integer, is_number
 from ....types.lattice import dtype_of, kind_of, promote
 from ...build import outlined, type_name
+from ...rule import ArrayLike, Constant, NONE, NumberOrArray, rule
 from ...intrinsics import as_type
 from .bin_widths import ESTIMATORS, bins_for
 from ..sorting.searching import place
-from ..sorting.sorting import flat_copy, with_arrays
+from ..sorting.sorting import flat_copy
 
 __all__ = ["CALLS"]
 
@@ -194,38 +195,17 @@ def histogram(a, bins, limits, density, weights, t, result):
     return (density_of(counts, edges) if density else counts), edges
 
 
-def _histogram(args, kwargs):
-    names = ("a", "bins", "range", "density", "weights")
-    if len(args) > len(names):
-        raise Mismatch(f"histogram() takes from 1 to {len(names)} positional arguments but {len(args)} were given")
-    slots = dict(zip(names, args))
-    for key, x in kwargs.items():
-        if key in slots:
-            raise Mismatch(f"histogram() got multiple values for argument '{key}'")
-        if key not in names:
-            raise Mismatch(f"histogram() got an unexpected keyword argument '{key}'")
-        slots[key] = x
-    names_of = ("a", "weights", "bins" if "bins" in slots and not is_number(slots["bins"].type) else "a")
-    again = with_arrays(np.histogram, names_of, [], slots)
-    if again is not None:
-        return again
-    if isinstance(getattr(slots.get("range"), "type", None), k.Struct):
-        slots["range"] = CallValue(Const(Singleton(tuple), tuple), slots["range"], keywords={})
-        return CallValue(Const(Singleton(np.histogram), np.histogram), keywords=slots)
-    if "a" not in slots:
-        raise Mismatch("histogram() missing 1 required positional argument: 'a'")
-    none = Const(NoneType, None)
-    a, bins, limits, density, weights = (slots.get(n, none) for n in names)
-    bins = slots.get("bins", Const(Int, 10))
-    for x in (a, weights):
-        if x.type is not NoneType and not isinstance(x.type, Array):
-            raise Mismatch(f"np.histogram of a {type_name(x.type)} is not compiled", "make an array of it")
+@rule("np.histogram")
+def _histogram(a: ArrayLike, bins: NumberOrArray = 10, range=None, density: Constant = None, weights: ArrayLike = None):
+    if range and isinstance(range.type, k.Struct):
+        limits = CallValue(Const(Singleton(tuple), tuple), range, keywords={})
+        return CallValue(Const(Singleton(np.histogram), np.histogram), a, bins, limits,
+                         Const(Bool, bool(density)), weights or NONE)
+    limits, weights = range or NONE, weights or NONE
     kind = kind_of(a.type.dtype)
     if kind in "bc" or weights.type is not NoneType and kind_of(weights.type.dtype) in "bc":
         raise Mismatch(f"np.histogram with elements of type {a.type.dtype} and such weights is not compiled",
                        "use integers or floats")
-    if density.type is not NoneType and not density.known:
-        raise Mismatch("density= of np.histogram must be a constant")
     parts = [dtype_of(a.type.dtype)]
     if isinstance(bins.type, Array):
         if kind_of(bins.type.dtype) == "c":
@@ -255,7 +235,7 @@ def _histogram(args, kwargs):
                        "make an array of the edges")
     result = k.int64 if weights.type is NoneType else weights.type.dtype
     return CallValue(Const(Singleton(histogram), histogram), a, bins, limits,
-                     Const(Bool, density.type is not NoneType and bool(density.value)), weights,
+                     Const(Bool, bool(density)), weights,
                      Const(DType(t), dtype_of(t)), Const(DType(result), dtype_of(result)), keywords={})
 
 

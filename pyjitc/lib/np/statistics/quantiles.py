@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, Throw
 from ....ops.arith import IADD, IAND
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, SUM_EIGHTS
 from ....types import kinds as k
-from ....types.kinds import Array, DType, NoneType, Singleton, is_number
+from ....types.kinds import Array, DType, Singleton, is_number
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import type_name, unvectorised
+from ...build import unvectorised
+from ...rule import ArrayLike, Constant, NONE, NumberOrArray, rule
 from ...intrinsics import as_type, insert_axes, warn
 from ..reductions.reductions import EMPTY, axes_of, axes_size, put_out
-from ..sorting.sorting import copy_row, flat_copy, less, normal_axis, select_key, sort_keys, with_arrays
+from ..sorting.sorting import copy_row, flat_copy, less, normal_axis, select_key, sort_keys
 
 __all__ = ["CALLS"]
 
@@ -373,42 +374,20 @@ def after_first(axes):
 
 # -- rules
 
-def _bind(name, names, required, args, kwargs):
-    if len(args) > len(names):
-        raise Mismatch(f"{name}() takes from {required} to {len(names)} positional arguments but {len(args)} were "
-                       f"given")
-    slots = dict(zip(names, args))
-    for key, x in kwargs.items():
-        if key in slots:
-            raise Mismatch(f"{name}() got multiple values for argument '{key}'")
-        if key not in names and key not in ("weights", "interpolation"):
-            raise Mismatch(f"{name}() got an unexpected keyword argument '{key}'")
-        slots[key] = x
-    for key in names[:required]:
-        if key not in slots:
-            raise Mismatch(f"{name}() missing 1 required positional argument: '{key}'")
-    slots = {key: x for key, x in slots.items() if x.type is not NoneType}
-    for key in ("weights", "interpolation"):
-        if key in slots:
-            raise Mismatch(f"np.{name} with {key}= is not compiled yet")
-    a = slots["a"]
-    if not isinstance(a.type, Array):
-        raise Mismatch(f"np.{name} of a {type_name(a.type)} is not compiled", "make an array of it")
-    axis = slots.get("axis", Const(NoneType, None))
-    if axis.type is not NoneType and not (axis.known and isinstance(axis.value, (int, np.integer))):
+def _place(name, a, axis, out, weights=None):
+    """The axis or axes of a call, checked with its other arguments; or what is wrong."""
+    if weights:
+        raise Mismatch(f"np.{name} with weights= is not compiled yet")
+    if axis and not (axis.known and isinstance(axis.value, (int, np.integer))):
         axes = axes_of(axis, a.type.ndim)
         if isinstance(axes, Expr):
             return Throw(ValueError, "repeated axis") if isinstance(axes, Throw) else axes
         axis = Const(k.Tuple((k.Int,) * len(axes)), axes)
-    if "out" in slots and not isinstance(slots["out"].type, Array):
+    if out and not isinstance(out.type, Array):
         raise Mismatch(f"out= of np.{name} must be an array")
-    for key in ("keepdims", "method"):
-        if key in slots and not slots[key].known:
-            raise Mismatch(f"{key}= of np.{name} must be a constant")
-    return a, axis, Const(k.Bool, "keepdims" in slots and bool(slots["keepdims"].value)), slots
+    return axis or NONE
 
 
-_NONE = Const(NoneType, None)
 
 
 def _dtype(t):
@@ -420,39 +399,30 @@ def _call(function, *args):
 
 
 def _median(name, skip):
-    def rule(args, kwargs):
-        again = with_arrays(getattr(np, name), ("a",), args, kwargs)
-        if again is not None:
-            return again
-        found = _bind(name, ("a", "axis", "out", "overwrite_input", "keepdims"), 1, args, kwargs)
-        if isinstance(found, Expr):
-            return found
-        a, axis, keepdims, slots = found
+    @rule(f"np.{name}")
+    def found(a: ArrayLike, axis=None, out=None, overwrite_input=False, keepdims: Constant = np._NoValue):
+        place = _place(name, a, axis, out)
+        if isinstance(place, (Call, Throw)):
+            return place
         t = a.type.dtype
-        return _call(median, a, axis, keepdims, _dtype(k.float64 if kind_of(t) in "biu" else t), Const(k.Bool, skip),
-                     slots.get("out", _NONE))
+        return _call(median, a, place, Const(k.Bool, bool(keepdims)), _dtype(k.float64 if kind_of(t) in "biu" else t),
+                     Const(k.Bool, skip), out or NONE)
 
-    return rule
+    return found
 
 
 def _quantile(name, percent, skip=False):
-    def rule(args, kwargs):
-        found = kwargs.get("q", args[1] if len(args) > 1 else None)
-        names = ("a", "q") if found is not None and not is_number(found.type) else ("a",)
-        again = with_arrays(getattr(np, name), names, args, kwargs)
-        if again is not None:
-            return again
-        found = _bind(name, ("a", "q", "axis", "out", "overwrite_input", "method", "keepdims"), 2, args, kwargs)
-        if isinstance(found, Expr):
-            return found
-        a, axis, keepdims, slots = found
-        q = slots["q"]
+    @rule(f"np.{name}")
+    def found(a: ArrayLike, q: NumberOrArray, axis=None, out=None, overwrite_input=False, method: Constant = "linear",
+              keepdims: Constant = np._NoValue, *, weights=None):
+        place = _place(name, a, axis, out, weights)
+        if isinstance(place, (Call, Throw)):
+            return place
         if kind_of(a.type.dtype) == "c":
             return Throw(TypeError, "a must be an array of real numbers")
-        method = slots.get("method", Const(k.Str, "linear"))
-        if method.value not in METHODS_OF:
+        if method not in METHODS_OF:
             names = {name: None for name in METHODS_OF}
-            return Throw(ValueError, f"{method.value!r} is not a valid method. Use one of: {names.keys()}")
+            return Throw(ValueError, f"{method!r} is not a valid method. Use one of: {names.keys()}")
         if isinstance(q.type, Array):
             if q.type.ndim != 1:
                 raise Mismatch(f"np.{name} with q of {q.type.ndim} dimensions is not compiled",
@@ -466,8 +436,8 @@ def _quantile(name, percent, skip=False):
         weak = weak and is_number(q.type)
         strong = k.float64 if any(not isinstance(t, (k.NpFloat,)) for t in parts) else parts[0]
         source = a.type.dtype
-        whole = not percent and method.value == "linear" and all(kind_of(t) in "biu" for t in parts)
-        if method.value in _DISCRETE or whole:
+        whole = not percent and method == "linear" and all(kind_of(t) in "biu" for t in parts)
+        if method in _DISCRETE or whole:
             t = source
         elif kind_of(source) == "b":
             return Throw(TypeError, "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
@@ -477,14 +447,13 @@ def _quantile(name, percent, skip=False):
             t = source if kind_of(source) == "f" else k.float64
         else:
             t = promote(source, strong)
-        out = slots.get("out", _NONE)
-        if out is not _NONE and not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "same_kind"):
+        if out and not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "same_kind"):
             raise Mismatch(f"Cannot cast ufunc 'add' output from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r} with "
                            f"casting rule 'same_kind'")
-        return _call(quantile, a, q, axis, method, keepdims, Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t),
-                     Const(k.Bool, skip), out)
+        return _call(quantile, a, q, place, Const(k.Str, method), Const(k.Bool, bool(keepdims)),
+                     Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t), Const(k.Bool, skip), out or NONE)
 
-    return rule
+    return found
 
 
 CALLS = {
