@@ -35,8 +35,8 @@ from .build import is_sequence, type_name
 
 inspect = lazy("inspect")
 
-__all__ = ["ArrayLike", "Constant", "NONE", "NumberOrArray", "Rule", "call", "expression", "intrinsic", "methods",
-           "rule", "target_of"]
+__all__ = ["ArrayLike", "Constant", "NONE", "NumberOrArray", "Rule", "call", "expression", "intrinsic", "library",
+           "methods", "rule", "target_of"]
 
 NONE = constant(None)  # the expression of None, for calls of library functions
 # Where methods are -> what to call them of
@@ -173,6 +173,11 @@ def call(function, *values):
     last = code.co_argcount
     return CallValue(constant(function), *operands[:last],
                      keywords=dict(zip(code.co_varnames[last:last + code.co_kwonlyargcount], operands[last:])))
+
+
+def library(path, function):
+    """The rule of a library function with annotated parameters; `compiled` in build.py is for those without."""
+    return Rule(lambda *values: call(function, *values), path, function)
 
 
 def methods(**rules):

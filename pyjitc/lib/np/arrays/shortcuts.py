@@ -7,12 +7,11 @@ from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops import pyobject
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
-from ...build import type_name
+from ...build import compiled, type_name
 from ...rule import Constant, intrinsic, rule
 from . import attributes
 from ..shapes import arrange
 from .bits import python_call
-from .making import made
 from ..reductions.reductions import AxisError
 from ..reductions.scans import check_axis
 from ..shapes.views import read_only
@@ -47,27 +46,14 @@ def unique_values(x):
     return np.unique(x, equal_nan=False)
 
 
-def _of_array(name, function):
-    @rule(f"np.{name}")
-    def found(x):
-        return Call(function, x if isinstance(x.type, Array) else made(name, x))
-
-    return found
-
-
 # ---------------------------------------------------------------- sorting and axes
 
 
-@rule("np.sort_complex")
-def _sort_complex(a):
-    return Call(sorted_complex, a if isinstance(a.type, Array) else made("sort_complex", a))
-
-
-def sorted_complex(a):
+def sort_complex(a):
     b = np.sort(a)
-    if a.dtype.kind == "c":
+    if b.dtype.kind == "c":
         return b
-    if a.dtype.kind != "f" and a.dtype.kind != "b" and a.itemsize < 4:
+    if b.dtype.kind != "f" and b.dtype.kind != "b" and b.itemsize < 4:
         return b.astype(np.complex64)
     return b.astype(np.complex128)
 
@@ -100,11 +86,8 @@ def wrong_axis(axis, ndim):
 # ---------------------------------------------------------------- questions
 
 
-@rule("np.isfortran")
-def _isfortran(a):
-    if not isinstance(a.type, Array):
-        raise Mismatch(f"{type_name(a.type)!r} object has no attribute 'flags'", "pass an array", AttributeError)
-    return Call(attributes.only_columns_first, a)
+def isfortran(a):
+    return a.flags.fnc
 
 
 @rule("np.iterable")
@@ -167,9 +150,9 @@ def whole(a):
 
 
 CALLS = {
-    np.unique_all: _of_array("unique_all", unique_all), np.unique_counts: _of_array("unique_counts", unique_counts),
-    np.unique_inverse: _of_array("unique_inverse", unique_inverse),
-    np.unique_values: _of_array("unique_values", unique_values), np.sort_complex: _sort_complex, np.rollaxis: _rollaxis,
-    np.isfortran: _isfortran, np.iterable: _iterable, np.frombuffer: _frombuffer,
+    np.unique_all: compiled(unique_all), np.unique_counts: compiled(unique_counts),
+    np.unique_inverse: compiled(unique_inverse),
+    np.unique_values: compiled(unique_values), np.sort_complex: compiled(sort_complex), np.rollaxis: _rollaxis,
+    np.isfortran: compiled(isfortran), np.iterable: _iterable, np.frombuffer: _frombuffer,
 }
 METHODS = {}

@@ -16,7 +16,7 @@ from ....types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
 from ....types.lattice import dtype_of
 from ...build import cast, compiled, is_list, is_sequence, whole_number
 from ...intrinsics import as_type, strided
-from ...rule import NONE, call, expression, intrinsic, methods, rule
+from ...rule import call, expression, intrinsic, methods, rule
 from . import subscripts
 from ..shapes import views
 from ..shapes.arrange import permute, stretch
@@ -794,9 +794,8 @@ CALLS = {
 }
 
 
-@rule("np.ndarray.compress")
-def _compress_method(a, condition, axis=None, out=None):
-    return Call(compress, arrayed(condition), a, axis or NONE, out or NONE)
+def compress_method(a, condition, axis=None, out=None):
+    return np.compress(condition, a, axis, out)
 
 
-METHODS = methods(take=CALLS[np.take], put=CALLS[np.put], compress=_compress_method)
+METHODS = methods(take=CALLS[np.take], put=CALLS[np.put], compress=compiled(compress_method))

@@ -16,7 +16,7 @@ from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array
 from ....types.lattice import kind_of, promote
-from ...build import unvectorised
+from ...build import compiled, unvectorised
 from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
 from .products import as_array, converted, of_type, stack_text
@@ -518,15 +518,6 @@ def values_stack(a, single):
 
 @rule("np.linalg.svd")
 def _svd(a, full_matrices: Constant = True, compute_uv: Constant = True, hermitian: Constant = False):
-    return _decomposed(a, full_matrices, compute_uv, hermitian)
-
-
-@rule("np.linalg.svdvals")
-def _svdvals(x, /):
-    return _decomposed(x, False, False, False)
-
-
-def _decomposed(a, full_matrices, compute_uv, hermitian):
     found = matrices("svd", a)
     if isinstance(found, Throw):
         return found
@@ -543,10 +534,14 @@ def _decomposed(a, full_matrices, compute_uv, hermitian):
     return Call(svd if single else svd_stack, *found, Const(k.Bool, bool(full_matrices)))
 
 
+def svdvals(x, /):
+    return np.linalg.svd(x, compute_uv=False)
+
+
 CALLS = {
     np.linalg.solve: _solve, np.linalg.inv: one_matrix("inv", inv), np.linalg.det: one_matrix("det", det),
     np.linalg.slogdet: one_matrix("slogdet", slogdet),
     np.linalg.cholesky: one_matrix("cholesky", cholesky, "a, /, *, upper=False"), np.linalg.qr: _qr,
-    np.linalg.svd: _svd, np.linalg.svdvals: _svdvals,
+    np.linalg.svd: _svd, np.linalg.svdvals: compiled(svdvals),
 }
 METHODS: dict = {}

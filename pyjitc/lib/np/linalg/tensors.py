@@ -361,11 +361,6 @@ def _constant_axes(axes: Expr, a: Expr, b: Expr):
 
 @rule("np.tensordot")
 def _tensordot(a, b, axes=2):
-    return tensor_product(a, b, axes)
-
-
-def tensor_product(a, b, axes):
-    """The expression of np.tensordot(a, b, axes)."""
     a, b = as_array("tensordot", a), as_array("tensordot", b)
     first, second = _constant_axes(axes, a, b)
     if (len(first) != len(second)

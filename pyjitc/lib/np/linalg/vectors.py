@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from ....infer.meaning import Call, CallValue, Const, Throw
+from ....infer.meaning import Call, Const, Throw
 from ....types import kinds as k
-from ...rule import Constant, call, rule
+from ...build import compiled
+from ...rule import ArrayLike, Constant, library, rule
 from ...intrinsics import strided
 from .products import again, as_array, axis_length, matvec, part, retyped, vector_dot
-from .tensors import tensor_product
 from ..shapes.views import shape_text
 
 __all__ = ["CALLS"]
@@ -168,7 +168,7 @@ def vecdot_moved(x, y):
     return np.vecdot(x, y)
 
 
-def matrix_transpose(x):
+def matrix_transpose(x: ArrayLike):
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
     return np.swapaxes(x, -1, -2)
@@ -176,25 +176,25 @@ def matrix_transpose(x):
 
 # -- names of the array API
 
-def outer(x1, x2):
+def outer(x1: ArrayLike, x2: ArrayLike):
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and x2.ndim={x2.ndim}.")
     return np.outer(x1, x2)
 
 
-def diagonal(x, *, offset=0):
+def diagonal(x: ArrayLike, *, offset=0):
     if x.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     return np.diagonal(x, offset, -2, -1)
 
 
-def trace(x, *, offset=0, dtype=None):
+def trace(x: ArrayLike, *, offset=0, dtype=None):
     if x.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     return np.trace(x, offset, -2, -1, dtype)
 
 
-def cross(x1, x2, *, axis=-1):
+def cross(x1: ArrayLike, x2: ArrayLike, *, axis=-1):
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {x1.shape[axis]} "
                          f"and {x2.shape[axis]} "
@@ -202,7 +202,7 @@ def cross(x1, x2, *, axis=-1):
     return np.cross(x1, x2, axis=axis)
 
 
-def matrix_norm(x, *, keepdims=False, ord="fro"):
+def matrix_norm(x: ArrayLike, *, keepdims=False, ord="fro"):
     if x.ndim < 2:
         raise AxisError(-2, x.ndim, None)
     return np.linalg.norm(x, ord, (-2, -1), keepdims)
@@ -232,7 +232,7 @@ def from_start(axes, ndim, k):
     return (axes[k] % ndim,) + from_start(axes, ndim, k + 1)
 
 
-def vector_norm(x, *, axis=None, keepdims=False, ord=2):
+def vector_norm(x: ArrayLike, *, axis=None, keepdims=False, ord=2):
     if axis is None:
         found = np.linalg.norm(np.ravel(x), ord)
         return np.full(ones_for(None, x.shape, 0), found) if keepdims else found
@@ -254,7 +254,7 @@ def size_of(shape, k):
     return 1 if k == len(shape) else shape[k] * size_of(shape, k + 1)
 
 
-def tensorinv(a, ind=2):
+def tensorinv(a: ArrayLike, ind=2):
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     matrix = np.reshape(a, (size_of(a.shape[ind:], 0), -1))
@@ -267,7 +267,7 @@ def not_among(axes, ndim, k):
     return (() if k in axes else (k,)) + not_among(axes, ndim, k + 1)
 
 
-def tensorsolve(a, b, axes=None):
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes=None):
     if axes is not None:
         return tensorsolve(np.transpose(a, not_among(axes, a.ndim, 0) + axes), b)
     rest = a.shape[b.ndim:] if b.ndim < a.ndim else a.shape
@@ -278,17 +278,6 @@ def tensorsolve(a, b, axes=None):
     return np.reshape(np.linalg.solve(np.reshape(a, (n, n)), np.ravel(b)), rest)
 
 
-def _arrays(name, function, count):
-    """The rule of a library function whose first operands are arrays."""
-    @rule(f"np.{name}", function)
-    def found(*operands):
-        for x in operands[:count]:
-            as_array(name, x)
-        return call(function, *operands)
-
-    return found
-
-
 def _products(name, product):
     @rule(f"np.{name}")
     def found(x1, x2, /, out=None, **options):
@@ -297,26 +286,24 @@ def _products(name, product):
     return found
 
 
-@rule("np.linalg.tensordot")
-def _tensordot(x1, x2, /, *, axes=2):
-    return tensor_product(x1, x2, axes)
+def tensordot(x1, x2, /, *, axes=2):
+    return np.tensordot(x1, x2, axes)
 
 
-@rule("np.linalg.matmul")
-def _matmul(x1, x2, /):
-    return CallValue(Const(k.Singleton(np.matmul), np.matmul), x1, x2)
+def matmul(x1, x2, /):
+    return np.matmul(x1, x2)
 
 
 CALLS = {
     np.vecdot: _vecdot, np.matvec: _products("matvec", _stacks("matvec", matrix_vector, "(m,n),(n)->(m)", (2, 1))),
     np.vecmat: _products("vecmat", _stacks("vecmat", vector_matrix, "(n),(n,m)->(m)", (1, 2))),
-    np.matrix_transpose: _arrays("matrix_transpose", matrix_transpose, 1), np.linalg.vecdot: _linalg_vecdot,
-    np.linalg.matrix_transpose: _arrays("linalg.matrix_transpose", matrix_transpose, 1),
-    np.linalg.outer: _arrays("linalg.outer", outer, 2), np.linalg.diagonal: _arrays("linalg.diagonal", diagonal, 1),
-    np.linalg.trace: _arrays("linalg.trace", trace, 1), np.linalg.cross: _arrays("linalg.cross", cross, 2),
-    np.linalg.matmul: _matmul, np.linalg.tensordot: _tensordot,
-    np.linalg.matrix_norm: _arrays("linalg.matrix_norm", matrix_norm, 1),
-    np.linalg.vector_norm: _arrays("linalg.vector_norm", vector_norm, 1),
-    np.linalg.tensorinv: _arrays("linalg.tensorinv", tensorinv, 1),
-    np.linalg.tensorsolve: _arrays("linalg.tensorsolve", tensorsolve, 2),
+    np.matrix_transpose: library("np.matrix_transpose", matrix_transpose), np.linalg.vecdot: _linalg_vecdot,
+    np.linalg.matrix_transpose: library("np.linalg.matrix_transpose", matrix_transpose),
+    np.linalg.outer: library("np.linalg.outer", outer), np.linalg.diagonal: library("np.linalg.diagonal", diagonal),
+    np.linalg.trace: library("np.linalg.trace", trace), np.linalg.cross: library("np.linalg.cross", cross),
+    np.linalg.matmul: compiled(matmul), np.linalg.tensordot: compiled(tensordot),
+    np.linalg.matrix_norm: library("np.linalg.matrix_norm", matrix_norm),
+    np.linalg.vector_norm: library("np.linalg.vector_norm", vector_norm),
+    np.linalg.tensorinv: library("np.linalg.tensorinv", tensorinv),
+    np.linalg.tensorsolve: library("np.linalg.tensorsolve", tensorsolve),
 }
