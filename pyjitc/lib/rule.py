@@ -42,7 +42,8 @@ NONE = constant(None)  # the expression of None, for calls of library functions
 # Where methods are -> what to call them of
 _RECEIVERS = {"np.ndarray.": lambda: np.empty(0), "np.generic.": lambda: np.float64(1),
               "np.float64.": lambda: np.float64(1), "np.ufunc.": lambda: np.add,
-              "np.random.Generator.": np.random.default_rng, "np.random.RandomState.": np.random.RandomState}
+              "np.random.Generator.": lambda: np.random.default_rng(),  # np.random loads on first use
+              "np.random.RandomState.": lambda: np.random.RandomState()}
 _ROOTS = {"np": np, "math": math, "cmath": cmath, "operator": operator}
 
 

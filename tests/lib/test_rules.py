@@ -4,6 +4,8 @@ import importlib
 import inspect
 import math
 import operator
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -156,3 +158,14 @@ def test_none_and_nothing_are_the_same_where_none_is_the_default():
 def test_scalar_methods_have_paths():
     assert all(rules.target_of(f"np.float64.{name}") or rules.target_of(f"np.int64.{name}")
                for name in scalars.SCALAR_METHODS)
+
+
+def loaded(module):
+    """The modules that are there after an import of this one, in a new process."""
+    program = f"import sys, {module}; print(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+               .stdout.split())
+
+
+def test_the_first_compile_does_not_load_what_only_errors_need():
+    assert not {"numpy.random", "inspect"} & (loaded("pyjitc.lib.rule") - loaded("numpy"))
