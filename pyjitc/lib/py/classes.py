@@ -53,7 +53,7 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
 
 
 def enum_members(cls: enum.EnumMeta) -> tuple:
-    """In the order of their definition."""
+    """The members of an enum in the order of their definition."""
     if type(cls) is not enum.EnumMeta or issubclass(cls, enum.Flag):
         raise Mismatch(f"the members of '{cls.__qualname__}' are not compiled",
                        "only those of a plain enum are: make a tuple of them outside")
@@ -100,7 +100,7 @@ def _replace(x: Expr, args, kwargs) -> Expr:
 
 
 def attribute(x: Expr, name: str) -> Expr | None:
-    """What the class of `x` says under `name`; None where it says nothing."""
+    """The meaning of the attribute `name` in the class of `x`; None where the class has none of its own."""
     cls = class_of(x)
     if cls is None:
         return None

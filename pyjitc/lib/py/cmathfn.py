@@ -105,7 +105,7 @@ def log_finite(z):
 
 
 def log_base(z, base, function):
-    """log(z, base); the interpreter's for what is not finite."""
+    """log(z, base); the interpreter's own function computes it where an argument is not finite."""
     if is_special(z) or is_special(base):
         return PY_UNBOX(PY_CALL(function, PY_BOX(z), PY_BOX(base), kwnames=()), type=Complex)
     if REAL(z) == 0.0 and IMAG(z) == 0.0:  # C's errno of the first is lost in the second
@@ -196,7 +196,7 @@ def atanh_finite(z):
 
 
 def atanh_right(z):
-    """For a real part that is not negative."""
+    """atanh of a number whose real part is not negative."""
     x, y = REAL(z), IMAG(z)
     ay = FABS(y)
     if x > SQRT_LARGE or ay > SQRT_LARGE:

@@ -156,9 +156,8 @@ NATURAL = {Int: k.int64, Float: k.float64, Bool: k.bool_, Complex: k.complex128}
 
 
 def element(value: Expr, dtype: k.Type) -> Expr:
-    """What assignment to an element of `dtype` makes of a number of NumPy's before it is cast: to signed integers it
-    goes by
-    way of a Python int, which must fit. Anything else as it is."""
+    """A number of NumPy's as assignment to an element of `dtype` sees it before the cast. For signed integers it
+    becomes a Python int, which must fit; any other value stays as it is."""
     source = value.type
     if not isinstance(dtype, NpInt) or not dtype.signed or not isinstance(source, (NpInt, NpFloat, NpComplex)):
         return value

@@ -52,7 +52,7 @@ def range_equal(a, b):
 
 
 def make_range(start, stop, step):
-    """For a step that is known."""
+    """A range whose step is known at compile time."""
     low, high = (start, stop) if step > 0 else (stop, start)
     if low < 0 and low < high and ISUB(high, low) < 0:
         raise OverflowError("a range whose ends are more than 2**63 - 1 apart is not compiled")
@@ -365,7 +365,7 @@ def fsum(iterable):
 
 
 def rounded_sum(parts, n):
-    """The parts as one number; half way between two, what comes below decides."""
+    """The parts as one float. Where the sum lies half way between two floats, the lower parts decide."""
     if n == 0:
         return 0.0
     n -= 1

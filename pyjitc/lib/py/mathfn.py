@@ -228,7 +228,7 @@ def largest(values, i):
 
 
 def exact_norm(values, exponent):
-    """`vector_norm` of values of which the largest has this exponent, as Python computes it since 3.12."""
+    """`vector_norm` of values whose largest one has this exponent, as Python computes it since 3.12."""
     scale = LDEXP(1.0, -exponent)
     total, fraction1, fraction2, _ = squares_fma(values, scale, 0, 1.0, 0.0, 0.0)
     h = SQRT(total - 1.0 + (fraction1 + fraction2))

@@ -153,7 +153,7 @@ def among_floats(x, table):
 
 
 def among_alike(t, x):
-    """Of items that are all of one type."""
+    """Whether x is among items that are all of one type."""
     for k in range(len(t)):
         if same(TUPLE_AT(t, k), x):
             return True

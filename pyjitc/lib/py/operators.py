@@ -304,6 +304,6 @@ def as_int(x: Expr) -> Expr:
 
 
 def truth(x: Expr) -> Expr:
-    """What `if x` tests, a Bool."""
+    """The truth of x, as `if x` tests it: a Bool."""
     rule = _TRUTH.get(x.type)
     return rule(x) if rule is not None else cast(x, Bool)

@@ -15,7 +15,7 @@ def item(t, i):
 
 
 def list_item(t, i):
-    """Of a list written out, given as a tuple."""
+    """Item i of a list display, which is given as a tuple."""
     n = len(t)
     if i < 0:
         i += n

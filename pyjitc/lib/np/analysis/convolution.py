@@ -74,7 +74,7 @@ def part_of(a, v, mode, middle):
 
 
 def in_order(a, t):
-    """As a contiguous row of the type of the products."""
+    """A contiguous copy with the dtype of the products."""
     return a.astype(t)
 
 

@@ -35,7 +35,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
 
 def beside(a, value, axis):
-    """What is put before or behind: a number all along the other axes."""
+    """The array that is put before or behind `a`: a number is repeated along the other axes."""
     x = np.asarray(value)
     if x.ndim == 0:
         return np.full(a.shape[:axis] + (1,) + a.shape[axis + 1:], x[()])
@@ -62,7 +62,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def edge(x, dtype, name):
-    """What stands before or behind the differences, in their dtype."""
+    """The values before or behind the differences, converted to the dtype of the differences."""
     values = np.ravel(np.atleast_1d(x))
     if not np.can_cast(values.dtype, dtype, "same_kind"):
         raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")

@@ -18,8 +18,8 @@ _WEAK = {k.Bool: False, k.Int: 0, k.Float: 0.0, k.Complex: 0j}
 
 
 def python_value(x: Expr, name: str, of_values: bool = True):
-    """What NumPy is to be asked about: a dtype, a class, a text; of arrays and NumPy scalars their dtype, of Python
-    numbers their value, or one of their type."""
+    """The Python value of an argument that NumPy itself is asked about: a dtype, a class or a text; the dtype of an
+    array or of a NumPy scalar; a Python number, or some number of its type."""
     t = x.type
     if isinstance(t, k.DType):
         return dtype_of(t.scalar)

@@ -278,7 +278,7 @@ def cut(a, axes, low, high, front, back, empty, j):
 
 
 def _depth(x, path="arrays"):
-    """(how deep the lists are, the largest number of axes of an array in them), or what NumPy raises."""
+    """(depth of the nested lists, largest number of axes of an array in them), or the Throw of NumPy's error."""
     if isinstance(x.type, k.Tuple):
         return Throw(TypeError, f"{path} is a tuple. Only lists can be used to arrange blocks, and np.block does not "
                                 f"allow implicit "

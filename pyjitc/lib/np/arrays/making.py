@@ -130,7 +130,7 @@ def with_each_type(shape, before, leaf, after, dtype, order, ndmin):
 
 @intrinsic
 def with_one_type(shape, before, leaf, after, dtype, order, ndmin):
-    """An array of these items, of which inference says this one's type: it may be one of several."""
+    """An array of these items. Inference knows the type of `leaf` here, which may be one of several in the caller."""
     return _of_leaves(shape, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType
                       else dtype.type.scalar,
                       order.value, ndmin.value)
@@ -182,7 +182,7 @@ def in_order(a, axis, way, step):
 
 @intrinsic
 def laid_out(a, order):
-    """The same array, known to be in this order."""
+    """The same array as a type that says that its elements are in this order."""
     t = a.type
     return Apply(RETYPE, a, type=Array(t.dtype, t.ndim, order.value, t.writable, t.aligned))
 

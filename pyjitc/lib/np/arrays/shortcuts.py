@@ -111,7 +111,7 @@ def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
 
 
 def from_bytes(b, dtype, count, offset):
-    """Of a copy, which nobody can tell from the bytes: they cannot be written."""
+    """Reads a copy of the bytes. No program can tell the difference, because the result is read-only."""
     data = np.empty(length_of(b), np.uint8)
     copy_bytes(data, b)
     return read_only(from_memory(data, dtype, count, offset))

@@ -26,7 +26,7 @@ def is_work(day, week):
 
 
 def before(holidays, day):
-    """How many holidays are before a day."""
+    """The number of holidays before a day."""
     if holidays is None:
         return 0
     low, high = 0, len(holidays)

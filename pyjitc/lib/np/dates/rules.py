@@ -88,7 +88,7 @@ def _by_int(x, n):
 
 
 def _with_float(op):
-    """NaT where the result is not finite, or too big: that is what the cast gives."""
+    """The operation in floats; NaT where the result is not finite or too big, because the cast gives NaT there."""
 
     def rule(x, y):
         a = number_of(x)

@@ -98,7 +98,7 @@ METHODS: dict = {}
 
 
 def target(source: k.Type, t: k.Type) -> k.Type:
-    """What astype(t) gives: a dtype without a unit takes that of dates and durations."""
+    """The type that astype(t) gives: a dtype without a unit takes the unit of the date or duration."""
     if isinstance(t, NpTime) and t.unit == "generic" and isinstance(source, NpTime):
         return NpTime(t.kind, source.unit, source.count)
     return t

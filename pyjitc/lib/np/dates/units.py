@@ -31,8 +31,8 @@ _CHECKED = {IADD: (IADD_CK, np.add, 1), ISUB: (ISUB_CK, np.subtract, -1), IMUL: 
 
 @functools.cache
 def overflow_text(op, kinds: str) -> str | None:
-    """What NumPy says where the operation leaves 64 bits; None where it wraps, as before NumPy 2.5. kinds: of the
-    operands, "" of a change of units."""
+    """NumPy's message where the operation leaves 64 bits; None where it wraps, as before NumPy 2.5. kinds: the kinds of
+    the operands, "" for a change of units."""
     top = np.int64((1 << 63) - 1)
     try:
         if kinds:
@@ -86,7 +86,7 @@ _CYCLE_DAYS, _CYCLE_MONTHS = 146097, 4800  # the calendar repeats after 400 year
 
 
 def _ratio(s: str, t: str) -> tuple[int, int]:
-    """One unit s in units t, as a fraction; months of durations have the mean length of those of the calendar."""
+    """One unit of s in units of t, as a fraction. A month of a duration is as long as the mean month of the calendar."""
     if s in _MONTHS and t in _MONTHS:
         return _MONTHS[s], _MONTHS[t]
     if s in _MONTHS:
@@ -99,8 +99,8 @@ def _ratio(s: str, t: str) -> tuple[int, int]:
 
 
 def _scaled(a: Expr, up: int, down: int) -> Expr:
-    """a * up / down, rounding down, as NumPy's casts compute it: the product may wrap, the sign of a decides what
-    rounds it down."""
+    """a * up / down, rounded down, as NumPy's casts compute it: the product may wrap, and the sign of `a` decides how
+    the quotient is rounded."""
     negative = apply(ILT, a, ZERO)
     common = math.gcd(up, down)
     if up != common:
@@ -142,7 +142,7 @@ def converted(x: Expr, t: NpTime) -> Expr:
 # Written as expressions: a call has no type before inference has looked at it, and rules ask for the types of dates.
 
 def _days(months: Expr) -> Expr:
-    """From 1970-01-01 to the first of the month, counted from January 1970."""
+    """The days from 1970-01-01 to the first day of a month, which is given as a number of months since January 1970."""
     m = _plus(months, 23638)  # from March of the year 0
     year = _over(m, 12)
     cycle = _over(year, 400)
@@ -153,7 +153,7 @@ def _days(months: Expr) -> Expr:
 
 
 def _months(days: Expr) -> Expr:
-    """From January 1970 to the month of the day, counted from 1970-01-01."""
+    """The months from January 1970 to the month of a day, which is given as a number of days since 1970-01-01."""
     d = _plus(days, 719468)
     cycle = _over(d, 146097)
     day = _plus(d, _by(cycle, -146097))

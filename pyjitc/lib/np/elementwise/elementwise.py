@@ -72,7 +72,7 @@ def item(x: Expr) -> Expr:
 
 
 def shape_of(args) -> list[Expr]:
-    """The broadcast shape of the operands; an error names those of numbers, too: ()."""
+    """The broadcast shape of the operands. A number has the shape () in the text of an error."""
     arrays = [x for x in args if is_array(x)]
     ndims = tuple(x.type.ndim if is_array(x) else 0 for x in args)
     lengths = [Apply(ARRAY_DIM, x, axis=j) for x in arrays for j in range(x.type.ndim)]
@@ -262,7 +262,8 @@ def whole(kernel, fixed, args):
 
 
 def into(out: Expr, callee, args, where=None) -> Expr:
-    """out[...] = callee(...), out: what a ufunc does with out= and an in-place operator with its left side."""
+    """out[...] = callee(...), with `out` as the result: the meaning of a ufunc with out=, and of an in-place operator.
+    """
     if not out.type.writable:
         return Throw(ValueError, "output array is read-only")
     fixed = [callee, _dtype(out.type.dtype)]

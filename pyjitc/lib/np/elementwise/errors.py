@@ -64,7 +64,7 @@ def _check(given):
 
 
 def _given(**options):
-    """The options that a call of np.errstate gives, where they are such that it can be compiled."""
+    """The options of a call of np.errstate that are not None; an error where one of them cannot be compiled."""
     given = {key: x for key, x in options.items() if x}
     _check(given)
     return given
@@ -139,7 +139,7 @@ def told_parts(a, b, c, d):
 
 
 def told_wrap(how, least, r, x, y):
-    """Of integers of one type, which wrap."""
+    """What an operation on integers of one type has met: whether the result has wrapped."""
     if how == "add":
         return (r < x if least is None else (x ^ r) & (y ^ r) < 0) * OVER
     if how == "subtract":
@@ -192,7 +192,7 @@ def united(met):
 
 
 def after(name, met, result):
-    """The result of a call of which is known before what it will meet."""
+    """The result of a call, after the report of the errors that its elements have met."""
     flags = united(met)
     if flags:
         report(name, flags)
@@ -239,12 +239,12 @@ def report_fold(name, nan, infinite, unknown, given):
 
 
 def told_short(t, x):
-    """Of a number that becomes one of a shorter float."""
+    """What the conversion of a number to a shorter float has met."""
     return told(False, as_type(x, t), np.isfinite(x), np.isnan(x))
 
 
 def told_whole(low, high, x):
-    """Of a number that becomes an integer: what is cut off does not count."""
+    """What the conversion of a number to an integer has met; a fraction that is cut off is no error."""
     x = np.float64(x)
     return (~(((x > low - 1.0) | (x == low)) & (x < high))) * INVALID
 
@@ -261,7 +261,7 @@ _DIVISIONS = (np.floor_divide, np.remainder, np.fmod, np.divmod)
 
 
 def _how(function, found) -> tuple[str, int | None] | None:
-    """What an element has to be asked, and the least integer of its type; None: it meets nothing."""
+    """The test that an element of the result needs, and the least integer of its type; None: no error can happen."""
     kind, t = kind_of(found.outputs[0]), found.inputs[0]
     if k.is_time(t):
         return None
@@ -294,7 +294,7 @@ def _fixed(how, least) -> list[Expr]:
 
 
 def watched_ufunc(function: np.ufunc, args, kwargs, result: Expr, name: str | None = None) -> Expr:
-    """A call of a ufunc, `result`, that tells what it meets."""
+    """The `result` of a call of a ufunc, with a report of the floating-point errors that its elements meet."""
     operands = args[:function.nin]
     if type(result) is Throw or function.nin > 2 or any(not is_array(x) and not k.is_scalar(x.type) for x in operands):
         return result

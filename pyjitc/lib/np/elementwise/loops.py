@@ -91,7 +91,7 @@ def truth(x):
 
 
 def pick(how, t, x, where):
-    """x where the mask is true, else what changes nothing."""
+    """x where the mask is true, else the neutral element of the reduction."""
     if how == "any" or how == "all":
         return np.bool_(x) if where else identity(how, t)
     return as_type(x, t) if where else identity(how, t)
@@ -145,7 +145,7 @@ DISCARDS = "Casting complex values to real discards the imaginary part"
 
 
 def discarding(done):
-    """What was made of complex numbers and has real ones."""
+    """The array of real numbers that complex numbers were converted to, after NumPy's warning."""
     warn(DISCARDS, ComplexWarning)
     return done
 
@@ -226,7 +226,8 @@ def put_each(place, shape, index, t):
 
 
 def stored(shape, target, t):
-    """Write the elements into `target`; when that would change what is still to be read, by way of a copy."""
+    """Write the elements into `target`. Where a store would change elements that are still to be read, the elements go
+    through a copy."""
     if len(shape) == 0:
         PUT(target, target, False, ELEMENT(type=t))
     else:
@@ -243,7 +244,7 @@ def stored(shape, target, t):
 
 @intrinsic
 def no_array(shape, t):
-    """An array that nobody touches, of the type that np.empty(shape, t) has."""
+    """An array that is never read or written, of the type that np.empty(shape, t) has."""
     return Apply(UNDEF, type=Array(t.type.scalar, len(shape.type.elements)))
 
 

@@ -146,7 +146,7 @@ def power_of_ten(n):
 
 @outlined
 def great_power_of_ten(n):
-    """As NumPy makes it, factor by factor: not always the nearest float."""
+    """10.0**n as NumPy computes it, factor by factor; it is not always the nearest float."""
     power = 1e22
     for _ in range(min(n, 310) - 22):
         power *= 10.0
@@ -239,7 +239,7 @@ def frexp16(x):
 
 
 def gcd(x, y):
-    """Of unsigned integers."""
+    """The greatest common divisor of unsigned integers."""
     while y != 0:
         x, y = y, x % y
     return x

@@ -181,8 +181,8 @@ def _uint64_relation(op):
 
 
 def complex_relation(op, as_loop: bool):
-    """Lexicographic. NumPy's loops (also for two scalars of which neither has the common type) let the real parts
-    decide only where no imaginary part is nan; its scalars do not look."""
+    """Complex numbers are compared lexicographically. In NumPy's loops (also for two scalars where neither has the
+    common type) the real parts decide only where no imaginary part is nan; its scalars do not look at that."""
 
     def rule(x, y):
         a, b, c, d = apply(REAL, x), apply(IMAG, x), apply(REAL, y), apply(IMAG, y)

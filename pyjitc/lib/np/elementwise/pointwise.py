@@ -97,7 +97,7 @@ NO_CAST, MULTIPLIED, DIVIDED = type(_refused(1)), _refused(1).args, _refused(-1)
 
 
 def round_parts(a, decimals=0, out=None):
-    """Of booleans, as NumPy in half precision; of complex numbers part by part."""
+    """Rounds booleans, which NumPy does in half precision, and complex numbers part by part."""
     z = np.asarray(a)
     if z.dtype.kind != "c":
         if decimals > 0:
@@ -126,7 +126,7 @@ def fix(x, out=None):
 
 
 def inexact(y):
-    """What arithmetic with a float makes of it."""
+    """The value as an inexact number, as arithmetic with a float makes it one."""
     return y if y.dtype.kind in "fc" else y.astype(np.result_type(y, 1.0))
 
 

@@ -119,7 +119,7 @@ def _isscalar(element):
 
 
 class _Ufunc(Rule):
-    """The rule of a ufunc, of which most calls have numbers only: these are told apart before anything is bound."""
+    """The rule of a ufunc. Most calls have numbers only; these are handled before any argument is bound."""
 
     __slots__ = ("ufunc",)
 

@@ -82,8 +82,8 @@ def outer(f, x, y, out=None, where=True, casting="same_kind", order="K", dtype=N
 
 @outlined
 def apart(x):
-    """A copy: cheap beside the product, which may then be written over what x is part of (`a[:] = np.add.outer(a[0],
-    a[1])`) without being kept first."""
+    """A copy, which is cheap beside the product. The product may then be written over the array that x is a part of
+    (`a[:] = np.add.outer(a[0], a[1])`) without a buffer for the result."""
     fresh = np.empty(len(x), x.dtype)
     for i in range(len(x)):
         ARRAY_STORE(fresh, i, ARRAY_LOAD(x, i))
@@ -444,7 +444,7 @@ def step(f, x, values, i):
 
 
 def spread(operand, a, places):
-    """The operand of each place, in a row, apart from what is written."""
+    """The operand for each place, in a row; a copy where it shares memory with the array that is written."""
     if not isinstance(operand, np.ndarray):
         return operand
     if operand.ndim > places.ndim or not fits(operand.shape, places.shape, 1):

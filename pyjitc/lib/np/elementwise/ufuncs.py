@@ -46,9 +46,9 @@ _WEAK = {k.Int: int, k.Float: float, k.Complex: complex}
 
 def loop(ufunc: np.ufunc, types: tuple[k.Type, ...], dtype: k.Type | None = None, casting: str = "same_kind",
          outs=()) -> Loop:
-    """The loop for operands of these scalar types, Python's (weak beside NumPy's) or NumPy's. Raises Mismatch.
-
-    dtype: what the loop has to give; outs: types of the places for the results, None where there is no place."""
+    """The loop for operands of these scalar types: Python's, which are weak beside NumPy's, or NumPy's. Raises
+    Mismatch. dtype: the dtype that the loop must give; outs: the types of the places for the results, None where there
+    is no place."""
     key = (ufunc, types, dtype, casting, outs)
     found = _loops.get(key)
     if found is None:
@@ -85,8 +85,8 @@ def _find(ufunc, types, dtype, casting, outs):
 
 
 def _given_of_python(ufunc, types, asked, given):
-    """What the error of a ufunc that has no loop for numbers of Python is made of: it names them by classes of their
-    own."""
+    """The arguments of the error that a ufunc raises where it has no loop for Python's numbers, which have classes of
+    their own in its text."""
     try:
         ufunc.resolve_dtypes((*(_WEAK.get(t) or dtype_of(t) for t in types), *asked[len(types):]))
     except TypeError as error:
@@ -164,8 +164,8 @@ def _operator(symbol):
 
 
 def _power(x, y):
-    """Of arrays, whose float32 NumPy computes in float32 too; one number alone is rounded from double
-    (operators.py)."""
+    """The power of elements of arrays. NumPy computes those of float32 in float32; a power of two numbers is rounded
+    from double precision (operators.py)."""
     if x.type is k.float32 and not y.known:
         return apply(m.POW, x, y)
     return scalar_operators.BINARY["f"]["**"](x, y)

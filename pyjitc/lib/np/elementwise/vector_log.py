@@ -66,7 +66,8 @@ def at_ends(found, x):
 
 
 def log(x):
-    """As log(1 + f) = f - s * (f - R(s**2)), of fewer operations; n is added where it is not lost."""
+    """log(1 + f) = f - s * (f - R(s**2)), written with fewer operations; n * log(2) is added in two parts so that no
+    digits of it are lost."""
     f, n = split_any(x)
     s = div(f, sub(-2.0, f))
     z = mul(s, s)

@@ -127,7 +127,7 @@ def cos_single(x):
 
 
 def tan(x):
-    """With what the reduction leaves out: r + low."""
+    """The tangent of r + low, where low is the remainder that the reduced argument r leaves out."""
     shifted = fma(x, TWO_OVER_PI, MAGIC)
     n = sub(shifted, MAGIC)
     first, step = fma(n, -HALF_PI, x), mul(n, -HALF_PI_2)

@@ -84,7 +84,7 @@ COMMA = ", " if ', "ortho"' in provoked(np.fft.fft, np.ones(1), None, -1, "") el
 
 
 def scale_of(norm, forward):
-    """By what the result is divided: 0 nothing, 1 the root of the number of points, 2 the number."""
+    """What the result is divided by: 0 nothing, 1 the root of the number of points, 2 the number of points."""
     if norm is None or norm == "backward":
         return 0 if forward else 2
     if norm == "ortho":
@@ -97,7 +97,7 @@ def scale_of(norm, forward):
 
 
 def factor(t, n, scale):
-    """In NumPy's own type."""
+    """The factor of the result, computed in the type in which NumPy computes it."""
     if scale == 0:
         return t.type(1)
     return np.reciprocal(np.sqrt(t.type(n)) if scale == 1 else t.type(n))
@@ -268,7 +268,7 @@ COLUMNS = 8  # so many are copied together where neighbours of a row are far apa
 
 
 def columns(out, a, n, plan, work, roots, fct, inverse, half):
-    """Rows whose elements are further apart than the rows."""
+    """Transforms rows whose elements are further apart in memory than the rows: blocks of rows go through a buffer."""
     block, result = np.empty((COLUMNS, a.shape[1]), a.dtype), np.empty((COLUMNS, out.shape[1]), out.dtype)
     for start in range(0, len(a), COLUMNS):
         count = min(COLUMNS, len(a) - start)
@@ -389,7 +389,7 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
 
 
 def axes_or_last(a, s, axes, k):
-    """The axes: those given, else the last as many as there are lengths, else all."""
+    """The axes of a call: the given ones, else as many of the last axes as there are lengths, else all."""
     if axes is not None:
         return axes
     count = a.ndim if s is None else len(s)

@@ -94,7 +94,7 @@ def roots_of(n):
 
 @outlined
 def roots_in(n, t):
-    """The same in type t."""
+    """The roots of unity with elements of type t."""
     re, im = roots_of(n)
     if t == np.float64:
         return re, im

@@ -221,7 +221,7 @@ def without_masks(items, i):
 
 
 class _Plan:
-    """How an index without masks reads an array: view, the indices, and where their axes go."""
+    """How an index without masks reads an array: the view, the indices, and the places of their axes in the result."""
 
     def __init__(self, a: Expr, items: Expr):
         parts = elements(items)
@@ -389,7 +389,7 @@ def gather_simple(out, view, index, axis):
 
 
 def check_numbers(view, indices, own, i):
-    """Those beside arrays, which count even where the arrays are empty."""
+    """Checks the numbers among the indices. NumPy checks them even where the index arrays are empty."""
     if i < len(indices):
         if not isinstance(indices[i], np.ndarray):
             CHECK_INDEX(indices[i], view.shape[i], axis=own[i])
@@ -609,9 +609,8 @@ def set_flat(a, i, value):
 
 
 def place(arr, mask, vals):
-    """NumPy writes into the array itself where its elements follow each other, and reads of the mask and the values
-    what it
-    has written where theirs do; otherwise from copies, and into one."""
+    """np.place. Where the elements of the array are contiguous NumPy writes into the array itself, and a mask and
+    values that are contiguous too are read after the writes before them; otherwise NumPy works on copies."""
     if not is_writable(arr):
         raise ValueError("WRITEBACKIFCOPY base is read-only")
     if mask.size != arr.size:

@@ -38,7 +38,7 @@ def one_axis(a):
 
 
 def sum_of_bytes(mask, start, count):
-    """How many of `count` < 256 elements are true: in bytes, of which many fit in a register."""
+    """The number of true elements among `count` < 256. It is counted in bytes, because many bytes fit in a register."""
     some = np.uint8(0)
     for j in range(count):
         some = IADD(some, CAST(ARRAY_LOAD(mask, IADD(start, j)), type=k.uint8))
@@ -208,7 +208,7 @@ def put_back_where(target, fresh, mask):
 
 @intrinsic
 def put_selected(a, mask, value):
-    """a[mask] = value. Where the value is computed of what the same mask selects, nothing is gathered
+    """a[mask] = value. Where the value is computed from elements that the same mask selects, no array of them is made
     (passes/fusion.py)."""
     if value.type.ndim != 1 or mask.type.ndim == 0 or not all(k.is_number(x.type.dtype) or x.type.dtype is NpBool
                                                               for x in (a, value)) \
@@ -235,14 +235,14 @@ def write_masked(a, mask, value, at, step):
 
 
 def truths(a):
-    """Where `a` is not zero, as a mask."""
+    """The mask that is true where `a` is not zero."""
     if a.dtype.kind in "mM":
         return a.view(np.int64) != 0
     return a if a.dtype == np.bool_ else a != 0
 
 
 def positions(a):
-    """The indices of what is not zero: a tuple of arrays, one for each axis."""
+    """The indices of the elements that are not zero: a tuple of arrays, one for each axis."""
     mask = truths(a)
     n = count_true(mask)
     outs = places(IADD(n, 1), mask.ndim)

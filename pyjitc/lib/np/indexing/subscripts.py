@@ -23,7 +23,7 @@ def is_power(t) -> bool:
 
 
 def has_power(t) -> bool:
-    """A tuple with such an item, or one that is of one integer type or another."""
+    """Whether a tuple has an item that is such a power, or one that is of one of several integer types."""
     return (isinstance(t, Tuple)
             and any(is_power(e) or isinstance(e, Union) and all(map(is_integer, e.members)) for e in t.elements))
 

@@ -55,7 +55,7 @@ def places(shape):
 
 
 def count(shape, j):
-    """The product of the lengths; of one beyond 64 bits, what no loop comes to the end of."""
+    """The product of the lengths; where it leaves 64 bits, a count that no loop reaches."""
     if j == len(shape):
         return 1
     rest = count(shape, j + 1)
@@ -83,7 +83,7 @@ def one_less(left):
 
 
 def following(at, shape, k, carry):
-    """The indices up to axis k after these: `carry` is added to the last."""
+    """The indices after these, up to axis k; `carry` is added to the last one."""
     if k < 0:
         return ()
     i = IADD(at[k], carry)
@@ -114,7 +114,7 @@ def number_step(s):
 
 
 def element_at(a, at, left):
-    """The element at these indices, which `left` elements in C order begin with."""
+    """The element at these indices; `left` elements remain from it on, in C order."""
     if a.ndim > 1 and in_c_order(a):
         return ARRAY_LOAD(view_as(a, (a.size,)), ISUB(a.size, left))
     return ARRAY_LOAD(a, *at)
@@ -127,7 +127,7 @@ def in_c_order(a):
 
 
 def item_step(s):
-    """Of `a.flat`, where the elements are not known to follow each other."""
+    """A step of a loop over `a.flat` where the elements may not be contiguous."""
     a = STRUCT_GET(s, field="0")
     at = STRUCT_GET(s, field="1")
     left = STRUCT_GET(s, field="2")
@@ -145,7 +145,7 @@ def items(a):
 
 
 def _words(x: Expr, name: str):
-    """Flags that are known: None where they are not, as those in a list."""
+    """The words of an argument such as `flags`, which must be a constant."""
     if isinstance(x.type, k.Struct):
         raise Mismatch(f"{name}= of np.nditer must be known at compile time", "write a tuple: ('readwrite',)")
     if not x.known:

@@ -46,7 +46,7 @@ def square_sum(x, axis, keepdims):
 
 
 def whole_norm(x):
-    """Of all elements, the default."""
+    """The default norm: the root of the sum of the squares of all elements."""
     if x.ndim == 1 and x.dtype.kind == "f":
         return np.sqrt(np.dot(x, x))
     return np.sqrt(square_sum(x, None, False))

@@ -89,7 +89,7 @@ def other_dot(a, b):
 # -- matrix and vector
 
 def blas_rows(a):
-    """Whether BLAS reads the matrix as rows: elements of a row side by side, rows apart."""
+    """Whether BLAS can read the matrix as rows: the elements of a row are contiguous, and the rows do not overlap."""
     return (a.strides[1] == a.itemsize or a.shape[1] == 1) and a.strides[0] >= a.itemsize * a.shape[1] and \
         a.strides[0] % a.itemsize == 0 and a.strides[0] > 0
 
@@ -126,7 +126,7 @@ def short_matvec(y, a, x):
 
 @outlined
 def matvec(y, a, x):
-    """y[:] = a @ x; y is fresh or apart from both."""
+    """y[:] = a @ x; y shares no memory with a and x."""
     m, n = a.shape
     if FOUND and a.dtype.kind in "fc" and a.dtype != np.float16:
         if m * n < 64 or not (y.strides[0] > 0 and y.strides[0] % y.itemsize == 0):
@@ -156,8 +156,8 @@ def accumulate(total, x, y):
 
 
 def plain_small(c, a, b, most):
-    """most: what no row of `a` is longer than where there is something to multiply. A loop known to be short needs no
-    poll."""
+    """The product of small matrices. most: no row of `a` is longer than this; a loop that is known to be short needs no
+    poll for signals."""
     m, n = c.shape
     inner = a.shape[1]
     for i in range(m):
@@ -209,7 +209,7 @@ def own_matmat(c, a, b):
 
 @outlined
 def matmat(c, a, b):
-    """c[...] = a @ b; c is in C order, apart from both."""
+    """c[...] = a @ b; c is in C order and shares no memory with a and b."""
     m, n = c.shape
     inner = a.shape[1]
     if a.dtype == np.float16:
@@ -410,7 +410,7 @@ def part(a, ndim, i):
 
 
 def axis_length(shape, back):
-    """Length of the axis `back` places before the last, 1 where there is none."""
+    """The length of the axis `back` places before the last; 1 where there is no such axis."""
     return shape[len(shape) - 1 - back] if back < len(shape) else 1
 
 

@@ -113,7 +113,7 @@ def _pair(a: Part, b: Part, kept: str) -> Part:
 
 
 def _reduced(part: Part, kept: str) -> Part:
-    """Labels that nobody else has are summed; repeated ones become diagonals."""
+    """The part without the labels that no other part has, which are summed; repeated labels become diagonals."""
     distinct = "".join(dict.fromkeys(part.labels))
     part = part.view(distinct)
     rest = "".join(c for c in distinct if c in kept)
@@ -186,7 +186,7 @@ _UNNAMED = "".join(map(chr, range(0x100, 0x140)))  # labels of the axes that '..
 
 
 def _named(n, labels, ndim):
-    """(the labels of an operand with one for each axis, those of its '...')"""
+    """(the labels of an operand, one for each axis; the labels of the axes that its '...' stands for)"""
     first, dots, last = labels.partition("...")
     count = ndim - len(first) - len(last)
     if count < 0:
@@ -201,7 +201,7 @@ def _named(n, labels, ndim):
 
 
 def common_length(lengths, shapes, places):
-    """The length of the axes with one label, of which those of length 1 are stretched."""
+    """The common length of the axes with one label; axes of length 1 are stretched to it."""
     n = 1
     for i in range(len(lengths)):
         if lengths[i] != 1:

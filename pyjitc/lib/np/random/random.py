@@ -609,7 +609,7 @@ def taken_over(made, t):
 
 
 def _state(name):
-    """get_state and set_state: what they pass is a Python object here."""
+    """The rule of get_state or set_state, which pass the state as a Python object."""
     @rule(_path(True, name))
     def found(gen, *args, **kwargs):
         done = _python(gen, name, args, kwargs)

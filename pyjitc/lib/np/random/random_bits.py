@@ -42,8 +42,8 @@ def bounds(low, high, closed, least, most, name):
 
 
 def one_integer(gen, low, span, masked):
-    """A number of [low, low + span], unsigned. Of 32 and 64 bits, RandomState draws as many bits as `span` has until
-    they are no more than it."""
+    """An unsigned number of [low, low + span]. For 32 and 64 bits RandomState draws as many bits as `span` has, again
+    and again until the number is not greater than `span`."""
     if masked and isinstance(low, (np.uint32, np.uint64)):
         if span == 0:
             return low
@@ -342,7 +342,7 @@ def place(cdf, x):
 
 @outlined
 def weighted(gen, p, count, out):
-    """Distinct indices with probabilities p: those drawn before get probability 0."""
+    """Distinct indices with probabilities p; an index that was drawn has probability 0 from then on."""
     positive = 0
     for i in range(len(p)):
         if p[i] > 0.0:

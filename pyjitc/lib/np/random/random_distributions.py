@@ -254,7 +254,7 @@ def check_together(check, args, step):
 
 
 def check_everywhere(check, args, lengths, whole, step):
-    """The same of parameters that broadcast: each step looks at all of them."""
+    """Checks parameters that broadcast: each step looks at all elements before the next step begins."""
     if step < 3:
         check_elements(check, args, lengths, whole, step)
         check_everywhere(check, args, lengths, whole, step + 1)

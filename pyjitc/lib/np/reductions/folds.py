@@ -51,7 +51,7 @@ def combine(how, x, y):
 
 
 def extreme_number(how, x, y):
-    """Of two numbers of which none is nan: one instruction."""
+    """The extreme of two numbers that are not nan: one instruction."""
     return FMAX_NUMBER(x, y) if how in ("max", "fmax") else FMIN_NUMBER(x, y)
 
 
@@ -125,7 +125,7 @@ def few(index, n, how, t):
 
 
 def answer(index, n, how, t):
-    """The same of any and all, as soon as it is known."""
+    """The result of `any` or `all` over a row, which stops at the first element that decides it."""
     sought = np.bool_(how == "any")
     for j in range(SELECT(ILT(n, BRIEF), n, BRIEF)):
         if ELEMENT_UNIT(*index, j, type=t) == sought:
@@ -134,7 +134,7 @@ def answer(index, n, how, t):
 
 
 def running(t):
-    """How many sums of a row are made at once; of fewer elements there is one."""
+    """How many partial sums of a row are computed side by side; a row of fewer elements has one sum."""
     return 4 if t.kind == "c" else 8
 
 
@@ -157,7 +157,7 @@ def block(a, n, how):
 
 
 def extreme_row(index, n, how, unit, t):
-    """As if there were no nan, which the processor does in one instruction, and whether there was one."""
+    """The extreme as if no element were nan, which takes one instruction for each; and whether one is nan."""
     extreme = identity(how, t)
     some_nan = False
     for j in range(n):
@@ -168,7 +168,7 @@ def extreme_row(index, n, how, unit, t):
 
 
 def number_row(index, n, how, unit, t):
-    """The extreme of those that are not nan, and whether there was one."""
+    """The extreme of the elements that are not nan; nan where all are."""
     worst = HIDDEN(identity("max" if how == "fmax" else "min", t))  # LLVM makes a branch of what it knows to be inf
     extreme = worst
     some = False
@@ -204,8 +204,9 @@ def part_of(a, low):
 
 
 def pairwise_row(index, n, how, unit, t, room):
-    """The same of computed or scattered elements. The recursion by hand: `spans` holds what is to do (start and count;
-    count -1: add the last two sums), `sums` the sums so far."""
+    """The pairwise sum of elements that are computed or scattered in memory. The recursion is written as a loop:
+    `spans` is a stack of the parts that remain (start and count; count -1: add the last two sums), `sums` holds the
+    sums so far."""
     buffer, spans, sums = room
     limit = limit_of(t)
     low, count = 0, n
@@ -244,7 +245,7 @@ def half_of(count, t):
 
 
 def room_of(shape, how, t):
-    """What a row needs beside registers: made once for all rows."""
+    """The memory that the sum of a row needs; it is allocated once for all rows."""
     if is_pairwise(how, t):
         spans = 384 if last_size(shape, len(shape)) > limit_of(t) else 1
         return np.empty(BLOCK, t), np.empty(spans, np.int64), np.empty(spans, t)
@@ -261,7 +262,7 @@ def push(spans, at, start, count):
 
 
 def row(total, index, n, how, unit, t, room):
-    """`total` and what is in the row."""
+    """`total` combined with the elements of the row."""
     if is_pairwise(how, t):
         if unit and PLAIN(*index, 0, type=t):
             if n < running(t):
@@ -321,7 +322,7 @@ def rows(shape, index, total, how, unit, t, room):
 
 
 def dotted_rows(shape, t):
-    """The sums of the rows of a matrix, in any order: what BLAS does for a matrix that exists."""
+    """The sums of the rows of a matrix, added in any order, as BLAS adds them for a matrix in memory."""
     out = np.empty(shape[0], t)
     if UNIT(*shape):
         for i in range(shape[0]):

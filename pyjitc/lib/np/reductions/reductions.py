@@ -36,7 +36,8 @@ def refuse_axis(t) -> None:
 
 
 def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
-    """The axes to reduce, sorted, None for all; or what raises for a wrong one, with the name of the argument."""
+    """The axes to reduce, sorted; None for all; or the expression that raises for a wrong axis, with the name of the
+    argument in its message."""
     if axis is None:
         return None
     parts = None
@@ -515,14 +516,14 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 
 
 def with_numbers(found):
-    """What was found, after a warning where it was nothing."""
+    """The result, after a warning where there was no element to compute it from."""
     if found.dtype.kind in "fc" and somewhere(np.isnan(found)):
         warn("All-NaN slice encountered")
     return found
 
 
 def check_dimensions(out, a, axis, keepdims, name):
-    """NumPy looks at those of `out` before it looks for elements."""
+    """NumPy checks the number of dimensions of `out` before it checks that there are elements."""
     ndim = a.ndim if keepdims else 0 if axis is None else a.ndim - (len(axis) if isinstance(axis, tuple) else 1)
     if out is not None and out.ndim != ndim:
         raise ValueError(wrong_dimensions(name, out.ndim, ndim)
@@ -608,7 +609,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 
 
 def mean_and_count(a, axis, dtype, out, keepdims, where):
-    """The mean of what is no nan, and of how many that is."""
+    """The mean of the elements that are not nan, and their number."""
     check_inexact(a, dtype, out)
     total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
     n = np.sum(~np.isnan(a), axis, np.float64, None, keepdims, where=where)

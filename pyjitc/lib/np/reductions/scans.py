@@ -52,7 +52,7 @@ def best_of_all(a, largest):
 
 
 def brief_best(row, largest):
-    """Of fewer elements than LLVM takes at a time; the first nan is before everything else."""
+    """The place of the extreme in a row that is shorter than a vector loop; the first nan wins."""
     best = ARRAY_LOAD(row, 0)
     at = 0
     for i in range(SELECT(ILT(len(row), BRIEF), len(row), BRIEF)):  # known to be short

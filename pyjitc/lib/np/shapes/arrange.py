@@ -713,7 +713,7 @@ def diagonal_of(a, offset):
 
 @intrinsic
 def on_diagonal(a, n):
-    """The n elements a[i, i] (and those along further axes), read-only."""
+    """The read-only view of the n elements a[i, i], along any further axes."""
     t = a.type
     made = Array(t.dtype, t.ndim - 1, "A", False, t.aligned)
     step = Apply(IADD, Apply(ARRAY_STRIDE, a, axis=0), Apply(ARRAY_STRIDE, a, axis=1))

@@ -58,7 +58,7 @@ def check_is_axis(axis):
 
 @intrinsic
 def not_joined(name, x):
-    """The error of what is no sequence."""
+    """The error of an argument that is not a sequence."""
     raise Mismatch(f"{name.value} of a {type_name(x.type)} is not compiled", "pass a tuple of arrays")
 
 

@@ -147,7 +147,7 @@ def wide_shape(shape, widths, j):
 
 
 def middle(out, shape, widths, j):
-    """The part of the result where axes j and later are those of the operand."""
+    """The part of the result whose axes from j on are the axes of the operand."""
     if j == len(shape):
         return out
     return middle(window(out, j, widths[j][0], widths[j][0] + shape[j]), shape, widths, j + 1)
@@ -221,7 +221,8 @@ def ramp(rows, left, right, ends):
 
 
 def reflect(rows, left, right, period, edge, odd):
-    """As often as it takes: every time around the ends of what is there already. edge: the last row is repeated."""
+    """Fills both sides with mirror images of the rows that are there, again and again until they are full.
+    edge: whether the last row is part of its mirror image."""
     if period == 1:
         extend(rows, left, right)
     else:

@@ -31,7 +31,7 @@ def as_list(parts):
 
 
 def the_axis(x: Expr | None, ndim: int, default: int = 0):
-    """One axis that is known at compile time, or what raises for a wrong one."""
+    """One axis that is known at compile time, or the expression that raises for a wrong one."""
     axes = axes_of(Const(Int, default) if x is None else x, ndim)
     return axes if isinstance(axes, Expr) else axes[0]
 
@@ -65,7 +65,8 @@ def piece(a, axis, places, k):
 
 
 def _split(name, axis_of=None, rank=1):
-    """axis_of: number of dimensions -> axis, for those that have no argument axis."""
+    """The rule of a function that splits. axis_of: gives the axis for a number of dimensions, for functions without a
+    parameter axis."""
 
     @rule(f"np.{name}", f"ary, indices_or_sections{', axis=0' if axis_of is None else ''}")
     def found(a, where, axis=None):

@@ -308,7 +308,7 @@ def view_as(a, shape):
 
 @intrinsic
 def read_only(a):
-    """The same array, not to be written."""
+    """The same array as a type that cannot be written to."""
     t = a.type
     return Apply(RETYPE, a, type=Array(t.dtype, t.ndim, t.layout, False, t.aligned))
 

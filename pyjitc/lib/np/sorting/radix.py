@@ -28,7 +28,7 @@ INFINITY = 0x7C00, 0x7F800000, 0x7FF0000000000000
 
 
 def with_bits(a):
-    """The same memory as integers; their ranks are those of `order`."""
+    """The memory of `a` seen as integers, which `order` puts into the order of the elements."""
     kind = a.dtype.kind
     if kind in "fmM":
         return a.view(np.int64 if a.itemsize == 8 else np.int32 if a.itemsize == 4 else np.int16)

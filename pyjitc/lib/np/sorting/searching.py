@@ -19,7 +19,7 @@ __all__ = ["CALLS", "METHODS"]
 
 
 def goes_after(x, y, right):
-    """Whether x goes after the element y; NaNs, of which x is none, are last."""
+    """Whether x goes after the element y. x is not nan, and elements that are nan come last."""
     if x.dtype.kind == "c":
         return bool(not less(x, y)) if right else bool(less(y, x))
     return bool(y <= x) if right else bool(y < x)
@@ -154,7 +154,7 @@ def picked(where, a):
 # -- counting
 
 def largest(x):
-    """One more than the largest of x, none of which may be negative."""
+    """One more than the largest element of x; a negative element is an error."""
     top = -1
     low = 0
     for i in range(len(x)):

@@ -268,7 +268,8 @@ def mark_all(out, element, test_elements, invert, t):
 
 
 def mark_in_table(out, element, test, invert):
-    """By a table of what lies between the ends of `test`, where that is small, as NumPy; whether it was."""
+    """Marks the elements by a table of the range from the least to the largest element of `test`, as NumPy does where
+    that range is small. Returns whether it was small enough."""
     low, high = int(ARRAY_LOAD(test, 0)), int(ARRAY_LOAD(test, 0))
     for i in range(len(test)):
         x = int(ARRAY_LOAD(test, i))

@@ -36,7 +36,7 @@ def variables(m):
 
 
 def weights(fweights, aweights, n):
-    """How much each observation counts; None: all the same."""
+    """The weight of each observation; None where all weigh the same."""
     if fweights is None and aweights is None:
         return None
     if fweights is None:

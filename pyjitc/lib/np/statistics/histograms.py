@@ -75,7 +75,7 @@ def spaced(first, last, n, t):
 
 
 def bin_of(x, first, span, scale, starts, n):
-    """The bin of x: near it by arithmetic, then by the edges, of which the last is infinite here."""
+    """The bin of x: arithmetic gives a bin near it, and the edges decide. The last edge in `starts` is infinite."""
     y = as_type(x, starts.dtype)
     by_scale = starts.dtype == np.float64 and n < 1000000 and bool(np.isfinite(scale))
     i = CAST((y - first) * scale if by_scale else ((y - first) / span) * n, type=Int)

@@ -77,7 +77,8 @@ def last_in_order(row):
 
 
 def median_part(row, t, skip):
-    """The median of the row, without nan where it is to skip them; of nothing but nan, the last of them."""
+    """The median of the row; skip: without its nan elements, unless all are nan, when the last of them is the result.
+    """
     numbers = numbers_of(row, skip)
     if skip and len(numbers) == 0 and len(row) > 0:
         warn(_ALL_NAN)
@@ -375,7 +376,7 @@ def after_first(axes):
 # -- rules
 
 def _place(name, a, axis, out, weights=None):
-    """The axis or axes of a call, checked with its other arguments; or what is wrong."""
+    """The axis or axes of a call, checked with its other arguments; or the expression of an error."""
     if weights:
         raise Mismatch(f"np.{name} with weights= is not compiled yet")
     if axis and not (axis.known and isinstance(axis.value, (int, np.integer))):
