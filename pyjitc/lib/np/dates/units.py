@@ -86,7 +86,7 @@ _CYCLE_DAYS, _CYCLE_MONTHS = 146097, 4800  # the calendar repeats after 400 year
 
 
 def _ratio(s: str, t: str) -> tuple[int, int]:
-    """One unit of s in units of t, as a fraction. A month of a duration is as long as the mean month of the calendar."""
+    """One unit of s in units of t, as a fraction. A month of a duration is the mean month of the calendar."""
     if s in _MONTHS and t in _MONTHS:
         return _MONTHS[s], _MONTHS[t]
     if s in _MONTHS:
