@@ -19,7 +19,8 @@ from pyjitc.lib.np.random import random
 from pyjitc.lib.np.shapes import views
 from pyjitc.lib.py import builtins, cmathmod, conversions, mathmod, ranges, sequences
 
-NEWEST = np.__version__.startswith("2.4.")  # the signatures are those of NumPy 2.4
+NEW = np.lib.NumpyVersion(np.__version__) >= "2.4.0"  # the signatures are those of NumPy 2.4
+NOT_COMPILED = {"descending"}  # parameters that came with NumPy 2.5
 
 # The callable says less, or something else, than it takes.
 OTHERWISE = {
@@ -64,7 +65,7 @@ def test_every_path_leads_to_a_callable():
     assert not [path for path in lost if not hasattr(np.int64, path.rpartition(".")[2])]
 
 
-@pytest.mark.skipif(not NEWEST, reason="the signatures are those of NumPy 2.4")
+@pytest.mark.skipif(not NEW, reason="the signatures are those of NumPy 2.4")
 @pytest.mark.parametrize("name", RULES)
 def test_declared_as_the_callable_is(name):
     """Names, kinds and defaults of parameters are those of the callable, where Python knows these."""
@@ -87,7 +88,7 @@ def test_declared_as_the_callable_is(name):
     for p in theirs:
         if p.name in positional_only or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             continue  # has no name in calls
-        if open_ended and p.name not in mine:
+        if p.name not in mine and (open_ended or p.name in NOT_COMPILED):
             continue
         assert p.name in mine, f"{found.path}{wanted}, declared {found.parameters()}"
         q = mine[p.name]

@@ -17,7 +17,7 @@ from ...types.kinds import (
 from ...types.lattice import dtype_of
 from ..build import apply, cast, convert, is_sequence, number, provoked, type_name, whole_number, wide_as
 from ..operations import truth
-from ..rule import Rule, rule
+from ..rule import rule
 
 numbers = lazy("pyjitc.lib.py.numbers")
 times = lazy("pyjitc.lib.np.dates.operators")
@@ -25,7 +25,7 @@ loops = lazy("pyjitc.lib.np.elementwise.loops")
 dtypes = lazy("pyjitc.lib.np.arrays.dtypes")
 
 __all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_complex", "to_scalar", "assign", "element",
-           "of_numpy", "to_index", "take", "discarding", "discards"]
+           "of_numpy", "to_index", "discarding", "discards"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
 _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
@@ -167,11 +167,6 @@ def element(value: Expr, dtype: k.Type) -> Expr:
 
 
 # ---------------------------------------------------------------- calls
-
-
-def take(name: str, args, kwargs, low: int, high: int):
-    """The positional arguments of `bool` in lib/table.py, checked for their number."""
-    return Rule(lambda *given: given, name, "x=..., /")(args, kwargs)
 
 
 def _one(name, function, empty):

@@ -1,7 +1,7 @@
 """Where the meaning of each builtin is: a module of this folder, loaded by the first compile that uses it.
 
-A module listed here has `CALLS` (callable -> rule (args, kwargs) -> Expr); tests/lib/test_index.py holds this list
-against them.
+A module listed here has `CALLS` (callable -> rule, see lib/rule.py); tests/lib/test_index.py holds this list against
+them.
 """
 from __future__ import annotations
 
