@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import namedtuple
 
 from .lazy import lazy
+from .named import Named
 
 __all__ = ["Diagnostic", "PyjitcError", "CompileError", "TypingError", "UnsupportedError", "TracingError",
            "VerifyError", "did_you_mean", "shortened", "suggest"]
@@ -18,8 +18,8 @@ _re = lazy("re")
 _unicodedata = lazy("unicodedata")
 
 
-class Diagnostic(namedtuple("Diagnostic", "message filename line end_line col end_col function types hint notes",
-                            defaults=("", 0, 0, -1, -1, "", (), "", ()))):
+class Diagnostic(Named, fields="message filename line end_line col end_col function types hint notes",
+                 defaults=("", 0, 0, -1, -1, "", (), "", ())):
     """message: str; filename, line (1-based; 0: unknown), end_line, col, end_col (0-based UTF-8 bytes, -1: unknown);
     function: qualified name; types: ((name, type text), ...); hint: what to write instead, or ''; notes: further lines
     (at most two are shown), such as the chain of calls."""

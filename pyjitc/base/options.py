@@ -6,16 +6,15 @@ runs the program; they never change what a function computes.
 from __future__ import annotations
 
 import os
-from collections import namedtuple
 
 from .errors import suggest
+from .named import Named
 
 __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 
 
-class Options(namedtuple("Options",
-                         "boundscheck overflow fastmath nogil error_model debug cache inline errstate declared",
-                         defaults=(True, "raise", False, False, "python", False, True, "auto", False, False))):
+class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate declared",
+              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False)):
     """
     They hold for all that the function calls, too, whatever compiled functions among them were given themselves.
 

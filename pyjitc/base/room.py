@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import _local, allocate_lock, get_ident
+from _thread import _local, allocate_lock, get_ident, get_native_id
 
 from .lazy import lazy
 
@@ -28,7 +28,9 @@ _first: list[int] = []  # the first thread; in a child it is the parent's: anoth
 
 def _first_thread() -> int:
     if not _first:
-        _first.append(threading.main_thread().ident)
+        # Linux has the number of the process for it, which spares a first call the import of `threading`.
+        is_here = sys.platform == "linux" and get_native_id() == os.getpid()
+        _first.append(get_ident() if is_here else threading.main_thread().ident)
     return _first[0]
 
 

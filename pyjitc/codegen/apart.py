@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "PLAIN"]
+__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "PLAIN"]
 
 LINE = "\n; apart\n"
 FORMS = "\n; forms\n"  # before what forms.py defines
+FORM = "pyjitc_form_"  # the names of those begin so
 PLAIN = "\n; plain\n"  # at the end of a text: the few passes are enough for the whole module
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*\)) .*\{$"
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"

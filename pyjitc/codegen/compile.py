@@ -1,14 +1,15 @@
 """A module of typed functions to object code: emission, the stub, LLVM. The door of this room."""
 from __future__ import annotations
 
-from collections import namedtuple
 
+from ..base.lazy import lazy
+from ..base.named import Named
 from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops.control import INVOKE
 from ..types.kinds import Array, Type, is_refcounted
-from . import inlining, link, shared
+from . import link, shared
 from .function import FunctionEmitter
 from .link import Target
 from .module import Module
@@ -16,8 +17,10 @@ from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
+inlining = lazy(f"{__package__}.inlining")  # a function alone is called by nobody
 
-class Artifact(namedtuple("Artifact", "object runtime entry next objects guards text")):
+
+class Artifact(Named, fields="object runtime entry next objects guards text"):
     """object: relocatable ELF object; runtime: those of the helpers that it calls, which are loaded before it; entry,
     next: symbols of the stub and of the word with the next stub's address; objects: symbol -> Python object that must
     lie at it; guards: symbol of the word for each guard of the Spec, or None; text: the LLVM text before
@@ -32,7 +35,8 @@ def module_text(functions: list[ir.Function], spec: Spec | None, target: Target,
     export the entry under this name."""
     for fn in recursive(functions):
         fn.flags = fn.flags._replace(recursive=True)
-    inlining.decide(functions)
+    if len(functions) > 1:
+        inlining.decide(functions)
     nogil = options.nogil and not any(map(_needs_python, functions))
     module = Module(options, nogil, shares=not nogil)
     guards = add_stub(module, functions[0], spec, nogil) if spec is not None else ()

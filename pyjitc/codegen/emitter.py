@@ -5,13 +5,16 @@ documented in ops/emitter.py, the protocol that this class implements; what foll
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..types.kinds import Composite, Type
-from . import box, forms
+from . import box
 from .leaves import LEAVES, components
 from .module import Module
 
 __all__ = ["Emitter", "memory_type", "native_result"]
+
+forms = lazy(f"{__package__}.forms")  # most functions call nothing that has one
 
 _ZERO = {"ptr": "null", "double": "0.0", "float": "0.0", "half": "0.0", "i1": "false"}
 

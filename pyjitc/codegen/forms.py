@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import struct
 
+from .apart import FORM
 
-__all__ = ["rare", "lookup", "declarations", "definitions", "PREFIX"]
 
-PREFIX = "pyjitc_form_"
-RARE, LOOKUP = PREFIX + "rare_", PREFIX + "lookup_"
+__all__ = ["rare", "lookup", "declarations", "definitions"]
+
+RARE, LOOKUP = FORM + "rare_", FORM + "lookup_"
 _WIDTHS = (2, 4, 8, 16)
 _PURE = "nounwind willreturn memory(none)"
 _REGISTER = 64  # bytes of the widest vector register

@@ -4,9 +4,9 @@ The optimiser and the code generator are not thread-safe, and each compile takes
 """
 from __future__ import annotations
 
-from collections import namedtuple
 
 from ..base.forks import LLVM
+from ..base.named import Named
 from ..base.options import environment
 from ..base.room import COMPILING, with_room
 from . import llvm
@@ -19,7 +19,7 @@ __all__ = ["Target", "host_target", "to_object", "to_text", "to_assembly"]
 LEVEL = 1
 
 
-class Target(namedtuple("Target", "triple cpu features layout")):
+class Target(Named, fields="triple cpu features layout"):
     """What code is made for, as LLVM's own texts: a plain value, part of cache keys."""
 
     __slots__ = ()

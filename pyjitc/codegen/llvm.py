@@ -13,7 +13,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
 from importlib.machinery import PathFinder
 
 from ..base.lazy import lazy
-from .forms import PREFIX as FORM
+from .apart import FORM
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 

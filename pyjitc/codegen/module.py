@@ -4,11 +4,14 @@ The text names every external symbol, so that the object is relocatable.
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control
-from . import apart, forms, helpers, shared
+from . import apart, helpers, shared
 
 __all__ = ["Module"]
+
+forms = lazy(f"{__package__}.forms")  # most functions call nothing that has one
 
 
 class Metadata:
@@ -137,7 +140,7 @@ class Module:
 
     def add(self, fn: ir.Function, body: str) -> None:
         """Take in a function, of which `body` is the text."""
-        formed = forms.PREFIX in body
+        formed = apart.FORM in body
         self.plain.append(fn.flags.skips_loop_passes and not formed
                           and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
         (self.apart if fn.flags.novectorize and not formed else self.bodies).append(body)

@@ -11,8 +11,8 @@ in `pyjitc_guard_<i>`. A dictionary is looked at again only when its version tag
 from __future__ import annotations
 
 from types import CellType, FunctionType
-from collections import namedtuple
 
+from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
 from . import box
@@ -26,7 +26,7 @@ __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 ENTRY, NEXT, ACTIVE = "pyjitc_entry", "pyjitc_next", "pyjitc_active"
 
 
-class Spec(namedtuple("Spec", "names types passed positional_only simple guards", defaults=(0, True, ()))):
+class Spec(Named, fields="names types passed positional_only simple guards", defaults=(0, True, ())):
     """How a function is called from Python.
 
     names, types: its parameters, in the order of the code's locals; passed: whether the native function has a parameter

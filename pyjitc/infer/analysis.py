@@ -8,7 +8,6 @@ A test on a union (`x is None`, `isinstance(x, C)`) narrows it on the branch's e
 from __future__ import annotations
 
 import os
-from bisect import insort
 
 from ..base.errors import PyjitcError
 from ..ir import core as ir
@@ -84,7 +83,8 @@ class Analysis:
         n = self.shape.index[block]
         if n not in self.queued:
             self.queued.add(n)
-            insort(self.dirty, -n)  # the first block comes last
+            self.dirty.append(-n)
+            self.dirty.sort()  # the first block comes last; they are few
         if not self.running and not self.waiting:
             self.waiting = True
             self.session.pending.append(self)

@@ -17,7 +17,6 @@ from ..types.kinds import (
     Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
-from . import duals
 from .bind import bind
 from .constants import constant, plain_int
 from .join import AV, join
@@ -29,6 +28,7 @@ from .names import describe, has_generator
 from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
 from .session import value_of_member
 
+duals = lazy(f"{__package__}.duals")  # most functions have no variable of two types
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 
 __all__ = ["Evaluator"]

@@ -10,8 +10,8 @@ from typing import Callable, Iterable
 
 from .core import Block, Edge, Function, Inst, Value
 
-__all__ = ["successors", "reverse_postorder", "predecessors", "in_edges", "Dominators", "Loop", "LoopNest", "live_in",
-           "uses_of"]
+__all__ = ["successors", "reverse_postorder", "is_straight", "predecessors", "in_edges", "Dominators", "Loop",
+           "LoopNest", "live_in", "uses_of"]
 
 
 def successors(block: Block) -> list[Block]:
@@ -44,6 +44,16 @@ def reverse_postorder(fn: Function) -> list[Block]:
     order = _postorder(fn.entry, successors)
     order.reverse()
     return order
+
+
+def is_straight(fn: Function) -> bool:
+    """Whether no edge leads back, so that every block runs at most once."""
+    later: set[Block] = set()
+    for block in _postorder(fn.entry, successors):
+        if not later.issuperset(successors(block)):
+            return False
+        later.add(block)
+    return True
 
 
 def predecessors(blocks: Iterable[Block]) -> dict[Block, list[Block]]:

@@ -8,9 +8,9 @@ raise carries `unwind`, the edge to its handler, or None where the exception lea
 from __future__ import annotations
 
 import re
-from collections import namedtuple
 from typing import Any, Callable
 
+from ..base.named import Named
 from ..types.kinds import Type
 from .flags import FunctionFlags
 
@@ -72,7 +72,7 @@ READS = reads(_EVERY)  # may depend on any memory; of effects, whether they read
 WRITES = writes(_EVERY)  # may change any memory; of effects, whether they write some region
 
 
-class Loc(namedtuple("Loc", "line end_line col end_col")):
+class Loc(Named, fields="line end_line col end_col"):
     """Position in the source: 1-based lines, 0-based columns in UTF-8 bytes as CPython counts them; 0 or -1:
     unknown."""
 

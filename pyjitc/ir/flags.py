@@ -5,14 +5,16 @@ The printer writes the fields that differ from their defaults behind a function'
 """
 from __future__ import annotations
 
-from typing import NamedTuple
+from ..base.named import Named
 
 __all__ = ["FunctionFlags"]
 
 
-class FunctionFlags(NamedTuple):
+class FunctionFlags(Named):
     """Flags of an ir.Function, which a stage replaces with `fn.flags._replace(...)`. The first four come from the
     decorators of lib/build.py, by way of infer/emit.py."""
+
+    __slots__ = ()
 
     noinline: bool = False
     """Calls of this library function stay calls. Read by passes/inline.py, and by codegen for LLVM's `noinline`."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 import enum
 import operator
 from types import CodeType
-from typing import Callable, NamedTuple
+from typing import Callable
 
 import numpy as np
 
 from ..base.lazy import lazy
+from ..base.named import Named
 from ..infer.constants import apply
 from ..infer.constants import is_wide, too_wide
 from ..infer.meaning import CallValue, Const, Expr, Mismatch
@@ -71,7 +72,7 @@ def unhurried(function):
     return _marked(function, optnone=True)
 
 
-class Derivative(NamedTuple):
+class Derivative(Named):
     """rule: a function in the compiled subset, called with what is kept and the adjoint of the result, `g`; gives the
     adjoints of the parameters, None for those without one. keeps: names of parameters, and "out" for the result."""
 

@@ -6,11 +6,12 @@ Python meaning of the operations of NumPy numbers, so that a constant has the bi
 """
 from __future__ import annotations
 
-from typing import Callable, NamedTuple
+from typing import Callable
 
 import numpy as np
 
 from ..base.lazy import lazy
+from ..base.named import Named
 from ..types.kinds import Complex, Float, Type, complex64, complex128, float16, float32, float64
 from ..types.lattice import type_of_dtype
 
@@ -65,7 +66,7 @@ TABLE = {name: tuple(row.split()) for name, row in {
 }.items()}
 
 
-class Implementation(NamedTuple):
+class Implementation(Named):
     """function: in the compiled subset; types: what operands are converted to, one after the other, before it is
     called. The result goes back the same way."""
 

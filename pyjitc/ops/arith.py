@@ -830,11 +830,14 @@ TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RA
                "bounded: never that; short: 32 bits are enough")
 WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
             doc="whole {flags} (x): int(x) of what is known to fit in 64 bits; short: in 32")
-CONVERSIONS = frozenset((TRUNCATE, NARROW, FIT))  # that fail where a number does not fit
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,
                    doc="check_nonneg {message} (x): x; ValueError where it is negative")
+CONVERSIONS = frozenset((TRUNCATE, NARROW, FIT))  # that fail where a number does not fit
+# Operations that cost less where the intervals of their operands are known.
+RANGED = CONVERSIONS | {CHECK_NONZERO, CHECK_NONNEG, IADD_CK, ISUB_CK, IMUL_CK, INEG_CK, IABS_CK, IFLOORDIV_CK,
+                        IFLOORDIV, IMOD, ISHL_CK, ISHL, ISHR}
 
 
 def _complex_rule(types, attrs):

@@ -16,7 +16,7 @@ from ..ir.core import ALLOCATES, HOST, RAISES, Block, Edge, Function, Inst, Valu
 from ..ops.control import INVOKE, JUMP, RETURN
 from ..ops.nest import NESTS, functions_of
 from . import dce, gvn, messages, simplify
-from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
+from .rewrite import clone_blocks, clone_inst, copy_of, remove_unreachable, substitute
 
 __all__ = ["run", "callees", "put_in", "put_in_kernels", "reachable", "splice"]
 
@@ -241,15 +241,8 @@ def owned(fn: Function, own: dict[Function, Function]) -> list[Function]:
             if inst.op is INVOKE:
                 callee = inst.attrs["callee"]
                 if callee not in own:
-                    own[callee] = _copy(callee) if callee.library else callee
+                    own[callee] = copy_of(callee) if callee.library else callee
                     own[own[callee]] = own[callee]
                 inst.attrs["callee"] = own[callee]
                 found[own[callee]] = None
     return list(found)
-
-
-def _copy(fn: Function) -> Function:
-    new = Function(fn.name, fn.qualname, fn.filename, fn.firstlineno, fn.library)
-    new.result, new.flags = fn.result, fn.flags
-    new.blocks = list(clone_blocks(reverse_postorder(fn), {}).values())
-    return new

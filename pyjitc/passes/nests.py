@@ -8,27 +8,28 @@ Needs: templates and kernels in finished form (see ops/nest.py).  Keeps: SSA, ef
 """
 from __future__ import annotations
 
-from ..ir.cfg import LoopNest
-from ..ir.core import Block, Function, Inst, Value
+from ..ir.cfg import LoopNest, in_edges
+from ..ir.core import Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
-from ..ops.control import CONST, INVOKE
+from ..ops.control import BRANCH, CONST, INVOKE, JUMP
 from ..ops.nest import (
     BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT,
     REPEATED,
     ROW, SAVE, STRETCHED, UNIT, Leaf, aligned,
 )
 from ..types.kinds import Array, Bool, Int
-from . import dce, gvn, inline, simplify
+from . import counted, dce, gvn, inline, simplify
 from .alias import Aliases
 from .fusion import Fusion, direct, size_of
 from .operands import (Builder, Operand, is_made_here, is_reversed, is_settled, retyped, settled,
                        span_of, start_of, step_of, stepped, stepping, stride_key, strided)
-from .rewrite import resolve, substitute
+from .rewrite import clone_blocks, copy_of, resolve, substitute
 
 __all__ = ["run"]
 
+FEW = 4  # elements of a row that are copied without a loop
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, PLAIN, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
 
@@ -346,6 +347,8 @@ def _expand(fn: Function) -> None:
                 continue
             expansion = _Expansion(fn, aliases, inst, here, _moves(inst, block, loops))
             template = inst.attrs["template"]
+            if expansion.repeated and inst.attrs["ndim"] == 1 and type(inst.attrs["tree"]) is Leaf:
+                template = _with_few_apart(template)
             expansion.prepare(inst.attrs["ndim"])
             result = None
             if inst.result is not None:  # later nests still ask what their operands are made by
@@ -360,6 +363,42 @@ def _expand(fn: Function) -> None:
     fn.blocks = blocks
     substitute(fn.blocks, replace)
     _tell_lengths(fn)
+
+
+def _with_few_apart(template: Function) -> Function:
+    """A copy of a template that writes up to four elements, where they follow each other, one by one: in a loop, made
+    for many, counting would take longer."""
+    found = template.memo.get("few apart")
+    if found is None:
+        found = template.memo["few apart"] = copy_of(template)
+        edges, defs = in_edges(found.blocks), counted.Definitions(found)
+        for loop in LoopNest(found).loops:
+            plain = counted.find(loop, defs, edges) if loop.parent is None and not loop.inner else None
+            if plain is not None and any(inst.op is PUT_UNIT for block in loop.blocks for inst in block.insts):
+                _unroll_few(found, plain)
+    return found
+
+
+def _unroll_few(fn: Function, loop) -> None:
+    """Go past a counted loop, by way of as many copies of its body, where it makes few trips."""
+    header, entry = loop.loop.header, loop.entry
+    copies = [clone_blocks(loop.loop.blocks, {}) for _ in range(FEW)]
+    last: dict[Value, Value] = {}
+    end = clone_blocks([header], last)[header]
+    end.insts = [Inst(JUMP, targets=[Edge(loop.exit.block, [last.get(v, v) for v in loop.exit.args])])]
+    nexts = [copy[header] for copy in copies[1:]] + [end]
+    for copy, after in zip(copies, nexts):
+        for block in loop.loop.latches:
+            for edge in copy[block].edges():
+                if edge.block is copy[header]:
+                    edge.block = after
+        fn.blocks += copy.values()
+    fn.blocks.append(end)
+    here, loc = loop.entry_block.insts, loop.entry_inst.loc
+    b = Builder(here, loc, None, {})
+    jump = here.pop()
+    few = b.op(a.ILE, loop.start[loop.left], b.const(Int, FEW), type=Bool)
+    here.append(Inst(BRANCH, [few], loc=jump.loc, targets=[Edge(copies[0][header], entry.args), entry]))
 
 
 def _moves(nest: Inst, block: Block, loops) -> bool:

@@ -5,17 +5,20 @@ instructions that find out when the program runs.
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir.core import RAISES, Edge, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST
-from ..ops.gpu import MEMORIES
 from ..ops.nest import BROADCAST, NEST
 from ..types.kinds import Array, Bool, Int, NpComplex
 
 __all__ = ["Builder", "Operand", "span_of", "start_of", "stride_key", "retyped", "stepping", "is_settled",
            "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
+
+
+gpu = lazy("pyjitc.ops.gpu")  # programs without kernels need it not
 
 
 class Builder:
@@ -75,12 +78,12 @@ class Operand:
             self.dims = list(made.args[2:2 + t.ndim])
         elif made is not None and made.op is m.ARRAY_NEW:
             self.dims = list(made.args)
-        elif made is not None and made.op in MEMORIES and "shape" in made.attrs:
-            self.dims = [b.const(Int, n) for n in made.attrs["shape"]]
         elif made is not None and made.op is NEST and made.attrs["shape"] is not None:
             shape = made.args[made.attrs["shape"]].inst
             if shape is not None and shape.op is s.TUPLE_MAKE:
                 self.dims = list(shape.args)
+        elif made is not None and "shape" in made.attrs and made.op in gpu.MEMORIES:
+            self.dims = [b.const(Int, n) for n in made.attrs["shape"]]
 
 
 def span_of(b, array, dims):

@@ -3,22 +3,33 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
+from ..ir.cfg import is_straight
 from ..ops import arith, memory
-from ..ops.elementary import is_ours
+from ..ops.elementary import NAMES, is_ours
 from ..ops.nest import NESTS
-from . import (
-    dce, flags, gvn, inline, latches, messages, polling, ranges, refcount, relax, simplify, speculate, versioning,
-)
+from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "PASSES"]
 
 device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("device", "nans", "nests"))
 
-# Passes that are loaded where a function has one of the operations that they look for: a first call pays for each
-# module.
-ahead, elementary, frame, reload = (lazy(f"{__package__}.{name}") for name in ("ahead", "elementary", "frame",
-                                                                                "reload"))
-_LOOK_FOR = {ahead: arith.CONVERSIONS, frame: {memory.ARRAY_NEW}, reload: {memory.ARRAY_LOAD}}
+# Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
+# each module.
+ahead, elementary, flags, frame, latches, polling, ranges, reload, speculate, versioning = (
+    lazy(f"{__package__}.{name}")
+    for name in ("ahead", "elementary", "flags", "frame", "latches", "polling", "ranges", "reload", "speculate",
+                 "versioning"))
+_IN_LOOPS = {ahead, flags, latches, polling, reload, speculate, versioning}
+_LOOK_FOR = {
+    ahead: arith.CONVERSIONS.__contains__,
+    elementary: lambda op: op.name in NAMES,
+    frame: {memory.ARRAY_NEW}.__contains__,
+    ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
+                        or op.bounds and op is not memory.ARRAY_DIM),
+    reload: {memory.ARRAY_LOAD}.__contains__,
+    speculate: lambda op: op.wrapping or op is arith.IAND,
+    versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX,
+}
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES = [
@@ -49,10 +60,7 @@ def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Func
     module = _loops(functions, options, check)
     kept, own = module[:1], {fn: fn for fn in module}
     for fn in kept:  # grows: a call in a dead branch needs no callee
-        for one in PASSES:
-            wanted = _LOOK_FOR.get(one)
-            if wanted and not any(inst.op in wanted for block in fn.blocks for inst in block.insts):
-                continue
+        for one in _wanted(fn):
             if one is not elementary:
                 one.run(fn, options)
             elif any(is_ours(inst) for block in fn.blocks for inst in block.insts):
@@ -63,6 +71,24 @@ def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Func
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
     return kept
+
+
+def _wanted(fn: ir.Function):
+    """Those of the passes that the function has work for when their turn comes."""
+    straight = None
+    for one in PASSES:
+        if one in _IN_LOOPS:
+            if straight is None:
+                straight = is_straight(fn)
+            if straight:
+                if one is polling:
+                    fn.flags = fn.flags._replace(skips_loop_passes=True)  # as polling does
+                continue
+        test = _LOOK_FOR.get(one)
+        if test is None or any(map(test, {inst.op for block in fn.blocks for inst in block.insts})):
+            yield one
+            if one is elementary:
+                straight = None  # a body may have brought loops; no other pass makes one where there is none
 
 
 # No copies of loops without checks, which a GPU has none of; no signals, no references.

@@ -11,19 +11,21 @@ Needs: SSA.  Keeps: everything else.
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
-from . import bits
 from .below import Below
 from .conditions import Conditions
 from .counted import Definitions, find
 from .rewrite import drop_check, resolve, substitute
 
 __all__ = ["run"]
+
+bits = lazy(f"{__package__}.bits")  # few programs clear bits one by one
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 FULL = (LOW, HIGH)
@@ -35,9 +37,9 @@ _SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
 _SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
 _FITTING = {a.FIT, a.NARROW}  # conversions of numbers that must fit
-_TARGETS = {*(op for op in a.ARITH_OPS.values() if op.wrapping is not None), *_FITTING, memory.CHECK_INDEX,
-            a.CHECK_NONZERO, a.CHECK_NONNEG}
-_ASKED = {*_TARGETS, *_DIVISIONS, *_SHIFTS, a.TRUNCATE}
+_TARGETS = {*(op for op in a.RANGED if op.wrapping is not None), *_FITTING, memory.CHECK_INDEX, a.CHECK_NONZERO,
+            a.CHECK_NONNEG}
+_ASKED = {*a.RANGED, memory.CHECK_INDEX}
 _DEEP = 4  # joins on the way back of a loop that are looked through
 _ROUNDS = 12  # intervals only widen from the second on, so that loops in loops settle long before
 _NARROWING = 2
@@ -46,9 +48,6 @@ _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=Options()) -> None:
-    if not any(i.op in _ASKED or i.op is a.IAND or i.op.bounds and i.op is not memory.ARRAY_DIM
-               for b in fn.blocks for i in b.insts):
-        return
     while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath)).run():
         pass  # a loop less: more is known of what it counted
 

@@ -5,8 +5,8 @@ from ..ir.cfg import reverse_postorder, uses_of
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
-__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "split_edge", "remove_unreachable", "remove_params",
-           "read_outside", "readers", "drop_check"]
+__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "split_edge", "remove_unreachable",
+           "remove_params", "read_outside", "readers", "drop_check"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
@@ -89,6 +89,13 @@ def drop_check(inst: Inst, **attrs) -> None:
     """Make checked integer arithmetic wrap instead of raise. attrs: those of the operation that wraps."""
     assert inst.op.wrapping is not None
     inst.op, inst.unwind, inst.attrs = inst.op.wrapping, None, attrs
+
+
+def copy_of(fn: Function) -> Function:
+    new = Function(fn.name, fn.qualname, fn.filename, fn.firstlineno, fn.library)
+    new.result, new.flags = fn.result, fn.flags
+    new.blocks = list(clone_blocks(reverse_postorder(fn), {}).values())
+    return new
 
 
 def split_edge(edge: Edge, name: str = "edge") -> Block:

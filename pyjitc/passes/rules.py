@@ -405,8 +405,6 @@ def _array_dim(facts, inst):
     if made is None:
         return None
     axis = inst.attrs["axis"]
-    if "shape" in made.attrs and made.op in gpu.MEMORIES:
-        return facts.constant(k.Int, made.attrs["shape"][axis])
     if made.op is m.ARRAY_NEW:
         return made.args[axis]
     if made.op is m.ARRAY_VIEW:
@@ -417,6 +415,8 @@ def _array_dim(facts, inst):
         return facts.make(s.TUPLE_GET, made.args[0], type=k.Int, loc=inst.loc, index=made.attrs["kept"])
     if made.op is s.RETYPE:
         return facts.make(inst.op, made.args[0], type=k.Int, loc=inst.loc, axis=axis)
+    if made.op is not NEST and "shape" in made.attrs and made.op in gpu.MEMORIES:
+        return facts.constant(k.Int, made.attrs["shape"][axis])
     return None
 
 

@@ -34,8 +34,6 @@ _CHEAP = {*_SUMS, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op in _SUMS or i.op is IAND for b in fn.blocks for i in b.insts):
-        return
     nest = LoopNest(fn)
     if not nest.loops:
         return

@@ -6,16 +6,18 @@ shape of loops. Values that the block defines get block parameters where both co
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir.cfg import Dominators, in_edges
 from ..ir.core import RAISES, WRITES, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import structure as s
 from ..ops.control import BRANCH, SWITCH
-from .repair import repair
 from .rewrite import clone_inst, remove_unreachable
 from .rules import Facts, simplify_inst
 
 __all__ = ["thread"]
+
+repair = lazy(f"{__package__}.repair")  # most functions have no such branch
 
 LONGEST = 8  # instructions of a block that is copied
 _DECIDES = frozenset((a.BNOT, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
@@ -88,4 +90,4 @@ def _split(fn: Function, block: Block, ways, facts: Facts) -> None:
         for v in defined:
             ends[v][copy] = values[v]
     remove_unreachable(fn)
-    repair(fn, ends)
+    repair.repair(fn, ends)

@@ -38,14 +38,11 @@ _SHIFTS = {ISHL_CK, ISHL, ISHR}
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(i.op is CHECK_INDEX or i.op is CHECK_NONNEG or i.op.wrapping for b in fn.blocks for i in b.insts):
-        return
-    fn.blocks = reverse_postorder(fn)
     nest = LoopNest(fn)
     if not nest.loops:
         return
     defs = Definitions(fn)
-    edges = in_edges(fn.blocks)
+    edges = in_edges(nest.dom.order)
     plans: dict[ir.Block, tuple] = {}  # header -> the loop and its plan: of two loops, neither is in the other
     covered: set[ir.Block] = set()  # headers of the loops in these
     aliases = Aliases(fn)
@@ -57,6 +54,7 @@ def run(fn: ir.Function, options=None) -> None:
                 covered.update(_headers(loop))
     if not plans:
         return
+    fn.blocks = nest.dom.order
     found = readers(fn)
     definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
     copied: set[ir.Block] = set()

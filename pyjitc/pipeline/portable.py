@@ -14,12 +14,12 @@ from __future__ import annotations
 import enum
 import sys
 import weakref
-from collections import namedtuple
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 
 import numpy as np
 
 from ..base.lazy import lazy
+from ..base.named import Named
 from ..runtime.dispatcher import Callable_
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
@@ -46,7 +46,7 @@ class _Absent:
 ABSENT = _Absent()  # the value of a name that is not defined, of a cell that is empty
 
 
-class Guard(namedtuple("Guard", "container key value symbol", defaults=(None,))):
+class Guard(Named, fields="container key value symbol", defaults=(None,)):
     """A value the code was compiled for: `container[key]` of a dict, the contents of a cell (key None), or an attribute
     of a function.
 

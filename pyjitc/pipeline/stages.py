@@ -11,11 +11,11 @@ of things that never change (generic IR of a function, specialisations of librar
 """
 from __future__ import annotations
 
-from collections import namedtuple
 from functools import cache, partial
 
 from ..base.errors import CompileError, Diagnostic
 from ..base.lazy import lazy
+from ..base.named import Named
 from ..base.options import Options, environment
 from ..base.trace import dump, timed
 from ..codegen import link
@@ -50,7 +50,7 @@ verify = lazy("pyjitc.ir.verify")  # and the tests this one
 LIBRARY = Library()
 
 
-class Typed(namedtuple("Typed", "functions spec guards")):
+class Typed(Named, fields="functions spec guards"):
     """What inference found. functions: typed IR, the entry first; spec: the entry's, with the types of its arguments
     and of its result; guards: what the program may change that it depends on."""
 
@@ -62,7 +62,7 @@ class Typed(namedtuple("Typed", "functions spec guards")):
         return self.spec.result[0] if self.spec.result else None
 
 
-class Compiled(namedtuple("Compiled", "object runtime entry next objects result guards")):
+class Compiled(Named, fields="object runtime entry next objects result guards"):
     """Native code of one function for one tuple of argument types.
 
     object: relocatable ELF object; runtime: those of the helpers that it calls, loaded before it; entry: symbol of the

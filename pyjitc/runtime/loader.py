@@ -18,9 +18,10 @@ import numpy as np
 from ..base.lazy import lazy
 from ..base.options import environment
 from .platform import FRAME_LINE, check, numpy_api_table
-from . import blas, random, thunks
+from . import thunks
 
 perf = lazy(f"{__package__}.perf")  # with PYJITC_PERF alone
+blas, random = lazy(f"{__package__}.blas"), lazy(f"{__package__}.random")  # where code calls what they find
 
 __all__ = ["Image", "LoadError", "load", "provide", "resolve"]
 

@@ -4,13 +4,12 @@ Broadcasting, dtypes and errors are NumPy's; a result of arrays that are all in 
 """
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import functools
 
 import numpy as np
 
 from ....base.lazy import lazy
+from ....base.named import Named
 from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operand, Throw
 from ....ops.arith import CAST
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
@@ -97,15 +96,11 @@ def over(kernel, fixed, args, template=loops.mapped) -> Expr:
     return Nest(template, [_tuple(shape)], kernel, list(fixed), args, shape=0, ndim=len(shape))
 
 
-class Arguments(NamedTuple):
-    """The arguments of a call of a ufunc. outs: one for each output, or (); where: None for everywhere."""
+class Arguments(Named, fields="args outs where dtype casting order"):
+    """The arguments of a call of a ufunc: args: expressions; outs: one for each output, or (); where: an expression, or
+    None for everywhere; dtype: a type or None; casting, order: texts."""
 
-    args: list[Expr]
-    outs: tuple
-    where: Expr | None
-    dtype: k.Type | None
-    casting: str
-    order: str
+    __slots__ = ()
 
 
 _OPTIONS = ("where=True, casting: Constant = 'same_kind', order: Constant = 'K', dtype=None, subok=True, "

@@ -9,8 +9,8 @@ import numpy as np
 from ....infer.meaning import Apply
 from ....ops.arith import IMUL
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
-from ....ops.nest import (ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, REPEATED, SAVE,
-                          STRETCHED, UNIT)
+from ....ops.nest import (ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLAPS, PUT, PUT_UNIT, SAVE, STRETCHED,
+                          UNIT)
 from ....ops.structure import UNDEF
 from ....types.kinds import Array
 from ...build import unhurried
@@ -20,8 +20,6 @@ from ...rule import intrinsic
 __all__ = ["mapped", "stored", "save", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
            "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different",
            "never_equal", "put_pair", "after", "discarding", "store_real", "as_row", "truth", "pick", "select"]
-
-FEW = 4  # elements of a row that are copied without a loop
 
 
 # -- kernels
@@ -188,31 +186,12 @@ def put_rows(place, shape, t, flat):
 def put_units(place, shape, index, t, stretched):
     k = len(index)
     if k == len(shape) - 1:
-        if k == 0 and REPEATED(most=0) and shape[0] <= FEW:
-            put_few(place, shape[0], t)
-            return
         for j in range(shape[k]):
             PUT_UNIT(*place, *index, j, ELEMENT_STRETCHED(*index, j, type=t) if stretched
                      else ELEMENT_UNIT(*index, j, type=t))
     else:
         for i in range(shape[k]):
             put_units(place, shape, index + (i,), t, stretched)
-
-
-def put_few(place, n, t):
-    """Up to four elements, without a loop, in which counting would take longer than copying."""
-    if n <= 0:
-        return
-    PUT_UNIT(*place, 0, ELEMENT_UNIT(0, type=t))
-    if n == 1:
-        return
-    PUT_UNIT(*place, 1, ELEMENT_UNIT(1, type=t))
-    if n == 2:
-        return
-    PUT_UNIT(*place, 2, ELEMENT_UNIT(2, type=t))
-    if n == 3:
-        return
-    PUT_UNIT(*place, 3, ELEMENT_UNIT(3, type=t))
 
 
 def put_each(place, shape, index, t):

@@ -6,11 +6,12 @@ what the loop does with operands of its types. Scalars and array expressions bot
 from __future__ import annotations
 
 import math
-from typing import Callable, NamedTuple
+from typing import Callable
 
 import numpy as np
 
 from ....base.lazy import lazy
+from ....base.named import Named
 from ....infer.meaning import Call, Const, Expr, Mismatch
 from ....ops import math as m
 from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
@@ -31,13 +32,11 @@ RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<
              np.greater_equal: ">="}
 
 
-class Loop(NamedTuple):
-    """inputs, outputs: NumPy scalar types; rule: expressions of the input types -> expression (a tuple where there
-    are two outputs)."""
+class Loop(Named, fields="inputs outputs rule"):
+    """inputs, outputs: tuples of NumPy scalar types; rule: expressions of the input types -> expression (a tuple where
+    there are two outputs)."""
 
-    inputs: tuple[k.Type, ...]
-    outputs: tuple[k.Type, ...]
-    rule: Callable[..., Expr]
+    __slots__ = ()
 
 
 _loops: dict[tuple, Loop] = {}
