@@ -382,13 +382,8 @@ class _Emission:
             return self.call(e)
         if kind is Nest:
             return self.nest(e)
-        if kind is Throw and e.given is not None:
-            args = [self.expr(constant(x)) for x in e.given]
-            made = self.add(exceptions.EXC_NEW, args, {"cls": e.exception}, Exception_(e.exception))
-            self.terminate(exceptions.EXC_THROW, [made])
-            return None
         if kind is Throw:
-            self.terminate(exceptions.THROW, (), {"cls": e.exception, "message": e.message})
+            self.throw(e)
             return None
         if kind is Raise:
             args = [self.expr(x) for x in e.operands]
@@ -475,6 +470,19 @@ class _Emission:
         result = self.memo[e] = self.add(nest.NEST_INTO if e.into else nest.NEST, args, attrs, e.type)
         return result
 
+    def throw(self, e):
+        named = e.exception is NameError and e.name is not None and not self.session.options.nogil
+        if e.given is None and not named:
+            self.terminate(exceptions.THROW, (), {"cls": e.exception, "message": e.message})
+            return
+        args = [self.expr(constant(x)) for x in ((e.message,) if e.given is None else e.given)]
+        attrs = {"cls": e.exception}
+        if named:
+            args.append(self.expr(constant(e.name)))
+            attrs["names"] = ("name",)
+        made = self.add(exceptions.EXC_NEW, args, attrs, Exception_(e.exception))
+        self.terminate(exceptions.EXC_THROW, [made])
+
     def cell_get(self, e):
         cell = self.expr(e.cell)
         content = e.cell.type.content
@@ -485,8 +493,7 @@ class _Emission:
             self.terminate(control.BRANCH, [test], targets=[ir.Edge(bad), ir.Edge(good)])
             self.extra += [bad, good]
             self.block = bad
-            cls, message = self.session.unbound_error(e.name, e.free)
-            self.terminate(exceptions.THROW, (), {"cls": cls, "message": message})
+            self.throw(Throw(*self.session.unbound_error(e.name, e.free), name=e.name))
             self.block = good
             value = self.convert(value, e.type)
         return value

@@ -36,6 +36,7 @@ __all__ = ["Evaluator"]
 ENDED = Ended.of(numbered([Tuple(())]))
 VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
+_WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exceptions
 
 # Operations that take a union whole: they move values, or box them.
 _UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
@@ -370,9 +371,10 @@ class Evaluator(Operations):
                     return self.generator(proto, Const(Singleton(function), function), operands)
                 return self.user_call(proto, operands, None, function)
             if isinstance(target, type) and issubclass(target, BaseException):
-                if kwargs:
+                if kwargs and target.__module__ == "builtins" and not issubclass(target, _WITH_KEYWORDS):
                     raise Mismatch(f"{target.__name__}() takes no keyword arguments")
-                return Apply(exceptions.EXC_NEW, *args, cls=target)
+                named = {"names": tuple(kwargs)} if kwargs else {}
+                return Apply(exceptions.EXC_NEW, *args, *kwargs.values(), cls=target, **named)
             return self.library.call(callee, args, kwargs)
         if isinstance(t, Function):
             parts = {role: Apply(structure.CAPTURE_GET, callee, index=i) for i, role in enumerate(t.roles)}

@@ -208,14 +208,17 @@ class Throw(Expr):
     at
     run time.
 
+    name: what a NameError says of the variable as an attribute.
     hint: '', or what the program probably means; it is then refused when it is compiled, unless a handler is around."""
 
-    __slots__ = ("exception", "message", "hint", "given")
+    __slots__ = ("exception", "message", "hint", "given", "name")
 
-    def __init__(self, exception: type, message: str, hint: str = "", given: tuple | None = None):
+    def __init__(self, exception: type, message: str, hint: str = "", given: tuple | None = None,
+                 name: str | None = None):
         self.exception = exception
         self.message = message
         self.hint = hint
         self.given = given
+        self.name = name
         self.type = None
         self.value = UNKNOWN

@@ -60,7 +60,8 @@ class Operations:
             builtins = builtins if isinstance(builtins, dict) else vars(builtins)
             value = builtins.get(name, UNKNOWN)
             if value is UNKNOWN:
-                return Throw(NameError, f"name '{name}' is not defined", self.other_variable(name, (*space, *builtins)))
+                return Throw(NameError, f"name '{name}' is not defined", self.other_variable(name, (*space, *builtins)),
+                             name=name)
         return self.constant_of(inst, value)
 
     def other_variable(self, name, more=()):
@@ -82,7 +83,7 @@ class Operations:
             value = cell.cell_contents
         except ValueError:
             self.session.depend(cell, None, UNKNOWN)
-            return Throw(*self.session.unbound_error(name, True))
+            return Throw(*self.session.unbound_error(name, True), name=name)
         self.session.depend(cell, None, value)
         if value is spec.function:  # a local function that calls itself
             return Const(Singleton(value), value)
@@ -131,7 +132,8 @@ class Operations:
             unbound = cell.type.content is Unbound
         if unbound:
             name = inst.attrs["name"]
-            return Throw(*self.session.unbound_error(name, inst.attrs.get("free", False)), self.other_variable(name))
+            return Throw(*self.session.unbound_error(name, inst.attrs.get("free", False)), self.other_variable(name),
+                         name=name)
         if not isinstance(cell.type, Cell):
             return cell  # captured by value: it is never rebound
         return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))

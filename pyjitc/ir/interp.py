@@ -336,7 +336,7 @@ class _Machine:
             raise FloatingPointError(f"invalid value encountered in {inst.attrs['what']}")
 
     def do_exc_new(self, inst, *args):
-        return inst.attrs["cls"](*(leave(x, v.type) for x, v in zip(args, inst.args)))
+        return inst.op.eval(*(leave(x, v.type) for x, v in zip(args, inst.args)), **inst.attrs)
 
     def do_exc_throw(self, inst, exc, *cause):
         if cause:

@@ -10,7 +10,13 @@ __all__ = ["EXCEPTION_OPS"]
 
 def _new_lower(e, inst, *operands):
     cls = e.object(inst.attrs["cls"])
-    return [e.python_call(inst, cls, [e.box(a.type, x, inst) for a, x in zip(inst.args, operands)], ())]
+    given = [e.box(a.type, x, inst) for a, x in zip(inst.args, operands)]
+    return [e.python_call(inst, cls, given, inst.attrs.get("names", ()))]
+
+
+def _new(*args, cls, names=()):
+    placed = len(args) - len(names)
+    return cls(*args[:placed], **dict(zip(names, args[placed:])))
 
 
 def _throw_exc_lower(e, inst, exc, *cause):
@@ -72,8 +78,8 @@ def _call(helper, result):
 
 
 EXC_NEW = Op("exc_new", lambda types, attrs: Exception_(attrs["cls"]), RAISES | ALLOCATES | READS | WRITES | HOST,
-             lower=_new_lower, eval=lambda *args, cls: cls(*args), eval_attrs=True, partials=NONDIFF,
-             doc="instance of exception class {cls}")
+             lower=_new_lower, eval=_new, eval_attrs=True, partials=NONDIFF,
+             doc="instance of exception class {cls}; {names}: the keywords of the last operands")
 EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | writes(ERRORS) | HOST,
                lower=_throw_exc_lower, partials=NONDIFF, doc="raise exc [from cause]; cause is an exception or None")
 THROW = Op("throw", lambda types, attrs: None, TERMINATOR | RAISES | writes(ERRORS), lower=_throw_lower,

@@ -83,7 +83,7 @@ def _throw_texts(fn: ir.Function) -> None:
         new = made.get(last.args[0]) if last.op is _THROW_NEW else None
         if new is None or new.op is not _NEW or last.unwind is not None:
             continue
-        parts = [made.get(a) for a in new.args]
+        parts = [made.get(a) for a in new.args[:len(new.args) - len(new.attrs.get("names", ()))]]
         if any(p is None or p.op is not control.CONST for p in parts):
             continue
         values = [p.attrs["value"] for p in parts]

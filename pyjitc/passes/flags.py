@@ -18,8 +18,6 @@ __all__ = ["run"]
 
 
 def run(fn: ir.Function, options=None) -> None:
-    if not any(p.type is Bool for block in fn.blocks for p in block.params):
-        return
     known = {i.result: i.attrs["value"] for block in fn.blocks for i in block.insts
              if i.op is control.CONST and i.result.type is Bool}
     edges = in_edges(fn.blocks)

@@ -14,7 +14,6 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import arith, control, memory
 from ..ops.arith import IADD, IMUL, ISUB
-from ..ops.blas import BLAS
 from ..ops.structure import RETYPE, SELECT
 from ..types.kinds import Array
 
@@ -28,7 +27,7 @@ _SAME_MEMORY = frozenset((memory.ARRAY_VIEW, RETYPE, SELECT, memory.ARRAY_DATA, 
 # What keeps nothing of its operands; comparisons are of addresses, to see whether two arrays share memory.
 _LOOKS = frozenset((
     memory.ARRAY_LOAD, memory.ARRAY_STORE, memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ROW_COPY, memory.SUM_EIGHTS,
-    memory.DOT, memory.ARRAY_COPY, memory.ARRAY_SAME, BLAS, *arith.INTEGER_COMPARISONS))
+    memory.DOT, memory.ARRAY_COPY, memory.ARRAY_SAME, *arith.INTEGER_COMPARISONS))
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -70,7 +69,7 @@ def _held(blocks, known, running) -> set[ir.Value]:
             elif inst.op is control.INVOKE:
                 kept = _kept(inst.attrs["callee"], known, running)
                 held.update(v for v, keeps in zip(inst.args, kept) if keeps)
-            elif inst.op not in _LOOKS:
+            elif inst.op not in _LOOKS and inst.op.name != "blas":  # of ops/blas.py, which need not be loaded
                 held.update(inst.args)
     return held
 

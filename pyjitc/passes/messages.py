@@ -32,7 +32,8 @@ def run(fn: Function, options: Any = None) -> None:
     for block in throws:
         throw = block.insts[-1]
         new = defs.get(throw.args[0])
-        if new is None or new.op is not EXC_NEW or not _plain(new.attrs["cls"]) or len(new.args) != 1:
+        if new is None or new.op is not EXC_NEW or not _plain(new.attrs["cls"]) or len(new.args) != 1 \
+                or "names" in new.attrs:
             continue
         parts: list[str | Value] = []
         used: list[Inst] = [new]

@@ -7,6 +7,7 @@ from ..ir.cfg import is_straight
 from ..ops import arith, memory
 from ..ops.elementary import NAMES, is_ours
 from ..ops.nest import NESTS
+from ..types.kinds import Bool
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "PASSES"]
@@ -84,8 +85,11 @@ def _wanted(fn: ir.Function):
                 if one is polling:
                     fn.flags = fn.flags._replace(skips_loop_passes=True)  # as polling does
                 continue
-        test = _LOOK_FOR.get(one)
-        if test is None or any(map(test, {inst.op for block in fn.blocks for inst in block.insts})):
+        if one in _LOOK_FOR:
+            wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
+        else:
+            wanted = one is not flags or any(p.type is Bool for block in fn.blocks for p in block.params)
+        if wanted:
             yield one
             if one is elementary:
                 straight = None  # a body may have brought loops; no other pass makes one where there is none

@@ -261,6 +261,15 @@ def test_counters_that_wrap():
         wrap(wraps_to_zero)(10, np.zeros(10))
 
 
+def test_a_nan_in_a_tuple():
+    """CPython asks whether two items are one object before it compares them; with another object they agree."""
+    def f(x, y):
+        return x in (1.0, x), x in [x], (x,) == (x,), x in (1.0, y), (x,) == (y,)
+
+    assert f(math.nan, -math.nan) == (True, True, True, False, False)
+    assert njit(f)(math.nan, -math.nan) == (False,) * 5
+
+
 def test_sign_of_a_nan_that_is_made():
     """LLVM folds and expands operations without keeping it; that of a nan which is handed on stays."""
     sign = njit(lambda x: math.copysign(1.0, x % 1))

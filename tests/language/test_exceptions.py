@@ -756,3 +756,47 @@ def test_formatted_messages(i):
                 results.append((type(error), error.args, type(error.__cause__), type(error.__context__),
                                 error.__suppress_context__))
         assert results[0] == results[1]
+
+
+# What exceptions know beside their arguments
+
+def undefined(k):
+    return k + not_defined_anywhere
+
+
+def empty_cell(k):
+    def inner():
+        return value
+    if k > 1:
+        value = k
+    return inner()
+
+
+def empty_local(k):
+    if k > 1:
+        value = k
+    return value
+
+
+def imports(k):
+    if k == 0:
+        raise ImportError("no such thing", name="module", path="somewhere")
+    if k == 1:
+        raise ModuleNotFoundError(name="module")
+    raise AttributeError("nothing", name="field")
+
+
+def wrong_keyword(k):
+    raise ImportError("a", nothing=k)
+
+
+@pytest.mark.parametrize("function, args", [(undefined, (1,)), (empty_cell, (1,)), (empty_local, (1,)),
+                                            *((imports, (k,)) for k in range(3)), (wrong_keyword, (1,))])
+def test_attributes_of_exceptions(function, args):
+    def told(f):
+        with pytest.raises(Exception) as caught:
+            f(*args)
+        error = caught.value
+        return type(error), error.args, *(getattr(error, name, "none") for name in ("name", "path", "obj"))
+
+    assert told(njit(function)) == told(function)
