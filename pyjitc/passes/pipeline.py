@@ -34,7 +34,7 @@ _LOOK_FOR = {
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES = [
-    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, elementary, versioning, ahead, speculate, flags,
+    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, elementary, versioning, ahead, flags, speculate,
     polling, dce, frame, refcount,
 ]
 

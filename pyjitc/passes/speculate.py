@@ -11,7 +11,9 @@ A bit of a number (`if x & 1`) follows no pattern that a processor could learn: 
 again, as its code generator does of a choice in a loop that the next step waits for.
 Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clear: jump on(x)
 After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
-Runs after ranges, which removes most checks, and after versioning. Needs: SSA.  Keeps: SSA, effects and their order.
+An arm may load an element of an array that the loop goes through, which is there on every trip.
+Runs after ranges, which removes most checks, after versioning, and after flags, which makes one value of two.
+Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ from ..ops.arith import (
     BAND, CAST, IADD, IADD_CK, IAND, IEQ, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHR, ISUB, ISUB_CK,
     IXOR, NARROW,
 )
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD
 from ..types.kinds import Bool, Int, NpBool, is_integer
-from .counted import Definitions
+from .counted import Definitions, find
 from .rewrite import clone_inst, drop_check
 
 __all__ = ["run"]
@@ -43,14 +46,14 @@ def run(fn: ir.Function, options=None) -> None:
     for block in list(fn.blocks):
         branch = block.insts[-1]
         if block in nest.of and branch.op is control.BRANCH and branch.attrs.get("likely") is None:
-            fn.blocks += _convert(block, branch, defs, edges)
+            fn.blocks += _convert(block, branch, nest.of[block], defs, edges)
             left |= block.insts[-1].op is control.JUMP
     if left:
         reached = set(reverse_postorder(fn))
         fn.blocks[:] = [block for block in fn.blocks if block in reached]
 
 
-def _convert(block, branch, defs, edges) -> list[ir.Block]:
+def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
     """Returns new blocks."""
     ends, arms, intervals = [], [], []
     for edge in branch.targets:
@@ -58,7 +61,7 @@ def _convert(block, branch, defs, edges) -> list[ir.Block]:
         if len(edges[arm]) == 1 and not arm.params and arm.insts[-1].op is control.JUMP and arm is not block:
             ends.append(arm.insts[-1].targets[0])
             arms.append(arm.insts[:-1])
-            interval = _interval(arms[-1], defs)
+            interval = _interval(arms[-1], loop if block is not loop.header else None, defs, edges)
             if interval is None:
                 return []
             intervals.append(interval)
@@ -141,9 +144,22 @@ def _single_bit(value, defs, depth=0) -> bool:
     return inst.op in (NARROW, CAST) and _single_bit(inst.args[0], defs, depth + 1)
 
 
-def _interval(arm, defs):
+def _is_there(load, loop, defs, edges) -> bool:
+    """Whether an element may be loaded on any trip of a loop: its index counts the elements of the array."""
+    array, *indices = load.args
+    counted = find(loop, defs, edges)
+    if counted is None or len(indices) != 1 or counted.steps.get(indices[0]) != 1 \
+            or defs.constant(counted.start[indices[0]]) != 0:
+        return False
+    trips = defs.inst_of.get(counted.start[counted.left])
+    if trips is not None and trips.op is structure.SELECT and defs.constant(trips.args[2]) == 0:  # no trips, or these
+        trips = defs.inst_of.get(trips.args[1])
+    return trips is not None and trips.op is ARRAY_DIM and trips.args[0] is array
+
+
+def _interval(arm, loop, defs, edges):
     """(value, low, high): where the checked results of `arm` fit. () if none is checked; None: it cannot be said, or
-    takes too long to compute for nothing."""
+    takes too long to compute for nothing. loop: the one that it is in, unless it may run when no trip is made."""
     forms: dict[ir.Value, tuple[ir.Value, int, int]] = {}  # result -> value, factor, constant
     root, low, high = None, INT_MIN, INT_MAX
     count = 0
@@ -151,6 +167,9 @@ def _interval(arm, defs):
         if inst.op is control.CONST and is_integer(inst.result.type):
             continue
         count += 1
+        if inst.op is ARRAY_LOAD and loop is not None and is_integer(inst.result.type) \
+                and _is_there(inst, loop, defs, edges):
+            continue
         if (inst.op not in _CHEAP or not is_integer(inst.result.type) or inst.op is ISHR
             and defs.constant(inst.args[1]) is None):
             return None

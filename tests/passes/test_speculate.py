@@ -172,3 +172,25 @@ def test_what_fails_in_an_arm_that_a_bit_chooses():
         compiled(data, 5)
     with pytest.raises(OverflowError):
         njit(with_a_check)(np.array([1, 1]), INT_MAX // 3)
+
+
+def test_elements_under_a_bit():
+    """Weights of the bits that are set: of arrays that have fewer elements than the number has bits, none is read
+    behind the end."""
+    def weigh(masks, weights):
+        best = 0
+        for mask in masks:
+            s = 0
+            for bit in range(len(weights)):
+                if mask >> bit & 1:
+                    s += weights[bit]
+            best = max(best, s)
+        return best
+
+    masks = np.random.default_rng(5).integers(-1 << 62, 1 << 62, 200)
+    compiled = njit(weigh)
+    for n in (0, 1, 3, 12, 64, 70):
+        weights = np.arange(n) * 3 - 7
+        for given in (weights, np.repeat(weights, 2)[::2], weights.astype(np.int32)):
+            expected = weigh(masks, given)
+            assert compiled(masks, given) == expected and type(compiled(masks, given)) is type(expected)
