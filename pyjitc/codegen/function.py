@@ -164,8 +164,8 @@ class FunctionEmitter(Emitter):
 
     def note_loop(self, inst):
         """What LLVM is told: the slow copy of a versioned loop is not worth vectorising."""
-        if inst.attrs.get("slow_loop"):
-            self.lines[-1] += f", !llvm.loop !{self.module.metadata.slow_loop()}"
+        if inst.attrs.get("novectorize"):
+            self.lines[-1] += f", !llvm.loop !{self.module.metadata.novectorize_loop()}"
         elif inst.attrs.get("unroll_full"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop(full=True)}"
         elif inst.attrs.get("parallel"):

@@ -24,16 +24,16 @@ class Metadata:
     """
 
     def __init__(self):
-        self.slow_loops = 0
+        self.novectorize_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
         self.unrolled_loops: list[bool] = []  # whether each is unrolled to its end
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of LLVM's scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
 
-    def slow_loop(self) -> int:
+    def novectorize_loop(self) -> int:
         """Number of new loop metadata: no vectorising, no interleaving, no unrolling."""
-        self.slow_loops += 1
-        return 9 + self.slow_loops
+        self.novectorize_loops += 1
+        return 9 + self.novectorize_loops
 
     def independent_loop(self, interleave: int) -> int:
         """Number of new loop metadata: no iteration touches what another writes."""
@@ -54,9 +54,9 @@ class Metadata:
         """The text of the nodes."""
         parts = ['!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
                  f"!2 = !{{i64 0, i64 {1 << 60}}}\n!5 = distinct !{{}}"]
-        if self.slow_loops:
+        if self.novectorize_loops:
             parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
-            parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.slow_loops))
+            parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.novectorize_loops))
         if self.independent_loops:
             counts = {1: "!7", 2: "!8", 4: "!9"}
             parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}')
@@ -92,7 +92,7 @@ class Module:
         self._object_index: dict = {}
         self.bodies: list[str] = []
         self.apart: list[str] = []  # those of functions that LLVM gets apart
-        self.plain: list[bool] = []  # whether each function is as good after a few passes (passes/polling.py)
+        self.skips_loop_passes: list[bool] = []  # whether each function is as good after a few passes
         # functions of the C library that are called rarely: number and type of operands
         self.rare: dict[str, tuple[int, str]] = {}
         # those that are looked up in: (types of elements and indices, elements) -> number
@@ -141,8 +141,9 @@ class Module:
     def add(self, fn: ir.Function, body: str) -> None:
         """Take in a function, of which `body` is the text."""
         formed = apart.FORM in body
-        self.plain.append(fn.flags.skips_loop_passes and not formed
-                          and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
+        self.skips_loop_passes.append(
+            fn.flags.skips_loop_passes and not formed
+            and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
         (self.apart if fn.flags.novectorize and not formed else self.bodies).append(body)
 
     def text(self, target) -> str:
@@ -158,7 +159,8 @@ class Module:
             parts.append(forms.declarations(self.rare, self.tables))
         parts += self.metadata.parts()
         text = "\n".join(parts)
-        if self.plain and all(self.plain) and not self.apart and all(helpers.stays_call(name) for name in self.helpers):
+        if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.apart
+                and all(helpers.stays_call(name) for name in self.helpers)):
             return text + apart.PLAIN
         if self.apart:
             text = apart.joined(text, self.apart)

@@ -22,7 +22,7 @@ units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
            "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "compiled", "outlined", "unvectorised",
-           "gathering", "unhurried", "FLAGS", "Derivative", "DERIVATIVES", "derivative"]
+           "gathering", "unoptimised", "FLAGS", "Derivative", "DERIVATIVES", "derivative"]
 
 const = Const
 
@@ -66,7 +66,7 @@ def gathering(function):
     return _marked(function, selects_by_mask=True)
 
 
-def unhurried(function):
+def unoptimised(function):
     """Mark a library function that stays a call and runs rarely, or calls what takes its time: LLVM does not optimise
     it, which would cost more than all else."""
     return _marked(function, optnone=True)

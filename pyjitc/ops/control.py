@@ -3,18 +3,31 @@ from ..ir.core import CHEAP, ERRORS, FREE, GENERIC, HOST, PURE, RAISES, READS, T
 from .effects import NONDIFF, STRUCTURAL, UNVARIED
 
 __all__ = ["CONST", "JUMP", "BRANCH", "SWITCH", "RETURN", "RAISE", "RERAISE", "UNREACHABLE", "INVOKE", "UNBOUND",
-           "CONTROL_OPS"]
+           "LOOP_HINTS", "CONTROL_OPS"]
 
 CONST = Op("const", None, PURE, partials=UNVARIED, cost=FREE,
            doc="const {value} -> a compile-time Python value; `UNBOUND` is the unbound local")
+# Attributes of the terminators that jump back to the header of a loop: name -> what it says, and who sets it.
+# codegen/function.py makes metadata of them for LLVM.
+LOOP_HINTS = {
+    "novectorize": "LLVM does not vectorise, interleave or unroll the loop: it is the copy that keeps its checks "
+                   "(passes/versioning.py), or too short or in need of its order (passes/polling.py)",
+    "unroll": "four iterations are written as one (passes/polling.py)",
+    "unroll_full": "all iterations are written one after the other (passes/polling.py)",
+    "parallel": "no iteration touches what another writes (passes/polling.py; of the threads of a block "
+                "passes/grid.py)",
+    "interleave": "of a parallel loop, the number of vectors in flight (passes/polling.py)",
+    "few_trips": "the loop ends after at most as many trips as a number has bits, so that it need not poll "
+                 "(passes/ranges.py)",
+}
+_HINTS = "; ".join(f"{{{name}}}: {text}" for name, text in LOOP_HINTS.items())
 JUMP = Op("jump", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
-          doc="jump -> target. Of a way back in a loop: {slow_loop}: LLVM need not vectorise it; {unroll}, "
-              "{unroll_full}: it is to be unrolled; {parallel}: no iteration touches what another writes; "
-              "{interleave}: vectors at once; {wait}: passes/grid.py; {brief}: the loop ends after few trips")
+          doc="jump -> target. {wait}: the region of a kernel that runs next, behind a barrier (passes/grid.py). "
+              f"Of a jump back in a loop: {_HINTS}")
 BRANCH = Op("branch", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
-            doc="branch {likely: bool or None} (condition: bool) -> true target, false target. {row}: of a loop that "
-                "the guard before its nest found short; of a way back: {slow_loop}, {unroll}, {unroll_full}, "
-                "{parallel}, {interleave}, {brief}")
+            doc="branch {likely: bool or None} (condition: bool) -> true target, false target. {no_poll}: in the "
+                "header of a loop, the guard before its nest has found that it ends soon enough for signals to wait "
+                f"(passes/versioning.py). Of a branch back in a loop: {_HINTS}")
 SWITCH = Op("switch", None, TERMINATOR, partials=STRUCTURAL,
             doc="switch {cases: tuple of int} (x: integer) -> default, then one target per case", cost=CHEAP)
 RETURN = Op("return", None, TERMINATOR, partials=STRUCTURAL, doc="return (value)", cost=CHEAP)

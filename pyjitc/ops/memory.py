@@ -103,8 +103,8 @@ def component_address(e, t: Array, pointer, part):
 
 def _notes(e, inst) -> str:
     """What LLVM is told of an access beside its address."""
-    return (PARALLEL if inst.attrs.get("parallel") else "") + (e.scope(*inst.attrs["apart"]) if "apart" in inst.attrs
-                                                               else "")
+    parallel = PARALLEL if inst.attrs.get("parallel") else ""
+    return parallel + (e.scope(*inst.attrs["noalias"]) if "noalias" in inst.attrs else "")
 
 
 def _load_lower(e, inst, a, *indices):
@@ -512,13 +512,12 @@ CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_in
                  "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap", cost=CHEAP)
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENTS), lower=_load_lower,
                 partials=STRUCTURAL,
-                doc="element at indices that are in range; {apart}: (group, number, *others): the array shares no "
-                    "memory with the "
-                "others of a group of arrays of the function; {parallel}: no iteration of the loop touches what "
-                "another writes; {strided}: in the "
-                "copy of a loop for steps of any size", cost=CHEAP)
+                doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "
+                    "the function the array has this number and shares no memory with the others; {parallel}: no "
+                    "iteration of the loop touches what another writes; {strided}: in the copy of a loop for steps of "
+                    "any size", cost=CHEAP)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
-                 doc="write the last operand at indices that are in range; {apart}, {parallel}, {strided}: as of "
+                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}: as of "
                      "array_load", cost=CHEAP)
 ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), lower=_row_copy_lower,
               partials=STRUCTURAL,

@@ -2,7 +2,7 @@
 stores it.
 
 Runs after versioning, on innermost counted loops without index checks that carry nothing from trip to trip. Where what
-they write lies apart from what they read, they run in blocks: a loop that only asks, a loop that only computes, in
+they write does not overlap what they read, they run in blocks: a loop that only asks, a loop that only computes, in
 turn. From the first block in which something would fail, the loop as it was goes on, and fails where it always did,
 after the same writes.
 Before:  header(i, left): ... y = truncate x ; z = narrow y ; array_store b, i, z
@@ -27,7 +27,7 @@ from .alias import Aliases
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks
-from .versioning import MAX_ARRAYS, lie_apart
+from .versioning import MAX_ARRAYS, no_overlap
 
 __all__ = ["run"]
 
@@ -53,13 +53,13 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _plan(fn, loop, nest, defs, edges):
-    """(counted, checks, arrays that must lie apart, blocks that each trip passes) of a loop that this is for, or
+    """(counted, checks, arrays that must not overlap, blocks that each trip passes) of a loop that this is for, or
     None."""
     insts = [i for b in fn.blocks if b in loop.blocks for i in b.insts]
     checks = [i for i in insts if i.op in _CHECKS]
     if loop.inner or len(insts) > MAX_INSTS or not any(i.op in a.CONVERSIONS for i in checks):
         return None
-    if len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("slow_loop"):
+    if len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("novectorize"):
         return None
     known = _ACCESSES | _CHECKS
     if not any(i.op is ARRAY_STORE for i in insts) or any(
@@ -71,12 +71,12 @@ def _plan(fn, loop, nest, defs, edges):
     if counted is None or set(loop.header.params) - set(counted.steps) or any(
             edge.block not in loop.blocks and edge is not counted.exit for b in loop.blocks for edge in b.edges()):
         return None
-    apart = _apart(insts, loop, defs)
+    distinct = _required_distinct(insts, loop, defs)
     always = {b for b in loop.blocks if nest.dom.dominates(b, loop.latches[0])}
-    return None if apart is None else (counted, set(checks), apart, always)
+    return None if distinct is None else (counted, set(checks), distinct, always)
 
 
-def _apart(insts, loop, defs):
+def _required_distinct(insts, loop, defs):
     """Array -> the others that it must share no memory with; None where reading ahead may read something else."""
     reads: dict[ir.Value, list] = {}
     writes: dict[ir.Value, list] = {}
@@ -98,7 +98,7 @@ def _apart(insts, loop, defs):
     return {x: others for x in reads if (others := [y for y in reads if y is not x and (x in writes or y in writes)])}
 
 
-def _split(fn, counted, checks, apart, always) -> None:
+def _split(fn, counted, checks, distinct, always) -> None:
     loop, header = counted.loop, counted.loop.header
     order = [b for b in fn.blocks if b in loop.blocks]
     at = header.params.index(counted.left)
@@ -115,9 +115,9 @@ def _split(fn, counted, checks, apart, always) -> None:
     guard, outer = ir.Block("guard"), ir.Block("block", [ir.Value(p.type, p.name) for p in header.params])
     entry = counted.entry
     enough = make(guard, a.IGE, entry.args[at], make(guard, control.CONST, value=LEAST), type=Bool)
-    known = _known_apart(order)
-    if apart and not known:
-        enough = lie_apart(guard, apart, enough, loc, Aliases(fn))
+    known = _known_distinct(order)
+    if distinct and not known:
+        enough = no_overlap(guard, distinct, enough, loc, Aliases(fn))
     branch(guard, enough, ir.Edge(outer, entry.args), ir.Edge(header, entry.args), likely=True)
     entry.block, entry.args = guard, []
     # a block of trips
@@ -155,16 +155,17 @@ def _split(fn, counted, checks, apart, always) -> None:
     values = {}
     fast = clone_blocks(order, values)
     rest = ir.Block("rest")
-    if apart and not known:
+    if distinct and not known:
         group = fn.flags.alias_groups + 1
         fn.flags = fn.flags._replace(alias_groups=group)
-        names = {x: n for n, x in enumerate(apart)}
+        names = {x: n for n, x in enumerate(distinct)}
     for block in order:
         for whole, inst in zip(block.insts, fast[block].insts):
             if inst.op in _CHECKS:
                 _make_plain(inst, narrowed.get(whole.result))
-            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in apart and not known:
-                inst.attrs = {**inst.attrs, "apart": (group, *(names[x] for x in (inst.args[0], *apart[inst.args[0]])))}
+            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in distinct and not known:
+                numbers = (names[x] for x in (inst.args[0], *distinct[inst.args[0]]))
+                inst.attrs = {**inst.attrs, "noalias": (group, *numbers)}
     fast[header].insts[-1].targets[1] = ir.Edge(rest)
     after = make(rest, a.ISUB, left, take, flags="nuw nsw")
     onward = ir.Edge(outer, [after if k == at else p for k, p in enumerate(fast[header].params)])
@@ -178,9 +179,9 @@ def _split(fn, counted, checks, apart, always) -> None:
                 for wrong, block in wrongs.items() if block not in always})
 
 
-def _known_apart(blocks) -> bool:
+def _known_distinct(blocks) -> bool:
     """Whether the guard of the nest has asked it."""
-    return all("apart" in i.attrs for b in blocks for i in b.insts if i.op is ARRAY_LOAD or i.op is ARRAY_STORE)
+    return all("noalias" in i.attrs for b in blocks for i in b.insts if i.op is ARRAY_LOAD or i.op is ARRAY_STORE)
 
 
 def _ends(t) -> tuple[int, int]:

@@ -30,10 +30,10 @@ _PURE = MOVED | {control.CONST, UNION_IS, UNION_GET}
 
 class Invariant:
     """early: what can be computed before the guard has asked anything, in order; late: what is read then, and made of
-    that; apart: pairs of arrays that must not share memory, as array -> the others."""
+    that; distinct: pairs of arrays that must not share memory, as array -> the others."""
 
-    def __init__(self, early: list[ir.Inst], late: list[ir.Inst], apart: dict[ir.Value, list[ir.Value]]):
-        self.early, self.late, self.apart = early, late, apart
+    def __init__(self, early: list[ir.Inst], late: list[ir.Inst], distinct: dict[ir.Value, list[ir.Value]]):
+        self.early, self.late, self.distinct = early, late, distinct
         self.insts = dict.fromkeys([*early, *late])
 
     def ask(self, block: ir.Block, values: dict, loc: ir.Loc) -> ir.Value | None:
@@ -110,12 +110,12 @@ def _is_length(n, load, axis) -> bool:
 
 def _copy(block, inst, values):
     block.insts.append(clone_inst(inst, values, {}))
-    if "flags" in inst.attrs or "apart" in inst.attrs:  # may hold in the loop only
-        block.insts[-1].attrs = {k: v for k, v in inst.attrs.items() if k not in ("flags", "apart")}
+    if "flags" in inst.attrs or "noalias" in inst.attrs:  # may hold in the loop only
+        block.insts[-1].attrs = {k: v for k, v in inst.attrs.items() if k not in ("flags", "noalias")}
 
 
-def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, apart: dict) -> Invariant | None:
-    """What `loop` reads that stays the same; None where that is nothing worth it. apart: arrays -> others that the
+def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: dict) -> Invariant | None:
+    """What `loop` reads that stays the same; None where that is nothing worth it. distinct: arrays -> others that the
     guard compares anyway."""
     insts = [i for b in loop.blocks for i in b.insts]
     lengths: dict[ir.Value, None] = {}
@@ -146,7 +146,7 @@ def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, apart: dict
     # Arrays are compared for limits and indices; what costs nothing comes along.
     wanted = _made_of([*lengths, *(v for i in insts if i.op is CHECK_INDEX for v in i.args)], found)
     needed = {load: others for load, others in pairs.items() if load in wanted or all(
-        y in apart.get(load.args[0], ()) for y in others)}
+        y in distinct.get(load.args[0], ()) for y in others)}
     if not needed or len(needed) > MOST:
         return None
     kept = _made_of([i.result for i in needed], found)

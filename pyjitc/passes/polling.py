@@ -15,7 +15,7 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the
 loop around it polls for the length of the row at each of its steps.
 A few scalar operations that go round are written twice, with one poll for both. A function all of whose loops are like
-the last, with nothing in them that stays the same, is `plain`: LLVM's passes over loops would find nothing to do.
+the last, with nothing in them that stays the same, is flagged `skips_loop_passes`: those of LLVM would find no work.
 A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects
 whose values nobody reads is not entered at all.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
@@ -70,7 +70,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # inside `try`: the front end has put one where handlers see it
-        if not loop.inner and all(block.insts[-1].attrs.get("brief") for block in loop.latches):
+        if not loop.inner and all(block.insts[-1].attrs.get("few_trips") for block in loop.latches):
             continue  # it ends soon; it is written twice like others, which costs fewer wrong guesses of the processor
         counted = find(loop, defs, edges)
         work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
@@ -80,9 +80,9 @@ def run(fn: ir.Function, options=Options()) -> None:
             if trips is not None and trips <= _SHORT and not work:
                 short.add(loop.header)
                 if not loop.inner and trips <= _FULL:
-                    _note(loop, "unroll_full" if defs.constant(length) is not None else "slow_loop")
+                    _note(loop, "unroll_full" if defs.constant(length) is not None else "novectorize")
                 continue
-            if ("row" in loop.header.terminator.attrs and _plain(loop)
+            if ("no_poll" in loop.header.terminator.attrs and _plain(loop)
                 and defs.block_of.get(length) not in loop.parent.blocks):
                 rows[loop.header] = length
                 _count_to_zero(counted, defs)
@@ -198,7 +198,7 @@ def _independent(loop, short, in_order) -> None:
     another writes (see ops/nest.py)."""
     # the copy for steps of any size
     if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):
-        _note(loop, "slow_loop")
+        _note(loop, "novectorize")
         return
     accesses = [inst for block in loop.blocks for inst in block.insts
                 if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
@@ -318,7 +318,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             source.insts[here:here] = [ir.Inst(control.CONST, (), {"value": 1}, one, loc)]
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
-            if unroll and not inst.attrs.get("slow_loop"):
+            if unroll and not inst.attrs.get("novectorize"):
                 inst.attrs = {**inst.attrs, "unroll": True}
         else:
             edge.block = strip

@@ -6,7 +6,7 @@ they lead to (`conditions.py`), array extents are below 2**60, remainders below 
 ends; whether an index is below an extent is asked of `below.py`. Comparisons that this decides become constants.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
-A loop that cannot make more trips than its number has bits is noted as `brief`: `while x: x &= x - 1`.
+A loop that cannot make more trips than its number has bits is noted as `few_trips`: `while x: x &= x - 1`.
 Needs: SSA.  Keeps: everything else.
 """
 from __future__ import annotations
@@ -156,7 +156,7 @@ class _Ranges:
                     continue
                 for block in loop.latches:
                     last = block.insts[-1]
-                    last.attrs = {**last.attrs, "brief": True}
+                    last.attrs = {**last.attrs, "few_trips": True}
         return counted
 
     # ------------------------------------------------------------ solving

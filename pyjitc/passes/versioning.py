@@ -26,7 +26,7 @@ from .counted import Affine, Counted, Definitions, affine, find
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
 
-__all__ = ["run", "lie_apart", "MAX_ARRAYS"]
+__all__ = ["run", "no_overlap", "MAX_ARRAYS"]
 
 invariant = lazy(f"{__package__}.invariant")  # for nests that read from memory
 
@@ -77,7 +77,7 @@ def _headers(loop):
 
 class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant
-    indices that count from the end -> the constant; holds: comparisons that the guard answers; apart: array -> the
+    indices that count from the end -> the constant; holds: comparisons that the guard answers; distinct: array -> the
     others that it shares no memory with;
     sums: what a sum starts with -> what one trip adds to it at most;
     rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be);
@@ -89,7 +89,7 @@ class _Plan:
         self.checks: set[ir.Inst] = set()
         self.wrapped: dict[ir.Inst, int] = {}
         self.holds: set[ir.Inst] = set()
-        self.apart: dict[ir.Value, list[ir.Value]] = {}
+        self.distinct: dict[ir.Value, list[ir.Value]] = {}
         self.sums: dict[ir.Value, int] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.met: dict[ir.Value, int] = {}  # value -> how many others were in forms before it
@@ -103,20 +103,20 @@ class _Plan:
 
 def _plan(loop, nest, defs, edges, aliases):
     """The plan of a loop, with what is read before its fast copy where that helps; None where it has no such copy."""
-    apart = _written_and_others(loop, nest, defs) if loop.inner else {}
+    distinct = _written_and_others(loop, nest, defs) if loop.inner else {}
     fixed = None
     if any(i.op in LOADS for b in loop.blocks for i in b.insts) and find(loop, defs, edges) is not None:
-        fixed = invariant.find_invariant(loop, defs, edges, aliases, apart)
+        fixed = invariant.find_invariant(loop, defs, edges, aliases, distinct)
     if fixed is None:
-        return _planned(loop, nest, defs, edges, apart)
+        return _planned(loop, nest, defs, edges, distinct)
     homes = {i.result: defs.block_of[i.result] for i in fixed.insts}
     defs.block_of.update(dict.fromkeys(homes))  # as if they were outside
     plan = _planned(loop, nest, defs, edges, _written_and_others(loop, nest, defs, fixed) if loop.inner else {}, fixed)
     defs.block_of.update(homes)
-    return plan or _planned(loop, nest, defs, edges, apart)
+    return plan or _planned(loop, nest, defs, edges, distinct)
 
 
-def _planned(loop, nest, defs, edges, apart, fixed=None):
+def _planned(loop, nest, defs, edges, distinct, fixed=None):
     size = sum(len(b.insts) for b in loop.blocks)
     outer = find(loop, defs, edges)
     if outer is None or size > MAX_INSTS:
@@ -187,7 +187,7 @@ def _planned(loop, nest, defs, edges, apart, fixed=None):
     plan.outer = outer
     plan.counters = counters
     if loop.inner:
-        plan.apart = apart
+        plan.distinct = distinct
         _rows(loop, loop, defs, edges, plan.rows, known)
     return plan
 
@@ -304,19 +304,19 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     for block in order:
         last = block.insts[-1]
         if any(edge.block in headers for edge in last.targets):
-            last.attrs = {**last.attrs, "slow_loop": True}
+            last.attrs = {**last.attrs, "novectorize": True}
     originals = {values[i.result]: i for b in order for i in b.insts if i.result is not None}
     replaced: dict[ir.Value, ir.Value] = {}
     loc = plan.outer.entry_inst.loc
     guard, entry = ir.Block("guard"), plan.outer.entry
     first, slow, new, condition = guard, ir.Edge(loop.header, entry.args), [guard], None
     hoisted: dict[ir.Value, ir.Value] = {}
-    apart = plan.apart
+    distinct = plan.distinct
     if plan.fixed is not None:
         # what the loads need is asked in a block of its own
-        apart = {x: [*dict.fromkeys([*plan.apart.get(x, ()), *plan.fixed.apart.get(x, ())])]
-                 for x in [*plan.apart, *(x for x in plan.fixed.apart if x not in plan.apart)]}
-        condition = lie_apart(guard, apart, plan.fixed.ask(guard, hoisted, loc), loc, aliases)
+        distinct = {x: [*dict.fromkeys([*plan.distinct.get(x, ()), *plan.fixed.distinct.get(x, ())])]
+                 for x in [*plan.distinct, *(x for x in plan.fixed.distinct if x not in plan.distinct)]}
+        condition = no_overlap(guard, distinct, plan.fixed.ask(guard, hoisted, loc), loc, aliases)
         other = ir.Block("other")
         other.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [slow]))
         slow = ir.Edge(other)
@@ -326,11 +326,11 @@ def _version(fn, loop, plan, defs, number, found, aliases):
                                        [ir.Edge(guard), slow]))
             new.append(guard)
         new.append(other)
-        condition, apart = plan.fixed.read(guard, hoisted, loc), {}
+        condition, distinct = plan.fixed.read(guard, hoisted, loc), {}
     yes = ir.Value(Bool)
     if plan.holds:
         guard.insts.append(ir.Inst(control.CONST, (), {"value": True}, yes, loc))
-    names = {x: n for n, x in enumerate(plan.apart)}
+    names = {x: n for n, x in enumerate(plan.distinct)}
     if names:
         group = fn.flags.alias_groups + 1
         fn.flags = fn.flags._replace(alias_groups=group)
@@ -361,9 +361,9 @@ def _version(fn, loop, plan, defs, number, found, aliases):
                     drop_check(inst)
                 if flags:
                     inst.attrs = {"flags": flags}
-            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.apart:
+            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.distinct:
                 inst.attrs = {**inst.attrs,
-                              "apart": (group, *(names[x] for x in (inst.args[0], *plan.apart[inst.args[0]])))}
+                              "noalias": (group, *(names[x] for x in (inst.args[0], *plan.distinct[inst.args[0]])))}
             kept.append(inst)
         block.insts = kept
     # the guard, in a block of its own on the way in
@@ -376,11 +376,11 @@ def _version(fn, loop, plan, defs, number, found, aliases):
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
     condition = _sum_up(guard, plan, condition, loc)
-    condition = lie_apart(guard, apart, condition, loc, aliases)
+    condition = no_overlap(guard, distinct, condition, loc, aliases)
     condition = _short(guard, plan.rows, condition, loc)
     for header in plan.rows:
         inst = copies[header].terminator
-        inst.attrs = {**inst.attrs, "row": True}
+        inst.attrs = {**inst.attrs, "no_poll": True}
     guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
                                [ir.Edge(copies[loop.header], entry.args), slow]))
     substitute(new, hoisted)
@@ -417,7 +417,7 @@ def _short(guard, rows, condition, loc):
     return condition
 
 
-def lie_apart(guard, apart, condition, loc, aliases):
+def no_overlap(guard, distinct, condition, loc, aliases):
     """`condition`, and that no two of these arrays share memory, where that is not known."""
     def make(op, *args, type=Int, **attrs):
         result = ir.Value(type)
@@ -425,7 +425,7 @@ def lie_apart(guard, apart, condition, loc, aliases):
         return result
 
     pairs: dict[frozenset, tuple] = {}
-    for x, others in apart.items():
+    for x, others in distinct.items():
         pairs.update((frozenset((x, y)), (x, y)) for y in others if frozenset((x, y)) not in pairs
                      and not aliases.distinct(x, y))
     spans = {}

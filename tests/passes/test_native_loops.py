@@ -264,7 +264,7 @@ def test_rows_of_a_guarded_nest_are_no_strips():
     """The copy without checks polls once for a row; the copy with them, for longer rows too, still cuts it."""
     matmul_ikj(*_shared("apart"))
     text = max((str(matmul_ikj._inspect("opt", signature)) for signature in matmul_ikj.signatures), key=len)
-    assert text.count("const 16384 : int") == 1 and text.count("row: True") == 1
+    assert text.count("const 16384 : int") == 1 and text.count("no_poll: True") == 1
 
 
 def add_two_rows(a, b):
@@ -281,7 +281,7 @@ def test_a_short_loop_around_rows_polls_for_their_length():
     assert f(a, b) == 2.0 and a.tolist() == [[2.0] * 5] * 2
     text = str(f._inspect("opt", f.signatures[0]))
     # for a row, and for a strip of the copy with checks
-    assert text.count("row: True") == 1 and len(re.findall(r"\bpoll \w", text)) == 2
+    assert text.count("no_poll: True") == 1 and len(re.findall(r"\bpoll \w", text)) == 2
 
 
 def add_rows(a, b):

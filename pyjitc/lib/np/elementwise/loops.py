@@ -13,7 +13,7 @@ from ....ops.nest import (ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLA
                           UNIT)
 from ....ops.structure import UNDEF
 from ....types.kinds import Array
-from ...build import unhurried
+from ...build import unoptimised
 from ...intrinsics import as_type, chosen, identity, warn
 from ...rule import intrinsic
 
@@ -231,12 +231,12 @@ def save(target):
     SAVE(target)
 
 
-@unhurried
+@unoptimised
 def room(shape, t):
     return np.empty(shape, t)
 
 
-@unhurried
+@unoptimised
 def put_back(target, fresh):
     copy_all(target, fresh, ())
 

@@ -14,7 +14,7 @@ from ....ops.structure import SELECT, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Bool, Int, NpBool
 from ....types.lattice import dtype_of
-from ...build import gathering, outlined, unhurried
+from ...build import gathering, outlined, unoptimised
 from ...rule import intrinsic
 from ..elementwise.loops import as_row, cast0, no_array, room
 from ..shapes.views import apart, view_as
@@ -195,7 +195,7 @@ def put_rows(place, mask, shape, index, some, unit):
                             PUT(*place, *index, IADD(block, j), ARRAY_LOAD(some, j))
 
 
-@unhurried
+@unoptimised
 def put_back_where(target, fresh, mask):
     if mask.ndim == 1:
         for i in range(len(mask)):

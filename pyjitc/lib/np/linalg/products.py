@@ -17,7 +17,7 @@ from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
 from ....types.lattice import dtype_of, numpy_counterpart, promote
-from ...build import convert, outlined, type_name, unhurried
+from ...build import convert, outlined, type_name, unoptimised
 from ...rule import NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..shapes import views
@@ -56,7 +56,7 @@ def vector_dot(a, b):
     return other_dot(a, b)
 
 
-@unhurried
+@unoptimised
 def long_dot(a, b):
     if a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % b.itemsize == 0:
         return BLAS(len(a), a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
@@ -94,7 +94,7 @@ def blas_rows(a):
         a.strides[0] % a.itemsize == 0 and a.strides[0] > 0
 
 
-@unhurried
+@unoptimised
 def packed(a):
     """A copy in C order."""
     fresh = np.empty(a.shape, a.dtype)
@@ -245,7 +245,7 @@ def matmat(c, a, b):
         own_matmat(c, a, b)
 
 
-@unhurried
+@unoptimised
 def mirror(c):
     """The upper triangle by columns is the lower one by rows."""
     for i in range(len(c)):

@@ -14,7 +14,7 @@ from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
 from ....types.kinds import Array, Int, Record, Singleton, Tuple, is_integer
-from ...build import provoked, unhurried, unvectorised
+from ...build import provoked, unoptimised, unvectorised
 from ...rule import ArrayLike, Constant, call, methods, rule
 from ...intrinsics import as_type
 from .radix import radix_sort, with_bits
@@ -248,7 +248,7 @@ def copy_row(target, source):
         copy_any_row(target, source)
 
 
-@unhurried
+@unoptimised
 def copy_any_row(target, source):
     n = len(source)
     if target.dtype != source.dtype:
