@@ -104,6 +104,19 @@ class Op:
 
     __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds",
                  "cost", "wrapping", "swapped", "negated")
+    name: str
+    rule: Callable | None
+    effects: int
+    eval: Callable | None
+    lower: Any
+    partials: Any
+    doc: str
+    eval_attrs: bool
+    bounds: tuple[int, int] | None
+    cost: int
+    wrapping: Op | None
+    swapped: Op | None
+    negated: Op | None
 
     def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None,
                  lower: Any = None, partials: Any = None, doc: str = "", eval_attrs: bool = False,
@@ -162,7 +175,7 @@ class Value:
     __slots__ = ("type", "name", "inst")
 
     def __init__(self, type: Type | None = None, name: str = ""):
-        self.type = type
+        self.type: Any = type  # Any: a checker cannot tell typed IR, where it is a Type, from generic IR
         self.name = name
         self.inst: Inst | None = None
 
@@ -192,7 +205,7 @@ class Inst:
         self.op = op
         self.args: list[Value] = list(args)
         self.attrs: dict[str, Any] = attrs or {}
-        self.result = result
+        self.result: Any = result  # Any: the operation says whether there is one
         if result is not None:
             result.inst = self
         self.loc = loc

@@ -41,6 +41,15 @@ class Counted:
     outside; steps: induction parameter -> constant step; start: parameter -> its value on entry."""
 
     __slots__ = ("loop", "left", "body", "exit", "entry", "steps", "start", "entry_inst", "entry_block")
+    loop: Loop
+    left: ir.Value
+    body: ir.Edge
+    exit: ir.Edge
+    entry: ir.Edge
+    steps: dict[ir.Value, int]
+    start: dict[ir.Value, ir.Value]
+    entry_inst: ir.Inst
+    entry_block: ir.Block
 
 
 def counts_down(loop: Loop, defs: Definitions, edges) -> tuple | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import types as pytypes
 import weakref
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Type:
 
     __slots__ = ("key", "text", "passing", "size", "parts", "refcounted", "__weakref__")
     fields: tuple[str, ...] = ()
+    key: tuple
+    text: str
+    passing: bool
+    size: int
+    refcounted: bool
     counted = names_own = inner = unlimited = False
     python_class: type | None = None  # the class of the objects that are its values outside, where there is one
 
@@ -173,6 +178,8 @@ class NpInt(_NumPyScalar):
     """NumPy integer scalar; arithmetic wraps."""
 
     __slots__ = fields = ("bits", "signed")
+    bits: int
+    signed: bool
 
     def _text(self):
         return f"{'' if self.signed else 'u'}int{self.bits}"
@@ -182,6 +189,7 @@ class NpFloat(_NumPyScalar):
     """NumPy floating scalar of 16, 32 or 64 bits."""
 
     __slots__ = fields = ("bits",)
+    bits: int
 
     def _text(self):
         return f"float{self.bits}"
@@ -191,6 +199,7 @@ class NpComplex(_NumPyScalar):
     """NumPy complex scalar of 64 or 128 bits (both parts together)."""
 
     __slots__ = fields = ("bits",)
+    bits: int
 
     def _text(self):
         return f"complex{self.bits}"
@@ -228,6 +237,9 @@ class NpTime(_NumPyScalar):
     It is no number: of what numbers can do it has what lib/np/dates says."""
 
     __slots__ = fields = ("kind", "unit", "count")
+    kind: str
+    unit: str
+    count: int
     bits, signed = 64, True
 
     def __new__(cls, kind, unit="generic", count=1):
@@ -244,6 +256,8 @@ class Record(Type):
     Elements are never loaded whole: a record is a 0-d view (lib/np/arrays/records.py)."""
 
     __slots__ = fields = ("dtype", "cls")
+    dtype: Any
+    cls: Any
 
     def __new__(cls, dtype, scalar=None):
         return super().__new__(cls, dtype, scalar or dtype.type)
@@ -264,6 +278,11 @@ class Array(Type):
     """
 
     __slots__ = fields = ("dtype", "ndim", "layout", "writable", "aligned")
+    dtype: Type
+    ndim: int
+    layout: str
+    writable: bool
+    aligned: bool
     counted = True
     python_class = np.ndarray
     class_name = "numpy.ndarray"
@@ -339,6 +358,8 @@ class Tuple(Composite):
     """Tuple of fixed length. `elements`: tuple of Type; `cls`: the namedtuple class, or None for `tuple`."""
 
     __slots__ = fields = ("elements", "cls")
+    elements: tuple[Type, ...]
+    cls: Any
     joins = True
 
     def __new__(cls, elements, tuple_cls=None):
@@ -426,6 +447,9 @@ class Slice(Attributes):
     """Python slice; start, stop and step are each Int or NoneType (or any index type)."""
 
     __slots__ = fields = ("start", "stop", "step")
+    start: Type
+    stop: Type
+    step: Type
     python_class = slice
     joins = False
 
@@ -460,7 +484,11 @@ class Struct(Composite):
     A structure that stands for something in the program is a kind of its own: a subclass whose `role` is the name of
     its types, so that Struct(role, members) is one of them."""
 
-    __slots__ = fields = ("name", "members")
+    __slots__ = ("name", "members")
+    fields: tuple[str, ...] = __slots__
+    name: str
+    members: tuple[tuple[str, Type], ...]
+    role: str
     _of_role: dict[str, type[Struct]] = {}
 
     def __init_subclass__(cls, role: str = ""):
@@ -550,6 +578,7 @@ class Generator(Struct):
 
     fields = ("name", "members", "step")
     __slots__ = ("step",)
+    step: Any
     names_own = unlimited = inner = True
     class_name = "generator"
 
@@ -561,6 +590,7 @@ class Iterator(Type):
     """Mutable iterator object made by an explicit `iter(x)`: a reference to a cell holding a state value."""
 
     __slots__ = fields = ("state",)
+    state: Type
     counted = inner = True
 
     def _text(self):
@@ -588,6 +618,7 @@ class Cell(Type):
     """A variable shared by closures: a reference to a mutable box. `site` names the allocation."""
 
     __slots__ = fields = ("site",)
+    site: Site
     counted = names_own = inner = True
 
     @property
@@ -602,6 +633,7 @@ class Union(Type):
     """One of several member types, told apart by a tag. Members are never unions. Use `union_of`."""
 
     __slots__ = fields = ("members",)
+    members: tuple[Type, ...]
 
     def _text(self):
         return " | ".join(map(str, self.members))
@@ -628,6 +660,10 @@ class Dual(Composite):
     that is not known. Inference alone makes duals (infer/duals.py); tuples and lists hold unions."""
 
     __slots__ = fields = ("narrow", "wide", "low", "high")
+    narrow: Type
+    wide: Type
+    low: Any
+    high: Any
     names = ("wide", "is_narrow")
 
     def __new__(cls, narrow, wide, low=None, high=None):
@@ -649,6 +685,8 @@ class Singleton(Type):
 
     __slots__ = ("ref", "value")
     fields = ("ref",)
+    ref: Any
+    value: Any
     names_own = unlimited = True
 
     def __new__(cls, value):
@@ -689,6 +727,9 @@ class Function(Composite):
     tuple of Type; roles: what each capture is, in order ('defaults', 'kwdefaults', 'closure'; each at most once)."""
 
     __slots__ = fields = ("proto", "captures", "roles")
+    proto: Any
+    captures: tuple[Type, ...]
+    roles: tuple
     names_own = unlimited = inner = True
     python_class = pytypes.FunctionType
 
@@ -708,6 +749,8 @@ class Method(Composite):
     """A bound method of a built-in kind (`a.sum`): the receiver's representation. `name`: str."""
 
     __slots__ = fields = ("receiver", "name")
+    receiver: Type
+    name: str
     names = ("receiver",)
     inner = True
     python_class = pytypes.BuiltinFunctionType
@@ -723,6 +766,7 @@ class DType(Type):
     """A NumPy dtype object known at compile time. `scalar`: the NumPy scalar type."""
 
     __slots__ = fields = ("scalar",)
+    scalar: Type
 
     def _text(self):
         return f"dtype[{self.scalar}]"
@@ -741,6 +785,7 @@ class Exception_(Type):
     """A reference to an exception instance. `cls`: the Python class (or the common base) known statically."""
 
     __slots__ = fields = ("cls",)
+    cls: Any
     counted = True
 
     def _text(self):
@@ -762,6 +807,7 @@ class Instance(Type):
     rules."""
 
     __slots__ = fields = ("cls",)
+    cls: Any
     counted = True
 
     def _text(self):
