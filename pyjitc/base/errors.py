@@ -79,6 +79,8 @@ class CompileError(PyjitcError, TypeError):
     (what to write instead).
     """
 
+    dependencies: list  # what it depends on, where inference has raised it: session.Dependency of infer/
+
     def __init__(self, diagnostic: Diagnostic | str):
         if isinstance(diagnostic, str):
             diagnostic = Diagnostic(diagnostic)

@@ -26,6 +26,7 @@ _MAX_CHANGES = 60
 def _defect(error: Exception) -> Mismatch:
     """An error that no rule meant to raise, as one of the line that met it."""
     at = error.__traceback__
+    assert at is not None
     while at.tb_next is not None:
         at = at.tb_next
     where = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
@@ -59,7 +60,7 @@ class Analysis:
         self.meaning: dict[ir.Inst, object] = {}
         self.errors: dict[ir.Inst, Mismatch] = {}
         self.incoming: dict[ir.Block, dict[ir.Edge, list]] = {}
-        self.narrowed: dict[ir.Block, dict[ir.Value, object]] = {}
+        self.narrowed: dict[ir.Block, dict[ir.Value, AV]] = {}
         self.verdicts: dict[ir.Value, tuple] = {}  # condition -> (union value, {member: truth or UNKNOWN})
         self.changes: dict[ir.Value, int] = {}
         self.raising: set[ir.Inst] = set()
@@ -162,7 +163,7 @@ class Analysis:
                 return
             except RecursionError as error:
                 if not self.spec.proto.library and not hasattr(error, "place"):
-                    error.place = self.spec.proto, inst
+                    error.place = self.spec.proto, inst  # type: ignore[attr-defined]  # api/compiler.py reads it
                 raise
             except (PyjitcError, Again, MemoryError):
                 raise
@@ -211,6 +212,7 @@ class Analysis:
             for one in self.returns.values():
                 total = one if total is None else join(total, one, self.absorbs)
             old = self.spec.result
+            assert total is not None
             if old is None or old[0] is not total[0] or not (old[1] is total[1] or same_constant(old[1], total[1])):
                 self.spec.result = total
                 self.session.grew(self.spec)
@@ -243,10 +245,8 @@ class Analysis:
     def flow(self, block: ir.Block, edge: ir.Edge, narrowed) -> None:
         """Control may go along `edge`: join its arguments into the parameters of the target."""
         target = edge.block
-        edges = self.incoming.get(target)
-        fresh = edges is None
-        if fresh:
-            edges = self.incoming[target] = {}
+        fresh = target not in self.incoming
+        edges = self.incoming.setdefault(target, {})
         avs = []
         for arg in edge.args:
             av = narrowed.get(arg) if narrowed else None

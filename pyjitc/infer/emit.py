@@ -5,6 +5,8 @@ tests with one arm per member. Conversions that a join asked for stand on the ed
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
 from ..types.kinds import Bool, Composite, Dual, Exception_, NoneType, Type, Unbound, Undefined, Union, member_for
@@ -54,7 +56,7 @@ class _Emission:
         self.fn: ir.Function = spec.typed
         self.values: dict[ir.Value, ir.Value] = {}
         self.blocks: dict[ir.Block, ir.Block] = {}
-        self.block: ir.Block | None = None
+        self.block: Any = None  # the Block that instructions are added to; None where control does not arrive
         self.loc = ir.NOWHERE
         self.override: dict[int, tuple[ir.Value, Type]] = {}
         self.unwind: tuple | None = None
@@ -352,7 +354,7 @@ class _Emission:
                 value = value if t is None else self.from_dual(value, member)
         return value if t is None else self.convert(value, t)
 
-    def expr(self, e: Expr):
+    def expr(self, e: Any):
         kind = type(e)
         if e.value is not UNKNOWN and (kind is Operand or kind is Const or kind is Apply and not e.op.effects):
             return self.constant(e.type, e.value)
@@ -452,7 +454,8 @@ class _Emission:
                 args.append(self.expr(x))
                 if self.block is None:
                     return None
-        count, leaves = len(args), []
+        count = len(args)
+        leaves: list = []
         for x, av in zip([*e.fixed, *e.operands], kernel.spec.args):
             if av[1] is UNKNOWN:
                 leaves.append(nest.Leaf(len(leaves)))

@@ -53,7 +53,7 @@ class Expr:
     """A node: `type` (None for a Call until inference has read the callee) and `value` (UNKNOWN or the constant)."""
 
     __slots__ = ("type", "value")
-    type: Type | None
+    type: Any  # not Type | None: most code meets only expressions that have a type
     value: Any
 
     @property
@@ -105,6 +105,7 @@ class Apply(Expr):
         """Find the type and, for a pure operation on known operands, the value; needs the operands' types (a Call
         among them has none before inference has looked at the callee, which then calls this)."""
         op, operands = self.op, self.operands
+        assert op.rule is not None
         self.type = op.rule(tuple(x.type for x in operands), self.attrs)
         if op.effects == PURE and op.eval is not None and all(x.value is not UNKNOWN for x in operands):
             try:

@@ -4,10 +4,12 @@ from __future__ import annotations
 import enum
 import types as pytypes
 from collections.abc import Mapping, Sequence
+from typing import Any, Callable
 
 from ..base.errors import did_you_mean
 from ..base.lazy import lazy
 from ..front.recursion import Recursive, SELF
+from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
@@ -33,6 +35,18 @@ _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set
 
 
 class Operations:
+    """What each generic operation means: the methods of HANDLERS. evaluate.Evaluator, which is made of it, has the
+    attributes below, and finds what operands are known to be."""
+
+    analysis: Any
+    session: Any
+    library: Any
+    inst: ir.Inst
+    block: ir.Block
+    settle: Callable
+    call: Callable
+    consumed_once: Callable
+    generator_state: Callable
 
     def const(self, inst, operands):
         return self.constant_of(inst, inst.attrs["value"])
@@ -132,8 +146,8 @@ class Operations:
             unbound = cell.type.content is Unbound
         if unbound:
             name = inst.attrs["name"]
-            return Throw(*self.session.unbound_error(name, inst.attrs.get("free", False)), self.other_variable(name),
-                         name=name)
+            exception, message = self.session.unbound_error(name, inst.attrs.get("free", False))
+            return Throw(exception, message, self.other_variable(name), name=name)
         if not isinstance(cell.type, Cell):
             return cell  # captured by value: it is never rebound
         return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
@@ -456,7 +470,8 @@ class Operations:
         x = operands[0]
         if x.type is Unbound:
             name = inst.attrs["name"]
-            return Throw(*self.session.unbound_error(name, False), self.other_variable(name))
+            exception, message = self.session.unbound_error(name, False)
+            return Throw(exception, message, self.other_variable(name))
         return x
 
     def import_(self, inst, operands):
@@ -475,14 +490,16 @@ class Operations:
 
     def exc_match(self, inst, operands):
         exc, classes = operands
+        wanted: tuple
         if isinstance(classes.type, Singleton):
             wanted = (classes.type.value,)
         elif classes.known and isinstance(classes.value, tuple):
             wanted = classes.value
-        elif isinstance(classes.type, Tuple) and all(isinstance(e, Singleton) for e in classes.type.elements):
-            wanted = tuple(e.value for e in classes.type.elements)
         else:
-            raise Mismatch("the class in `except` must be known at compile time")
+            given = classes.type.elements if isinstance(classes.type, Tuple) else ()
+            wanted = tuple(e.value for e in given if isinstance(e, Singleton))
+            if not isinstance(classes.type, Tuple) or len(wanted) != len(given):
+                raise Mismatch("the class in `except` must be known at compile time")
         for cls in wanted:
             if not (isinstance(cls, type) and issubclass(cls, BaseException)):
                 return Throw(TypeError, "catching classes that do not inherit from BaseException is not allowed")

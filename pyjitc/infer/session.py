@@ -60,7 +60,7 @@ class Spec:
         self.error = None
         self.typed: ir.Function | None = None
         self.analysis = None
-        self.dependents: dict = {}  # (analysis, block) that calls it
+        self.dependents: dict | None = {}  # (analysis, block) that calls it
         self.caller = None
         self.key = None
 
@@ -140,7 +140,7 @@ class Session:
         return target.py_func if isinstance(target, Callable_) else None
 
     @staticmethod
-    def unbound_error(name: str, free: bool):
+    def unbound_error(name: str, free: bool) -> tuple[type, str]:
         """(class, message) as the running interpreter raises for an empty variable."""
         if free:
             old = f"free variable '{name}' referenced before assignment in enclosing scope"

@@ -46,15 +46,15 @@ def _specialised(session, function, types, library, prototype):
     for one in session.order:
         if one.analysis is not None and one.analysis.errors and not one.proto.library:
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
-            one, inst, error = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
-            raise located(one.proto, inst, error, _operand_types(one.analysis, inst),
+            one, inst, found = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
+            raise located(one.proto, inst, found, _operand_types(one.analysis, inst),
                           _calls(one, spec, inst.loc.line)) from None
     for analysis, inst in session.doubtful:
         found = analysis.meaning.get(inst)
         one = analysis.spec
         if type(found) is Throw and found.hint and not _has_value(analysis, inst) and not _handled(one, inst):
-            error = Mismatch(found.message, found.hint, found.exception)
-            raise located(one.proto, inst, error, (), _calls(one, spec, inst.loc.line))
+            refusal = Mismatch(found.message, found.hint, found.exception)
+            raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
     return emit(session, spec), spec
 
 

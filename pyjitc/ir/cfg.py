@@ -101,6 +101,7 @@ class Dominators:
         self.successors = succs
         if split:
             def successors_of(node):
+                found: list[Block | _Tail]
                 if isinstance(node, _Tail):
                     found = [edge.block for edge in node.block.terminator.targets]
                 else:

@@ -264,7 +264,7 @@ class Function:
         self.filename = filename
         self.firstlineno = firstlineno
         self.blocks: list[Block] = []
-        self.result: Type | None = None
+        self.result: Any = None  # Any: see Value.type
         self.library = library
         self.flags = _NO_FLAGS
         self.memo: dict[str, Any] = {}

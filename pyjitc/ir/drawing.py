@@ -106,7 +106,7 @@ def _shortened(line: str) -> str:
 
 def _layered(nodes, edges):
     """Layers of nodes, bends included; the path of each forward edge; the edges that go back."""
-    following = {node: [] for node in nodes}
+    following: dict = {node: [] for node in nodes}
     for edge in edges:
         following[edge[0]].append(edge)
     back, state, order = [], {nodes[0]: 1}, []

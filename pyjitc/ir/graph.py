@@ -13,6 +13,7 @@ class Graph(str):
     """A control-flow graph: as text in DOT, the language of Graphviz; in a notebook a picture."""
 
     __slots__ = ("_draw",)
+    _draw: Callable[[], str]
 
     def __new__(cls, text: str, draw: Callable[[], str]):
         graph = super().__new__(cls, text)

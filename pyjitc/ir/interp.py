@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from types import GeneratorType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Sequence
 
 import numpy as np
 
@@ -122,11 +122,12 @@ def parts_of(value, t: k.Composite) -> tuple:
     return value if isinstance(value, tuple) else t.open(value)
 
 
-def _convert(value, source: k.Type, target: k.Type):
+def _convert(value, source: Any, target: Any):
     """RETYPE: the same components as another type; UNION_CAST: the same value in a union, or in what holds one."""
     if isinstance(target, k.Union):
         value, source = (value.value, value.type) if isinstance(source, k.Union) else (value, source)
         member = k.member_for(target, source)
+        assert member is not None
         return Tagged(member, _convert(value, source, member))
     if isinstance(target, k.Composite):
         return _composed(target, map(_convert, parts_of(value, source), source.parts, target.parts))
@@ -157,7 +158,7 @@ class _Nest(NamedTuple):
     """A loop nest that runs: its tree and the operands of it."""
 
     tree: Any
-    operands: list
+    operands: Sequence
 
 
 # ---------------------------------------------------------------- execution
@@ -189,8 +190,11 @@ class _Machine:
                     raise StepLimit
                 try:
                     edge = self.step(inst, values)
-                    if type(edge) is Wait or type(edge) is GeneratorType:
-                        values[inst.result] = (yield edge) if type(edge) is Wait else (yield from edge)
+                    if isinstance(edge, Wait):
+                        values[inst.result] = yield edge
+                        edge = None
+                    elif isinstance(edge, GeneratorType):
+                        values[inst.result] = yield from edge
                         edge = None
                 except Exception as error:
                     if not inst.op.effects & (RAISES | TERMINATOR):
@@ -344,7 +348,9 @@ class _Machine:
         raise exc
 
     def do_reraise(self, inst, *exc):
-        raise exc[0] if exc else self.handled
+        error = exc[0] if exc else self.handled
+        assert error is not None
+        raise error
 
     def do_exc_fetch(self, inst):
         return self.pending
@@ -457,7 +463,7 @@ class _Machine:
 
     def do_array_new(self, inst, *shape):
         t = inst.attrs["type"]
-        order = "F" if t.layout == "F" else "C"
+        order: Literal["F", "C"] = "F" if t.layout == "F" else "C"
         if inst.attrs.get("zero"):
             return np.zeros(shape, _scalar(t.dtype), order)
         return np.full(shape, 77, _scalar(t.dtype), order)  # what nobody wrote yet should be seen when it is read

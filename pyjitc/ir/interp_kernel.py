@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,8 @@ class _Thread:
     in the block."""
 
     def __init__(self, block, lane: int, fn: Function, args):
-        self.lane, self.ended, self.waits, self.given = lane, False, None, None
+        self.lane, self.ended, self.given = lane, False, None
+        self.waits: Any = None
         self.steps = _KernelMachine(block, lane).steps(fn, args)
 
     def go(self) -> None:
@@ -85,7 +87,7 @@ class _Block:
         self.place, self.grid, self.size = place, grid, size
         self.count = prod(size)
         self.left = limit
-        self.bytes = np.full(shared, 255, np.uint8)
+        self.bytes: np.ndarray = np.full(shared, 255, np.uint8)
         self.arrays: dict = {}
         self.slots: dict = {}
         self.states: dict[int, int] = dict.fromkeys(range(self.count), 0)
@@ -295,6 +297,7 @@ class _KernelMachine(_Machine):
         """Here threads do not run at once: there are no races."""
 
     def do_fail_thread(self, inst, thread):
+        assert self.pending is not None
         raise self.pending
 
 

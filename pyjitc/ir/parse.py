@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -117,13 +118,15 @@ class _Reader:
             name = self.word(_NAME)
             if name not in self.fn.flags._fields:
                 self.fail(f"functions have no flag {name!r}")
-            self.fn.flags = self.fn.flags._replace(**{name: self.attribute() if self.take(":") else True})
+            value: Any = self.attribute() if self.take(":") else True
+            self.fn.flags = self.fn.flags._replace(**{name: value})
             if not self.take(","):
                 self.expect("}")
                 break
 
     def body(self):
-        headers, body = [], []
+        headers: list[tuple[int, int]] = []
+        body: list[tuple[int, str, Block]] = []
         for number, line in self.lines[1:]:
             indent = len(line) - len(line.lstrip())
             if not headers or indent <= headers[0][1]:
@@ -275,7 +278,7 @@ class _Reader:
             self.expect(")")
             return value
         if self.take("("):
-            scalar = getattr(np, word if word != "bool" else "bool_", None)
+            scalar = getattr(np, word if word != "bool" else "bool_")
             value = scalar(self.attribute())
             self.expect(")")
             return value
@@ -370,7 +373,7 @@ class _Reader:
     def start(self, number: int, line: str):
         self.number, self.line, self.at = number, line.strip(), 0
 
-    def fail(self, why: str, at: int | None = None):
+    def fail(self, why: str, at: int | None = None) -> NoReturn:
         raise SyntaxError(f"line {self.number}: {why} at column {self.at if at is None else at} of {self.line!r}")
 
     def space(self):

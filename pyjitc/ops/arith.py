@@ -8,6 +8,7 @@ Everything that Python's or NumPy's semantics add to this (which type, which che
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -149,7 +150,7 @@ def _cast(x, *, type):
 def _complex_make(re, im):
     if type(re) is float:
         return complex(re, im)
-    value = np.empty((), np.complex64 if type(re) is np.float32 else np.complex128)
+    value: Any = np.empty((), np.complex64 if type(re) is np.float32 else np.complex128)
     value.real, value.imag = re, im
     return value[()]
 
@@ -480,7 +481,8 @@ def _narrow_lower(e, inst, x):
 def _fits_lower(e, inst, x):
     source, target = inst.args[0].type, inst.attrs["type"]
     if k.is_float(source):
-        return [_float_fits(e, *_no_half(e, source, x[0]), target)]
+        kind, value = _no_half(e, source, x[0])
+        return [_float_fits(e, kind, value, target)]
     old = e.scalar(source)
     low, high = _bounds(target)
     if target.bits >= source.bits:  # of an unsigned one

@@ -85,7 +85,9 @@ def _call(*operands, name, letters="", result=None):
     part = dtype.type(0).real.dtype
     kinds = [ctypes.c_void_p] * len(kept) + [ctypes.c_int64] * lengths
     answer = np.ctypeslib.as_ctypes_type(part) if result == "number" else None
-    function = ctypes.CFUNCTYPE(answer, *kinds)(blas.address(_LETTERS[dtype.name] + name))
+    address = blas.address(_LETTERS[dtype.name] + name)
+    assert address is not None
+    function = ctypes.CFUNCTYPE(answer, *kinds)(address)
     found = function(*(x.ctypes.data for x in kept), *[1] * lengths)
     return (part.type(found) if result == "number" else int(kept[-1].reshape(1).view(np.int32)[0]) if result == "info"
             else None)

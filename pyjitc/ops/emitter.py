@@ -14,7 +14,7 @@ Python is refused. `tests/ops/test_emitter.py` holds that lowerings ask for noth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..ir.core import Function, Inst
 from ..types.kinds import Type
@@ -110,7 +110,7 @@ class Emitter(Protocol):
     def zeros(self, t: Type) -> list[str]:
         """Components of some value of type `t`, where nobody reads it."""
 
-    def constant(self, t: Type, value: object) -> list[str]:
+    def constant(self, t: Type, value: Any) -> list[str]:
         """Components of the Python constant `value` as type `t`."""
 
     def store_components(self, t: Type, box_pointer: str, values: Iterable[str], head: int = 16) -> None:

@@ -6,6 +6,7 @@ that are known to be in range; `check_index` is what makes them so.
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 from ..ir.core import (
     ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op, reads, writes,
@@ -28,7 +29,7 @@ MAX_BYTES = (1 << 60) - 1
 PARALLEL = ", !llvm.access.group !5"
 
 
-def item_bytes(t: Type) -> int:
+def item_bytes(t: Any) -> int:  # t: the type of elements of an array
     return 1 if t is NpBool else t.bits // 8
 
 
@@ -198,9 +199,8 @@ def _new_lower(e, inst, *shape):
     t = inst.attrs["type"]
     dims = [x[0] for x in shape]
     size = item_bytes(t.dtype)
-    if "frame" in inst.attrs:
-        return _laid_out(e, t, *_new_or_here(e, inst, dims, size), dims)
-    return _laid_out(e, t, *_new_memory(e, inst, dims, size), dims)
+    data, owner = (_new_or_here if "frame" in inst.attrs else _new_memory)(e, inst, dims, size)
+    return _laid_out(e, t, data, owner, dims)
 
 
 def _new_memory(e, inst, dims, size):

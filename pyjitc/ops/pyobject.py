@@ -1,6 +1,8 @@
 """Python objects inside compiled code: what print, f-strings and exceptions need."""
 from __future__ import annotations
 
+from typing import Callable
+
 from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..types.kinds import Object, Str
 from .effects import NO_RULE, NONDIFF
@@ -9,6 +11,7 @@ from .memory import count_references
 __all__ = ["PYOBJECT_OPS"]
 
 _EFFECTS = RAISES | ALLOCATES | HOST
+_CONVERSIONS: dict[str, Callable] = {"": lambda x: x, "s": str, "r": repr, "a": ascii}
 
 
 def _box_lower(e, inst, x):
@@ -85,7 +88,7 @@ PY_GETATTR = Op("py_getattr", lambda types, attrs: Object, _EFFECTS | READS | WR
                 doc="attribute {name} of a Python object")
 PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS | WRITES, lower=_format_lower, partials=NONDIFF,
                eval=lambda x, spec, *,
-               conversion="": format({"s": str, "r": repr, "a": ascii}.get(conversion, lambda v: v)(x), spec or ""),
+               conversion="": format(_CONVERSIONS[conversion](x), spec or ""),
                eval_attrs=True,
                doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'")
 PY_JOIN = Op("py_join", lambda types, attrs: Str, _EFFECTS, lower=_join_lower, eval=lambda *parts: "".join(parts),

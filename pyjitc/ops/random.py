@@ -6,6 +6,7 @@ without the interpreter lock, or the other way round, gets a mixed stream, as wi
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import numpy as np
 
@@ -88,18 +89,25 @@ def _bounded_lower(e, inst, generator, offset, span, masked):
     return [e.assign(f"icmp ne i8 {value}, 0") if llvm == "i1" else value]
 
 
+def _gauss(e, generator, offset: int) -> str:
+    """Address of a field of a RandomState; lib/np/random compiles what asks for it only where it is known."""
+    start = random.gauss_offset()
+    assert start is not None
+    return _at(e, generator[0], start + offset)
+
+
 def _gauss_get_lower(e, inst, generator):
-    where = _at(e, generator[0], random.gauss_offset() + 8)
+    where = _gauss(e, generator, 8)
     has = e.assign(f"icmp ne i32 {e.assign(f'load i32, ptr {where}, align 8')}, 0")
     return [has]
 
 
 def _gauss_kept_lower(e, inst, generator):
-    return [e.assign(f"load double, ptr {_at(e, generator[0], random.gauss_offset() + 16)}, align 8")]
+    return [e.assign(f"load double, ptr {_gauss(e, generator, 16)}, align 8")]
 
 
 def _gauss_put_lower(e, inst, generator, has, value):
-    where = _at(e, generator[0], random.gauss_offset() + 8)
+    where = _gauss(e, generator, 8)
     e.line(f"store i32 {e.assign(f'zext i1 {has[0]} to i32')}, ptr {where}, align 8")
     e.line(f"store double {value[0]}, ptr {_at(e, where, 8)}, align 8")
     return []
@@ -144,9 +152,11 @@ def _called(generator, *operands, symbol, result, bare=False, binomial=False):
     if binomial:
         room = (ctypes.c_int64 * _BINOMIAL_WORDS)()
         given.append((ctypes.c_void_p, ctypes.addressof(room)))
-    dtype = None if result is None else np.dtype(_PYTHON.get(result) or result.text.rstrip("_"))
+    dtype: Any = None if result is None else np.dtype(_PYTHON.get(result) or result.text.rstrip("_"))
     answer = None if result is None else np.ctypeslib.as_ctypes_type(dtype)
-    drawn = ctypes.CFUNCTYPE(answer, *(t for t, _ in given))(random.address(symbol))(*(x for _, x in given))
+    address = random.address(symbol)
+    assert address is not None
+    drawn = ctypes.CFUNCTYPE(answer, *(t for t, _ in given))(address)(*(x for _, x in given))
     return None if result is None else drawn if result in _PYTHON else dtype.type(drawn)
 
 
@@ -165,7 +175,9 @@ def _put_gauss(generator, has, value):
 
 
 def _table(index, *, row):
-    found = random.normal_tables()["fwk".index(row), index]
+    tables = random.normal_tables()
+    assert tables is not None
+    found = tables["fwk".index(row), index]
     return int(found.view(np.int64)) if row == "k" else float(found)
 
 

@@ -59,7 +59,7 @@ def signature(text: str) -> Callable:
         known[types] = answer
         return answer
 
-    rule.text = text
+    rule.text = text  # type: ignore[attr-defined]  # what messages and documents show
     return rule
 
 

@@ -138,7 +138,8 @@ def _union_cast_lower(e, inst, x):
 
 def _cast_union(e, given, wanted, x):
     """Members that a join made one are told apart by the tag; those that `wanted` does not have are not met."""
-    tag, parts = "0", {}
+    tag = "0"
+    parts: dict = {}
     for i, source in enumerate(given.members):
         member = member_for(wanted, source)
         if member is None:
@@ -178,12 +179,12 @@ def _retype(x, *, type):
 
 
 _op = partial(Op, cost=FREE)
-_TUPLES = dict(eval_attrs=True, partials=STRUCTURAL)
 
 TUPLE_MAKE = _op("tuple_make", _tuple, PURE, eval=lambda *xs, cls=None: xs if cls is None else cls(*xs),
-                 lower=_concatenate, doc="tuple of the operands; {cls}: the namedtuple class or None", **_TUPLES)
+                 lower=_concatenate, doc="tuple of the operands; {cls}: the namedtuple class or None", eval_attrs=True,
+                 partials=STRUCTURAL)
 TUPLE_GET = _op("tuple_get", _tuple_get, PURE, eval=lambda t, *, index: t[index], lower=_tuple_get_lower,
-                doc="element {index} of a tuple", **_TUPLES)
+                doc="element {index} of a tuple", eval_attrs=True, partials=STRUCTURAL)
 TUPLE_AT = _op("tuple_at", _tuple_at, PURE, eval=lambda t, i: t[i], lower=_tuple_at_lower, partials=STRUCTURAL,
                doc="element i of a tuple, for an index known to be in range; a union where the elements differ",
                cost=EXPENSIVE)

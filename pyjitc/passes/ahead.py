@@ -135,7 +135,7 @@ def _split(fn, counted, checks, distinct, always) -> None:
     narrowed = _narrowed(order)
     wrongs: dict[ir.Value, ir.Block] = {}
     for block in order:
-        kept = []
+        kept: list[ir.Inst] = []
         for original, inst in zip(block.insts, scan[block].insts):
             if inst.op is ARRAY_STORE or original.result in narrowed and original.op is a.NARROW:
                 continue

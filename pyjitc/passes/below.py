@@ -27,7 +27,8 @@ class Below:
         self.forms: dict = {}
 
     def __call__(self, v: Value, limit: Value, c: int, block: Block) -> bool:
-        self.left, self.asked = _BUDGET, set()
+        self.left = _BUDGET
+        self.asked: set = set()
         return self.holds(v, limit, c, block, (), {})
 
     def holds(self, v, limit, c, block, given, supposed) -> bool:
@@ -87,7 +88,8 @@ class Below:
                 return False
             total = self.ranges.defs.inst_of.get(args[0])
             if by[0] >= (1 if op is a.ISHR else 2) and total is not None and total.op in (a.IADD, a.IADD_CK):
-                return self.half_below(*total.args, limit, c, block, given, supposed) or below(args[0], c)
+                p, q = total.args
+                return self.half_below(p, q, limit, c, block, given, supposed) or below(args[0], c)
             return below(args[0], c)
         if op is a.IMOD:
             return get(args[1], block)[0] > 0 and below(args[1], c - 1)

@@ -78,8 +78,8 @@ class Conditions:
             return [fact for x in inst.args for fact in self.of(x, holds, depth + 1)]
         if op in _OF_FLOATS:
             relation = _OF_FLOATS[op]
-            x, y = map(self.number, inst.args)
-            known = [(inst.args[0], relation, y), (inst.args[1], relation.swapped, x)]
+            left, right = map(self.number, inst.args)
+            known = [(inst.args[0], relation, right), (inst.args[1], relation.swapped, left)]
             # Of a float that is not NaN a comparison with a number that does not hold says the opposite.
             return [(v, r if holds else r.negated, n) for v, r, n in known if n is not None]
         if op not in INTEGER_COMPARISONS:
@@ -88,6 +88,7 @@ class Conditions:
         if not is_integer(x.type) or x.type is not y.type:
             return []
         relation = op if holds else op.negated
+        assert relation is not None
         return [(x, relation, y), (y, relation.swapped, x)]
 
     def number(self, value: Value) -> float | None:

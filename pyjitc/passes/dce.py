@@ -50,9 +50,9 @@ def run(fn: Function, options: Any = None) -> None:
         if value in live:
             continue
         live.add(value)
-        inst = defs.get(value)
-        if inst is not None:
-            work += inst.args
+        made = defs.get(value)
+        if made is not None:
+            work += made.args
         elif value in params:
             block, position = params[value]
             for _, _, edge in edges[block]:

@@ -83,10 +83,10 @@ def _throw_texts(fn: ir.Function) -> None:
         new = made.get(last.args[0]) if last.op is _THROW_NEW else None
         if new is None or new.op is not _NEW or last.unwind is not None:
             continue
-        parts = [made.get(a) for a in new.args[:len(new.args) - len(new.attrs.get("names", ()))]]
-        if any(p is None or p.op is not control.CONST for p in parts):
+        given = new.args[:len(new.args) - len(new.attrs.get("names", ()))]
+        values = [p.attrs["value"] for a in given if (p := made.get(a)) is not None and p.op is control.CONST]
+        if len(values) != len(given):
             continue
-        values = [p.attrs["value"] for p in parts]
         message = str(values[0]) if len(values) == 1 else repr(tuple(values)) if values else ""
         last.op, last.args, last.attrs = _THROW, [], {**last.attrs, "cls": new.attrs["cls"], "message": message}
         block.insts.remove(new)
@@ -100,7 +100,9 @@ def _print_parts(fn: ir.Function) -> None:
     made = {i.result: i for b in fn.blocks for i in b.insts if i.result is not None}
     used: set[ir.Inst] = set()
     for inst in prints:
-        texts, values, forms = [inst.attrs["texts"][0]], [], []
+        texts = [inst.attrs["texts"][0]]
+        values: list = []
+        forms: list = []
         for arg, text in zip(inst.args, inst.attrs["texts"][1:]):
             if not _add_parts(arg, made, texts, values, forms, used):
                 raise _error(fn, inst, "print this str, which is made as the kernel runs",

@@ -64,7 +64,7 @@ def flatten(fn: Function, facts: Facts) -> bool:
         for _, inst, edge in arriving:
             arg = edge.args[position]
             if isinstance(param.type, k.Union):
-                pieces = new if arg is param else [_payload(facts, arg, leaf)]
+                pieces = new if arg is param else [_payload(facts, arg, new[0].type)]
             else:
                 pieces = new if arg is param else _take_apart(facts, arg)
             edge.args[position:position + 1] = pieces

@@ -6,6 +6,8 @@ nests.py.
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ..ir.cfg import LoopNest, predecessors, reverse_postorder
 from ..ir.core import RAISES, Block, Function, Inst, Value
 from ..ops import arith as a
@@ -118,7 +120,7 @@ class Fusion:
             operands = producer.args[producer.attrs["count"]:]
         else:
             operands = [given]
-        found = {v: v.inst for v in operands if isinstance(v.type, Array)}
+        found: dict[Value, Any] = {v: v.inst for v in operands if isinstance(v.type, Array)}
         for v, gather in found.items():
             if any(user is not producer and user is not inst and user.op is not m.ARRAY_DIM for user in self.users(v)):
                 return

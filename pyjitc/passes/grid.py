@@ -17,6 +17,7 @@ from __future__ import annotations
 import linecache
 import math
 import re
+from typing import Any
 
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, live_in, reverse_postorder
@@ -116,7 +117,7 @@ class _Region:
     def __init__(self, entry: ir.Block, warp: bool, line: int, before=()):
         self.entry, self.warp, self.line, self.before = entry, warp, line, list(before)
         self.number = -1
-        self.head: ir.Block | None = None
+        self.head: Any = None  # a Block, once all regions are known
 
 
 class _Grid:
@@ -368,11 +369,11 @@ class _Grid:
             self.live[region] = [(v, slots[v]) for v in values]
         for block in self.fn.blocks:
             last = block.insts[-1]
-            region = last.attrs.get("wait")
-            if region is not None and region in self.live:
+            awaited = last.attrs.get("wait")
+            if awaited is not None and awaited in self.live:
                 block.insts[-1:-1] = [ir.Inst(grid.SLOT_STORE, (self.linear, v),
                                               {"slot": s, "common": self.is_common(v)}, loc=last.loc)
-                                      for v, s in self.live[region]]
+                                      for v, s in self.live[awaited]]
 
     def is_common(self, v: ir.Value) -> bool:
         """Whether one slot serves the whole block."""

@@ -31,6 +31,7 @@ def run(fn: ir.Function, options=None) -> None:
         for loop in nest.loops:
             if is_of_threads(loop):
                 _advance_stores(fn, loop, nest, defs, edges)
+                assert loop.parent is not None
                 changed = _narrow(fn, loop.parent, nest, defs, edges) or _narrow(fn, loop, nest, defs, edges)
                 if changed:
                     remove_unreachable(fn)
@@ -40,6 +41,7 @@ def run(fn: ir.Function, options=None) -> None:
 def _advance_stores(fn, columns: Loop, nest, defs, edges) -> None:
     """Stores of what is the same for all threads stand in front of the loops."""
     loop = columns.parent
+    assert loop is not None
     outside = loop.entries(edges)
     if len(outside) != 1 or len(columns.latches) != 1:
         return

@@ -73,7 +73,8 @@ def _wrapped(kernel: Function) -> Function:
     result = Value(kernel.result)
     first = entry.params[0].type
     name = getattr(first.value, "__name__", kernel.name) if isinstance(first, Singleton) else kernel.name
-    entry.insts = [Inst(INVOKE, entry.params, {"callee": kernel}, result), _test(result, entry.params, name),
-                   Inst(RETURN, (result,))]
+    test = _test(result, entry.params, name)
+    assert test is not None
+    entry.insts = [Inst(INVOKE, entry.params, {"callee": kernel}, result), test, Inst(RETURN, (result,))]
     fn.blocks = [entry]
     return fn

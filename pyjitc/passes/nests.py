@@ -122,7 +122,7 @@ class _Expansion:
         kept = [axis for axis in range(t.ndim) if not b.is_const(dims[axis], 1) or space is not None
                 and b.same(dims[axis], space[first + axis])]
         if t.layout == "C" and full:
-            found = operand.value, range(first, n), None
+            found: tuple = (operand.value, range(first, n), None)
         else:
             strides, step = [], None
             for axis in kept:

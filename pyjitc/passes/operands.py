@@ -200,9 +200,11 @@ def strided(v: Value) -> bool:
     """Whether the last axis is another axis of a C-ordered array: a column. Its elements are next to each other only
     where rows have one element."""
     made = v.inst
-    stride = made is not None and made.op is m.ARRAY_VIEW and v.type.ndim and made.args[-1].inst
-    return bool(stride) and stride.op is m.ARRAY_STRIDE and stride.args[0].type.layout == "C" \
-        and stride.attrs["axis"] < stride.args[0].type.ndim - 1
+    if made is None or made.op is not m.ARRAY_VIEW or not v.type.ndim:
+        return False
+    stride = made.args[-1].inst
+    return (stride is not None and stride.op is m.ARRAY_STRIDE and stride.args[0].type.layout == "C"
+            and stride.attrs["axis"] < stride.args[0].type.ndim - 1)
 
 
 def settled(b: Builder, v: Value, always=False) -> Value:

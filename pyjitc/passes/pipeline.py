@@ -1,6 +1,8 @@
 """The passes over typed IR, in order."""
 from __future__ import annotations
 
+from typing import Any
+
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
@@ -33,7 +35,7 @@ _LOOK_FOR = {
 }
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
-PASSES = [
+PASSES: list[Any] = [
     messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, elementary, versioning, ahead, flags, speculate,
     polling, dce, frame, refcount,
 ]

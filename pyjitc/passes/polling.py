@@ -83,7 +83,7 @@ def run(fn: ir.Function, options=Options()) -> None:
                     _note(loop, "unroll_full" if defs.constant(length) is not None else "novectorize")
                 continue
             if ("no_poll" in loop.header.terminator.attrs and _plain(loop)
-                and defs.block_of.get(length) not in loop.parent.blocks):
+                and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
                 rows[loop.header] = length
                 _count_to_zero(counted, defs)
                 if len(nest.loops) <= _FEW and _worth_unrolling(counted):
@@ -229,7 +229,8 @@ def _interleave(loop, short) -> int:
 
 def _poll(fn, source, inst, edge, work=()):
     """A poll on a back edge, outside `try` (see generic.POLL). work: lengths of the loops inside that do not poll."""
-    insts, cost = [], ()
+    insts: list[ir.Inst] = []
+    cost: tuple = ()
     for length in work:
         if cost:
             insts.append(ir.Inst(IADD, (*cost, length), {}, ir.Value(Int), inst.loc))

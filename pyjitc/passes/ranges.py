@@ -113,7 +113,7 @@ class _Ranges:
     def run(self) -> bool:
         """Whether a loop has gone."""
         self.solve()
-        mapping = {}
+        mapping: dict[ir.Value, ir.Value] = {}
         for block in self.order:
             kept = []
             for inst in block.insts:
@@ -452,7 +452,7 @@ class _Ranges:
         if isinstance(x[0], float):
             if top is not ANY:
                 return top  # a cast of what does not fit, or of nan, is no error
-            return x if v.type is t else _with_room(*x, t)
+            return x if v.type is t else _with_room(x[0], x[1], t)
         if top is ANY:
             return _with_room(float(x[0]), float(x[1]), t)
         return x if top[0] <= x[0] and x[1] <= top[1] else top
@@ -598,9 +598,9 @@ class _Ranges:
                     continue
                 for p, q in (total.args, total.args[::-1]):
                     if p in header.params and q in header.params and self.below(p, q, 0, block):
-                        places = header.params.index(p), header.params.index(q)
+                        low, high = header.params.index(p), header.params.index(q)
                         return all(edge is not inst.unwind and self.is_half(
-                            *(edge.args[k] for k in places), p, q, total, loop, _DEEP) for _, inst, edge in back)
+                            edge.args[low], edge.args[high], p, q, total, loop, _DEEP) for _, inst, edge in back)
         return False
 
     def half_of(self, inst):

@@ -32,7 +32,7 @@ def run(fn: ir.Function, options=None) -> None:
         return found
 
     owners: dict[ir.Value, frozenset] = {}
-    none = frozenset()
+    none: frozenset = frozenset()
     addresses: set = set()
     any_owner = False
     for block in blocks:

@@ -88,6 +88,7 @@ class _Reload:
                 carried = ir.Value(inst.result.type, inst.result.name)
                 header.params.append(carried)
                 for (_, _, edge), v in zip(arriving, found):
+                    assert v is not None
                     edge.args.append(v)
                 header.insts.remove(inst)
                 self.defs.block_of[carried] = header

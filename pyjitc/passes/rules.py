@@ -25,7 +25,7 @@ _TYPED = frozenset((s.STRUCT_MAKE, s.DUAL_MAKE, s.UNION_MAKE, s.UNION_GET, s.UNI
 _SCALARS = (k.Int, k.Float, k.Bool, k.Complex, k.NpBool)
 
 
-def const_key(type: k.Type, value: Any):
+def const_key(type: k.Type | None, value: Any):
     """Equal for constants that are the same in every respect: 1, True, 1.0 and -0.0, 0.0 differ."""
     if isinstance(value, (float, complex)):
         return type, value.__class__, repr(value)

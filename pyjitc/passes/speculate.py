@@ -105,11 +105,11 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
     if fits is None:
         block.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(ends[0].block, args)]))
         return []
-    arms = ir.Block("arms")
-    arms.insts.append(branch)
+    checked = ir.Block("arms")
+    checked.insts.append(branch)
     block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc,
-                               [ir.Edge(ends[0].block, args), ir.Edge(arms)]))
-    return [arms]
+                               [ir.Edge(ends[0].block, args), ir.Edge(checked)]))
+    return [checked]
 
 
 def _is_bit(condition, defs) -> bool:

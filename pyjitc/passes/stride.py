@@ -97,6 +97,12 @@ class _Loop:
     instructions that only count; body: the edge to what is done where there is a step, None: that is the header; leave:
     the edge out, in terms of the header's parameters."""
 
+    counters: list[ir.Value]
+    needless: list[ir.Inst]
+    stop: ir.Value
+    body: ir.Edge | None
+    leave: ir.Edge
+
     def __init__(self, loop, edges, defs):
         self.header, self.defs = loop.header, defs
         ((_, _, self.entry),) = loop.entries(edges)

@@ -29,7 +29,7 @@ def run(fn: ir.Function, options=None) -> None:
         nest = LoopNest(fn)
         defs, edges = Definitions(fn), in_edges(fn.blocks)
         if not any(_unswitch(fn, loop, columns, nest, defs, edges) for columns in nest.loops if is_of_threads(columns)
-                   for loop in (columns.parent, columns)):
+                   for loop in (columns.parent, columns) if loop is not None):
             break
     remove_unreachable(fn)
 

@@ -83,6 +83,9 @@ class _Plan:
     rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be);
     fixed: what is read before the fast copy (`invariant.py`), or None."""
 
+    outer: Counted
+    counters: dict[ir.Value, tuple[Counted, int]]
+
     def __init__(self, fixed):
         self.fixed = fixed
         self.guards: dict[tuple, None] = {}
@@ -450,7 +453,8 @@ def no_overlap(guard, distinct, condition, loc, aliases):
 
 def _condition(guard, constant, terms, limit, counters, loc):
     """0 <= form < limit (or: form fits in 64 bits) for every iteration that runs."""
-    args, shape = [], []
+    args: list[ir.Value] = []
+    shape: list[tuple] = []
     for v, coefficient in terms:
         found = counters.get(v)
         if found is None:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_int, c_ssize_t, c_uint, c_void_p, py_object
 from types import FunctionType
+from typing import Any
 
 from . import thunks
 from .platform import member_offset
@@ -48,6 +49,7 @@ class Callable_:
     """The part of a dispatcher that stubs read: first in memory, so at fixed offsets."""
 
     __slots__ = ("_closure", "_defaults")  # laid out in alphabetical order
+    py_func: Any  # of the classes that are made of it
 
 
 # Stubs trust these two, so nothing else can reach them.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import sys
 from types import FunctionType
+from typing import Any
 
 __all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields", "is_built_in_record", "is_fixed", "namespace", "own",
            "refused_method", "plain_integers"]
@@ -50,7 +51,8 @@ def is_built_in_record(cls: type) -> bool:
 def fields(cls: type) -> tuple[str, ...]:
     """Names of the items of a class of tuples, in their order; of no items where it names none."""
     if is_built_in_record(cls):
-        return () if cls.n_unnamed_fields else cls.__match_args__
+        record: Any = cls
+        return () if record.n_unnamed_fields else record.__match_args__
     return getattr(cls, "_fields", ())
 
 

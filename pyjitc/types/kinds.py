@@ -605,6 +605,7 @@ class Site:
     """One allocation place whose content type inference refines by every use. `content`: Type or None so far."""
 
     __slots__ = ("name", "content")
+    content: Any
 
     def __init__(self, name: str):
         self.name = name
@@ -622,7 +623,7 @@ class Cell(Type):
     counted = names_own = inner = True
 
     @property
-    def content(self) -> Type:
+    def content(self) -> Any:
         return self.site.content
 
     def _text(self):

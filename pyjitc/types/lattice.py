@@ -5,6 +5,8 @@ are of a higher kind. NumPy itself answers for pairs of its dtypes, once per pai
 """
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .kinds import (
@@ -86,8 +88,10 @@ def _promote(x: Type, y: Type) -> Type:
         raise AttributeError("a record is no number", name="number", obj=x)  # inference says which call this was
     if not is_numpy_scalar(x):
         raise TypeError(f"{x} and {y} have no common number type")
-    weak = {Int: 0, Float: 0.0, Complex: 0j, Bool: np.dtype(bool)}.get(y)
-    return type_of_dtype(np.result_type(dtype_of(x), dtype_of(y) if weak is None else weak))
+    weak: Any = {Int: 0, Float: 0.0, Complex: 0j, Bool: np.dtype(bool)}.get(y)
+    common = type_of_dtype(np.result_type(dtype_of(x), dtype_of(y) if weak is None else weak))
+    assert common is not None
+    return common
 
 
 def inexact(t: Type) -> Type:
@@ -95,7 +99,7 @@ def inexact(t: Type) -> Type:
     t = numpy_counterpart(t)
     if is_float(t) or is_complex(t):
         return t
-    bits = 8 if t is bool_ else t.bits
+    bits = t.bits if isinstance(t, NpInt) else 8  # a bool
     return NpFloat(16 if bits == 8 else 32 if bits == 16 else 64)
 
 

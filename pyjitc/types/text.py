@@ -9,6 +9,7 @@ Class-dependent types (functions, structs, named tuples, modules) have a text to
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 from . import kinds
 from .kinds import Array, DType, NpBool, Slice, Tuple, Type, is_numpy_scalar, union_of
@@ -69,7 +70,7 @@ class _Reader:
         self.at = 0
         self.token = re.compile(_TOKEN)
 
-    def fail(self, why: str):
+    def fail(self, why: str) -> NoReturn:
         raise ValueError(f"{why} at column {self.at} of the type {self.text!r}")
 
     def peek(self) -> str:
@@ -82,8 +83,9 @@ class _Reader:
 
     def next(self) -> str:
         token = self.peek()
-        if token:
-            self.at = self.token.match(self.text, self.at).end()
+        found = self.token.match(self.text, self.at) if token else None
+        if found:
+            self.at = found.end()
         return token
 
     def expect(self, token: str) -> None:
@@ -208,10 +210,9 @@ class _Reader:
 
     def checked(self, element: Type, ndim: int, layout: str, writable: bool = True, aligned: bool = True) -> Array:
         if not is_numpy_scalar(element):
-            known = python_scalars(element) is element and {kinds.Int: kinds.int64, kinds.Float: kinds.float64,
-                                                            kinds.Bool: NpBool,
-                                                            kinds.Complex: kinds.complex128}.get(element)
-            if not known:
+            known = {kinds.Int: kinds.int64, kinds.Float: kinds.float64, kinds.Bool: NpBool,
+                     kinds.Complex: kinds.complex128}.get(element)
+            if known is None:
                 self.fail(f"arrays hold NumPy scalars, not {element}")
             element = known
         if layout not in ("C", "F", "A"):

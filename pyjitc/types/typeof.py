@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import sys
 import types as pytypes
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def element_type(dtype: np.dtype) -> Type | None:
     return _BY_NUMBER.get(dtype.num) or _time_type(dtype) if dtype.isnative else None
 
 
-def _time_type(dtype: np.dtype) -> kinds.NpTime | None:
+def _time_type(dtype: np.dtype) -> Any:  # NpTime, or None for another dtype
     return kinds.NpTime(dtype.kind, *np.datetime_data(dtype)) if dtype.kind in "mM" else None
 
 
@@ -198,9 +198,9 @@ def _refusal(value, cls: type) -> str:
     if isinstance(value, np.generic):
         plain = {"U": "str", "S": "bytes", "f": "float", "c": "complex"}.get(value.dtype.kind)
         return f"is {name}, a scalar of NumPy's that has no native form" + (f"; pass {plain}(x)" if plain else "")
-    for plain in (bool, int, float, complex, str, bytes):
-        if isinstance(value, plain):
-            return f"is {name}, a subclass of {plain.__name__}; pass {plain.__name__}(x)"
+    for base in (bool, int, float, complex, str, bytes):
+        if isinstance(value, base):
+            return f"is {name}, a subclass of {base.__name__}; pass {base.__name__}(x)"
     if isinstance(value, list):
         return "is a list; pass np.array(x), or tuple(x) when it is short"
     if isinstance(value, (dict, set, frozenset)):
