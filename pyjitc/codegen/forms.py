@@ -12,13 +12,13 @@ and in a cold block calls the function; a test and a jump that is not taken is a
 
 Small tables. Where one fits a register (link.py), all elements of a vector are looked up by one instruction.
 
-What defines them is a part of a module's text of its own (apart.py), which LLVM gets when the module is optimised.
+What defines them is a part of a module's text of its own (partition.py), which LLVM gets when the module is optimised.
 """
 from __future__ import annotations
 
 import struct
 
-from .apart import FORM
+from .partition import FORM
 
 
 __all__ = ["rare", "lookup", "declarations", "definitions"]

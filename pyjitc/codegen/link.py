@@ -10,7 +10,7 @@ from ..base.named import Named
 from ..base.options import environment
 from ..base.room import COMPILING, with_room
 from . import llvm
-from .apart import PLAIN, parted
+from .partition import FEW_PASSES, parted
 
 __all__ = ["Target", "host_target", "to_object", "to_text", "to_assembly"]
 
@@ -57,7 +57,7 @@ def _optimised(finish, text: str, target: Target, level: int, library: bytes | N
     """What `finish` makes of the optimised module and its machine."""
     with LLVM:
         machine = _machine(target, 2 if level else 0)
-        text, apart, forms = parted(text)
+        text, novectorize, forms = parted(text)
         module = llvm.Module(text)
         try:
             if library is not None:
@@ -65,12 +65,12 @@ def _optimised(finish, text: str, target: Target, level: int, library: bytes | N
             verify = environment("PYJITC_VERIFY") not in ("", "0")
             if verify:
                 module.verify()
-            if level and text.endswith(PLAIN):
-                module.tidy(machine)
+            if level and text.endswith(FEW_PASSES):
+                module.run_few_passes(machine)
             elif level:
                 llvm.optimise(module, machine, level)
-            if apart:
-                module.join(apart, machine)
+            if novectorize:
+                module.join(novectorize, machine)
             if forms:
                 module.add_forms(forms, machine)
             if verify:

@@ -13,7 +13,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
 from importlib.machinery import PathFinder
 
 from ..base.lazy import lazy
-from .apart import FORM
+from .partition import FORM
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -204,10 +204,10 @@ class Module:
         self._functions(lambda name, defined: defined and name not in own, _INTERNAL)
 
     def join(self, text: str, machine: "Machine") -> None:
-        """Add the half of the text that is apart (apart.py), after a few passes of its own."""
+        """Add the part of the text that is not vectorised (partition.py), after a few passes of its own."""
         other = self._part(text, machine)
         names = {name for name, _ in other._functions()}
-        other.tidy(machine)
+        other.run_few_passes(machine)
         self._take_over(other.pointer)
         self._functions(lambda name, defined: defined and name in names, _INTERNAL)
 
@@ -223,7 +223,7 @@ class Module:
     def _part(text: str, machine: "Machine") -> "Module":
         return Module(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.layout}"\n{text}')
 
-    def tidy(self, machine: "Machine") -> None:
+    def run_few_passes(self, machine: "Machine") -> None:
         """The few passes after which code that has nothing to vectorise is nearly as good as after all of them."""
         lib = _library()
         self._run(machine, lib.module_AddSROAPass, lib.module_AddInstCombinePass, lib.module_AddSimplifyCFGPass,

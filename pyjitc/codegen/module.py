@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control
-from . import apart, helpers, shared
+from . import helpers, partition, shared
 
 __all__ = ["Module"]
 
@@ -91,7 +91,7 @@ class Module:
         self.objects: list[tuple[str, object]] = []
         self._object_index: dict = {}
         self.bodies: list[str] = []
-        self.apart: list[str] = []  # those of functions that LLVM gets apart
+        self.novectorize: list[str] = []  # those of functions whose loops LLVM is not to vectorise
         self.skips_loop_passes: list[bool] = []  # whether each function is as good after a few passes
         # functions of the C library that are called rarely: number and type of operands
         self.rare: dict[str, tuple[int, str]] = {}
@@ -140,11 +140,11 @@ class Module:
 
     def add(self, fn: ir.Function, body: str) -> None:
         """Take in a function, of which `body` is the text."""
-        formed = apart.FORM in body
+        formed = partition.FORM in body
         self.skips_loop_passes.append(
             fn.flags.skips_loop_passes and not formed
             and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
-        (self.apart if fn.flags.novectorize and not formed else self.bodies).append(body)
+        (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
 
     def text(self, target) -> str:
         parts = [helpers.text(self.helpers, self.declarations, self.nogil, self.inlined)]
@@ -159,10 +159,10 @@ class Module:
             parts.append(forms.declarations(self.rare, self.tables))
         parts += self.metadata.parts()
         text = "\n".join(parts)
-        if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.apart
+        if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
                 and all(helpers.stays_call(name) for name in self.helpers)):
-            return text + apart.PLAIN
-        if self.apart:
-            text = apart.joined(text, self.apart)
-        return (apart.with_forms(text, forms.definitions(self.rare, self.tables, target.permutes))
+            return text + partition.FEW_PASSES
+        if self.novectorize:
+            text = partition.joined(text, self.novectorize)
+        return (partition.with_forms(text, forms.definitions(self.rare, self.tables, target.permutes))
                 if self.rare or self.tables else text)

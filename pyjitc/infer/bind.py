@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..base.errors import did_you_mean
 from ..ops import structure
-from .made import dict_of
+from .expressions import dict_of
 from .meaning import Apply, Mismatch
 
 __all__ = ["bind", "slots_of"]

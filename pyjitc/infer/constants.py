@@ -27,7 +27,7 @@ _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, t
 def apply(op: Op, *operands: Expr, **attrs) -> Expr:
     """An application, or its constant where all operands are known and it does not raise."""
     if any([x.value is not UNKNOWN for x in operands]):
-        operands = [x if x.value is UNKNOWN else _exact(x) for x in operands]
+        operands = tuple([x if x.value is UNKNOWN else _exact(x) for x in operands])
     node = Apply(op, *operands, **attrs)
     value = node.value
     if value is UNKNOWN and op.effects == RAISES and all(x.value is not UNKNOWN for x in operands):
@@ -119,7 +119,7 @@ def constant(value) -> Expr:
             return Const(value, value)
         return Const(Singleton(value), value)
     else:
-        instance = instance_type(value)
+        instance: kinds.Type | None = instance_type(value)
         if instance is None:
             instance = attributes_type(value)
             if instance is not None and instance.refcounted:

@@ -11,7 +11,9 @@ from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
 from ..types.kinds import Bool, Composite, Dual, Exception_, NoneType, Type, Unbound, Undefined, Union, member_for
 from .constants import constant
-from .made import Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av
+from .expressions import (
+    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av,
+)
 from .join import constant_as
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
 

@@ -20,7 +20,7 @@ from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
 from .constants import constant, plain_int
 from .join import AV, join
-from .made import Split, UserCall, may_raise, meaning_av
+from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw,
 )

@@ -18,7 +18,7 @@ from ..types.kinds import (
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
-from .made import (
+from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av,
 )
 from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN

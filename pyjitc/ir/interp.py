@@ -281,7 +281,7 @@ class _Machine:
 
     do_stretched = do_flat
 
-    def do_plain(self, inst, *index):
+    def do_is_array(self, inst, *index):
         return self.row(index, inst.attrs["type"]) is not None
 
     def do_row(self, inst, *index):

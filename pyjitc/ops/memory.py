@@ -12,7 +12,7 @@ from ..ir.core import (
     ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op, reads, writes,
 )
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NpBool, Type, is_refcounted,
+    Array, Bool, Cell, Int, Iterator, NpBool, is_refcounted,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 

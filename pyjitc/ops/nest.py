@@ -12,7 +12,7 @@ from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
 __all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT",
-           "PLAIN", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf",
+           "IS_ARRAY", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf",
            "functions_of", "kernels", "fails", "NEST_OPS", "shape_text",
            "aligned"]
 
@@ -191,8 +191,8 @@ UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the t
                                  "elements follow each other, "
              "repeat, or have a step that LLVM makes two loops of")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
-PLAIN = _hole("plain", Bool, PURE, "whether the tree is an array of {type} and nothing else, whose elements follow "
-                                   "each other from the index on")
+IS_ARRAY = _hole("is_array", Bool, PURE, "whether the tree is an array of {type} and nothing else, whose elements "
+                 "follow each other from the index on")
 REPEATED = _hole("repeated", Bool, PURE, "whether the nest is in a loop that changes its arrays, where they may be "
                  "short rows, and an element takes {most} operations or fewer")
 ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1), PURE, lower=_never, partials=STRUCTURAL,

@@ -102,7 +102,7 @@ def _take_apart(facts: Facts, value: Value) -> list[Value]:
     return pieces
 
 
-def _rebuild(value: Value, t: k.Type, leaves: list[Value], steps: list[Inst]) -> None:
+def _rebuild(value: Value, t: k.Composite, leaves: list[Value], steps: list[Inst]) -> None:
     """New values for the leaves of `t`, and the instructions that make `value` of them."""
     pieces = []
     for n, e in enumerate(t.parts):
@@ -121,7 +121,7 @@ def _same_member(param: Value, args, facts: Facts) -> k.Type | None:
     for arg in args:
         if arg is param:
             continue
-        made = facts.made(arg, s.UNION_MAKE, s.UNDEF)
+        made = facts.defined_by(arg, s.UNION_MAKE, s.UNDEF)
         if made is None:
             return None
         if made.op is s.UNDEF:
@@ -134,5 +134,5 @@ def _same_member(param: Value, args, facts: Facts) -> k.Type | None:
 
 
 def _payload(facts: Facts, arg: Value, t: k.Type) -> Value:
-    made = facts.made(arg, s.UNION_MAKE)
+    made = facts.defined_by(arg, s.UNION_MAKE)
     return made.args[0] if made is not None else facts.make(s.UNDEF, type=t)

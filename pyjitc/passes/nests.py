@@ -15,7 +15,7 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import BRANCH, CONST, INVOKE, JUMP
 from ..ops.nest import (
-    BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, PLAIN, PUT, PUT_UNIT,
+    BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, IS_ARRAY, PUT, PUT_UNIT,
     REPEATED,
     ROW, SAVE, STRETCHED, UNIT, Leaf, aligned,
 )
@@ -30,7 +30,7 @@ from .rewrite import clone_blocks, copy_of, resolve, substitute
 __all__ = ["run"]
 
 FEW = 4  # elements of a row that are copied without a loop
-_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, PLAIN, REPEATED, ROW, OVERLAPS,
+_HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
 
 
@@ -194,15 +194,15 @@ class _Expansion:
             return b.all(self.unit(b, args))
         if op is FLAT:
             return b.all(self.flat(b, args))
-        if op is PLAIN:
-            return b.const(Bool, self.plain(args, hole.attrs["type"]))
+        if op is IS_ARRAY:
+            return b.const(Bool, self.is_array(args, hole.attrs["type"]))
         if op is REPEATED:
             return b.const(Bool, self.repeated and size_of(self.inst.attrs["tree"]) <= hole.attrs["most"])
         if op is ROW:
             return self.row(b, args, Array(hole.attrs["type"], 1))
         return self.overlaps(b, args[0])
 
-    def plain(self, index, t):
+    def is_array(self, index, t) -> bool:
         tree = self.inst.attrs["tree"]
         if type(tree) is not Leaf or tree.index not in self.arrays:
             return False
@@ -211,7 +211,7 @@ class _Expansion:
                 and is_settled(self.before, array))
 
     def row(self, b, index, t):
-        if not self.plain(index, t.dtype):
+        if not self.is_array(index, t.dtype):
             b.op(s.UNDEF, type=t)
             b.insts[-1].attrs["type"] = t
             return b.insts[-1].result

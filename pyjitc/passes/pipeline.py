@@ -98,7 +98,7 @@ def _wanted(fn: ir.Function):
 
 
 # No copies of loops without checks, which a GPU has none of; no signals, no references.
-DEVICE_PASSES = [messages, relax, simplify, latches, gvn, ranges, elementary, simplify, gvn, dce]
+DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, gvn, ranges, elementary, simplify, gvn, dce]
 
 
 def run_device(functions: list[ir.Function], options, body, recursive, check=None) -> list[ir.Function]:

@@ -76,7 +76,7 @@ class Facts:
         inst = self.defs.get(value)
         return inst is not None and inst.op is CONST and inst.attrs["value"] == what
 
-    def made(self, value: Value, *ops: Op) -> Inst | None:
+    def defined_by(self, value: Value, *ops: Op) -> Inst | None:
         """The instruction that defines `value` if it is one of `ops`."""
         inst = self.defs.get(value)
         return inst if inst is not None and inst.op in ops else None
@@ -208,7 +208,7 @@ def _twice(op: Op) -> Callable:
     """op(op(x)) = x"""
 
     def rule(facts, inst):
-        inner = facts.made(inst.args[0], op)
+        inner = facts.defined_by(inst.args[0], op)
         return inner.args[0] if inner is not None else None
 
     return rule
@@ -216,7 +216,7 @@ def _twice(op: Op) -> Callable:
 
 def _bnot(facts, inst):
     x = inst.args[0]
-    inner = facts.made(x, a.BNOT)
+    inner = facts.defined_by(x, a.BNOT)
     if inner is not None:
         return inner.args[0]
     inner = facts.defs.get(x)
@@ -242,7 +242,7 @@ def _unchanged_type(facts, inst):
     if x.type is inst.result.type:
         return x
     if inst.op is s.RETYPE:
-        inner = facts.made(x, s.RETYPE)
+        inner = facts.defined_by(x, s.RETYPE)
         if inner is not None:
             source = inner.args[0]
             if source.type is inst.result.type:
@@ -276,11 +276,11 @@ def _select(facts, inst):
             return c
         if facts.is_const(x, False) and facts.is_const(y, True):
             return facts.make(a.BNOT, c, type=k.Bool, loc=inst.loc)
-    if facts.made(y, s.UNDEF):
+    if facts.defined_by(y, s.UNDEF):
         return x
-    if facts.made(x, s.UNDEF):
+    if facts.defined_by(x, s.UNDEF):
         return y
-    negated = facts.made(c, a.BNOT)
+    negated = facts.defined_by(c, a.BNOT)
     if negated is not None:
         return facts.make(s.SELECT, negated.args[0], y, x, type=inst.result.type, loc=inst.loc)
     return None
@@ -311,7 +311,7 @@ def _project(makes, position: Callable[[Inst, Inst], int]) -> Callable:
         found = part(facts, inst, inst.args[0])
         if found is not None:
             return found
-        chosen = facts.made(inst.args[0], s.SELECT)
+        chosen = facts.defined_by(inst.args[0], s.SELECT)
         if chosen is None:
             return None
         yes = part(facts, inst, chosen.args[1])
@@ -352,7 +352,7 @@ def _rebuilt(get: Op, attr: str) -> Callable:
     def rule(facts, inst):
         source, t = None, inst.result.type
         for position, arg in enumerate(inst.args):
-            got = facts.made(arg, get)
+            got = facts.defined_by(arg, get)
             if (got is None or got.attrs[attr] != (t.names[position] if attr == "field" else position)
                 or source not in (None, got.args[0])):
                 return None
@@ -363,14 +363,14 @@ def _rebuilt(get: Op, attr: str) -> Callable:
 
 
 def _union_is(facts, inst):
-    made = facts.made(inst.args[0], s.UNION_MAKE)
+    made = facts.defined_by(inst.args[0], s.UNION_MAKE)
     if made is not None:
         return facts.constant(k.Bool, made.args[0].type is inst.attrs["type"])
     return None
 
 
 def _union_get(facts, inst):
-    made = facts.made(inst.args[0], s.UNION_MAKE)
+    made = facts.defined_by(inst.args[0], s.UNION_MAKE)
     if made is None:
         return None
     x = made.args[0]
@@ -382,7 +382,7 @@ def _union_get(facts, inst):
 def _union_cast(facts, inst):
     if inst.args[0].type is inst.result.type:
         return inst.args[0]
-    made = facts.made(inst.args[0], s.UNION_MAKE)
+    made = facts.defined_by(inst.args[0], s.UNION_MAKE)
     if made is None or made.args[0].type not in inst.result.type.members:
         return None
     return facts.make(s.UNION_MAKE, made.args[0], type=inst.result.type, loc=inst.loc)
@@ -434,7 +434,7 @@ def _array_stride(facts, inst):
 
 def _check_index(facts, inst):
     i, n = inst.args
-    inner = facts.made(i, m.CHECK_INDEX)
+    inner = facts.defined_by(i, m.CHECK_INDEX)
     if inner is not None and inner.args[1] is n:
         return i
     low, high = facts.known(i), facts.known(n)
@@ -459,9 +459,9 @@ def _plus(facts, inst):
         x, y = inst.args = [y, x]
     constant = facts.known(y)
     if constant is None:
-        minus = facts.made(x, a.ISUB)  # (z - y) + y
+        minus = facts.defined_by(x, a.ISUB)  # (z - y) + y
         return minus.args[0] if minus is not None and minus.args[1] is y else None
-    inner = facts.made(x, a.IADD)
+    inner = facts.defined_by(x, a.IADD)
     more = facts.known(inner.args[1]) if inner is not None else None
     if more is None:
         return None
@@ -478,7 +478,7 @@ def _minus(facts, inst):
     constant = facts.known(y)
     if constant is not None and facts.known(x) is None:
         return facts.make(a.IADD, x, facts.constant(k.Int, a.wrap(-constant.attrs["value"])), type=k.Int, loc=inst.loc)
-    inner = facts.made(x, a.IADD)
+    inner = facts.defined_by(x, a.IADD)
     if inner is not None and y in inner.args:
         return inner.args[1] if inner.args[0] is y else inner.args[0]
     return None

@@ -99,7 +99,7 @@ def _terminator(facts: Facts, inst: Inst) -> bool:
         elif yes.block is no.block and yes.args == no.args:
             _jump(inst, yes)
         else:
-            negated = facts.made(inst.args[0], BNOT)
+            negated = facts.defined_by(inst.args[0], BNOT)
             if negated is None:
                 return False
             inst.args = [negated.args[0]]

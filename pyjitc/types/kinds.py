@@ -62,9 +62,14 @@ class Type:
     text: str
     passing: bool
     size: int
+    parts: tuple[Type, ...] | None
     refcounted: bool
     counted = names_own = inner = unlimited = False
-    python_class: type | None = None  # the class of the objects that are its values outside, where there is one
+
+    @property
+    def python_class(self) -> Any:
+        """The class of the objects that are its values outside, or None."""
+        return None
 
     def __new__(cls, *args):
         key = (cls, *args)
@@ -315,6 +320,7 @@ class Composite(Type):
     joins: where two types meet that differ in their parts only, the parts meet (else the two are a union's members)."""
 
     __slots__ = ()
+    parts: tuple[Type, ...]
     joins = False
 
     @property
@@ -405,6 +411,8 @@ class Attributes(Composite):
 
     __slots__ = ()
     joins = True
+    python_class: Any = None
+    names: Any = ()
 
     def __init_subclass__(cls):
         cls.names, python_class = vars(cls).get("names", cls.fields), cls.python_class

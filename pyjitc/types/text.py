@@ -60,8 +60,9 @@ def python_scalars(t: Type) -> Type:
         return t.with_parts(map(python_scalars, t.parts))
     if isinstance(t, kinds.Union):
         return union_of(map(python_scalars, t.members))
-    return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,
-            NpBool: kinds.Bool}.get(t, t)
+    scalars: dict[Type, Type] = {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,
+                                 NpBool: kinds.Bool}
+    return scalars.get(t, t)
 
 
 class _Reader:

@@ -68,7 +68,7 @@ def instance_type(value) -> Instance | None:
     return Instance(cls) if random is not None and (cls is random.Generator or cls is random.RandomState) else None
 
 
-def attributes_type(value) -> kinds.Attributes | None:
+def attributes_type(value) -> Type | None:
     """The type of an object whose class has a kind of its own (see kinds.Attributes), where its attributes have one;
     else None."""
     try:

@@ -77,7 +77,7 @@ def eight(index, low, n, unit, t):
     return total
 
 
-def apart(x, target):
+def unaliased(x, target):
     if overlap(target, x):
         raise RuntimeError(NO_ROOM)
     return x
@@ -153,5 +153,5 @@ def _no_room(*operands):
 # What the library's functions mean in kernels.
 THREADS = {print: printed, loops.room: _no_room,
            **{usual: rule(own.__name__, own)(partial(Call, own)) for usual, own in (
-    (folds.row, row), (folds.room_of, room_of), (folds.pairwise, pairwise), (views.apart, apart),
+    (folds.row, row), (folds.room_of, room_of), (folds.pairwise, pairwise), (views.unaliased, unaliased),
     (loops.save, save), (products.vector_dot, vector_dot), (products.matvec, matvec))}}

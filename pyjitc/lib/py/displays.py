@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ...base.lazy import lazy
-from ...infer.made import key_error, list_of
+from ...infer.expressions import key_error, list_of
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT

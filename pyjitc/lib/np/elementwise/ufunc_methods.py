@@ -21,7 +21,7 @@ from ..shapes.arrange import window
 from ..arrays.creation import scalar_of
 from .elementwise import constant_of, is_array
 from ..indexing.indexing import flat_item, set_flat
-from ..shapes.views import apart as not_of
+from ..shapes.views import unaliased
 from .ufuncs import fold_loop, loop, typed
 
 __all__ = ["method"]
@@ -449,7 +449,7 @@ def spread(operand, a, places):
         return operand
     if operand.ndim > places.ndim or not fits(operand.shape, places.shape, 1):
         raise ValueError("array is not broadcastable to correct shape")
-    return np.ravel(np.broadcast_to(not_of(operand, a), places.shape))
+    return np.ravel(np.broadcast_to(unaliased(operand, a), places.shape))
 
 
 def fits(shape, target, j):

@@ -22,7 +22,7 @@ from ..shapes import views
 from ..shapes.arrange import permute, stretch
 from ..arrays.creation import scalar_of
 from .masks import fill_masked, masked, positions, put_selected
-from ..shapes.views import apart, elements, is_writable
+from ..shapes.views import elements, is_writable, unaliased
 
 __all__ = ["CALLS", "METHODS", "getitem", "setitem"]
 
@@ -143,7 +143,7 @@ def set_with(a, items, value):
             put_selected(a, items[0], value)
         else:
             value = as_type(value[()] if isinstance(value, np.ndarray) else value, a.dtype)
-            fill_masked(a, apart(items[0], a), value)
+            fill_masked(a, unaliased(items[0], a), value)
     else:
         check_masks(a.shape, items)
         put_taken(a, without_masks(items, 0), value)
@@ -199,12 +199,12 @@ def done(x):
     return x
 
 
-def all_apart(indices, target, i):
+def all_unaliased(indices, target, i):
     if i == len(indices):
         return ()
     if isinstance(indices[i], np.ndarray):
-        return (apart(indices[i], target),) + all_apart(indices, target, i + 1)
-    return (indices[i],) + all_apart(indices, target, i + 1)
+        return (unaliased(indices[i], target),) + all_unaliased(indices, target, i + 1)
+    return (indices[i],) + all_unaliased(indices, target, i + 1)
 
 
 def without_masks(items, i):
@@ -431,12 +431,12 @@ def gather(out, view, indices, shape, place):
 
 def put_taken(a, items, value):
     view, given = front(a, items)
-    indices = all_apart(given, a, 0)
+    indices = all_unaliased(given, a, 0)
     shape = common_shape(indices)
     own = axes_in(a, items)
     even = same_shapes(indices, shape, 0)
     if isinstance(value, np.ndarray) and value.ndim > 0:
-        source = apart(value, a)
+        source = unaliased(value, a)
         result = result_shape(shape, view.shape[len(indices):], place_of(a, items))
         check_value(source, result)
         check_numbers(view, indices, own, 0)
@@ -564,14 +564,14 @@ def put(a, ind, v, mode="raise"):
         raise IndexError("cannot replace elements of an empty array")
     if isinstance(v, np.ndarray):
         if v.size > 0:
-            put_items(a, ind, apart(v, a), mode)
+            put_items(a, ind, unaliased(v, a), mode)
     else:
         put_items(a, ind, v, mode)
 
 
 def put_items(a, ind, v, mode):
     if isinstance(ind, np.ndarray):
-        where = apart(ind, a)
+        where = unaliased(ind, a)
         for i in range(where.size):
             put_one(a, int(flat_item(where, i)), v, i, mode)
     else:
@@ -624,7 +624,7 @@ def read_for(arr, a, same):
     """`a` as NumPy reads it while it writes into `arr`. same: whether its elements are read as they are."""
     if same and arr.flags.c_contiguous and a.flags.c_contiguous:
         return strided(a)
-    return strided(apart(a, arr))
+    return strided(unaliased(a, arr))
 
 
 def placed(arr, mask, vals):
@@ -645,7 +645,7 @@ def putmask(a, mask, values):
     check_safe(values, a.dtype)
     if isinstance(values, np.ndarray):
         if values.size > 0:
-            put_where(a, mask, apart(values, a))
+            put_where(a, mask, unaliased(values, a))
     else:
         put_where(a, mask, values)
 
@@ -736,13 +736,14 @@ def put_along_axis(arr, indices, values, axis):
     check_along(arr, indices, axis)
     if not is_writable(arr):
         raise ValueError("assignment destination is read-only")
-    target, at = np.moveaxis(arr, axis, -1), np.moveaxis(apart(indices, arr), axis, -1)
+    target, at = np.moveaxis(arr, axis, -1), np.moveaxis(unaliased(indices, arr), axis, -1)
     shape = along_shape(arr, indices, target.shape, at.shape, axis % arr.ndim, 0)
     check_indices(at, target.shape[-1], axis % arr.ndim)
     if isinstance(values, np.ndarray):
         wanted = moved_last(shape, axis % arr.ndim)
         check_value(values, wanted)
-        write_along(target, at, np.moveaxis(stretch(trimmed(apart(values, arr), len(wanted)), wanted), axis, -1), shape)
+        source = stretch(trimmed(unaliased(values, arr), len(wanted)), wanted)
+        write_along(target, at, np.moveaxis(source, axis, -1), shape)
     else:
         write_along(target, at, values, shape)
 

@@ -17,7 +17,7 @@ from ....types.lattice import dtype_of
 from ...build import gathering, outlined, unoptimised
 from ...rule import intrinsic
 from ..elementwise.loops import as_row, cast0, no_array, room
-from ..shapes.views import apart, view_as
+from ..shapes.views import unaliased, view_as
 
 __all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_masked", "put_selected", "find_true",
            "positions", "truths"]
@@ -150,13 +150,13 @@ def put_masked(a, mask, value):
         raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} "
                          f"output values "
                          "where the mask is true")
-    write_masked(a, apart(mask, a), apart(value, a), 0, 0 if len(value) == 1 else 1)
+    write_masked(a, unaliased(mask, a), unaliased(value, a), 0, 0 if len(value) == 1 else 1)
 
 
 def stored_where(shape, target, mask, t):
     """Template: write the elements where the mask is true. A block with some of them is computed as a whole, which is
     vectors."""
-    mask = apart(mask, target)
+    mask = unaliased(mask, target)
     separate = OVERLAPS(target)
     fresh = room(shape, t) if separate else no_array(shape, t)
     some = np.empty(64, t)

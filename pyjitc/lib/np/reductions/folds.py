@@ -15,7 +15,7 @@ from ....infer.meaning import Apply, Const
 from ....ops.arith import FADD, IADD, ILT, IMUL, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, HIDDEN, SUM_EIGHTS, item_bytes
 from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
-from ....ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, PLAIN, REPEATED, ROW, UNIT
+from ....ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, IS_ARRAY, REPEATED, ROW, UNIT
 from ....ops.structure import CHOOSE, SELECT
 from ....types.kinds import Int
 from ...build import outlined
@@ -264,7 +264,7 @@ def push(spans, at, start, count):
 def row(total, index, n, how, unit, t, room):
     """`total` combined with the elements of the row."""
     if is_pairwise(how, t):
-        if unit and PLAIN(*index, 0, type=t):
+        if unit and IS_ARRAY(*index, 0, type=t):
             if n < running(t):
                 return brief_row(total, index, n, how, unit, t)
             return combine(how, total, long_row(ROW(*index, 0, type=t), n))
@@ -302,7 +302,7 @@ def folded(shape, how, t):
 def pairwise(shape, how, t):
     """The sum of one row."""
     n = shape[0]
-    if UNIT(n) and PLAIN(0, type=t):
+    if UNIT(n) and IS_ARRAY(0, type=t):
         if n < running(t):
             return few((), n, how, t)
         return combine(how, identity(how, t), long_row(ROW(0, type=t), n))

@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from ....infer.made import list_of
+from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.memory import ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE

@@ -24,7 +24,7 @@ from ...rule import intrinsic, rule
 conversions = lazy("pyjitc.lib.py.conversions")
 
 __all__ = ["getattr_", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
-           "elements", "view_as", "read_only", "overlap", "is_contiguous", "place", "duplicate", "apart"]
+           "elements", "view_as", "read_only", "overlap", "is_contiguous", "place", "duplicate", "unaliased"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
@@ -319,7 +319,7 @@ def is_writable(a):
     return Const(Bool, a.type.writable)
 
 
-def apart(x, target):
+def unaliased(x, target):
     """`x`, or a copy where writing to the target could change it."""
     return duplicate(x) if overlap(target, x) else x
 

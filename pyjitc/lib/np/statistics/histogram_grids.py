@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.made import list_of
+from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch
 from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k

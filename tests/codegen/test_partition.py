@@ -1,11 +1,11 @@
-"""Functions that LLVM gets apart: what both halves of a text say, and that the result is one object."""
+"""The parts of a module's text: what both of a text say, and that the result is one object."""
 import re
 
 import numpy as np
 import pytest
 
 from pyjitc import cuda, njit
-from pyjitc.codegen import apart, link
+from pyjitc.codegen import link, partition
 
 FIRST = """define internal i64 @helper(i64 %x) nounwind noinline {
   ret i64 %x
@@ -26,20 +26,20 @@ PLAIN = """define internal i64 @f1.plain(i64 %x) nounwind noinline {
 
 
 def test_each_half_declares_what_it_uses_of_the_other():
-    head, other, forms = apart.parted(apart.joined(FIRST, [PLAIN]))
+    head, other, forms = partition.parted(partition.joined(FIRST, [PLAIN]))
     assert not forms
     assert "define hidden i64 @helper(i64 %x)" in head  # stays as it is, for the other half to call
     assert "declare i64 @f1.plain(i64 %x)" in head and "define hidden i64 @f1.plain" in other
     assert "declare i64 @helper(i64 %x)" in other and "declare i32 @puts(ptr)" in other and "@.s0 = private" in other
     assert "getpid" not in other and "@entry" not in other
-    assert apart.parted(FIRST) == (FIRST, "", "")
-    assert apart.parted(apart.with_forms(apart.joined(FIRST, [PLAIN]), "forms")) == (head, other, "forms")
+    assert partition.parted(FIRST) == (FIRST, "", "")
+    assert partition.parted(partition.with_forms(partition.joined(FIRST, [PLAIN]), "forms")) == (head, other, "forms")
 
 
 def test_the_halves_become_one_object(monkeypatch):
     monkeypatch.setenv("PYJITC_VERIFY", "1")
     target = link.host_target()
-    text = link.to_text(apart.joined(FIRST, [PLAIN]), target)
+    text = link.to_text(partition.joined(FIRST, [PLAIN]), target)
     assert re.findall(r"^define (internal )?.*@([\w.]+)\(", text, re.MULTILINE) == [
         ("internal ", "helper"), ("", "entry"), ("internal ", "f1.plain")]
 
@@ -55,12 +55,12 @@ def texts(monkeypatch):
 
 def halves(text):
     """Names of the functions in both halves of a text, and the second half."""
-    head, other, _ = apart.parted(text)
+    head, other, _ = partition.parted(text)
     return (*({name.partition(".")[2] or name for name in re.findall(r"^define .*?@([\w.]+)\(", half, re.MULTILINE)}
               for half in (head, other)), other)
 
 
-def test_what_sorts_and_selects_is_apart(texts):
+def test_what_sorts_and_selects_is_not_vectorised(texts):
     f = njit(lambda a: np.median(np.sort(a)))
     f(np.array([3.0, 1.0, 2.0] * 20))
     head, other, text = halves(texts[-1])
@@ -71,7 +71,7 @@ def test_what_sorts_and_selects_is_apart(texts):
     assert f(a) == np.median(a)
 
 
-def test_what_calls_lapack_is_apart(texts):
+def test_what_calls_lapack_is_not_vectorised(texts):
     f = njit(lambda a, b: np.linalg.solve(a, b))
     for b, name in (np.ones(3), "solve_vector"), (np.ones((3, 2)), "solve_matrix"):
         f(np.eye(3), b)
@@ -125,7 +125,7 @@ def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(texts, 
     x, y = np.linspace(0.0, 3.0, 50), np.linspace(0.0, 3.0, 50)
     assert njit(f)(x, 1.5) == f(y, 1.5)
     np.testing.assert_array_equal(x, y)
-    assert texts[-1].endswith(apart.PLAIN) == plain
+    assert texts[-1].endswith(partition.FEW_PASSES) == plain
 
 
 def test_kernels_get_the_whole_pipeline(texts):
@@ -134,7 +134,7 @@ def test_kernels_get_the_whole_pipeline(texts):
     cuda.jit(doubled)[1, 8](x)
     assert x.tolist() == [2.0] * 5
     kernels = [text for text in texts if "doubled" in text]
-    assert kernels and not any(text.endswith(apart.PLAIN) for text in kernels)
+    assert kernels and not any(text.endswith(partition.FEW_PASSES) for text in kernels)
 
 
 def doubled(x):

@@ -1,4 +1,4 @@
-"""Functions that LLVM gets apart from the others of a module.
+"""The text of a module in parts that LLVM optimises in different ways.
 
 Its default pipeline is made for what may be vectorised and inlined, and takes ten times as long as the few passes after
 which the loops of a library function marked `unvectorised` (lib/build.py) are nearly as good. It works on modules, so
@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "PLAIN"]
+__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES"]
 
-LINE = "\n; apart\n"
+LINE = "\n; novectorize\n"
 FORMS = "\n; forms\n"  # before what forms.py defines
 FORM = "pyjitc_form_"  # the names of those begin so
-PLAIN = "\n; plain\n"  # at the end of a text: the few passes are enough for the whole module
+FEW_PASSES = "\n; few passes\n"  # at the end of a text: the few passes are enough for the whole module
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*\)) .*\{$"
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"
 _METADATA = r"(?m)^![0-9]+ = .*$"
 
 
 def joined(text: str, bodies: list[str]) -> str:
-    """The text of a module whose functions `bodies` are apart: each half declares what it uses of the other."""
-    apart = "\n".join(bodies)
-    used = set(re.findall(r"@([\w.]+)", apart))
-    own = [f"declare {found[2]} nounwind" for found in re.finditer(_DEFINED, apart)]
+    """The text of a module of which the functions `bodies` are a part: each part declares what it uses of the other."""
+    part = "\n".join(bodies)
+    used = set(re.findall(r"@([\w.]+)", part))
+    own = [f"declare {found[2]} nounwind" for found in re.finditer(_DEFINED, part)]
     given = []
 
     def shared(found):
@@ -35,7 +35,7 @@ def joined(text: str, bodies: list[str]) -> str:
 
     text = re.sub(_DEFINED, shared, text)
     needed = [found[0] for found in re.finditer(_DECLARED, text) if found[1] in used]
-    return "\n".join([text, *own, LINE, *needed, *given, apart.replace("define internal ", "define hidden "),
+    return "\n".join([text, *own, LINE, *needed, *given, part.replace("define internal ", "define hidden "),
                       *re.findall(_METADATA, text)])
 
 
@@ -45,8 +45,8 @@ def with_forms(text: str, definitions: str) -> str:
 
 
 def parted(text: str) -> tuple[str, str, str]:
-    """The parts of a text: the module; what is apart of it, if anything is; what defines its forms for vectors, if it
-    has any."""
+    """The parts of a text: the module; the functions that are not vectorised, or ""; what defines its forms for
+    vectors, or ""."""
     text, _, forms = text.partition(FORMS)
-    head, _, apart = text.partition(LINE)
-    return head, apart, forms
+    head, _, part = text.partition(LINE)
+    return head, part, forms
