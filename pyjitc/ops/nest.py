@@ -172,41 +172,44 @@ def _result(types, attrs):
 
 
 NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=STRUCTURAL,
-          doc="(arguments of the {template}: {count}, operands...) -> what the template makes of the {tree}; {ndim}: "
-              "axes of the space; {shape}: its "
-          "lengths, where the arguments say them; {kept}: axes of an argument that stay; {instead}: function to call "
-          "where nothing was fused; "
-          "{beside}: function that gives two products at once")
+          doc="(arguments, operands...) -> the result of the template, a function of the library that visits an index "
+              "space and has holes for element functions. {template}: the function; {count}: how many of the operands "
+              "are its arguments; {tree}: the element functions that are in the holes; {ndim}: the number of axes of "
+              "the space; {shape}: which argument is the tuple of its lengths, or None; {kept}: the axis of the "
+              "space that the result of a reduction keeps; {instead}: a function to call where nothing was fused into "
+              "the nest; "
+              "{beside}: a function that computes two products at once")
 NEST_INTO = Op("nest_into", _result, RAISES | READS | writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
                doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, "
-                   "{shape}, {kept}, {instead}, {beside}")
-ELEMENT = _hole("element", None, reads(ELEMENTS), "value of the tree, of {type}, at an index")
+                   "{shape}, {kept}, {instead}, {beside}: see nest")
+ELEMENT = _hole("element", None, reads(ELEMENTS), "the value of the tree, of {type}, at an index")
 ELEMENT_UNIT = _hole("element_unit", None, reads(ELEMENTS),
-                     "the same, of {type}, where `unit` holds: elements follow each other along the last axis")
-STRETCHED = _hole("stretched", Bool, PURE, "whether rows of one operand meet columns of others: along the last axis "
-                                           "each of these repeats one element")
+                     "the value of the tree, of {type}, at an index, in a loop for which `unit` holds: elements "
+                     "follow each other along the last axis")
+STRETCHED = _hole("stretched", Bool, PURE, "whether rows of one operand meet columns of others, which repeat one "
+                  "element along the last axis")
 ELEMENT_STRETCHED = _hole("element_stretched", None, reads(ELEMENTS),
-                          "the value, of {type}, at an index where that holds")
+                          "the value of the tree, of {type}, at an index, in a loop for which `stretched` holds")
 UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their "
-                                 "elements follow each other, "
-             "repeat, or have a step that LLVM makes two loops of")
+             "elements follow each other, repeat, or have a step for which LLVM makes a loop of its own")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
 IS_ARRAY = _hole("is_array", Bool, PURE, "whether the tree is an array of {type} and nothing else, whose elements "
                  "follow each other from the index on")
 REPEATED = _hole("repeated", Bool, PURE, "whether the nest is in a loop that changes its arrays, where they may be "
                  "short rows, and an element takes {most} operations or fewer")
 ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1), PURE, lower=_never, partials=STRUCTURAL,
-         doc="these elements of {type} as an array, of which the length is not true")
+         doc="an array of elements of {type} that begins at an index, for operations that are told how many elements "
+             "to read: its own length is meaningless")
 OVERLAPS = _hole("overlaps", Bool, PURE,
                  "whether writing into the array could change elements of operands before they are read")
 SAVE = Op("save", lambda types, attrs: None, writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
-          doc="(target): operands of fewer elements that share memory with it are copied before they are read")
+          doc="(target): copy the operands that have fewer elements and share memory with the target, before any "
+              "element is written")
 PUT = Op("put", lambda types, attrs: None, writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
-         doc="(target, fresh, apart, index..., value): write into the array, `fresh` where `apart`, at an index of a "
-             "nest; no other "
-         "iteration reads or writes there")
+         doc="(target, fresh, separate, index..., value): write a value into the array `fresh` if `separate`, else "
+             "into `target`, at an index of the nest, where no other iteration reads or writes")
 PUT_UNIT = Op("put_unit", lambda types, attrs: None, writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
-              doc="the same into an array whose elements follow each other along the last axis")
+              doc="put, into an array whose elements follow each other along the last axis")
 BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, eval_attrs=True, lower=_broadcast_lower,
                partials=NONDIFF,
                doc="length of {axis} (from the last) of arrays of {ndims} with these lengths together; {into}: "

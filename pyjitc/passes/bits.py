@@ -31,7 +31,7 @@ def clears_lowest(p: ir.Value, value: ir.Value, defs) -> ir.Inst | None:
 
 
 def count(fn: ir.Function, loop, ranges) -> bool:
-    """Rewrite the loop, which is known to be brief, if it is such a one. Whether it was."""
+    """Rewrite a loop of few trips if it takes the bits of a number away one by one; whether it was such a loop."""
     header, defs = loop.header, ranges.defs
     branch = header.insts[-1]
     if len(loop.blocks) != 1 or branch.op is not control.BRANCH or any(i.op.effects for i in header.insts[:-1]):

@@ -179,7 +179,8 @@ class Fusion:
                 and len(one.args) == len(two.args) and all(map(self.alike, one.args, two.args)))
 
     def drop_selected(self) -> None:
-        """Calls that gather what nothing reads but the lengths of what is gone."""
+        """Remove the calls `b[mask]` that were fused into a nest: only the lengths of their results are still read, and
+        those are equal."""
         replace: dict[Value, Value] = {}
         lengths = {inst.result for block in self.fn.blocks for inst in block.insts if inst.op is m.ARRAY_DIM
                    and inst.args[0] in self.selected}

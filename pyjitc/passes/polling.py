@@ -37,15 +37,17 @@ from .rewrite import readers as readers_of
 
 __all__ = ["run"]
 
-STRIP = 1 << 14
-_TIGHT = 16  # instructions of a loop with index checks that is unrolled
-_BRIEF = 20  # operations of a loop that is written twice
-_SMALL = 45  # operations of a loop that takes four vectors at once, where another takes two
-_TINY = 16  # and of one in which its own counting shows
-_FEW = 16  # loops of a function that may be unrolled: of hundreds, compiling would take longer than any of them
-_ROUNDED = {FADD, FSUB, FMUL, FDIV}  # their order counts
-_SHORT = 256  # a loop known to run no longer than this is left alone
-_FULL = 3  # iterations that are no vector: as one, what was written as numbers before would be waited for
+STRIP = 1 << 14  # iterations between two polls
+_TIGHT = 16  # most instructions of a loop with index checks that is unrolled
+_BRIEF = 20  # most operations of a loop whose body is written twice
+_SMALL = 45  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
+_TINY = 16  # most operations of a loop that keeps two vectors in flight, since its own counting would show
+_FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
+_ROUNDED = {FADD, FSUB, FMUL, FDIV}  # operations whose results depend on their order
+_SHORT = 256  # a loop that is known to make no more iterations than this does not poll
+# A loop of so few iterations is not vectorised: it would load as one vector what was stored as single numbers before,
+# and such a load waits until the stores have reached the cache.
+_FULL = 3
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -144,7 +146,8 @@ def _cross(loop, edges, defs) -> None:
 
 
 def _pass_by(loop, defs, edges, readers) -> bool:
-    """Go round a counted loop that does nothing. Whether it was one. readers: value -> blocks that read it."""
+    """Let control pass by a counted loop that has no effect and whose values are not read; whether it was such a
+    loop. readers: value -> blocks that read it."""
     if any(inst.op.effects & ~ir.TERMINATOR for block in loop.blocks for inst in block.insts):
         return False
     parts = counts_down(loop, defs, edges)
@@ -194,7 +197,7 @@ def _at_most(v, defs):
 
 
 def _independent(loop, short, in_order) -> None:
-    """Note on the way back of a loop whose accesses to memory all come from one nest that no iteration touches what
+    """Set the hint `parallel` on a loop whose accesses to memory all come from one nest: no iteration touches what
     another writes (see ops/nest.py)."""
     # the copy for steps of any size
     if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):
@@ -210,7 +213,7 @@ def _independent(loop, short, in_order) -> None:
 
 
 def _note(loop, name) -> None:
-    """What LLVM is to do with a loop stands on the ways back."""
+    """Set a hint (control.LOOP_HINTS) on the terminators that jump back to the header of a loop."""
     for block in loop.latches:
         block.insts[-1].attrs = {**block.insts[-1].attrs, name: True}
 
@@ -281,7 +284,7 @@ def _twice(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
 
 
 def _plain(loop) -> bool:
-    """No calls, and a header that only tests: what may be cut."""
+    """Whether a loop has no calls and its header only tests, so that it may be cut into strips."""
     header = loop.header
     return all(i.op is not control.INVOKE for b in loop.blocks for i in b.insts) and all(
         not i.op.effects for i in header.insts[:-1])
@@ -387,7 +390,8 @@ def _repeats(loop) -> bool:
 
 
 def _made_of(value, parts) -> set[ir.Value]:
-    """What `value` is made of, over `parts`, which may go round."""
+    """All values that `value` is computed from, directly or through others. parts: value -> its operands; these may
+    form cycles."""
     seen, work = set(), [value]
     while work:
         for v in parts.get(work.pop(), ()):
