@@ -61,7 +61,7 @@ class Below:
             if relation in (a.ILT, a.ILE, a.IEQ) and isinstance(other, Value) and self.holds(
                     other, limit, c - (relation is a.ILT), block, given, supposed):
                 return True
-        made = ranges.defs.inst_of.get(v)
+        made = v.inst
         if made is not None:
             return self.made_below(made, limit, c, block, given, supposed)
         given_by_caller = ranges.defs.block_of.get(v) in (None, ranges.fn.entry)
@@ -86,7 +86,7 @@ class Below:
             by = get(args[1], block)
             if by[0] < (0 if op is a.ISHR else 1) or get(args[0], block)[0] < 0:
                 return False
-            total = self.ranges.defs.inst_of.get(args[0])
+            total = args[0].inst
             if by[0] >= (1 if op is a.ISHR else 2) and total is not None and total.op in (a.IADD, a.IADD_CK):
                 p, q = total.args
                 return self.half_below(p, q, limit, c, block, given, supposed) or below(args[0], c)
@@ -159,7 +159,7 @@ class Below:
         """A counter from `start` in steps of one is at most start + trips - 1 inside its loop."""
         ranges = self.ranges
         start, trips = counted.start[p], counted.start[counted.left]
-        chosen = ranges.defs.inst_of.get(trips)
+        chosen = trips.inst
         if chosen is not None and chosen.op is structure.SELECT and ranges.defs.constant(chosen.args[2]) == 0:
             trips = chosen.args[1]  # no trip is made where the other one is taken
         first = ranges.get(start)

@@ -19,13 +19,13 @@ __all__ = ["clears_lowest", "count"]
 
 def clears_lowest(p: ir.Value, value: ir.Value, defs) -> ir.Inst | None:
     """The subtraction of x & (x - 1), if `value` is that of x = p."""
-    made = defs.inst_of.get(value)
+    made = value.inst
     if made is None or made.op is not a.IAND or p not in made.args:
         return None
-    less = defs.inst_of.get(made.args[made.args[0] is p])
+    less = made.args[made.args[0] is p].inst
     if less is None or less.op not in (a.ISUB, a.ISUB_CK, a.IADD, a.IADD_CK) or less.args[0] is not p:
         return None
-    by = defs.inst_of.get(less.args[1])
+    by = less.args[1].inst
     one = 1 if less.op in (a.ISUB, a.ISUB_CK) else -1
     return less if by is not None and by.op is control.CONST and by.attrs["value"] == one else None
 
@@ -51,10 +51,10 @@ def count(fn: ir.Function, loop, ranges) -> bool:
     for q, v in zip(header.params, back.args):
         if q is p or q is v:
             continue
-        made = defs.inst_of.get(v)
+        made = v.inst
         if made is None or made.op is not a.IADD or made.args[0] is not q:
             return False
-        step = defs.inst_of.get(made.args[1])
+        step = made.args[1].inst
         if defs.block_of.get(made.args[1]) is header and (step is None or step.op is not control.CONST):
             return False
         added[v] = q, made.args[1]

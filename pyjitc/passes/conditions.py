@@ -41,7 +41,7 @@ class Conditions:
             if self._is_way_in(counted.body, edges):  # a trip is made: at least one was to be made
                 trips = counted.start[counted.left]
                 self._note(body, trips, IGT, 0)
-                made = defs.inst_of.get(trips)
+                made = trips.inst
                 if made is not None and made.op is structure.SELECT and defs.constant(made.args[2]) == 0:
                     self._note(body, made.args[1], IGT, 0)
                     for fact in self.of(made.args[0], True):
@@ -65,10 +65,10 @@ class Conditions:
 
     def of(self, condition: Value, holds: bool, depth: int = 0) -> list[tuple]:
         """(value, relation, other) where a condition holds or does not."""
-        inst = self.defs.inst_of.get(condition)
+        inst = condition.inst
         while inst is not None and (inst.op is BNOT or inst.op is CAST and inst.args[0].type in (Bool, NpBool)):
             holds = holds if inst.op is CAST else not holds
-            inst = self.defs.inst_of.get(inst.args[0])
+            inst = inst.args[0].inst
         if inst is None or depth > _DEEPEST:
             return []
         op = inst.op
@@ -93,7 +93,7 @@ class Conditions:
 
     def number(self, value: Value) -> float | None:
         """The constant that a float is, unless that is nan."""
-        inst = self.defs.inst_of.get(value)
+        inst = value.inst
         if inst is None or inst.op is not control.CONST or not is_float(value.type):
             return None
         number = float(inst.attrs["value"])

@@ -18,21 +18,19 @@ __all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "Def
 
 
 class Definitions:
-    """Where values are defined: inst_of, block_of."""
+    """block_of: value -> the block that defines it. (A value names its instruction itself.)"""
 
     def __init__(self, fn: ir.Function):
-        self.inst_of: dict[ir.Value, ir.Inst] = {}
         self.block_of: dict[ir.Value, ir.Block] = {}
         for block in fn.blocks:
             for p in block.params:
                 self.block_of[p] = block
             for inst in block.insts:
                 if inst.result is not None:
-                    self.inst_of[inst.result] = inst
                     self.block_of[inst.result] = block
 
     def constant(self, value: ir.Value):
-        inst = self.inst_of.get(value)
+        inst = value.inst
         return inst.attrs["value"] if inst is not None and inst.op is control.CONST and value.type is Int else None
 
 
@@ -59,7 +57,7 @@ def counts_down(loop: Loop, defs: Definitions, edges) -> tuple | None:
     branch = header.terminator
     if branch.op is not control.BRANCH:
         return None
-    test = defs.inst_of.get(branch.args[0])
+    test = branch.args[0].inst
     if test is None or test.op is not IGT or test.args[0] not in header.params or defs.constant(test.args[1]) != 0:
         return None
     body, exit = branch.targets
@@ -101,7 +99,7 @@ def step_of(loop: Loop, edges, p, defs) -> int | None:
 
 def _step(value, p, defs):
     """c where value is p + c, else None."""
-    inst = defs.inst_of.get(value)
+    inst = value.inst
     if inst is None or len(inst.args) != 2:
         return None
     if inst.op is IADD or inst.op is ISUB:
@@ -140,7 +138,7 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict) -> Affine:
     if c is not None:
         found = Affine(c, {})
     else:
-        inst = defs.inst_of.get(value)
+        inst = value.inst
         found = None
         if inst is not None and defs.block_of[value] in inside:
             if inst.op in (IADD, IADD_CK, ISUB, ISUB_CK):

@@ -141,7 +141,7 @@ class _Grid:
         self.unit = math.gcd(*(memory.item_bytes(i.args[0].type.dtype) for b in fn.blocks for i in b.insts
                                if i.op in _TOUCHES))
         if not self.debug:
-            stride.run(fn, self.start, self.own)
+            stride.run(fn, self.start)
         regions = self.cut()
         self.number(regions)
         exits = {r: self.exits(r) for r in regions}

@@ -117,7 +117,7 @@ def _beyond(fn, edge: ir.Edge, loop: Loop, nest, defs, edges) -> ir.Block:
 def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
     """Narrow the loop to the iterations in which the branch goes its way `work`, where that is a comparison of the
     thread's place."""
-    test = defs.inst_of.get(branch.args[0])
+    test = branch.args[0].inst
     if test is None or test.op not in _ORDERS or any(v.type is not Int for v in test.args):
         return False
     loop = counted.loop
@@ -185,7 +185,7 @@ def _offset(place, x, defs, loop):
     """k where `place` is k + x, neither negative; x itself where that is all; else None."""
     if place is x:
         return x
-    inst = defs.inst_of.get(place)
+    inst = place.inst
     if inst is None or inst.op is not a.IADD or x not in inst.args:
         return None
     first = inst.args[1 - inst.args.index(x)]
@@ -196,6 +196,6 @@ def _offset(place, x, defs, loop):
 
 def _is_base(v, defs) -> bool:
     """Whether it is the first number of a block in the grid, which is not large."""
-    made = defs.inst_of.get(v)
+    made = v.inst
     return made is not None and made.op is a.IMUL and all(
-        defs.inst_of.get(x) is not None and defs.inst_of[x].op in (gpu.BLOCK_ID, gpu.BLOCK_DIM) for x in made.args)
+        x.inst is not None and x.inst.op in (gpu.BLOCK_ID, gpu.BLOCK_DIM) for x in made.args)

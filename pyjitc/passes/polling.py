@@ -170,14 +170,14 @@ def _pass_by(loop, defs, edges, readers) -> bool:
 def _at_most(v, defs):
     """An upper bound of a number of trips, or None: 128 for min(x, 128), or for what range(i, i + 128) leaves. Where
     sums wrapped it would be wrong, and a poll would be missing: nothing worse."""
-    inst = defs.inst_of.get(v)
+    inst = v.inst
     if inst is None:
         return None
     op, args = inst.op, inst.args
     if op is SELECT:
         test, x, y = args
         one, other = _at_most(x, defs), _at_most(y, defs)
-        made = defs.inst_of.get(test)
+        made = test.inst
         if made is not None and made.op in (ILT, IGT):
             smaller, larger = made.args if made.op is ILT else made.args[::-1]
             if one is None and smaller is x:
@@ -189,7 +189,7 @@ def _at_most(v, defs):
         x, y = _at_most(args[0], defs), _at_most(args[1], defs) if op is IADD else defs.constant(args[1])
         return None if x is None or y is None else x + y if op is IADD else x >> y
     if op is ISUB:
-        least = defs.inst_of.get(args[1])
+        least = args[1].inst
         positive = least is not None and least.op is IAND and (defs.constant(least.args[1]) or -1) >= 0
         x, y = _at_most(args[0], defs), 0 if positive else defs.constant(args[1])
         return None if x is None or y is None else x - y
@@ -473,18 +473,18 @@ def _worth_unrolling(counted) -> bool:
 def _not_negative(value, defs) -> bool:
     """Whether `value` is the length of something: an extent, or `p - q if p > q else 0` for a `q` that is not
     negative."""
-    inst = defs.inst_of.get(value)
+    inst = value.inst
     if inst is None:
         return False
     if inst.op is control.CONST:
         return inst.attrs["value"] >= 0
     if inst.op is not SELECT or defs.constant(inst.args[2]) != 0:
         return inst.op is ARRAY_DIM
-    test, length = defs.inst_of.get(inst.args[0]), inst.args[1]
+    test, length = inst.args[0].inst, inst.args[1]
     if test is None or test.op is not IGT and test.op is not ILT:
         return False
     p, q = test.args if test.op is IGT else reversed(test.args)
-    least, made = defs.constant(q), defs.inst_of.get(length)
+    least, made = defs.constant(q), length.inst
     if least is None or least < 0:  # p - q may not fit
         return False
     return (length is p or made is not None and made.op is IADD and made.args[0] is p

@@ -245,7 +245,7 @@ class _Ranges:
     def steps_fit(self, p, loop):
         """Whether the additions say of themselves that they do not wrap."""
         k = loop.header.params.index(p)
-        return all("flags" in self.defs.inst_of[e.args[k]].attrs for source, _, e in self.edges[loop.header]
+        return all("flags" in e.args[k].inst.attrs for source, _, e in self.edges[loop.header]
                    if source in loop.blocks)
 
     def parameter(self, p, k, block):
@@ -299,7 +299,7 @@ class _Ranges:
                 continue
             if len(members) > 80:
                 return None
-            inst = self.defs.inst_of.get(v)
+            inst = v.inst
             if inst is None:
                 block = self.defs.block_of.get(v)
                 if block is None or block is self.fn.entry:
@@ -437,7 +437,7 @@ class _Ranges:
 
     def item(self, items, top):
         """Any item of a tuple."""
-        made = self.defs.inst_of.get(items)
+        made = items.inst
         if made is None or made.op is not control.CONST and made.op is not structure.TUPLE_MAKE:
             return top
         found = [self.get(v) for v in made.args] if made.args else [(n, n) for n in made.attrs.get("value", ())]
@@ -512,7 +512,7 @@ class _Ranges:
         if op is a.TRUNCATE:
             most = max(-x[0], x[1])
             return "bounded short" if most < 2.0**31 else "bounded" if most < 2.0**63 else ""
-        if len(inst.args) != 2 or self.defs.inst_of.get(inst.args[1], inst).op is control.CONST:
+        if len(inst.args) != 2 or (inst.args[1].inst or inst).op is control.CONST:
             return ""
         y = self.get(inst.args[1], block)
         if op in _SHIFTS:
@@ -526,7 +526,7 @@ class _Ranges:
     def nearness(self, inst, block) -> str:
         """Of x % y whether x is a neighbour on a ring: the sum of a small number and something from 0 to y - 1."""
         x, y = inst.args
-        made = self.defs.inst_of.get(x)
+        made = x.inst
         if made is None or made.op not in _SUMS or self.exact(made, block)[1] > HIGH:
             return ""
         minus = made.op is a.ISUB or made.op is a.ISUB_CK
@@ -576,7 +576,7 @@ class _Ranges:
 
     def loses_bit(self, p, k, source, inst, edge) -> bool:
         value = edge.args[k]
-        made = self.defs.inst_of.get(value)
+        made = value.inst
         if made is None or p not in made.args:
             return False
         if made.op is a.IAND:
@@ -608,17 +608,17 @@ class _Ranges:
         by = {a.ISHR: 1, a.IFLOORDIV: 2}.get(inst.op)
         if by is None or self.defs.constant(inst.args[1]) != by:
             return None
-        return self.defs.inst_of.get(inst.args[0])
+        return inst.args[0].inst
 
     def is_half(self, low, high, p, q, total, loop, depth) -> bool:
         """Whether low and high are p and their mean with q, or one above that and q."""
         defs = self.defs
 
         def is_mean(v):
-            made = defs.inst_of.get(v)
+            made = v.inst
             return made is not None and self.half_of(made) is total
 
-        made, lowered = defs.inst_of.get(low), defs.inst_of.get(high)
+        made, lowered = low.inst, high.inst
         if high is q and made is not None and made.op is a.IADD and is_mean(made.args[0]):
             return (defs.constant(made.args[1]) or 0) > 0
         if low is p and is_mean(high):

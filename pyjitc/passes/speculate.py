@@ -114,26 +114,26 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
 
 def _is_bit(condition, defs) -> bool:
     """Whether a condition asks for a bit of a number: `x & 1`, `(x ^ y) & 4 != 0`."""
-    inst = defs.inst_of.get(condition)
+    inst = condition.inst
     while inst is not None and inst.op is CAST and inst.args[0].type in (Bool, NpBool):
-        inst = defs.inst_of.get(inst.args[0])
+        inst = inst.args[0].inst
     if inst is not None and inst.op in (IEQ, INE) and _constant(inst.args[1], defs) is not None:
-        inst = defs.inst_of.get(inst.args[0])
+        inst = inst.args[0].inst
     elif inst is not None and inst.op is CAST and is_integer(inst.args[0].type):
-        inst = defs.inst_of.get(inst.args[0])
+        inst = inst.args[0].inst
     else:
         return False
     return inst is not None and inst.result is not None and _single_bit(inst.result, defs)
 
 
 def _constant(value, defs) -> int | None:
-    inst = defs.inst_of.get(value)
+    inst = value.inst
     return (int(inst.attrs["value"]) if inst is not None and inst.op is control.CONST and is_integer(value.type)
             else None)
 
 
 def _single_bit(value, defs, depth=0) -> bool:
-    inst = defs.inst_of.get(value)
+    inst = value.inst
     if inst is None or depth > 3:
         return False
     if inst.op is IAND:
@@ -186,7 +186,7 @@ def _interval(arm, loop, defs, edges):
             factor, constant = factor * c, constant * c
         else:
             constant += c if inst.op is IADD_CK else -c
-        home = defs.inst_of.get(value)
+        home = value.inst
         if not factor or root not in (None, value) or home in arm:
             return None
         forms[inst.result] = value, factor, constant

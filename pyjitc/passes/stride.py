@@ -20,13 +20,11 @@ from .rewrite import read_outside
 __all__ = ["run"]
 
 
-def run(fn: ir.Function, start: ir.Block, own: list[ir.Inst]) -> None:
-    """start, own: what was taken out of `fn`: the same for all threads, and what follows from the thread's number."""
+def run(fn: ir.Function, start: ir.Block) -> None:
+    """start: what was taken out of `fn`, as it is the same for all threads."""
     if any(i.op in gpu.WARP_OPS for b in fn.blocks for i in b.insts):
         return
     edges, defs, nest = in_edges(fn.blocks), Definitions(fn), LoopNest(fn)
-    for inst in (*start.insts, *own):
-        defs.inst_of[inst.result] = inst
     before = fn.blocks[0]
     while before.insts[-1].op is control.JUMP and len(edges[before.insts[-1].targets[0].block]) == 1:
         before = before.insts[-1].targets[0].block
@@ -48,8 +46,8 @@ def _range(loop, before, edges, defs) -> _Loop | None:
         return None
     found = _Loop(loop, edges, defs)
     left, found.body, found.leave = parts
-    less = [defs.inst_of[edge.args[header.params.index(left)]] for edge in found.back]
-    found.needless = [defs.inst_of[header.insts[-1].args[0]], *less]
+    less = [edge.args[header.params.index(left)].inst for edge in found.back]
+    found.needless = [header.insts[-1].args[0].inst, *less]
     for i in header.params:
         if i is not left and found.counts(i):
             found.stop = _stop_of_range(found.start[i], found.start[left], found.step, defs)
@@ -64,7 +62,7 @@ def _while(loop, before, edges, defs) -> _Loop | None:
     if len(exits) != 1 or len(loop.latches) != 1 or exits[0][0] is not loop.latches[0] or asks.op is not control.BRANCH:
         return None
     asks_again = loop.latches[0].insts[-1]
-    first, again = (defs.inst_of.get(inst.args[0]) for inst in (asks, asks_again))
+    first, again = (inst.args[0].inst for inst in (asks, asks_again))
     if any(t is None or t.op is not a.ILT for t in (first, again)) or first.args[1] is not again.args[1] or \
             asks.targets[0].block is not header or asks_again.targets[0].block is not header:
         return None
@@ -112,7 +110,7 @@ class _Loop:
     def counts(self, i) -> bool:
         """Whether the same is added to `i` on all ways back, and it starts at the thread's place."""
         k = self.header.params.index(i)
-        made = [self.defs.inst_of.get(edge.args[k]) for edge in self.back]
+        made = [edge.args[k].inst for edge in self.back]
         if (any(one is None or one.op not in (a.IADD, a.IADD_CK) or one.args[0] is not i for one in made)
             or len({one.args[1] for one in made}) != 1):
             return False
@@ -183,13 +181,13 @@ class _Loop:
 def _place(value, defs):
     """(base or None, thread) where a value is the thread's number along x, or the base of its block and that; else
     (None, None)."""
-    inst = defs.inst_of.get(value)
+    inst = value.inst
     if _is_thread(inst):
         return None, value
     if inst is not None and inst.op is a.IADD:
         for base, thread in (inst.args, inst.args[::-1]):
-            first = defs.inst_of.get(base)
-            if _is_thread(defs.inst_of.get(thread)) and first is not None and first.op is a.IMUL:
+            first = base.inst
+            if _is_thread(thread.inst) and first is not None and first.op is a.IMUL:
                 return base, thread
     return None, None
 
@@ -200,9 +198,9 @@ def _is_thread(inst) -> bool:
 
 def _is_size(v, defs) -> bool:
     """Whether a step is a number of threads, or a small constant: adding it to a place never ends beyond 64 bits."""
-    inst = defs.inst_of.get(v)
+    inst = v.inst
     if inst is not None and inst.op is a.IMUL:
-        return all(defs.inst_of.get(x) is not None and defs.inst_of[x].op in (gpu.BLOCK_DIM, gpu.GRID_DIM)
+        return all(x.inst is not None and x.inst.op in (gpu.BLOCK_DIM, gpu.GRID_DIM)
                    for x in inst.args)
     constant = defs.constant(v)
     return (inst is not None and inst.op in (gpu.BLOCK_DIM, gpu.GRID_DIM) or constant is not None
@@ -211,20 +209,20 @@ def _is_size(v, defs) -> bool:
 
 def _stop_of_range(start, trips, step, defs):
     """n where `trips` is how often range(start, n, step) does, with a positive step."""
-    chosen = defs.inst_of.get(trips)
+    chosen = trips.inst
     if chosen is None or chosen.op is not structure.SELECT or defs.constant(chosen.args[2]) != 0:
         return None
-    some, count = (defs.inst_of.get(v) for v in chosen.args[:2])
+    some, count = (v.inst for v in chosen.args[:2])
     if (some is None or some.op is not a.ILT or some.args[0] is not start or count is None or count.op is not a.IADD
         or defs.constant(count.args[1]) != 1):
         return None
     stop = some.args[1]
-    quotient = defs.inst_of.get(count.args[0])
+    quotient = count.args[0].inst
     if quotient is None or quotient.op is not a.IFLOORDIV or quotient.args[1] is not step:
         return None
-    span = defs.inst_of.get(quotient.args[0])
+    span = quotient.args[0].inst
     if span is None or span.op is not a.ISUB or span.args[1] is not start:
         return None
-    last = defs.inst_of.get(span.args[0])
+    last = span.args[0].inst
     return (stop if last is not None and last.op is a.IADD and last.args[0] is stop
             and defs.constant(last.args[1]) == -1 else None)

@@ -64,7 +64,7 @@ def _is_fixed(value, loop, columns, nest, defs, moved, depth) -> bool:
     home = defs.block_of.get(value)
     if home not in loop.blocks:
         return True
-    inst = defs.inst_of.get(value)
+    inst = value.inst
     if inst is None or not depth:
         return False
     if inst.op.wrapping is not None:

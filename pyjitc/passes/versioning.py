@@ -208,7 +208,7 @@ def _sums(loop, outer, defs, edges, plan) -> None:
             if v in seen:
                 continue
             seen.add(v)
-            inst, home = defs.inst_of.get(v), defs.block_of.get(v)
+            inst, home = v.inst, defs.block_of.get(v)
             if inst is None and home in loop.blocks and home is not loop.header:
                 at = home.params.index(v)
                 work += [edge.args[at] for _, _, edge in edges[home]]

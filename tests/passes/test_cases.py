@@ -60,7 +60,7 @@ def strided(fn, options):
     parts = grid._Grid(fn, False)
     parts.enter()
     parts.hoist()
-    stride.run(fn, parts.start, parts.own)
+    stride.run(fn, parts.start)
     parts.start.insts += [*parts.own, core.Inst(JUMP, targets=[core.Edge(fn.entry)])]
     fn.blocks.insert(0, parts.start)
 
