@@ -19,9 +19,6 @@ as many arguments, under the same names.
 from __future__ import annotations
 
 import builtins
-import cmath
-import math
-import operator
 
 import numpy as np
 
@@ -44,7 +41,7 @@ _RECEIVERS = {"np.ndarray.": lambda: np.empty(0), "np.generic.": lambda: np.floa
               "np.float64.": lambda: np.float64(1), "np.ufunc.": lambda: np.add,
               "np.random.Generator.": lambda: np.random.default_rng(),  # np.random loads on first use
               "np.random.RandomState.": lambda: np.random.RandomState()}
-_ROOTS = {"np": np, "math": math, "cmath": cmath, "operator": operator}
+_ROOTS = {"np": np, **{name: lazy(name) for name in ("math", "cmath", "operator")}}
 
 
 class Constant:
