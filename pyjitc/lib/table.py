@@ -186,6 +186,8 @@ class Library:
 
     def known_attribute(self, x, name):
         """An attribute of a compile-time object that has a rule, else None (it is then read from the object)."""
+        if type(x.type.value) is pytypes.ModuleType and name != "laneid":
+            return None  # most are of modules, for which no protocol need be loaded
         return protocol_of(x.type).known_attribute(x, name)
 
     def getattr(self, x, name):

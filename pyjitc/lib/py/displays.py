@@ -10,13 +10,13 @@ from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAK
 from ...types.kinds import Bool, DictDisplay, Ended, Int, ListDisplay, Slice, Tuple, is_integer, is_numpy_scalar
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python
-from . import ranges, tuples
+from . import ranges
 
 __all__ = ["PROTOCOLS"]
 
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
-refusals = lazy("pyjitc.lib.refusals")
+refusals, tuples = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.py.tuples")
 
 
 def _item_of(x: Expr, i: Expr, name: str) -> Expr:
