@@ -26,12 +26,14 @@ def optimised(function, types, options: Options):
     return (*stages.optimise_block(typed.functions, options), typed.guards)
 
 
+@stages.refusing_depth
 def compile_block(function, types, options: Options) -> tuple[GridKernel, tuple[Guard, ...]]:
     """(code, what it depends on). Raises CompileError, located."""
     module, plan, guards = optimised(function, types, options)
     return compile_grid(module, plan, options), guards
 
 
+@stages.refusing_depth
 def inspect(function, types, options: Options, stage: str = "llvm") -> str:
     """Text of a stage: IR of the block function ('opt'), LLVM before and after optimisation ('text', 'llvm'), 'asm'."""
     module, plan, _ = optimised(function, types, options)

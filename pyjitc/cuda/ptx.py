@@ -34,6 +34,7 @@ class Compiled(NamedTuple):
 _launchers: list[bytes] = []
 
 
+@stages.refusing_depth
 def compile_ptx(function, types, options: Options, bounds: Bounds, arch: str) -> Compiled:
     """The kernel `function` for arguments of `types`, from disk where it is there. Raises CompileError, located."""
     def make() -> Compiled:
@@ -71,6 +72,7 @@ def _module(function, types, options: Options, bounds: Bounds):
     return stages.optimise_device(typed.functions, options, body), typed.guards
 
 
+@stages.refusing_depth
 def inspect_llvm(function, types, options: Options, bounds: Bounds, arch: str) -> str:
     module, _ = _module(function, types, options, bounds)
     target = nvptx.device_target(arch)
@@ -78,6 +80,7 @@ def inspect_llvm(function, types, options: Options, bounds: Bounds, arch: str) -
     return link.to_text(text, target, 3, ptxas.libdevice() if bounds.libdevice else None)
 
 
+@stages.refusing_depth
 def inspect_types(function, types, options: Options) -> str:
     """The typed IR, before the passes."""
     return show_module(stages.infer(function, types, options, LIBRARY).functions)

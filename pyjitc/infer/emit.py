@@ -498,7 +498,8 @@ class _Emission:
             self.terminate(control.BRANCH, [test], targets=[ir.Edge(bad), ir.Edge(good)])
             self.extra += [bad, good]
             self.block = bad
-            self.throw(Throw(*self.session.unbound_error(e.name, e.free), name=e.name))
+            exception, message = self.session.unbound_error(e.name, e.free)
+            self.throw(Throw(exception, message, name=e.name))
             self.block = good
             value = self.convert(value, e.type)
         return value

@@ -97,7 +97,8 @@ class Operations:
             value = cell.cell_contents
         except ValueError:
             self.session.depend(cell, None, UNKNOWN)
-            return Throw(*self.session.unbound_error(name, True), name=name)
+            exception, message = self.session.unbound_error(name, True)
+            return Throw(exception, message, name=name)
         self.session.depend(cell, None, value)
         if value is spec.function:  # a local function that calls itself
             return Const(Singleton(value), value)

@@ -72,11 +72,15 @@ READS = reads(_EVERY)  # may depend on any memory; of effects, whether they read
 WRITES = writes(_EVERY)  # may change any memory; of effects, whether they write some region
 
 
-class Loc(Named, fields="line end_line col end_col"):
+class Loc(Named):
     """Position in the source: 1-based lines, 0-based columns in UTF-8 bytes as CPython counts them; 0 or -1:
     unknown."""
 
     __slots__ = ()
+    line: int
+    end_line: int
+    col: int
+    end_col: int
 
 
 NOWHERE = Loc(0, 0, -1, -1)

@@ -52,7 +52,8 @@ class Aliases:
             self.known[callee] = _ANYTHING  # until it is known: it may call itself
             inside = Aliases(callee)
             inside.known = self.known
-            found, params = 0, {}
+            found = 0
+            params: dict[Value, None] | None = {}
             for block in callee.blocks:
                 for inst in block.insts:
                     does = inside.effects(inst)

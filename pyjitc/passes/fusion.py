@@ -169,7 +169,7 @@ class Fusion:
         between = self.between(one, two)
         read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
         return between is not None and all(self.aliases.leaves(w, read) for w in between) and all(
-            gathers(user) or user.op is m.ARRAY_DIM or user.op in NESTS and v not in self.aliases.written(user)
+            gathers(user) or user.op is m.ARRAY_DIM or user.op in NESTS and v not in (self.aliases.written(user) or ())
             for v in (x, y) for user in self.users(v))
 
     def alike(self, x: Value, y: Value) -> bool:

@@ -338,7 +338,7 @@ def _expand(fn: Function) -> None:
         if not any(inst.op in NESTS for inst in block.insts):
             continue
         insts, block.insts = block.insts, []
-        here = block.insts
+        here: list[Inst] | None = block.insts
         for inst in insts:
             if here is None:
                 break
@@ -395,7 +395,7 @@ def _unroll_few(fn: Function, loop) -> None:
         fn.blocks += copy.values()
     fn.blocks.append(end)
     here, loc = loop.entry_block.insts, loop.entry_inst.loc
-    b = Builder(here, loc, None, {})
+    b = Builder(here, loc, None)
     jump = here.pop()
     few = b.op(a.ILE, loop.start[loop.left], b.const(Int, FEW), type=Bool)
     here.append(Inst(BRANCH, [few], loc=jump.loc, targets=[Edge(copies[0][header], entry.args), entry]))

@@ -341,7 +341,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
         kept = []
         for inst in block.insts:
             source = originals.get(inst.result)
-            if plan.fixed is not None and source in plan.fixed.insts:
+            if plan.fixed is not None and source is not None and source in plan.fixed.insts:
                 replaced[inst.result] = hoisted[source.result]
                 continue
             if source in plan.holds:

@@ -11,7 +11,7 @@ of things that never change (generic IR of a function, specialisations of librar
 """
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache, partial, wraps
 
 from ..base.errors import CompileError, Diagnostic
 from ..base.lazy import lazy
@@ -35,7 +35,7 @@ from ..types.kinds import DictDisplay, ListDisplay
 from .portable import ABSENT, Guard
 
 __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signature", "generic", "infer", "inspect",
-           "optimise", "optimise_block", "optimise_device", "dumped_stages"]
+           "optimise", "optimise_block", "optimise_device", "refusing_depth", "dumped_stages"]
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 elementary = lazy("pyjitc.lib.elementary")  # and those with elementary functions this one
@@ -189,16 +189,23 @@ def calling(function, typed: Typed) -> Wrapper:
 # ---------------------------------------------------------------- all of them
 
 
+def refusing_depth(stage):
+    """Decorator of a function that compiles its first argument: a program that is nested too deeply for the compiler is
+    refused with a CompileError that has a place, not with a RecursionError of the compiler's own."""
+    @wraps(stage)
+    def guarded(function, *args):
+        try:
+            return stage(function, *args)
+        except RecursionError as error:
+            raise _too_deep(function, error) from None
+
+    return guarded
+
+
+@refusing_depth
 def compile_signature(function, types, options: Options) -> Compiled:
     """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning, with `guards`:
     what it depends on."""
-    try:
-        return _compiled(function, types, options)
-    except RecursionError as error:
-        raise _too_deep(function, error) from None
-
-
-def _compiled(function, types, options: Options) -> Compiled:
     typed = infer(function, types, options)
     try:
         made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options)
@@ -216,9 +223,8 @@ def _compiled(function, types, options: Options) -> Compiled:
 
 
 def _too_deep(function, error: RecursionError) -> CompileError:
-    """What the compiler, which follows what is nested by calling itself, cannot follow to its end; located where
-    inference was, if it was
-    inference."""
+    """The refusal of a program that the compiler, which follows nested expressions by calling itself, cannot follow to
+    its end; it has the place that inference had reached, if it was inference."""
     code, loc, name = function.__code__, Loc(function.__code__.co_firstlineno, 0, -1, -1), function.__qualname__
     proto, inst = getattr(error, "place", (None, None))
     if proto is not None:
@@ -244,6 +250,7 @@ def dumped_stages() -> tuple[str, ...]:
     return ("generic", "typed", "inline", "nests", *passes, "llvm", "asm", "all")
 
 
+@refusing_depth
 def inspect(function, types, options: Options, stage: str) -> str:
     """Text of one stage of the compilation of `function` for `types`."""
     if stage == "bytecode":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pyjitc
+import pyjitc.cuda
 from pyjitc.codegen import link
 
 VECTOR = np.arange(1.0, 9.0)
@@ -168,7 +169,26 @@ def test_a_long_chain_of_array_expressions(statement):
     np.testing.assert_array_equal(pyjitc.njit(function)(*args), function(*args))
 
 
-def test_what_is_nested_too_deeply_is_told_at_its_line():
+def call(function, args):
+    pyjitc.njit(function)(*args)
+
+
+def inspect(function, args):
+    pyjitc.njit(function).inspect_llvm("(int,)")
+
+
+def launch(function, args):
+    compiled = pyjitc.njit(function)
+
+    @pyjitc.cuda.jit
+    def kernel(out, x):
+        out[0] = compiled(x)
+
+    kernel[1, 1](np.zeros(1, np.int64), *args)
+
+
+@pytest.mark.parametrize("use", [call, inspect, launch])
+def test_what_is_nested_too_deeply_is_told_at_its_line(use):
     function, args = made(chain, 60)
     depth, frame = 0, sys._getframe()
     while frame is not None:
@@ -177,7 +197,7 @@ def test_what_is_nested_too_deeply_is_told_at_its_line():
     sys.setrecursionlimit(depth + 120)
     try:
         with pytest.raises(pyjitc.CompileError, match="nested too deeply") as caught:
-            pyjitc.njit(function)(*args)
+            use(function, args)
     finally:
         sys.setrecursionlimit(limit)
     assert caught.value.diagnostic.filename == "<chain 60>" and caught.value.diagnostic.line > 0

@@ -295,9 +295,8 @@ def matmul(x1, x2, /):
 
 
 CALLS = {
-    np.vecdot: _vecdot, np.matvec: _products("matvec", _stacks("matvec", matrix_vector, "(m,n),(n)->(m)", (2, 1))),
-    np.vecmat: _products("vecmat", _stacks("vecmat", vector_matrix, "(n),(n,m)->(m)", (1, 2))),
-    np.matrix_transpose: library("np.matrix_transpose", matrix_transpose), np.linalg.vecdot: _linalg_vecdot,
+    np.vecdot: _vecdot, np.matrix_transpose: library("np.matrix_transpose", matrix_transpose),
+    np.linalg.vecdot: _linalg_vecdot,
     np.linalg.matrix_transpose: library("np.linalg.matrix_transpose", matrix_transpose),
     np.linalg.outer: library("np.linalg.outer", outer), np.linalg.diagonal: library("np.linalg.diagonal", diagonal),
     np.linalg.trace: library("np.linalg.trace", trace), np.linalg.cross: library("np.linalg.cross", cross),
@@ -307,3 +306,6 @@ CALLS = {
     np.linalg.tensorinv: library("np.linalg.tensorinv", tensorinv),
     np.linalg.tensorsolve: library("np.linalg.tensorsolve", tensorsolve),
 }
+if hasattr(np, "matvec"):  # NumPy 2.2
+    CALLS |= {np.matvec: _products("matvec", _stacks("matvec", matrix_vector, "(m,n),(n)->(m)", (2, 1))),
+              np.vecmat: _products("vecmat", _stacks("vecmat", vector_matrix, "(n),(n,m)->(m)", (1, 2)))}

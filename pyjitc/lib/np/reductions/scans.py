@@ -289,9 +289,10 @@ def conj(a):
 CALLS = {
     np.argmax: compiled(argmax), np.argmin: compiled(argmin), np.cumsum: compiled(cumsum),
     np.cumprod: compiled(cumprod), np.nancumsum: compiled(nancumsum), np.nancumprod: compiled(nancumprod),
-    np.cumulative_sum: compiled(cumulative_sum), np.cumulative_prod: compiled(cumulative_prod),
     np.nanargmax: compiled(nanargmax), np.nanargmin: compiled(nanargmin),
 }
+if hasattr(np, "cumulative_sum"):  # NumPy 2.1
+    CALLS |= {np.cumulative_sum: compiled(cumulative_sum), np.cumulative_prod: compiled(cumulative_prod)}
 METHODS = {
     "argmax": CALLS[np.argmax], "argmin": CALLS[np.argmin], "cumsum": CALLS[np.cumsum], "cumprod": CALLS[np.cumprod],
     "conj": compiled(conj), "conjugate": compiled(conj),
