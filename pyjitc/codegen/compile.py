@@ -12,12 +12,12 @@ from ..types.kinds import Array, Type, is_refcounted
 from . import link, shared
 from .function import FunctionEmitter
 from .link import Target
-from .module import Module
+from .module import SMALL, Module
 from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
-inlining = lazy(f"{__package__}.inlining")  # a function alone is called by nobody
+inlining = lazy(f"{__package__}.inlining")  # a function alone is called by its stub only
 
 
 class Artifact(Named, fields="object runtime entry next objects guards text"):
@@ -37,6 +37,8 @@ def module_text(functions: list[ir.Function], spec: Spec | None, target: Target,
         fn.flags = fn.flags._replace(recursive=True)
     if len(functions) > 1:
         inlining.decide(functions)
+    elif not functions[0].flags.recursive and sum(len(block.insts) for block in functions[0].blocks) <= SMALL:
+        functions[0].flags = functions[0].flags._replace(llvm_inline="always")  # into the stub
     nogil = options.nogil and not any(map(_needs_python, functions))
     module = Module(options, nogil, shares=not nogil)
     guards = add_stub(module, functions[0], spec, nogil) if spec is not None else ()

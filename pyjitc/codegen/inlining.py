@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops.control import INVOKE
+from .module import SMALL
 
 __all__ = ["decide"]
 
-SMALL = 12  # instructions of a function that takes the place of every call of it
 GROWN = 240  # and those that it may have once the calls in it are replaced
 COPIES = 4000  # instructions of all copies of one larger function, for all of its calls
 

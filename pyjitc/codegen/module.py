@@ -9,7 +9,9 @@ from ..ir import core as ir
 from ..ops import control
 from . import helpers, partition, shared
 
-__all__ = ["Module"]
+__all__ = ["Module", "SMALL"]
+
+SMALL = 12  # instructions of a function that takes the place of every call of it
 
 forms = lazy(f"{__package__}.forms")  # most functions call nothing that has one
 

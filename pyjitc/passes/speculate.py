@@ -151,9 +151,9 @@ def _is_there(load, loop, defs, edges) -> bool:
     if counted is None or len(indices) != 1 or counted.steps.get(indices[0]) != 1 \
             or defs.constant(counted.start[indices[0]]) != 0:
         return False
-    trips = defs.inst_of.get(counted.start[counted.left])
+    trips = counted.start[counted.left].inst
     if trips is not None and trips.op is structure.SELECT and defs.constant(trips.args[2]) == 0:  # no trips, or these
-        trips = defs.inst_of.get(trips.args[1])
+        trips = trips.args[1].inst
     return trips is not None and trips.op is ARRAY_DIM and trips.args[0] is array
 
 

@@ -37,7 +37,7 @@ def module_level(x):
 
 
 def test_compiles_once_for_each_signature(fake):
-    @njit
+    @njit(cache=False)
     def f(x, y):
         return 0.0
 
@@ -488,9 +488,9 @@ def module_disabled(x):
 
 def test_statistics_are_of_one_function(fake):
     def made(k):
-        return njit(lambda x: x + k)
+        return njit(cache=False)(lambda x: x + k)
 
-    f, g = made(2.5), njit(lambda x: x - 1.0)
+    f, g = made(2.5), njit(cache=False)(lambda x: x - 1.0)
     f(1.0), g(1.0), g(1)
     assert f.stats["compiled"] == 1 and g.stats["compiled"] == 2
     again = made(2.5)

@@ -81,7 +81,7 @@ def test_crash_and_hang_are_answers():
 
 def test_a_wrong_pass_is_named(monkeypatch):
     from pyjitc.ops.arith import IADD_CK, ISUB_CK
-    from pyjitc.passes import latches
+    from pyjitc.passes import relax
 
     def wrong(fn, options):
         for block in fn.blocks:
@@ -90,6 +90,6 @@ def test_a_wrong_pass_is_named(monkeypatch):
 
     source = "@njit\ndef f(x, y):\n    return x * y + y\n\n\nCALLS = [(5, 3)]\n"
     assert passes(source)[0] == "ok"
-    monkeypatch.setattr(latches, "run", wrong)
+    monkeypatch.setattr(relax, "run", wrong)
     status, text = passes(source)
-    assert status == "wrong" and text.startswith("after latches, call 0: ")
+    assert status == "wrong" and text.startswith("after relax, call 0: ")
