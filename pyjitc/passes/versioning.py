@@ -108,7 +108,8 @@ def _plan(loop, nest, defs, edges, aliases):
     """The plan of a loop, with what is read before its fast copy where that helps; None where it has no such copy."""
     distinct = _written_and_others(loop, nest, defs) if loop.inner else {}
     fixed = None
-    if any(i.op in LOADS for b in loop.blocks for i in b.insts) and find(loop, defs, edges) is not None:
+    if any(i.op in LOADS and not any(_counts(v, loop, defs) for v in i.args) for b in loop.blocks for i in b.insts) \
+            and find(loop, defs, edges) is not None:
         fixed = invariant.find_invariant(loop, defs, edges, aliases, distinct)
     if fixed is None:
         return _planned(loop, nest, defs, edges, distinct)
@@ -117,6 +118,13 @@ def _plan(loop, nest, defs, edges, aliases):
     plan = _planned(loop, nest, defs, edges, _written_and_others(loop, nest, defs, fixed) if loop.inner else {}, fixed)
     defs.block_of.update(homes)
     return plan or _planned(loop, nest, defs, edges, distinct)
+
+
+def _counts(v, loop, defs) -> bool:
+    """Whether a value is a parameter of a block in the loop, or an index made of one: it is another on every trip."""
+    if v.inst is None:
+        return defs.block_of.get(v) in loop.blocks
+    return v.inst.op is CHECK_INDEX and _counts(v.inst.args[0], loop, defs)
 
 
 def _planned(loop, nest, defs, edges, distinct, fixed=None):

@@ -13,17 +13,18 @@ from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ,
                            FSUB, IADD, IAND, IEQ, IFLOORDIV, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IOR,
                            ISHL, ISHR, ISUB, IXOR, REAL)
 from ....ops.elementary import provide
-from ....ops.math import POW, POW_IN_DOUBLE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
-from ... import elementary
 from ...build import MIRRORED, apply, cast, convert
 
+elementary = lazy("pyjitc.lib.elementary")  # most functions have neither powers nor elementary functions
+math = lazy("pyjitc.ops.math")
 numbers = lazy("pyjitc.lib.np.elementwise.numbers")
 
 __all__ = ["find_binary", "find_unary", "find_compare", "rule_for"]
 
-provide(elementary.meaning)  # constants of NumPy's types are folded by what compiled code computes
+# constants of NumPy's types are folded by what compiled code computes
+provide(lambda name, cls: elementary.meaning(name, cls))
 Rule = Callable[[Expr, Expr], Expr]
 
 
@@ -60,7 +61,7 @@ def _float_pow(x, y):
         if y.value in (3, 4) and x.type is not k.float16:
             square = apply(FMUL, x, x)
             return apply(FMUL, square, x if y.value == 3 else square)
-    return apply(POW if x.type is k.float64 else POW_IN_DOUBLE, x, y)
+    return apply(math.POW if x.type is k.float64 else math.POW_IN_DOUBLE, x, y)
 
 
 def _int_pow(x, y):
