@@ -27,8 +27,7 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
     - `cache`: keep compiled code on disk, where later processes find it.
     - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
     - `errstate`: look for floating-point errors in NumPy's operations, and warn or raise as np.errstate and np.seterr
-    say;
-      programs with an np.errstate that does not only ignore are compiled so.
+      say; programs with an np.errstate that does not only ignore are compiled so.
     """
 
     __slots__ = ()
