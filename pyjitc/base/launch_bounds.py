@@ -8,8 +8,7 @@ __all__ = ["Bounds", "NONE"]
 
 class Bounds(NamedTuple):
     """threads: the largest block; blocks: the least number of blocks on a multiprocessor; registers: the most of a
-    thread;
-    0: nothing said. libdevice: NVIDIA's elementary functions instead of our own."""
+    thread; 0: nothing said. libdevice: NVIDIA's elementary functions instead of our own."""
 
     threads: int = 0
     blocks: int = 0

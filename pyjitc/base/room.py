@@ -41,8 +41,7 @@ if hasattr(os, "register_at_fork"):
 
 def with_room(size: int, function, *args, calls: int = 0):
     """function(*args), which takes `size` bytes of the stack and `calls` calls of Python functions inside each other:
-    in a thread of its
-    own where this one has less."""
+    in a thread of its own where this one has less."""
     large = get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN
     if large and not (calls and _is_deep(calls)):
         return function(*args)

@@ -11,8 +11,7 @@ __all__ = ["Prototype", "prototype_of", "nested", "carrier"]
 class Prototype:
     """A function's code and its globals. Interned: a lambda made anew in a loop gives the same Prototype, because equal
     code objects compare equal; it lives as long as somebody uses it. `library`: a function of pyjitc.lib, hidden from
-    tracebacks;
-    `absorbs`: a constant in it takes the type of what it meets, see infer/join.py."""
+    tracebacks; `absorbs`: a constant in it takes the type of the value that it meets, see infer/join.py."""
 
     __slots__ = ("code", "globals", "qualname", "library", "absorbs", "built", "steps", "__weakref__")
 

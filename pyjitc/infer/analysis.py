@@ -163,7 +163,7 @@ class Analysis:
                 return
             except RecursionError as error:
                 if not self.spec.proto.library and not hasattr(error, "place"):
-                    error.place = self.spec.proto, inst  # type: ignore[attr-defined]  # api/compiler.py reads it
+                    error.place = self.spec.proto, inst  # type: ignore[attr-defined]  # see pipeline/stages.py
                 raise
             except (PyjitcError, Again, MemoryError):
                 raise

@@ -1,15 +1,14 @@
 """Operations that need not tell the two types of a dual apart (types/kinds.py).
 
 A dual is a number that has a Python type on some paths and a wider type on others, and that is kept as the wider one.
-`s = 0` before
-`s += a[i]` is the commonest: every operation of the loop gives the same for `0` and for `0.0`, so it reads the wide
-value, and
-what the program returns is told apart by the flag alone. Three answers are possible for an operation:
+`s = 0` before `s += a[i]` is the commonest: every operation of the loop gives the same for `0` and for `0.0`, so it
+reads the wide value, and what the program returns is told apart by the flag alone. Three answers are possible for an
+operation:
 
-    wide      the result has one type, and the wide values give it: `s + x` of a NumPy `x`, `s > x`, `bool(s)`, `a[i] =
-    s`
+    wide      the result has one type, and the wide values give it: `s + x` of a NumPy `x`, `s > x`, `bool(s)`,
+              `a[i] = s`
     a dual    the result has Python's type where the operands have it, and the same value: `s * 0.5`, `s < 0.5` of
-    Python's floats
+              Python's floats
     None      anything else: the operand is taken as a union, and each type has its own code
 """
 from __future__ import annotations

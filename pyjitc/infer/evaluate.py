@@ -108,8 +108,7 @@ class Evaluator(Operations):
 
     def split(self, inst, operands, start, outermost=True):
         """The meaning of `inst` for each combination of members of the unions among its operands, which are the same
-        member where
-        they are the same value."""
+        member where they are the same value."""
         for k in range(start, len(operands)):
             if type(operands[k].type) is Union:
                 break

@@ -3,8 +3,7 @@
 Rules, in order: equal types; a Python number beside a wider type of number that holds it exactly becomes a dual
 (types/kinds.py),
 which keeps both types; arrays that differ in layout; exceptions with a common base; tuples element by element; else a
-small
-union, or an error where it would be large.
+small union, or an error where it would be large.
 
 Library functions that implement NumPy in the compiled subset start their sums from `0`: in them a constant takes the
 NumPy type of the other side (`absorb`).

@@ -206,8 +206,7 @@ class Nest(Expr):
 
 class Throw(Expr):
     """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail
-    at
-    run time.
+    at run time.
 
     name: what a NameError says of the variable as an attribute.
     hint: '', or what the program probably means; it is then refused when it is compiled, unless a handler is around."""

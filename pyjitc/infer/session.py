@@ -122,8 +122,7 @@ class Session:
 
     def _hashed(self, value):
         """The stand-in for a constant in keys; of a tuple, which the library may walk through with a specialisation
-        for each item, it is
-        made once."""
+        for each item, it is made once."""
         if type(value) is not tuple:
             return _hashed(value)
         found = self.hashed.get(id(value))

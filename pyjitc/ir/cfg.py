@@ -173,8 +173,7 @@ class Dominators:
 
     def frontiers(self) -> dict:
         """Node -> the nodes where its dominance ends: it dominates a predecessor of them, and not them (but for
-        itself, as ordered
-        keys). Nodes without any are left out."""
+        itself, as ordered keys). Nodes without any are left out."""
         found: dict = {}
         idom = self.idom
         for pred, succs in self.successors.items():

@@ -2,9 +2,8 @@
 (passes/grid.py).
 
 `run_kernel` runs a function for each thread; the threads of a block take turns wherever they wait for each other or
-work on memory
-that others may work on. `run_blocks` runs a block function once for each block. Shared memory is filled with ones
-before.
+work on memory that others may work on. `run_blocks` runs a block function once for each block. Shared memory is filled
+with ones before.
 """
 from __future__ import annotations
 
@@ -25,9 +24,8 @@ WARP = 32
 
 def run_kernel(functions: list[Function], args, grid, block, shared: int = 0, limit: int = 10_000_000) -> None:
     """Run functions[0] for each thread of a grid. grid, block: numbers of blocks and threads on three axes; shared:
-    bytes of dynamic
-    shared memory. Raises what the first thread that fails raises; RuntimeError where threads wait for each other in
-    vain."""
+    bytes of dynamic shared memory. Raises what the first thread that fails raises; RuntimeError where threads wait for
+    each other in vain."""
     entry = functions[0]
     given = [enter(x, p.type) for x, p in zip(args, entry.params, strict=True)]
     _run([_Block(place, grid, block, shared, limit).of_threads(entry, given) for place in _places(grid)])

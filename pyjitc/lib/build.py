@@ -10,8 +10,7 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..base.named import Named
-from ..infer.constants import apply
-from ..infer.constants import is_wide, too_wide
+from ..infer.constants import apply, is_wide, too_wide
 from ..infer.meaning import CallValue, Const, Expr, Mismatch
 from ..ir.flags import FunctionFlags
 from ..ops import arith

@@ -48,8 +48,7 @@ def as_type(x, dtype):
 
 def as_element(x, dtype):
     """`x` as the program's assignment to an element takes it: a number of NumPy's raises where it does not fit in
-    signed
-    integers."""
+    signed integers."""
     raise NotImplementedError
 
 

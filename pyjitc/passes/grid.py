@@ -111,8 +111,7 @@ def run(fn: ir.Function, options=None) -> Plan:
 
 class _Region:
     """The code from `entry` to the next waits. number: its state; warp: it is entered by warps; line: where it is
-    waited;
-    before: instructions that run once for the block, first."""
+    waited; before: instructions that run once for the block, first."""
 
     def __init__(self, entry: ir.Block, warp: bool, line: int, before=()):
         self.entry, self.warp, self.line, self.before = entry, warp, line, list(before)

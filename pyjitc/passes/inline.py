@@ -145,8 +145,8 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
 
 def _is_step(fn: Function, callee: Function) -> bool:
     """Whether a function of the library calls itself for the rest of a tuple. Each step takes the place of the call in
-    the function that
-    starts the recursion: in the step before, the last would be copied into each of those before it."""
+    the function that starts the recursion: in the step before, the last would be copied into each of those before
+    it."""
     return _same_code(fn, callee) and all("later" in inst.attrs for block in callee.blocks for inst in block.insts
                                           if inst.op is INVOKE and _same_code(fn, inst.attrs["callee"]))
 

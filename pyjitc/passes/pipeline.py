@@ -7,7 +7,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import arith, memory
-from ..ops.elementary import NAMES, is_ours
+from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..types.kinds import Bool
 from . import dce, gvn, inline, messages, refcount, relax, simplify
@@ -25,7 +25,6 @@ ahead, elementary, flags, frame, latches, polling, ranges, reload, speculate, ve
 _IN_LOOPS = {ahead, flags, latches, polling, reload, speculate, versioning}
 _LOOK_FOR = {
     ahead: arith.CONVERSIONS.__contains__,
-    elementary: lambda op: op.name in NAMES,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
@@ -64,12 +63,10 @@ def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Func
     kept, own = module[:1], {fn: fn for fn in module}
     for fn in kept:  # grows: a call in a dead branch needs no callee
         for one in _wanted(fn):
-            if one is not elementary:
-                one.run(fn, options)
-            elif any(is_ours(inst) for block in fn.blocks for inst in block.insts):
+            if one is elementary:
                 one.run(fn, body, own)
             else:
-                continue
+                one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
@@ -77,8 +74,8 @@ def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Func
 
 
 def _wanted(fn: ir.Function):
-    """Those of the passes that the function has work for when their turn comes."""
-    straight = None
+    """The passes that the function has work for when their turn comes."""
+    straight = None  # whether the function has no loops, once that is known
     for one in PASSES:
         if one in _IN_LOOPS:
             if straight is None:
@@ -89,6 +86,8 @@ def _wanted(fn: ir.Function):
                 continue
         if one in _LOOK_FOR:
             wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
+        elif one is elementary:
+            wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
         else:
             wanted = one is not flags or any(p.type is Bool for block in fn.blocks for p in block.params)
         if wanted:

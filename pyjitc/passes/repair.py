@@ -1,10 +1,8 @@
 """SSA again after values got further definitions (a copied loop, a copied branch): uses find the one that reaches them.
 
 A block gets a parameter where definitions meet (the iterated dominance frontier of their blocks), if a use asks for
-it. Every other
-use finds the nearest definition above it in the dominator tree. Source: Cytron et al., "Efficiently computing static
-single
-assignment form" (1991).
+it. Every other use finds the nearest definition above it in the dominator tree. Source: Cytron et al., "Efficiently
+computing static single assignment form" (1991).
 Needs: every path to a use passes one of the definitions.  Keeps: everything else.
 """
 from __future__ import annotations
