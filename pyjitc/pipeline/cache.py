@@ -138,7 +138,7 @@ def _file(key: str) -> str:
 
 def read(key: str) -> list[Variant]:
     """The variants kept under `key`, the latest first; [] for whatever reason."""
-    if environment("PYJITC_DUMP"):  # who asks for the IR of a compile wants the compile
+    if environment("PYJITC_DUMP") not in ("", "0"):  # who asks for the IR of a compile wants the compile
         return []
     path = _file(key)
     try:
@@ -220,10 +220,10 @@ def _trim(directory: str, newest: str) -> None:
                 continue
             found.append((state.st_mtime, state.st_size, entry.path))
     size = sum(bytes for _, bytes, _ in found)
-    now = time.time()
+    now, share = time.time(), limit() // _FOLDERS
     for used, bytes, path in sorted(found):
         abandoned = "." in os.path.basename(path) and now - used > _HOUR
-        if abandoned or size > limit() // _FOLDERS and path != newest:
+        if abandoned or size > share and path != newest:
             size -= bytes
             try:
                 os.unlink(path)

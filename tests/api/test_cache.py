@@ -190,6 +190,8 @@ def test_the_folder_is_made_for_the_user_alone(store, fake):
 
 def test_what_is_dumped_is_compiled(store, fake, monkeypatch):
     fresh()(1.0)
+    monkeypatch.setenv("PYJITC_DUMP", "0")
+    assert fresh()(1.0) == 3.0 and len(fake.compiles) == 1
     monkeypatch.setenv("PYJITC_DUMP", "typed:nothing")
     assert fresh()(1.0) == 3.0 and len(fake.compiles) == 2
 
