@@ -63,7 +63,8 @@ def test_wrong_command_lines(arguments, message, capsys):
 
 
 def test_suites_are_there():
-    suites = {"contrast", "budgets", "loops", "small", "npbench", "math", "accuracy", "gpu", "registers", "opening"}
+    suites = {"contrast", "budgets", "loops", "small", "containers", "npbench", "math", "accuracy", "gpu", "registers",
+              "opening"}
     assert suites == set(SUITES)
 
 

@@ -1,0 +1,94 @@
+"""Suite `containers`: programs of lists, dicts, sets, text and small classes against CPython, with Numba beside it
+where it compiles them.
+
+Every call gets arguments of its own, made anew outside the measured time, because the programs change them; all
+contenders get equal ones. The results and the changed arguments are compared with the interpreter's before anything is
+timed, by their texts: types and the order of dicts and sets count. A first call is CPU time in a process of its own.
+"""
+from __future__ import annotations
+
+import math
+import os
+import re
+import time
+from typing import Callable
+
+import numpy as np
+
+from .loops import FIRST
+from .measure import WINDOWS, Sample, child, progress, ratio, sample
+from .peers import load
+from .table import Row
+
+__all__ = ["measure"]
+
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "container_programs.py")
+LEAST = 30.0  # times CPython, the geometric mean
+
+
+def measure(peers, *, quick: bool, only: str) -> list[Row]:
+    """A row for each program and one for the geometric mean. peers: names of contenders; only: a part of the names."""
+    contenders = {peer: load(PROGRAMS, peer)["CASES"] for peer in ("cpython", "pyjitc", "numba")
+                  if peer in peers or peer != "numba"}
+    rows = []
+    for name in contenders["cpython"]:
+        if only in name:
+            progress(f"containers: {name}")
+            rows.append(_row(name, {peer: cases[name] for peer, cases in contenders.items()}, quick))
+    progress("")
+    figures = [row.figure.median for row in rows if row.figure]
+    if figures:
+        mean = math.exp(sum(map(math.log, figures)) / len(figures))
+        failed = len(rows) - len(figures)
+        rows.append(Row("containers", "geometric mean", "x", Sample(mean, mean, mean, len(figures)), budget=LEAST,
+                        at_least=True, note=f"{failed} programs failed" if failed else ""))
+    return rows
+
+
+def _row(name: str, contenders: dict, quick: bool) -> Row:
+    expected = _outcome(*contenders["cpython"])
+    refused = ""
+    for peer, (function, prepare) in list(contenders.items())[1:]:
+        try:
+            same = expected == _outcome(function, prepare)
+            problem = "" if same or peer == "numba" else "the result differs"
+        except Exception as error:
+            problem = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+        if problem and peer == "numba":
+            refused = "refused"
+            contenders = {label: case for label, case in contenders.items() if label != peer}
+        elif problem:
+            return Row("containers", name, "x", None, budget=1.0, at_least=True, note=f"{peer}: {problem}"[:200])
+    times = _runs(contenders, 3 if quick else 11)
+    ratios = {peer: ratio(times[peer], times["pyjitc"]) for peer in contenders if peer != "pyjitc"}
+    cells = {"time": f"{sample(times['pyjitc']).median * 1e3:.3f} ms"}
+    if refused or "numba" in times:
+        cells["over Numba"] = refused or f"{ratios['numba'].median:,.1f}x"
+    if not quick:
+        for peer in contenders:
+            if peer != "cpython":
+                cells[f"first, {peer}"] = f"{child(FIRST.format(path=PROGRAMS, peer=peer, name=name)):,.0f} ms"
+    return Row("containers", name, "x", ratios["cpython"], cells, ratios=ratios, budget=1.0, at_least=True)
+
+
+def _outcome(function: Callable, prepare: Callable) -> str:
+    """The texts of the result and of the arguments after the call; objects without a text of their own have none."""
+    arguments = prepare(np.random.default_rng(0))
+    return re.sub(" at 0x[0-9a-f]+", "", f"{function(*arguments)!r} {arguments!r}")
+
+
+def _runs(contenders: dict, rounds: int) -> dict[str, list[float]]:
+    """Seconds of one call, the contenders in turns: {label: the best window of each round}."""
+    times: dict[str, list[float]] = {label: [] for label in contenders}
+    order = list(contenders.items())
+    for _ in range(rounds):
+        order.reverse()
+        for label, (function, prepare) in order:
+            best = float("inf")
+            for _ in range(WINDOWS):
+                arguments = prepare(np.random.default_rng(0))
+                start = time.perf_counter()
+                function(*arguments)
+                best = min(best, time.perf_counter() - start)
+            times[label].append(best)
+    return times
