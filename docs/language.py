@@ -133,7 +133,7 @@ ROWS = {
             ("tuple", "tuple((a, b))"), ("type", "type(a) is int"), ("zip", "sum(x * y for x, y in zip(c, c))"),
             ("eval, exec", "eval('a')"), ("super", "super()"),
             ("math", "math.sin(a), math.gcd(a, b), math.hypot(a, b), math.floor(2.5), math.isqrt(49)"),
-            ("cmath", "cmath.exp(1j * a)"), ("time", "time.time()"), ("random", "random.random()"))),
+            ("cmath", "cmath.exp(1j * a)"), ("time", "time.time() > 1e9"), ("random", "(random.seed(5), random.random())"))),
     ],
 }
 PRELUDE = """

@@ -38,6 +38,67 @@ class _Texts(dict):
 # data once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header
 # (or null), 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
 TEXT = _Texts({
+    # The Mersenne Twister of random.Random: {i32 index, i32 words[624]}. Source: Matsumoto and Nishimura, "Mersenne
+    # Twister" (1998), as in CPython's Modules/_randommodule.c.
+    "pyj_mersenne": """
+define internal i32 @pyj_mersenne(ptr %s) nounwind {
+  %i = load i32, ptr %s, align 4
+  %all = icmp sge i32 %i, 624
+  br i1 %all, label %renew, label %take
+renew:
+  call void @pyj_mersenne_renew(ptr %s)
+  br label %take
+take:
+  %n = phi i32 [ %i, %0 ], [ 0, %renew ]
+  %next = add i32 %n, 1
+  store i32 %next, ptr %s, align 4
+  %at = getelementptr i32, ptr %s, i32 %next
+  %a = load i32, ptr %at, align 4
+  %a1 = lshr i32 %a, 11
+  %b = xor i32 %a, %a1
+  %b1 = shl i32 %b, 7
+  %b2 = and i32 %b1, -1658038656
+  %c = xor i32 %b, %b2
+  %c1 = shl i32 %c, 15
+  %c2 = and i32 %c1, -272236544
+  %d = xor i32 %c, %c2
+  %d1 = lshr i32 %d, 18
+  %e = xor i32 %d, %d1
+  ret i32 %e
+}""",
+    "pyj_mersenne_renew": """
+define internal void @pyj_mersenne_renew(ptr %s) nounwind noinline cold {
+  %words = getelementptr i32, ptr %s, i64 1
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %0 ], [ %k1, %loop ]
+  %k1 = add i64 %k, 1
+  %last = icmp eq i64 %k1, 624
+  %second = select i1 %last, i64 0, i64 %k1
+  %far = add i64 %k, 397
+  %over = icmp uge i64 %far, 624
+  %wrapped = sub i64 %far, 624
+  %third = select i1 %over, i64 %wrapped, i64 %far
+  %pa = getelementptr i32, ptr %words, i64 %k
+  %pb = getelementptr i32, ptr %words, i64 %second
+  %pc = getelementptr i32, ptr %words, i64 %third
+  %a = load i32, ptr %pa, align 4
+  %b = load i32, ptr %pb, align 4
+  %c = load i32, ptr %pc, align 4
+  %high = and i32 %a, -2147483648
+  %low = and i32 %b, 2147483647
+  %y = or i32 %high, %low
+  %half = lshr i32 %y, 1
+  %odd = and i32 %b, 1
+  %mask = sub i32 0, %odd
+  %x = and i32 %mask, -1727483681
+  %m = xor i32 %c, %half
+  %new = xor i32 %m, %x
+  store i32 %new, ptr %pa, align 4
+  br i1 %last, label %done, label %loop
+done:
+  ret void
+}""",
     # Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
     "pyj_new": """
 define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
@@ -616,7 +677,7 @@ TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
-    "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
+    "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 
 _DECLARATIONS = {

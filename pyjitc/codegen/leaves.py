@@ -379,6 +379,7 @@ LEAVES: dict[type, Leaf] = {
     type(k.Object): Leaf(_REFERENCE, _pointer, lambda e, t, pointer, wrong: [pointer]),
     k.Exception_: Leaf(_REFERENCE, _pointer),
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),
+    k.PythonRandomType: Leaf(_REFERENCE, _pointer, _of_class(lambda t: "pyjitc_random_Python")),
     k.Cell: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),

@@ -25,6 +25,7 @@ HOMES: dict = {
     _objects: (k.Object, k.NoneType, k.Ellipsis_, k.Slice, k.DType, k.Function, k.Method, k.Exception_, k.Iterator,
                k.Generator, k.Ended),
     lazy("pyjitc.lib.py.texts"): (k.Str, k.Bytes),
+    lazy("pyjitc.lib.py.random_numbers"): (k.PythonRandom,),
     lazy("pyjitc.lib.py.ranges"): (k.Range, "range_iterator"),
     lazy("pyjitc.lib.py.displays"): (k.Tuple, k.ListDisplay, k.DictDisplay),
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),

@@ -65,8 +65,6 @@ _INSTEAD = {
     "sorted": "np.sort(a) is a sorted copy of an array, np.argsort(a) its order",
     "open": "read and write files outside the compiled function, and pass arrays",
     "input": "ask outside the compiled function, and pass the answer",
-    "random": "use np.random, or pass a generator: np.random.default_rng(seed)",
-    "time.sleep": "wait outside the compiled function",
     **dict.fromkeys(("time", "datetime"), "measure the time outside the compiled function"),
     "os": OUTSIDE,
     "copy": "a.copy() copies an array; numbers and tuples need no copy",

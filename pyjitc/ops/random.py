@@ -12,7 +12,7 @@ import numpy as np
 
 from ..ir.core import ALLOCATES, ELEMENTS, RANDOM, Op, reads, writes
 from ..runtime import random
-from ..types.kinds import Bool, Float, Instance, Int, NpBool, NpInt, uint32, uint64
+from ..types.kinds import Bool, Float, Instance, Int, NpBool, NpInt, PythonRandom, uint32, uint64
 from .effects import NO_RULE, NONDIFF, UNVARIED
 
 __all__ = ["RANDOM_OPS"]
@@ -127,6 +127,18 @@ def _global_lower(e, inst):
     return [pointer]
 
 
+def _word_lower(e, inst, generator):
+    offset = random.python_state_offset()
+    assert offset is not None  # lib/py/random_numbers.py compiles what asks for a word only where it is known
+    return [e.assign(f"call i32 {e.helper('pyj_mersenne')}(ptr {_at(e, generator[0], offset)})")]
+
+
+def _python_global_lower(e, inst):
+    pointer = e.external("pyjitc_random_python_global")
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {pointer})")
+    return [pointer]
+
+
 # ---------------------------------------------------------------- meaning: calls of the same functions
 
 
@@ -209,5 +221,13 @@ NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k
 RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower,
                    partials=NONDIFF, eval=lambda *, cls: np.random.mtrand._rand, eval_attrs=True,
                    doc="the RandomState, of class {cls}, behind the functions of np.random")
+
+PYTHON_RANDOM_WORD = Op("python_random_word", lambda types, attrs: uint32, _EFFECTS, lower=_word_lower,
+                        partials=NONDIFF, eval=lambda generator: np.uint32(generator.getrandbits(32)),
+                        doc="the next 32 random bits of a random.Random")
+PYTHON_RANDOM_GLOBAL = Op("python_random_global", lambda types, attrs: PythonRandom, ALLOCATES,
+                          lower=_python_global_lower, partials=NONDIFF,
+                          eval=lambda: random.python_global(),
+                          doc="the random.Random behind the functions of the module random")
 
 RANDOM_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -8,10 +8,12 @@ Python object's own state, so the stream is NumPy's.
 from __future__ import annotations
 
 import ctypes
+import importlib
 
 import numpy as np
 
-__all__ = ["address", "bitgen_offset", "gauss_offset", "normal_tables"]
+__all__ = ["address", "bitgen_offset", "gauss_offset", "normal_tables", "python_global",
+           "python_state_offset"]
 
 _WORD = 8
 _found: dict[type, int] = {}
@@ -25,6 +27,10 @@ def address(name: str) -> int | None:
         return id(np.random.mtrand._rand)
     if name in ("Generator", "RandomState"):
         return id(getattr(np.random, name))
+    if name == "Python":
+        return id(importlib.import_module("random").Random)
+    if name == "python_global":
+        return id(python_global())
     if name == "normal_tables":
         tables = normal_tables()
         return None if tables is None else tables.ctypes.data
@@ -106,3 +112,24 @@ def gauss_offset() -> int | None:
                 and kept == state["gauss"]):
                 return _WORD * i
     return None
+
+
+def python_global():
+    """The random.Random whose methods are the functions of the module random."""
+    return importlib.import_module("random").random.__self__
+
+
+def python_state_offset() -> int | None:
+    """Offset in a random.Random of {int index, uint32 words[624]}, the state of its Mersenne Twister (CPython's
+    Modules/_randommodule.c); None where it is not there."""
+    if not _python_state:
+        sample = importlib.import_module("random").Random(1)
+        sample.random()
+        *words, index = sample.getstate()[1]
+        offset = object.__basicsize__
+        found = np.ctypeslib.as_array((ctypes.c_uint32 * 625).from_address(id(sample) + offset))
+        _python_state.append(offset if found.tolist() == [index, *words] else None)
+    return _python_state[0]
+
+
+_python_state: list[int | None] = []

@@ -11,6 +11,7 @@ the program whose objects are nothing but their attributes becomes a kind by a s
 """
 from __future__ import annotations
 
+import sys
 import types as pytypes
 import weakref
 from typing import Any, Callable
@@ -24,7 +25,7 @@ __all__ = [
     "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray", "Broadcast",
     "Ended", "numbered",
     "Singleton", "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_",
-    "Instance", "union_of", "member_for", "any_part", "kind_of_class",
+    "Instance", "PythonRandom", "union_of", "member_for", "any_part", "kind_of_class",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
@@ -825,6 +826,24 @@ class Instance(Type):
     @property
     def python_class(self):
         return self.cls
+
+
+class PythonRandomType(Type):
+    """A reference to an instance of exactly random.Random."""
+
+    __slots__ = ()
+    counted = True
+    class_name = "Random"
+
+    def _text(self):
+        return "random.Random"
+
+    @property
+    def python_class(self):
+        return sys.modules["random"].Random  # a value of the type means that it is loaded
+
+
+PythonRandom = PythonRandomType()
 
 
 def union_of(types) -> Type:

@@ -61,10 +61,12 @@ def record_type(dtype: np.dtype) -> kinds.Record | None:
     return kinds.Record(dtype)
 
 
-def instance_type(value) -> Instance | None:
+def instance_type(value) -> Type | None:
     """The type of an object whose methods have rules: a generator of random numbers; else None."""
     random = sys.modules.get("numpy.random")
     cls = type(value)
+    if cls.__module__ == "random" and cls is getattr(sys.modules.get("random"), "Random", None):
+        return kinds.PythonRandom
     return Instance(cls) if random is not None and (cls is random.Generator or cls is random.RandomState) else None
 
 

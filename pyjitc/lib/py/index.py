@@ -24,9 +24,16 @@ FUNCTIONS: dict[str, str] = {
                 "operator.rshift operator.and_ operator.or_ "
                 "operator.xor operator.eq operator.ne operator.lt operator.le operator.gt operator.ge "
                 "operator.neg operator.pos operator.invert operator.not_",
+    "asked": "time.time time.monotonic time.perf_counter time.process_time time.thread_time time.time_ns "
+             "time.monotonic_ns time.perf_counter_ns time.process_time_ns time.thread_time_ns time.sleep time.ctime "
+             "time.asctime time.strftime statistics.fmean statistics.stdev statistics.pstdev "
+             "statistics.geometric_mean statistics.correlation statistics.covariance struct.pack struct.calcsize "
+             "struct.unpack struct.unpack_from copy.copy copy.deepcopy",
 }
-_modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod")}
-_ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator)}
+_modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
+# The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.
+_ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_struct": ("struct.", lazy("struct")),
+          **{name: (f"{name}.", lazy(name)) for name in ("time", "statistics", "copy")}}
 _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
 
 
@@ -34,6 +41,9 @@ def module_of(target):
     """The module with the rule for a builtin, a function of `operator`, `math` or `cmath`, or NumPy's type of a scalar;
     or None."""
     home = getattr(target, "__module__", None)
+    owner = getattr(target, "__self__", None)
+    if owner is not None and type(owner).__module__ == "random":
+        return _modules["random_numbers"]
     if home == "math" or home == "cmath":
         return _modules[f"{home}mod"]
     if isinstance(target, type) and issubclass(target, np.generic):

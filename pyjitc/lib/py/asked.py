@@ -1,0 +1,115 @@
+"""Functions of Python's library that the interpreter itself runs, of which the type of the result is known: clocks,
+`struct`, means and deviations of `statistics`, copies.
+
+They have the interpreter's values, exceptions and messages, at the price of a call of Python.
+"""
+from __future__ import annotations
+
+import copy
+import statistics
+import struct
+import time
+
+from ...infer.constants import constant
+from ...infer.meaning import Apply, CallValue, Const, Mismatch
+from ...infer.names import describe
+from ...ops.pyobject import PY_CALL, PY_UNBOX
+from ...ops.structure import METHOD_MAKE
+from ...types.kinds import (
+    Array, Bool, Bytes, Float, Int, NoneType, Object, Str, Tuple, any_part, is_number,
+)
+from ..protocol import boxed
+from ..rule import Constant, Rule
+
+__all__ = ["CALLS"]
+
+
+def _asked(function, args, kwargs, t):
+    found = Apply(PY_CALL, Const(Object, function), *map(boxed, [*args, *kwargs.values()]), kwnames=tuple(kwargs))
+    return found if t is Object else Apply(PY_UNBOX, found, type=t)
+
+
+def _gives(function, t):
+    return lambda args, kwargs: _asked(function, args, kwargs, t)
+
+
+_CLOCKS = "time monotonic perf_counter process_time thread_time"
+_RESULTS = {
+    **{getattr(time, name): Float for name in _CLOCKS.split()},
+    **{getattr(time, f"{name}_ns"): Int for name in _CLOCKS.split()},
+    time.sleep: NoneType, time.ctime: Str, time.asctime: Str, time.strftime: Str,
+    **{getattr(statistics, name): Float for name in "fmean stdev pstdev geometric_mean correlation covariance".split()
+       if hasattr(statistics, name)},
+    struct.pack: Bytes, struct.calcsize: Int,
+}
+
+
+# ---------------------------------------------------------------- struct
+
+_CODES = {**dict.fromkeys("bBhHiIlLqQnN", Int), **dict.fromkeys("efd", Float), "?": Bool, "c": Bytes}
+
+
+def items(format) -> Tuple:
+    """The types of what struct.unpack gives for a format, a text or bytes; Mismatch for one that is none."""
+    if isinstance(format, bytes):
+        format = format.decode("latin-1")
+    try:
+        struct.calcsize(format)
+    except struct.error as error:
+        raise Mismatch(str(error), "", struct.error) from None
+    found: list = []
+    count = ""
+    for c in format:
+        if c.isdigit():
+            count += c
+        elif c in "sp":
+            found.append(Bytes)
+            count = ""
+        elif c in _CODES:
+            found += [_CODES[c]] * int(count or 1)
+            count = ""
+        elif c == "P":
+            found += [Int] * int(count or 1)
+            count = ""
+        else:  # the byte order, a space, or padding
+            count = ""
+    return Tuple(found)
+
+
+def _unpacks(function, signature):
+    def unpack(format: Constant, *others):
+        return _asked(function, [constant(format), *others], {}, items(format))
+
+    return Rule(unpack, f"struct.{function.__name__}", signature)
+
+
+# ---------------------------------------------------------------- copy
+
+
+def _is_immutable(t) -> bool:
+    return not any_part(t, lambda part: part.parts is None and not (
+        is_number(part) or part in (Str, Bytes, NoneType)))
+
+
+def _copy(function):
+    def rule(args, kwargs):
+        if len(args) == 1 and not kwargs:
+            (x,) = args
+            if isinstance(x.type, Array):
+                return CallValue(Apply(METHOD_MAKE, x, name="copy"), keywords={"order": constant("K")})
+            if _is_immutable(x.type):
+                return x
+            if x.type.counted and x.type.parts is None:
+                return _asked(function, args, kwargs, x.type)
+        raise Mismatch(f"{function.__module__}.{function.__name__}() of {', '.join(describe(x.type) for x in args)} is "
+                       f"not compiled", "copy its parts")
+
+    return rule
+
+
+CALLS = {
+    **{function: _gives(function, t) for function, t in _RESULTS.items()},
+    struct.unpack: _unpacks(struct.unpack, "format: Constant, buffer, /"),
+    struct.unpack_from: _unpacks(struct.unpack_from, "format: Constant, /, buffer, offset=0"),
+    copy.copy: _copy(copy.copy), copy.deepcopy: _copy(copy.deepcopy),
+}
