@@ -19,6 +19,8 @@ from time import perf_counter
 from types import CodeType, FunctionType, MethodType
 from typing import Callable, TextIO
 
+import numpy as np
+
 from ..base.errors import shortened
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
@@ -28,7 +30,7 @@ from ..pipeline.specialisation import Native, alone
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
 from ..runtime.platform import ABIError, require_native
 from ..types.kinds import Singleton, Type
-from ..types.typeof import behind_name, typeof
+from ..types.typeof import behind_name, plain_array, typeof
 from .pickled import Pickled
 from .signature import Signature, convert, gives, signature_of
 
@@ -128,7 +130,11 @@ class CompiledFunction(Pickled, Callable_):
             if changed and self._simple and all(map(operator.is_, given, full)):
                 return RETRY
         try:
-            return self._direct(*full)
+            result = self._direct(*full)
+            for value, plain in zip(given, full):
+                if result is plain and isinstance(plain, np.ndarray):
+                    return value
+            return result
         except _NoMatch:
             pass
         warnings.warn(f"native code of {self.__qualname__} refused its own argument types "
@@ -148,6 +154,9 @@ class CompiledFunction(Pickled, Callable_):
                         full = (*full[:n], known, *full[n + 1:])
                     types.append(Singleton(known))
                 else:
+                    if isinstance(value, np.ndarray) and (plain := plain_array(value)) is not value:
+                        full = (*full[:n], plain, *full[n + 1:])
+                        value = plain
                     types.append(typeof(value, _function_type))
             except (TypeError, OverflowError) as error:
                 code = self.py_func.__code__

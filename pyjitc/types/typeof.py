@@ -18,7 +18,7 @@ from .kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Singleton, Str, Tuple, Type,
 )
 
-__all__ = ["typeof", "attributes_type", "behind_name", "element_type", "record_type", "instance_type"]
+__all__ = ["typeof", "plain_array", "attributes_type", "behind_name", "element_type", "record_type", "instance_type"]
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_,
@@ -77,6 +77,12 @@ def attributes_type(value) -> Type | None:
         return typeof(value) if kinds.kind_of_class(type(value)) is not None else None
     except (TypeError, OverflowError):
         return None
+
+
+def plain_array(value: np.ndarray) -> np.ndarray:
+    """The array of class ndarray that compiled code works on where it is given a memmap or a recarray: one in the same
+    memory. An array of another class is returned itself."""
+    return value.view(np.ndarray) if type(value) is np.memmap or type(value) is np.recarray else value
 
 
 def typeof(value, other: Callable | None = None) -> Type:

@@ -4,10 +4,10 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops.memory import ARRAY_SAME
 from ....ops.structure import METHOD_MAKE
-from ....types.kinds import Array, Bool, NoneType, NpBool, Record, Tuple, is_scalar
+from ....types.kinds import Array, Bool, NoneType, NpBool, Record, Str, Tuple, is_scalar
 from ...build import is_list, is_sequence
 from ...protocol import Protocol, text_by_python
 from .. import index
@@ -99,11 +99,15 @@ class _Array(Protocol):
 
     def attribute(self, x, name):
         found = views.getattr_(x, name)
+        if found is None and _is_field(x, name):
+            return self.getitem(x, Const(Str, name))
         if found is None and (name in views.METHODS or index.method_module(name) is not None):
             return Apply(METHOD_MAKE, x, name=name)
         return attributes.of_array(x, name) if found is None else found
 
     def set_attribute(self, x, name, value):
+        if _is_field(x, name) and not hasattr(np.ndarray, name):
+            return self.setitem(x, Const(Str, name), value, True)
         return attributes.set_of_array(x, name, value)
 
     def method(self, x, name, args, kwargs):
@@ -112,6 +116,12 @@ class _Array(Protocol):
 
     def call(self, x, args, kwargs):
         raise Mismatch("'numpy.ndarray' object is not callable", "an element is taken with brackets, as in a[i]")
+
+
+def _is_field(a, name: str) -> bool:
+    """Whether `name` is an attribute of a recarray: a field."""
+    return isinstance(a.type.dtype, Record) and issubclass(a.type.dtype.cls, np.record) and (
+        name in a.type.dtype.dtype.names)
 
 
 def _no_records(op, *operands):
