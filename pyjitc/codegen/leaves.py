@@ -359,6 +359,11 @@ def _float(t, value):
 
 _REFERENCE = "ptr",
 
+
+def _open_list(e, t, pointer, wrong):
+    exact(e, pointer, e.external("PyList_Type"), wrong)
+    return [pointer]
+
 LEAVES: dict[type, Leaf] = {
     type(Int): Leaf(("i64",), lambda e, t, values, inst, take: made(e, inst, "PyLong_FromLongLong", f"i64 {values[0]}"),
                     _open_int, _integer),
@@ -379,6 +384,7 @@ LEAVES: dict[type, Leaf] = {
     type(k.Object): Leaf(_REFERENCE, _pointer, lambda e, t, pointer, wrong: [pointer]),
     k.Exception_: Leaf(_REFERENCE, _pointer),
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),
+    k.List: Leaf(_REFERENCE, _pointer, _open_list),
     k.Cell: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),

@@ -5,8 +5,9 @@ from typing import Callable
 
 from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..types.kinds import Object, Str
+from .control import CONST
 from .effects import NO_RULE, NONDIFF
-from .memory import count_references
+from .memory import count_references, owned
 
 __all__ = ["PYOBJECT_OPS"]
 
@@ -26,6 +27,8 @@ def _unbox_lower(e, inst, x):
     e.start(wrong)
     e.error(inst, "TypeError", f"a captured value is no longer a {inst.attrs['type']}")
     e.start(done)
+    if inst.args[0].inst is None or inst.args[0].inst.op is not CONST:
+        return owned(e, inst.attrs["type"], values)
     count_references(e, inst.attrs["type"], values, "retain")  # the object's own reference stays with the object
     return values
 
