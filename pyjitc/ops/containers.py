@@ -11,7 +11,7 @@ from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, Op, reads, writes
 from ..runtime import platform
 from ..types.kinds import Int
 from .effects import NO_RULE, NONDIFF
-from .memory import MAX_BYTES, owned
+from .memory import MAX_BYTES, opened
 
 __all__ = ["CONTAINER_OPS"]
 
@@ -59,21 +59,6 @@ def _index(e, inst, x, i, message) -> str:
     e.jump(good)
     e.start(good)
     return e.phi("i64", [(i, here), (wrapped, there)])
-
-
-def opened(e, inst, t, pointer, what: str) -> list[str]:
-    """Components of an object that a container holds, with references of their own; TypeError where it is of another
-    class than those that were known when the function was compiled."""
-    wrong, done = e.label("wrong"), e.label("opened")
-    values = e.unbox(t, pointer, wrong)
-    e.jump(done)
-    e.start(wrong)
-    cls = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {pointer}, i64 {platform.OB_TYPE}')}, align 8")
-    name = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {cls}, i64 {platform.TYPE_NAME}')}, align 8")
-    e.error(inst, "TypeError", f"{what} is of class '%s', where the items were {t} when this code was compiled",
-            f"ptr {name}")
-    e.start(done)
-    return owned(e, t, values)
 
 
 def _get_lower(e, inst, x, i):
@@ -125,7 +110,9 @@ LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
-              eval=lambda x, i: x[i], doc="item i of a list", cost=8)
+              eval=lambda x, i, *, anew=False: x[i], eval_attrs=True, cost=8,
+              doc="item i of a list; {anew}: where it is of another class than this code was compiled for, the call is "
+                  "made anew (passes/anew.py)")
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,
               eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8)

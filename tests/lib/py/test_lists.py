@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 
 from pyjitc import CompileError, njit
+from pyjitc.base.options import Options
+from pyjitc.pipeline import stages
 from pyjitc.types.kinds import Float, Int, List, NoneType, Str, Tuple, Undefined, union_of
 from pyjitc.types.text import parse
 from pyjitc.types.typeof import typeof
@@ -308,3 +310,48 @@ def test_wrong_uses_say_what_python_says():
         with pytest.raises(CompileError) as found:
             njit(f)([1])
         assert str(expected.value) in str(found.value)
+
+
+# ---------------------------------------------------------------- items of classes that were not seen before the call
+
+def total(x):
+    t = 0
+    for item in x:
+        t += item
+    return t
+
+
+def doubled(x):
+    for i in range(len(x)):
+        x[i] = x[i] * 2
+    return x
+
+
+def test_a_call_with_other_items_is_made_anew():
+    for f in (total, doubled, lambda x: [v for v in x if v > 0], lambda x: x[-1]):
+        compiled = njit(f)
+        for x in ([1] * 20, [1] * 20 + [2.5], [1.5] * 3, [1.5] * 20 + [2], [], [1] * 20, [True] * 9 + [7]):
+            agree(f, x, compiled=compiled)
+    nested = njit(lambda m: [v for row in m for v in row])
+    for m in ([[1], [2]], [[1]] * 10 + [[2, 3.5]], [[1], []], [[]], []):
+        agree(nested.py_func, m, compiled=nested)
+
+
+def optimised(f, t):
+    return stages.inspect(f, (t,), Options(), "opt")
+
+
+def test_which_loads_ask_for_another_call():
+    def swap(x):
+        x[0] = 5
+        return x[1]
+
+    assert "anew: True" in optimised(total, List(Int)) and "looks" not in optimised(total, List(Int))
+    assert "anew: True" not in optimised(doubled, List(Int)) and "looks: -1" in optimised(doubled, List(Int))
+    assert "looks: 1024" in optimised(swap, List(Int))
+    assert "looks" not in optimised(lambda n: [[n]][0][0], Int)
+
+
+def test_an_int_beyond_64_bits_is_an_overflow_error():
+    with pytest.raises(OverflowError, match="item 20 cannot be passed: the int 1180591620717411303424"):
+        njit(lambda x: x[-1])([1] * 20 + [2**70])
