@@ -2,8 +2,8 @@
 
 Runs last, over the functions of a module together. A load checks the class of what it finds against the types that the
 code was compiled for (ops/containers.py). Where one meets another class and the call has done nothing yet that anybody
-could see, the call is made anew: it goes to code for what the arguments hold (`anew`). After writes that is too late, so
-the stub looks at what the arguments hold before it calls: at all of it where a load is in a loop, else at the first
+could see, the call is made anew: it goes to code for what the arguments hold (`anew`). After writes that is too late,
+so the stub looks at what the arguments hold before it calls: at all of it where a load is in a loop, else at the first
 thousand (`FunctionFlags.looks`).
 Before:  x = list_get l, i ; list_set l, j, x      After:  x = list_get {anew: True} l, i ; list_set l, j, x
 Needs: nothing.  Keeps: everything but that attribute of loads and the flags of the first function.

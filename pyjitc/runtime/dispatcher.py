@@ -27,7 +27,8 @@ from typing import Any
 from . import thunks
 from .platform import member_offset
 
-__all__ = ["CLOSURE", "DEFAULTS", "RETRY", "Anew", "Callable_", "leaf", "describe", "update", "slow_path", "entry", "set_entry"]
+__all__ = ["CLOSURE", "DEFAULTS", "RETRY", "Anew", "Callable_", "leaf", "describe", "update", "slow_path", "entry",
+           "set_entry"]
 
 CLOSURE = 16
 DEFAULTS = 24

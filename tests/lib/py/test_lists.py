@@ -1,4 +1,7 @@
 """Lists: made, read, changed and passed on as in the interpreter."""
+import io
+import sys
+
 import numpy as np
 import pytest
 
@@ -355,3 +358,39 @@ def test_which_loads_ask_for_another_call():
 def test_an_int_beyond_64_bits_is_an_overflow_error():
     with pytest.raises(OverflowError, match="item 20 cannot be passed: the int 1180591620717411303424"):
         njit(lambda x: x[-1])([1] * 20 + [2**70])
+
+
+def test_numbers_in_lists_have_no_identity():
+    def f(x, value):
+        x[0] = value
+        return x
+
+    value, x = 2.5, [1.5]
+    assert f(x, value)[0] is value
+    assert njit(f)(x, value) == [value]
+
+
+def test_lists_of_constants_keep_their_items():
+    def f(n):
+        x = [0] * n
+        x[1] = 2.5
+        return x
+
+    agree(f, 3)
+
+
+def test_an_item_that_came_during_the_call(monkeypatch):
+    def f(x):
+        x[0] = 1
+        print(x[0])
+        return x[1]
+
+    class Out(io.StringIO):
+        def write(self, text):
+            x[1] = "other"
+
+    x = [5, 6]
+    monkeypatch.setattr(sys, "stdout", Out())
+    with pytest.raises(TypeError, match="an item of a list is of class 'str', where the items were int"):
+        njit(f)(x)
+    assert x == [1, "other"]
