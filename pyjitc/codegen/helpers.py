@@ -193,6 +193,30 @@ done:
   ret void
 }""",
     # On the way out of a function that fails, where there is no hurry: a call is the least to compile.
+    "pyj_own_array": """
+define internal ptr @pyj_own_array(ptr %data, ptr %owner) nounwind noinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  br i1 %whole, label %object, label %other
+object:
+  %array = getelementptr i8, ptr %owner, i64 -1
+  call void @Py_IncRef(ptr %array)
+  %header = call ptr @malloc(i64 32)
+  %bad = icmp eq ptr %header, null
+  br i1 %bad, label %other, label %fill
+fill:
+  store i64 1, ptr %header
+  %datap = getelementptr i8, ptr %header, i64 8
+  store ptr %data, ptr %datap
+  %arrayp = getelementptr i8, ptr %header, i64 16
+  store ptr %array, ptr %arrayp
+  %bytesp = getelementptr i8, ptr %header, i64 24
+  store i64 0, ptr %bytesp
+  ret ptr %header
+other:
+  ret ptr %owner
+}""",
     "pyj_let_go": """
 define internal void @pyj_let_go(ptr %owner) nounwind noinline cold {
   call void @pyj_release(ptr %owner)
@@ -328,6 +352,27 @@ done:
   ret double %result
 }
 """,
+    "pyj_list_append": """
+define internal i32 @pyj_list_append(ptr %list, ptr %x) nounwind alwaysinline {
+  %size.at = getelementptr i8, ptr %list, i64 16
+  %room.at = getelementptr i8, ptr %list, i64 32
+  %size = load i64, ptr %size.at, align 8
+  %room = load i64, ptr %room.at, align 8
+  %fits = icmp slt i64 %size, %room
+  br i1 %fits, label %put, label %grow
+put:
+  %items.at = getelementptr i8, ptr %list, i64 24
+  %items = load ptr, ptr %items.at, align 8
+  %slot = getelementptr ptr, ptr %items, i64 %size
+  store ptr %x, ptr %slot, align 8
+  %more = add i64 %size, 1
+  store i64 %more, ptr %size.at, align 8
+  ret i32 0
+grow:
+  %status = call i32 @PyList_Append(ptr %list, ptr %x)
+  call void @Py_DecRef(ptr %x)
+  ret i32 %status
+}""",
     "pyj_signals": """
 define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
   %status = call i32 @PyErr_CheckSignals()
@@ -698,6 +743,7 @@ _DECLARATIONS = {
     "PyErr_GetHandledException": "declare ptr @PyErr_GetHandledException()",
     "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
     "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)",
+    "PyList_Append": "declare i32 @PyList_Append(ptr, ptr)",
     "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
     "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
     "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",

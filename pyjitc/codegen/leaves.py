@@ -359,6 +359,49 @@ def _float(t, value):
 
 _REFERENCE = "ptr",
 
+
+def _open_list(e, t, pointer, wrong):
+    """A reference to a list. A stub looks at some of the items, or at all: see passes/anew.py."""
+    exact(e, pointer, e.external("PyList_Type"), wrong)
+    if e.looks:
+        _look(e, t.item, pointer, wrong)
+    return [pointer]
+
+
+def _look(e, item, pointer, wrong):
+    """Goes to `wrong` where an item of a list that is looked at is none of type `item`."""
+    size = load(e, "i64", pointer, platform.OB_SIZE)
+    if item is k.Undefined:
+        require(e, e.assign(f"icmp eq i64 {size}, 0"), wrong)
+        return
+    if item is k.Object:
+        return
+    looks, n = e.looks, size
+    if looks > 0:
+        e.declare("declare i64 @llvm.umin.i64(i64, i64)")
+        n = e.assign(f"call i64 @llvm.umin.i64(i64 {size}, i64 {looks})")
+        e.looks = min(looks, 2) if looks < _MANY else looks  # of the lists in the list
+    table = load(e, "ptr", pointer, platform.LIST_ITEMS)
+    place = e.alloca("i64")
+    e.line(f"store i64 0, ptr {place}")
+    again, body, done = e.label("look"), e.label("item"), e.label("looked")
+    e.jump(again)
+    e.start(again)
+    i = e.assign(f"load i64, ptr {place}")
+    e.branch(e.assign(f"icmp slt i64 {i}, {n}"), body, done)
+    e.start(body)
+    e.line(f"store i64 {e.assign(f'add i64 {i}, 1')}, ptr {place}")
+    held = e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {i}')}, align 8")
+    borrowed = len(e.borrowed)
+    e.unbox(item, held, wrong)
+    del e.borrowed[borrowed:]
+    e.jump(again)
+    e.start(done)
+    e.looks = looks
+
+
+_MANY = 100
+
 LEAVES: dict[type, Leaf] = {
     type(Int): Leaf(("i64",), lambda e, t, values, inst, take: made(e, inst, "PyLong_FromLongLong", f"i64 {values[0]}"),
                     _open_int, _integer),
@@ -380,6 +423,7 @@ LEAVES: dict[type, Leaf] = {
     k.Exception_: Leaf(_REFERENCE, _pointer),
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),
     k.PythonRandomType: Leaf(_REFERENCE, _pointer, _of_class(lambda t: "pyjitc_random_Python")),
+    k.List: Leaf(_REFERENCE, _pointer, _open_list),
     k.Cell: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),

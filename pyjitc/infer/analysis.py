@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 
 from ..base.errors import PyjitcError
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control
 from ..types.kinds import MAX_SIZE, Dual, TooLarge, Union, members_of, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch
+from .meaning import UNKNOWN, Again, Mismatch, NeedsList, Restart
 from .names import has_generator
+
+displays = lazy(f"{__package__}.displays")
 
 __all__ = ["Analysis"]
 
@@ -165,7 +168,9 @@ class Analysis:
                 if not self.spec.proto.library and not hasattr(error, "place"):
                     error.place = self.spec.proto, inst  # type: ignore[attr-defined]  # see pipeline/stages.py
                 raise
-            except (PyjitcError, Again, MemoryError):
+            except NeedsList:
+                displays.mark(self, block, inst)
+            except (PyjitcError, Again, Restart, MemoryError):
                 raise
             except Exception as error:
                 self.refuse(block, inst, _defect(error))

@@ -9,7 +9,9 @@ from typing import Any
 
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
-from ..types.kinds import Bool, Composite, Dual, Exception_, NoneType, Type, Unbound, Undefined, Union, member_for
+from ..types.kinds import (
+    Bool, Composite, Content, Dual, Exception_, NoneType, Type, Unbound, Undefined, Union, closed, member_for,
+)
 from .constants import constant
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av,
@@ -17,7 +19,7 @@ from .expressions import (
 from .join import constant_as
 from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
 
-__all__ = ["emit"]
+__all__ = ["close", "emit"]
 
 
 def emit(session, entry) -> list[ir.Function]:
@@ -47,6 +49,26 @@ def emit(session, entry) -> list[ir.Function]:
         _Emission(session, spec, shell).run()
         spec.analysis = None
     return functions
+
+
+def close(functions, session) -> None:
+    """Types for the variables of containers, now that inference is done: in the functions, and in their cells."""
+    for made in session.sites.values():
+        if type(made) is Content and made.content is not None:
+            made.become(closed(made.content))
+    for fn in functions:
+        if fn.result is not None:
+            fn.result = closed(fn.result)
+        for block in fn.blocks:
+            for value in block.params:
+                if value.type.varying:
+                    value.type = closed(value.type)
+            for inst in block.insts:
+                if inst.result is not None and inst.result.type.varying:
+                    inst.result.type = closed(inst.result.type)
+                for name, x in inst.attrs.items():
+                    if isinstance(x, Type) and x.varying:
+                        inst.attrs[name] = closed(x)
 
 
 class _Emission:

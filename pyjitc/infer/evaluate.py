@@ -13,8 +13,8 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, structure
 from ..types.kinds import (
-    Array, Bool, DType, Dual, Ended, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Tuple, Type,
-    Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
+    Array, Bool, Content, DType, Dual, Ended, Function, Generator, Int, Iterator, Method, NoneType, Singleton, Tuple,
+    Type, Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
@@ -22,7 +22,7 @@ from .constants import constant, plain_int
 from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
-    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw,
+    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, Nest, Operand, Share, Step, Throw,
 )
 from .names import describe, has_generator
 from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
@@ -41,7 +41,8 @@ _WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exc
 # Operations that take a union whole: they move values, or box them.
 _UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
             generic.MAKE_FUNCTION, generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE,
-            generic.LIST_EXTEND, generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
+            generic.LIST_EXTEND, generic.LIST_APPEND, generic.UNSUPPORTED, generic.CATCH, generic.YIELD,
+            generic.GENERATOR_STATE}
 
 
 class Evaluator(Operations):
@@ -62,6 +63,8 @@ class Evaluator(Operations):
             if av is None:
                 return None
             operands.append(Operand(i, av[0], av[1]))
+            if av[0].varying:
+                watch(av[0], analysis, block)
         if any([type(x.type) is Dual for x in operands]):
             if inst.op is generic.TUPLE or inst.op is generic.LIST:
                 operands = duals.displayed(operands, self.reader_of_display(inst))
@@ -82,6 +85,9 @@ class Evaluator(Operations):
         """Keeps what an instruction means; its abstract value."""
         analysis = self.analysis
         analysis.meaning[inst] = meaning
+        if av is not None and av[0].sealed:  # a container that the interpreter made
+            known = self.session.site(analysis.spec, inst, None, dict)
+            av = self.session.opened(av[0], known), av[1]
         if type(meaning) is Throw and meaning.hint and not analysis.spec.proto.library:
             self.session.doubtful[analysis, inst] = None
         if inst.op.effects & ir.RAISES and may_raise(meaning):
@@ -210,6 +216,8 @@ class Evaluator(Operations):
             return meaning, spec.result
         if kind is Nest:
             return self.nest(meaning)
+        if kind is Fresh:
+            return self.settle(self.fresh(meaning))
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:
@@ -219,9 +227,34 @@ class Evaluator(Operations):
                 operands.append(x)
             meaning.operands = tuple(operands)
             meaning.type_now()
+            if meaning.holds and not self.stored(meaning):
+                return meaning, None
             if meaning.type is None:
                 return meaning, VOID
+        elif kind is Apply and meaning.holds and not self.stored(meaning):
+            return meaning, None
         return meaning, (meaning.type or NoneType, meaning.value)
+
+    def fresh(self, made):
+        """The container that is made here, of a type with variables of its own."""
+        make = self.session.variable
+        t = self.session.site(self.analysis.spec, self.inst, made.kind, lambda: made.kind(*[make() for _ in made.held]))
+        for n, held in enumerate(made.held):
+            t.store(n, held)
+        watch(t, self.analysis, self.block)
+        return made.make(t)
+
+    def stored(self, applied) -> bool:
+        """Widens the types of containers by what an expression stores in them. False where it takes an item from a
+        container that nothing was stored in so far."""
+        for x in applied.operands:
+            if type(x) is Apply and x.holds and not self.stored(x):
+                return False
+        op = applied.op
+        if op.stores is not None:
+            for container, n, t in op.stores(tuple([x.type for x in applied.operands]), applied.attrs):
+                container.store(n, t)
+        return not (applied.type is Undefined and ir.regions_read(op.effects) & ir.OBJECTS)
 
     def nest(self, nest):
         for parts in (nest.arguments, nest.operands):
@@ -326,11 +359,9 @@ class Evaluator(Operations):
     def user_call(self, proto, operands, closure, function):
         avs = tuple((x.type, x.value) for x in operands)
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
-                                 constants=proto.library)
+                                 constants=proto.library, caller=(self.analysis, self.inst))
         if spec.dependents is not None:
             spec.dependents[self.analysis, self.block] = None
-            if spec.caller is None:
-                spec.caller = self.analysis, self.inst
         return UserCall(spec, operands, closure)
 
     def call(self, callee: Expr, args: list[Expr], kwargs: dict[str, Expr]):
@@ -387,6 +418,28 @@ class Evaluator(Operations):
         if isinstance(t, Method):
             return self.library.method(Apply(structure.METHOD_SELF, callee), t.name, args, kwargs)
         return self.library.call(callee, args, kwargs)
+
+
+def watch(t: Type, analysis, block) -> None:
+    """Have inference look at a block again when what values of type t hold is of other types."""
+    seen: set = set()
+    work: list = [t]
+    while work:
+        t = work.pop()
+        if not t.varying or t in seen:
+            continue
+        seen.add(t)
+        if isinstance(t, Iterator):
+            work.append(t.state)
+        elif t.parts is not None:
+            work += t.parts
+        else:  # a container or a cell
+            for x in t.key[1:]:
+                if type(x) is Content:
+                    x.used(analysis, block)
+                    x = x.content
+                if x is not None:
+                    work.append(x)
 
 
 def _only_throws(meaning) -> bool:

@@ -15,15 +15,13 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    Bool, Complex, Dual, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Type, Undefined, complex128, float64, int64,
-    is_complex, is_float, is_number, is_python_number, members_of, union_of,
+    MAX_UNION, Bool, Complex, Dual, Float, Int, List, ListDisplay, NpBool, NpComplex, NpFloat, NpInt, Type, Undefined,
+    complex128, float64, int64, is_complex, is_float, is_number, is_python_number, members_of, together,
 )
 from ..types.lattice import fits
-from .meaning import UNKNOWN, Mismatch
+from .meaning import UNKNOWN, Mismatch, NeedsList
 
 __all__ = ["AV", "join", "same_constant", "constant_as", "MAX_UNION"]
-
-MAX_UNION = 8
 
 AV = tuple  # abstract value: (Type, constant or UNKNOWN)
 
@@ -120,32 +118,13 @@ def join(x: AV, y: AV, absorb: bool = False, header: bool = False) -> AV:
 
 
 def join_types(tx: Type, ty: Type) -> Type:
-    if tx is ty or ty is Undefined:
-        return tx
-    if tx is Undefined:
-        return ty
-    merged = _merged(tx, ty)
-    if merged is not None:
-        return merged
-    members = list(members_of(tx))
-    for new in members_of(ty):
-        for i, old in enumerate(members):
-            if old is new:
-                break
-            merged = _merged(old, new)
-            if merged is not None:
-                members[i] = merged
-                break
-        else:
-            members.append(new)
-    union = union_of(members)
-    if sum(not m.unlimited for m in members) > MAX_UNION:
-        raise Mismatch(f"one value here may have any of {len(members)} types: {union}",
-                       f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
-                       f"float(x), or use a variable for each")
+    union = together(tx, ty, join_types)
+    members = members_of(union)
+    if len(members) > 1:
+        if any([type(m) is ListDisplay for m in members]) and any([type(m) is List for m in members]):
+            raise NeedsList
+        if sum([not m.unlimited for m in members]) > MAX_UNION:
+            raise Mismatch(f"one value here may have any of {len(members)} types: {union}",
+                           f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
+                           f"float(x), or use a variable for each")
     return union
-
-
-def _merged(x: Type, y: Type) -> Type | None:
-    """One type that is no union for two types of the same kind, or None."""
-    return x.joined(y, join_types) if type(x) is type(y) else None

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from ..ir.core import PURE, Op
+from ..ir.core import OBJECTS, PURE, Op, regions_read
 from ..types.kinds import Type
 
 __all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Share", "Step",
-           "Nest", "Throw", "Mismatch", "Again"]
+           "Nest", "Fresh", "Throw", "Mismatch", "NeedsList", "Restart",
+           "Again"]
 
 
 class _Unknown:
@@ -39,6 +40,14 @@ class Mismatch(Exception):
         self.hint = hint
         self.exception = exception
         self.given = given
+
+
+class NeedsList(Exception):
+    """What is done with a list that the program writes out needs a list: its type is not enough (see displays.py)."""
+
+
+class Restart(Exception):
+    """Inference begins again: it has found more lists that programs write out to be lists (see displays.py)."""
 
 
 class Again(Exception):
@@ -90,10 +99,14 @@ class Apply(Expr):
     record's rule; pure operations on known operands fold through the record's `eval` (an exception there means: decided
     at run time)."""
 
-    __slots__ = ("op", "operands", "attrs")
+    __slots__ = ("op", "operands", "attrs", "holds")
+    holds: bool
 
     def __init__(self, op: Op, *operands: Expr, **attrs: Any):
         self.op = op
+        # whether something in it reads or changes what containers hold
+        self.holds = op.stores is not None or bool(regions_read(op.effects) & OBJECTS) or any(
+            [type(x) is Apply and x.holds for x in operands])
         self.operands = operands
         self.attrs = attrs
         self.type = None
@@ -175,6 +188,19 @@ class Share(Expr):
 
     def __init__(self, state: Expr):
         self.state = state
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Fresh(Expr):
+    """A container of kind `kind` (a subclass of kinds.Container) that is made here: its type has variables of its own,
+    one for each place in the program, which `held`, types by parameter, are stored in. make: gives the expression for
+    the type."""
+
+    __slots__ = ("kind", "held", "make")
+
+    def __init__(self, kind: type, held: tuple, make: Callable):
+        self.kind, self.held, self.make = kind, held, make
         self.type = None
         self.value = UNKNOWN
 

@@ -13,19 +13,20 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, DictDisplay, DType, Exception_, Function, Method, NoneType, Object, Singleton, Site, Str,
-    Struct, Tuple, Type, Unbound, Union, any_part, is_scalar,
+    Attributes, Bool, Cell, Content, DictDisplay, DType, Exception_, Function, List, ListDisplay, Method, NoneType,
+    Object, Singleton, Str, Struct, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .expressions import (
-    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av,
+    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av, new_list,
 )
-from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
+from .meaning import Apply, Const, Expr, Mismatch, NeedsList, Operand, Share, Throw, UNKNOWN
 from .names import describe, with_object
 from .session import value_of_member
 
 dis = lazy("dis")
+displays = lazy(f"{__package__}.displays")  # programs that write lists out load it
 
 __all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
@@ -123,9 +124,7 @@ class Operations:
         return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
 
     def make_cell(self, inst, operands):
-        site = self.session.sites.get((self.analysis.spec, inst))
-        if site is None:
-            site = self.session.sites[self.analysis.spec, inst] = Site(inst.attrs.get("name", "cell"))
+        site = self.session.site(self.analysis.spec, inst, Cell, lambda: Content(inst.attrs.get("name", "cell")))
         self.refine(site, operands[0].type)
         return MakeCell(operands[0], Cell(site))
 
@@ -133,17 +132,12 @@ class Operations:
         if _holds(content, site):
             raise Mismatch(f"the variable '{site.name}' holds a function that refers to the variable",
                            "define the function once, before anything uses it")
-        merged = content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0]
-        if merged is not site.content:
-            site.content = merged
-            for analysis, block in self.session.cell_users.get(site, ()):
-                analysis.touch(block)
+        site.become(content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0])
 
     def cell_get(self, inst, operands):
         cell = operands[0]
         unbound = cell.type is Unbound
         if isinstance(cell.type, Cell):
-            self.session.cell_users.setdefault(cell.type.site, {})[self.analysis, self.block] = None
             unbound = cell.type.content is Unbound
         if unbound:
             name = inst.attrs["name"]
@@ -296,7 +290,8 @@ class Operations:
         return self.library.setitem(*plain_ints(operands), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
-        return self.library.delitem(operands[0])
+        i = plain_int(operands[1]) if inst.op is generic.DELITEM else None
+        return self.library.delitem(operands[0], i)
 
     def slice_(self, inst, operands):
         return Apply(structure.SLICE_MAKE,
@@ -394,10 +389,41 @@ class Operations:
         return Apply(structure.TUPLE_MAKE, *operands, cls=None)
 
     def list_(self, inst, operands):
+        if self.is_list(inst):
+            return new_list(map(self.kept, operands))
         return list_of(operands)
 
     def list_extend(self, inst, operands):
-        return list_of(self.elements(operands[0]) + self.elements(operands[1]))
+        made, more = operands
+        items = self.library.elements(more)
+        if not isinstance(made.type, List):
+            if items is not None and not self.is_list(inst):
+                return list_of(self.elements(made) + items)
+            if items is None and not self.library.is_iterable(more):
+                self.elements(more)  # says what is wrong
+            self.session.lists.insts.add(inst)
+            made, _ = self.settle(new_list(map(self.kept, self.elements(made))))
+        return self.library.extended(made, more)
+
+    def list_append(self, inst, operands):
+        made, item = operands
+        if not isinstance(made.type, List):
+            raise NeedsList
+        return self.library.appended(made, self.kept(item))
+
+    def kept(self, x):
+        """`x`, which a container is going to hold: a list that is written out must be one."""
+        if any_part(x.type, lambda part: isinstance(part, ListDisplay)):
+            raise NeedsList
+        return x
+
+    def is_list(self, inst) -> bool:
+        """Whether a list that is written out is one, and not a value of a type that says what it holds."""
+        proto = self.analysis.spec.proto
+        if proto.library:
+            return False
+        lists = self.session.lists
+        return lists.every or inst in lists.insts or inst in displays.changed(self.analysis.fn, self.analysis.shape)
 
     def list_to_tuple(self, inst, operands):
         return Apply(structure.TUPLE_MAKE, *self.elements(operands[0]), cls=None)
@@ -440,13 +466,15 @@ class Operations:
         return self.library.unpack(operands[0], inst.attrs["count"])
 
     def unpack_ex(self, inst, operands):
-        parts = self.elements(operands[0])
         before, after = inst.attrs["before"], inst.attrs["after"]
+        parts = self.library.elements(operands[0])
+        if parts is None:
+            return self.library.unpack_rest(operands[0], before, after)
         if len(parts) < before + after:
             return Throw(ValueError,
                          f"not enough values to unpack (expected at least {before + after}, got {len(parts)})")
         middle = parts[before:len(parts) - after]
-        rest = list_of(middle)
+        rest = new_list(map(self.kept, middle)) if self.is_list(inst) else list_of(middle)
         return Apply(structure.TUPLE_MAKE, *parts[:before], rest, *(parts[len(parts) - after:] if after else ()),
                      cls=None)
 
@@ -597,9 +625,6 @@ class Operations:
     def poll(self, inst, operands):
         return Apply(memory.POLL, cost=4)
 
-    def no_list(self, inst, operands):
-        raise self.library.no_comprehension(list, operands[1])
-
     def no_set(self, inst, operands):
         raise self.library.no_display(set)
 
@@ -648,7 +673,7 @@ HANDLERS = {
     generic.DELITEM: E.delitem, generic.DELATTR: E.delitem, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
     generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.no_set,
     generic.DICT: E.dict_, generic.STRING: E.string, generic.LIST_EXTEND: E.list_extend,
-    generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.no_list, generic.SET_ADD: E.no_set,
+    generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.list_append, generic.SET_ADD: E.no_set,
     generic.DICT_SET: E.no_dict, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
     generic.UNPACK_EX: E.unpack_ex, generic.ITER: E.iter_, generic.NEXT: E.next_, generic.ELEMENT: E.element,
     generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,

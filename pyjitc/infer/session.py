@@ -13,11 +13,11 @@ from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import Ellipsis_, NoneType, Singleton, Type, Unbound
+from ..types.kinds import Content, Ellipsis_, NoneType, Singleton, Type, Unbound, opened
 from .join import AV
 from .meaning import UNKNOWN, Mismatch
 
-__all__ = ["Session", "Spec", "Dependency"]
+__all__ = ["Session", "Spec", "Dependency", "Lists"]
 
 _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis), complex, bytes)
 
@@ -38,6 +38,17 @@ class Dependency:
         self.container = container
         self.key = key
         self.value = value
+
+
+class Lists:
+    """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
+    instructions; or all of them. Inference begins again when it finds another one."""
+
+    __slots__ = ("insts", "every")
+
+    def __init__(self):
+        self.insts: set[ir.Inst] = set()
+        self.every = False
 
 
 class Spec:
@@ -72,7 +83,7 @@ class Session:
     Analysis class (handed down, to break the cycle)."""
 
     def __init__(self, library, program_library, build: Callable, prototype: Callable, nested: Callable,
-                 analysis: Callable, options):
+                 analysis: Callable, options, lists=None):
         self.library = library
         self.program_library = program_library
         self.build = build
@@ -84,16 +95,45 @@ class Session:
         self.order: list[Spec] = []
         self.dependencies: dict[tuple, Dependency] = {}
         self.pending: list = []  # analyses with dirty blocks
+        # (specialisation, instruction) -> the cell or the containers that are made there
         self.sites: dict = {}
-        self.cell_users: dict = {}  # Site -> {(analysis, block): None} to revisit when its content grows
+        self.arguments: dict = {}  # types of containers among the arguments -> the same with variables
+        self.lists = lists
+        self.variables = 0
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
         self.hashed: dict[int, tuple] = {}  # id of a tuple -> the tuple, and what stands for it in keys
 
+    def variable(self, content=None) -> Content:
+        """A new variable for what containers hold."""
+        self.variables += 1
+        return Content(str(self.variables), content)
+
+    def opened(self, t: Type, known: dict) -> Type:
+        """t with variables for the types in its containers. known: those of types that were opened before."""
+        return opened(t, known, self.variable)
+
+    def site(self, spec: Spec, inst, kind, make: Callable):
+        """The variables of what is made at an instruction. In a recursive function those of the specialisation that
+        called it serve again: else each call would be one of other types than the last."""
+        found = self.sites.get((spec, inst, kind))
+        if found is None:
+            above, seen = spec, {spec}
+            while found is None and above.caller is not None and above.caller[0].spec not in seen:
+                above = above.caller[0].spec
+                seen.add(above)
+                if above.proto is spec.proto:
+                    found = self.sites.get((above, inst, kind))
+            if found is None:
+                found = make()
+            self.sites[spec, inst, kind] = found
+        return found
+
     def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None,
-             constants: bool = False) -> Spec:
-        """The specialisation for these arguments, analysed as far as is possible now."""
+             constants: bool = False, caller=None) -> Spec:
+        """The specialisation for these arguments, analysed as far as is possible now. caller: (analysis, instruction)
+        that asks for it."""
         if constants:
             args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) else UNKNOWN) for t, v in args)
         else:
@@ -108,6 +148,7 @@ class Session:
                 raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
             spec = self.specs[key] = Spec(proto, args, closure, function)
+            spec.caller = caller
             self.order.append(spec)
             spec.key = key
             spec.analysis = self.analysis_class(self, spec)
@@ -155,7 +196,8 @@ class Session:
             self.pending.pop().run()
         for spec in self.order:  # what the library's functions mean does not depend on the caller: keep it
             if (spec.proto.library and spec.error is None and spec.closure is None
-                and not any(t.passing for t, _ in spec.args)):
+                and not any(t.passing for t, _ in spec.args)
+                and not (spec.result is not None and spec.result[0].varying)):
                 spec.dependents = spec.caller = None
                 self.library.memo[spec.key] = spec
 

@@ -8,11 +8,13 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops.generic import CHECK_BOUND
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import DictDisplay, Function, Generator, Iterator, ListDisplay, Method, NoneType, Singleton
+from ..types.kinds import (
+    DictDisplay, Function, Generator, Iterator, ListDisplay, Method, NoneType, Singleton, closed,
+)
 from .analysis import Analysis
-from .emit import emit
-from .meaning import UNKNOWN, Mismatch, Throw
-from .session import Session, only_value
+from .emit import close, emit
+from .meaning import UNKNOWN, Mismatch, Restart, Throw
+from .session import Lists, Session, only_value
 
 __all__ = ["specialise"]
 
@@ -25,19 +27,24 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
     library: lib.table.Library; program_library: the one for the program's own operations, where that is another; build,
     prototype, nested: the front end's. Returns (functions, spec, dependencies): typed ir.Functions (the entry first),
     the Spec, a list of session.Dependency. Raises TypingError, located, that has `dependencies` too."""
-    session = Session(library, program_library or library, build, prototype, nested, Analysis, options)
-    try:
-        functions, spec = _specialised(session, function, types, library, prototype)
-    except CompileError as error:
-        error.dependencies = list(session.dependencies.values())
-        raise
+    lists = Lists()
+    while True:
+        session = Session(library, program_library or library, build, prototype, nested, Analysis, options, lists)
+        try:
+            functions, spec = _specialised(session, function, types, library, prototype)
+            break
+        except Restart:
+            continue
+        except CompileError as error:
+            error.dependencies = list(session.dependencies.values())
+            raise
     return functions, spec, list(session.dependencies.values())
 
 
 def _specialised(session, function, types, library, prototype):
     proto = prototype(function)
     session.depend_on_function(function)
-    args = tuple((t, only_value(t)) for t in types)
+    args = tuple((session.opened(t, session.arguments), only_value(t)) for t in types)
     try:
         spec = session.spec(proto, args, None, function)
         session.settle()
@@ -55,7 +62,14 @@ def _specialised(session, function, types, library, prototype):
         if type(found) is Throw and found.hint and not _has_value(analysis, inst) and not _handled(one, inst):
             refusal = Mismatch(found.message, found.hint, found.exception)
             raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
-    return emit(session, spec), spec
+    functions = emit(session, spec)
+    if session.variables:
+        close(functions, session)
+        spec.args = tuple((t, value) for t, (_, value) in zip(types, spec.args))
+        if spec.result is not None:
+            spec.result = closed(spec.result[0]), spec.result[1]
+    return functions, spec
+
 
 
 def _in_the_program(spec, inst, error, entry, library):

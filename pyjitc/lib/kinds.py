@@ -28,6 +28,7 @@ HOMES: dict = {
     lazy("pyjitc.lib.py.random_numbers"): (k.PythonRandom,),
     lazy("pyjitc.lib.py.ranges"): (k.Range, "range_iterator"),
     lazy("pyjitc.lib.py.displays"): (k.Tuple, k.ListDisplay, k.DictDisplay),
+    lazy("pyjitc.lib.py.lists"): (k.List, "list_iterator", "list_reverseiterator"),
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),
     _iteration: ("tuple_iterator", "array_iterator", "enumerate", "zip", "zip_strict", "map", "filter"),
     lazy("pyjitc.lib.np.arrays.operations"): (k.Array,),

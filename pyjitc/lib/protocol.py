@@ -88,8 +88,8 @@ class Protocol:
         library, which store the elements of arrays one by one, cast them."""
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
 
-    def delitem(self, x: Expr) -> Expr:
-        """`del x[i]` or `del x.name`"""
+    def delitem(self, x: Expr, i: Expr | None) -> Expr:
+        """`del x[i]`; `del x.name`, where i is None"""
         raise Mismatch(f"{describe(x.type)} object doesn't support item deletion")
 
     def elements(self, x: Expr) -> list[Expr] | None:
@@ -167,7 +167,7 @@ def among(iterable, item):
 
 
 def boxed(x: Expr) -> Expr:
-    return x if x.type is Object else Apply(pyobject.PY_BOX, with_object(x))
+    return x if x.type is Object else Apply(pyobject.PY_BOX, x if x.type is None else with_object(x))
 
 
 def by_python(function, *operands: Expr, type: Type = Object) -> Expr:

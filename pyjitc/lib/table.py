@@ -27,6 +27,7 @@ subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
+lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 refusals, suggestions = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.suggestions")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _VECTORS = f"{__package__}.cuda.vectors"
@@ -168,12 +169,26 @@ class Library:
     def setitem(self, x, i, v, asks):
         return protocol_of(x.type).setitem(x, i, v, asks)
 
-    def delitem(self, x):
-        return protocol_of(x.type).delitem(x)
+    def delitem(self, x, i):
+        return protocol_of(x.type).delitem(x, i)
 
     def elements(self, x):
         """The items, where their number is part of the type; else None."""
         return protocol_of(x.type).elements(x)
+
+    def is_iterable(self, x):
+        return protocol_of(x.type).is_iterable(x)
+
+    def extended(self, made, items):
+        """A list, after all that `items` yields was added."""
+        return lists.extended(made, items)
+
+    def unpack_rest(self, x, before, after):
+        """`before` items, a list of those between, `after` items: a tuple."""
+        return lists.unpack_rest(x, before, after)
+
+    def appended(self, made, item):
+        return Apply(containers.LIST_APPEND, made, item)
 
     def iter(self, x):
         return protocol_of(x.type).iterate(x)
@@ -229,9 +244,6 @@ class Library:
 
     def no_display(self, kind):
         return refusals.no_display(kind)
-
-    def no_comprehension(self, kind, item):
-        return refusals.no_comprehension(kind, item)
 
     def other_attribute(self, x, name):
         return suggestions.other_attribute(x, name)

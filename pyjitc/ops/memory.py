@@ -11,12 +11,14 @@ from typing import Any
 from ..ir.core import (
     ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op, reads, writes,
 )
+from ..runtime import platform
+from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NpBool, is_refcounted,
+    Array, Bool, Cell, Int, Iterator, NpBool, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "FUEL", "count_references", "item_bytes"]
+__all__ = ["MEMORY_OPS", "FUEL", "count_references", "item_bytes", "opened", "owned"]
 
 # Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
@@ -370,6 +372,50 @@ def count_references(e, t, x, what):
             at += n
     else:
         e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {x[0]})")
+
+
+def owned(e, t, x):
+    """Components of an opened object, with references of their own: an array gets a header that holds its object."""
+    if not is_refcounted(t):
+        return x
+    if isinstance(t, Array):
+        return [x[0], e.assign(f"call ptr {e.helper('pyj_own_array')}(ptr {x[0]}, ptr {x[1]})"), *x[2:]]
+    if t.parts is None:
+        count_references(e, t, x, "retain")
+        return x
+    result, at = [], 0
+    for part in t.parts:
+        n = len(e.components(part))
+        result += owned(e, part, x[at:at + n])
+        at += n
+    return result
+
+
+def opened(e, inst, t, pointer, what: str) -> list[str]:
+    """Components of an object that a container holds, with references of their own; TypeError where it is of another
+    class than those that were known when the function was compiled."""
+    wrong, done = e.label("wrong"), e.label("opened")
+    values = e.unbox(t, pointer, wrong)
+    e.jump(done)
+    e.start(wrong)
+    if inst.attrs.get("anew"):
+        e.declare("declare void @PyErr_SetNone(ptr)")
+        e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
+        e.jump(e.fail(inst))
+        e.start(done)
+        return owned(e, t, values)
+    cls = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {pointer}, i64 {platform.OB_TYPE}')}, align 8")
+    if Int in members_of(t):
+        wide, other = e.label("wide"), e.label("other")
+        e.branch(e.assign(f"icmp eq ptr {cls}, {e.external('PyLong_Type')}"), wide, other)
+        e.start(wide)
+        e.error(inst, "OverflowError", f"{what} is the int %S, which does not fit in 64 bits", f"ptr {pointer}")
+        e.start(other)
+    name = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {cls}, i64 {platform.TYPE_NAME}')}, align 8")
+    e.error(inst, "TypeError", f"{what} is of class '%s', where the items were {t} when this code was compiled",
+            f"ptr {name}")
+    e.start(done)
+    return owned(e, t, values)
 
 
 def _release_box(e, t, box):

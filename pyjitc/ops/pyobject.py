@@ -5,8 +5,9 @@ from typing import Callable
 
 from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..types.kinds import Object, Str
+from .control import CONST
 from .effects import NO_RULE, NONDIFF
-from .memory import count_references
+from .memory import count_references, opened
 
 __all__ = ["PYOBJECT_OPS"]
 
@@ -20,6 +21,8 @@ def _box_lower(e, inst, x):
 
 def _unbox_lower(e, inst, x):
     """Components of an object of a known type; TypeError when it has changed its type since."""
+    if inst.args[0].inst is None or inst.args[0].inst.op is not CONST:
+        return opened(e, inst, inst.attrs["type"], x[0], "what the interpreter gave")
     wrong, done = e.label("wrong"), e.label("opened")
     values = e.unbox(inst.attrs["type"], x[0], wrong)
     e.jump(done)
@@ -77,8 +80,8 @@ PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, e
             doc="the Python object of a value")
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
               lower=_unbox_lower,
-              eval=lambda x, *, type: x, eval_attrs=True, partials=NO_RULE,
-              doc="the value of {type} in a Python object")
+              eval=lambda x, *, type, anew=False: x, eval_attrs=True, partials=NO_RULE,
+              doc="the value of {type} in a Python object; {anew}: as of list_get")
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,
              kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),

@@ -9,12 +9,12 @@ from ..ir.cfg import is_straight
 from ..ops import arith, memory
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
-from ..types.kinds import Bool
+from ..types.kinds import Bool, any_part
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "PASSES"]
 
-device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("device", "nans", "nests"))
+anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", "device", "nans", "nests"))
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
@@ -70,7 +70,15 @@ def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Func
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
+    if any([p.type.holder or p.type.parts is not None and any_part(p.type, _holds) for p in kept[0].params]):
+        anew.run(kept)
+        if check:
+            check(kept, "anew")
     return kept
+
+
+def _holds(t) -> bool:
+    return t.holder
 
 
 def _wanted(fn: ir.Function):

@@ -15,7 +15,8 @@ import numpy as np
 
 __all__ = [
     "ABIError", "require_native", "check", "PLATFORM", "PYTHON", "OB_TYPE", "OB_SIZE", "FLOAT_VALUE", "COMPLEX_VALUE",
-    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION", "FRAME_LINE",
+    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "LIST_ITEMS", "LIST_ROOM", "TYPE_NAME", "BYTES_DATA",
+    "CELL_CONTENT", "DICT_VERSION", "FRAME_LINE",
     "FUNCTION", "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
     "TYPE_VECTORCALL_OFFSET", "member_offset", "numpy_api_table", "cpu_identity",
 ]
@@ -35,6 +36,9 @@ LONG_TAGGED = PYTHON >= (3, 12)
 LONG_TAG = 16
 LONG_DIGITS = 24  # 30 bits in each uint32
 TUPLE_ITEMS = 24
+LIST_ITEMS = 24  # pointer to the items of a list
+LIST_ROOM = 32  # how many there is room for: -1 while the list is sorted
+TYPE_NAME = 24  # tp_name
 BYTES_DATA = 32
 CELL_CONTENT = 16
 DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number at every change of a dict
@@ -121,6 +125,12 @@ def _check_python() -> None:
     t = (z, 1.5, "x")
     _need(_read(word, t, OB_SIZE) == 3, "tuple")
     _need([_read(pointer, t, TUPLE_ITEMS + 8 * i) for i in range(3)] == [id(x) for x in t], "tuple")
+    items = [z, 1.5, "x"]
+    items.append(2)
+    table = _read(pointer, items, LIST_ITEMS)
+    _need(_read(word, items, OB_SIZE) == 4 <= _read(word, items, LIST_ROOM) < 100, "list")
+    _need([pointer.from_address(table + 8 * i).value for i in range(4)] == [id(x) for x in items], "list")
+    _need(ctypes.string_at(_read(pointer, float, TYPE_NAME)) == b"float", "type")
     b = b"abc\0d"
     _need(_read(word, b, OB_SIZE) == 5 and ctypes.string_at(id(b) + BYTES_DATA, 6) == b + b"\0", "bytes")
     cell = (lambda: t).__closure__[0]

@@ -115,6 +115,8 @@ def typeof(value, other: Callable | None = None) -> Type:
                                 f"tuple(x)")
             return Tuple(_items(value, other), cls)
         raise TypeError(f"is {_named(cls)}, a subclass of tuple; pass tuple(x)")
+    if cls is list:
+        return kinds.List(_held(value, cls, other))
     kind = kinds.kind_of_class(cls)
     if kind is not None:
         return kind.of(lambda name: _attribute(value, name, other))
@@ -150,6 +152,28 @@ def _items(value: tuple, other) -> list[Type]:
         except (TypeError, OverflowError) as error:
             raise type(error)(f"is {_named(type(value))} whose item {n} {behind_name(str(error))}") from None
     return found
+
+
+_nested: list[int] = []  # the containers that are being looked through
+
+
+def _held(values, cls: type, other) -> Type:
+    """The type that holds all of what a container yields."""
+    result = kinds.Undefined
+    if id(values) in _nested:
+        raise TypeError(f"is {_named(cls)} that holds itself, which has no native form")
+    _nested.append(id(values))
+    last = None
+    try:
+        for n, x in enumerate(values):
+            if type(x) is not last or type(x) not in _EXACT:
+                last = type(x)
+                result = kinds.wider(result, typeof(x, other))
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"is {_named(cls)} whose item {n} {behind_name(str(error))}") from None
+    finally:
+        _nested.pop()
+    return result
 
 
 def _attribute(value, name: str, other) -> Type:
@@ -209,8 +233,6 @@ def _refusal(value, cls: type) -> str:
     for base in (bool, int, float, complex, str, bytes):
         if isinstance(value, base):
             return f"is {name}, a subclass of {base.__name__}; pass {base.__name__}(x)"
-    if isinstance(value, list):
-        return "is a list; pass np.array(x), or tuple(x) when it is short"
     if isinstance(value, (dict, set, frozenset)):
         return f"is {name}, which has no native form; pass its items as arrays or a tuple"
     instead = next((advice for attribute, advice in _CONVERSIONS.items() if hasattr(cls, attribute)),

@@ -240,8 +240,7 @@ def test_same_array():
 
 
 def test_cells():
-    site = k.Site("x")
-    site.content = k.Tuple((k.Str, k.Bool, k.complex64))
+    site = k.Content("x", k.Tuple((k.Str, k.Bool, k.complex64)))
     t = k.Cell(site)
     b = Builder([site.content, site.content], k.Tuple((site.content, site.content)))
     x, y = b.params
@@ -264,8 +263,7 @@ def test_cells():
 
 
 def test_cells_hold_arrays():
-    site = k.Site("a")
-    site.content = A1
+    site = k.Content("a", A1)
     b = Builder([k.Int], A1)
     a = b.op(memory.ARRAY_NEW, b.params[0], type=A1, zero=True)
     cell = b.op(memory.CELL_NEW, a, type=k.Cell(site))

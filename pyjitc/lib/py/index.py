@@ -16,6 +16,7 @@ __all__ = ["FUNCTIONS", "module_of", "names"]
 
 FUNCTIONS: dict[str, str] = {
     "ranges": "range",
+    "lists": "list sorted",
     "sequences": "enumerate zip reversed sum tuple slice max min any all map filter",
     "conversions": "int float complex bool operator.index operator.truth",
     "builtins": "abs divmod pow round hash isinstance issubclass type callable id operator.abs operator.add "
