@@ -12,14 +12,20 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements = lazy(f"{__package__}.elements")
+elements, tables = lazy(f"{__package__}.elements"), lazy(f"{__package__}.tables")
 
 
 class _Texts(dict):
-    """name -> definition; of those with a number or a type in their name, made when one is asked for."""
+    """name -> definition; of those with a number or a type in their name, made when one is asked for. The ones that
+    search the tables of dicts and sets are loaded with the first of them."""
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
+        if kind in ("dict", "set", "key"):
+            self.update(tables.TEXT)
+            NEEDS.update(tables.NEEDS)
+            _DECLARATIONS.update(tables.DECLARATIONS)
+            return tables.TEXT[name]
         if kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
@@ -756,6 +762,14 @@ NEEDS.update({f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1,
 def stays_call(name: str) -> bool:
     """Whether LLVM neither inlines nor optimises it."""
     return " noinline" in TEXT[name] and not is_often_called(name)
+
+
+def search_of(name: str) -> str:
+    """The table and the class of keys that it searches, where it is such a helper: it runs in loops, and LLVM is to
+    optimise it in its image. Else ''."""
+    _, kind, *rest = name.split("_")
+    key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""
+    return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str") else ""
 
 
 def is_often_called(name: str) -> bool:
