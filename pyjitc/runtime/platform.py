@@ -16,7 +16,8 @@ import numpy as np
 __all__ = [
     "ABIError", "require_native", "check", "PLATFORM", "PYTHON", "OB_TYPE", "OB_SIZE", "FLOAT_VALUE", "COMPLEX_VALUE",
     "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "LIST_ITEMS", "LIST_ROOM", "TYPE_NAME", "BYTES_DATA",
-    "CELL_CONTENT", "DICT_VERSION", "DICT", "KEYS", "DICT_WATCHERS", "SET", "STR", "FRAME_LINE", "tables_are_known",
+    "BYTEARRAY_DATA", "CELL_CONTENT", "DICT_VERSION", "DICT", "KEYS", "DICT_WATCHERS", "SET", "STR", "STR_STATE",
+    "STR_IN_PIECES", "FRAME_LINE", "tables_are_known",
     "FUNCTION", "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
     "TYPE_VECTORCALL_OFFSET", "member_offset", "numpy_api_table", "cpu_identity",
 ]
@@ -40,6 +41,7 @@ LIST_ITEMS = 24  # pointer to the items of a list
 LIST_ROOM = 32  # how many there is room for: -1 while the list is sorted
 TYPE_NAME = 24  # tp_name
 BYTES_DATA = 32
+BYTEARRAY_DATA = 40  # where a bytearray has the address of its first byte
 CELL_CONTENT = 16
 DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number at every change of a dict
 # PyDictObject: items, the version and who watches it, table of keys, values where they are apart from the keys
@@ -52,6 +54,9 @@ SET = {"fill": 16, "used": 24, "mask": 32, "table": 40}  # PySetObject; entries 
 # PyUnicodeObject. ascii, wide: where the characters are of a text that is ASCII, and of another one
 STR = {"length": 16, "hash": 24, "state": 32, "ascii": 48 if PYTHON < (3, 12) else 40,
        "wide": 72 if PYTHON < (3, 12) else 56}
+# Bits of its state. sizes: they say the bytes of a character, and that the object is in one piece: one, two or four
+STR_STATE = {"sizes": 0x3C, "one": 0x24, "two": 0x28, "four": 0x30, "ascii": 0x40}
+STR_IN_PIECES = PYTHON < (3, 12)  # whether extensions can make a str whose characters are not in the object
 SCALAR_VALUE = 16  # where a NumPy scalar keeps its value
 ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64, "handler": 88}
 # time: where the unit of dates is, at TIME_UNIT
@@ -143,6 +148,10 @@ def _check_python() -> None:
     _need(ctypes.string_at(_read(pointer, float, TYPE_NAME)) == b"float", "type")
     b = b"abc\0d"
     _need(_read(word, b, OB_SIZE) == 5 and ctypes.string_at(id(b) + BYTES_DATA, 6) == b + b"\0", "bytes")
+    b = bytearray(b"abc\0d")
+    del b[:1]
+    _need(_read(word, b, OB_SIZE) == 4 and ctypes.string_at(_read(pointer, b, BYTEARRAY_DATA), 4) == b, "bytearray")
+    _need(_str_is_known(), "str")
     cell = (lambda: t).__closure__[0]
     _need(_read(pointer, cell, CELL_CONTENT) == id(t), "cell")
     f = _check_numpy
