@@ -13,8 +13,8 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, structure
 from ..types.kinds import (
-    Array, Bool, Bytes, Content, DType, Dual, Ended, Function, Generator, Int, Iterator, Method, NoneType, Singleton, Str,
-    Tuple, Type, Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
+    Array, Bool, Bytes, Content, DType, Dual, Ended, Function, Generator, Int, Iterator, Method, NoneType, Singleton,
+    Str, Tuple, Type, Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind

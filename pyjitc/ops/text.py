@@ -11,7 +11,7 @@ from typing import Any
 
 from ..ir.core import ALLOCATES, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
-from ..types.kinds import ByteArray, Bytes, NoneType, Str
+from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
 from .effects import NO_RULE, NONDIFF
 from .memory import count_references
 from .signature import signature
@@ -37,7 +37,7 @@ def _call_lower(e, inst, callee, *operands):
         e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x})")
     found = e.python_call(inst, callee[0], args, inst.attrs.get("kwnames") or ())
     t = inst.attrs["type"]
-    if t in _REFERENCES:
+    if t in _REFERENCES or isinstance(t, List):
         return [found]
     if t is NoneType:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")

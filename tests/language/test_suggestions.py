@@ -205,7 +205,6 @@ def test_a_name_that_comes_later():
     (lambda t: t.append(1), ((1, 2),), "no attribute 'append'", "a tuple does not change"),
     (lambda n: os.environ["HOME"], (1,), "items of '_Environ' objects", "outside"),
     (lambda n: iter((n, n)), (1,), "the result is an iterator", "tuples"),
-    (lambda s: s.split(), ("a b",), "str.split is not", "outside"),
     (lambda x: Account(), (1,), "Account is not", "named tuple"),
     (lambda x: account.total, (1,), "'Account' objects are not", "named tuple"),
     (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "the int 18446744073709551615 does not fit", "np.uint64"),

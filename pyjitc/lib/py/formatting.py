@@ -27,11 +27,15 @@ def _text(function, x: Expr) -> Expr:
     return protocol_of(x.type).text(function, x)
 
 
+def _str(args, kwargs):
+    return _text(str, args[0]) if len(args) == 1 and not kwargs else _decoded(args, kwargs)
+
+
 @rule("str")
-def _str(object=..., encoding=..., errors=...):
+def _decoded(object=..., encoding=..., errors=...):
     given = {name: x for name, x in (("encoding", encoding), ("errors", errors)) if x.type is not Ellipsis_}
     if not given:
-        return Const(Str, "") if object.type is Ellipsis_ else _text(str, object)
+        return Const(Str, "") if object.type is Ellipsis_ else _text(str, object)  # str(object=x)
     if object.type is Ellipsis_:
         return call_python(str, type=Str, kwargs=given)
     return call_python(str, object, type=Str, kwargs=given)

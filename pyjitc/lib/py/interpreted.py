@@ -5,9 +5,10 @@ from __future__ import annotations
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Const, Expr
 from ...ops.text import OBJECT_CALL, TEXT_CALL
+from ...runtime.platform import PYTHON
 from ...types import kinds as k
 from ...types.kinds import (
-    ByteArray, Bytes, ListDisplay, MemoryView, NoneType, Object, Slice, Str, Tuple, Type, is_scalar,
+    ByteArray, Bytes, List, ListDisplay, MemoryView, NoneType, Object, Slice, Str, Tuple, Type, is_scalar,
 )
 from ..protocol import boxed
 
@@ -34,7 +35,8 @@ def call_python(function, *args: Expr, type: Type, kwargs: dict[str, Expr] | Non
     """A call of a function of the interpreter's that gives a value of this type. plain: it changes nothing, where all
     that it is given is plain too."""
     given = [*args, *(kwargs or {}).values()]
-    op = TEXT_CALL if plain and all(is_plain(x.type) for x in given) else OBJECT_CALL
+    collects = isinstance(type, (List, Tuple)) and PYTHON < (3, 12)  # making one may run finalizers
+    op = TEXT_CALL if plain and not collects and all(is_plain(x.type) for x in given) else OBJECT_CALL
     return Apply(op, Const(Object, function), *map(_operand, given), type=type, kwnames=tuple(kwargs or ()))
 
 

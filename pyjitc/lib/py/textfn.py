@@ -8,8 +8,8 @@ from ..intrinsics import NOTHING, advance
 from ..protocol import State
 
 __all__ = ["PROTOCOLS", "bytearray_item", "bytearray_iterate", "bytearray_of", "bytearray_reversed", "bytes_item",
-           "bytes_iterate", "bytes_of", "bytes_reversed", "chr_", "joined", "memory_iterate", "memory_reversed",
-           "ord_", "ord_of_byte", "set_byte", "str_item", "str_iterate", "str_part", "str_reversed"]
+           "bytes_iterate", "bytes_of", "bytes_reversed", "chr_", "extend", "joined", "joined_bytes", "memory_iterate",
+           "memory_reversed", "ord_", "ord_of_byte", "set_byte", "str_item", "str_iterate", "str_part", "str_reversed"]
 
 
 def str_item(s, i):
@@ -83,24 +83,41 @@ def joined(separator, state):
     """separator.join(...) of what a loop would give."""
     first = advance(state)
     if not first[0]:
-        return separator[:0]
-    found, n = text_item(separator, first[1], 0), 1
+        return ""
+    found, n = text_item(first[1], 0), 1
     one = advance(first[2])
     while one[0]:
         found += separator
-        found += text_item(separator, one[1], n)
+        found += text_item(one[1], n)
         n += 1
         one = advance(one[2])
     return found
 
 
-def text_item(separator, item, n):
-    if isinstance(separator, str):
-        if not isinstance(item, str):
-            raise TypeError(f"sequence item {n}: expected str instance, {type(item).__name__} found")
-    elif not isinstance(item, (bytes, bytearray, memoryview)):
-        raise TypeError(f"sequence item {n}: expected a bytes-like object, {type(item).__name__} found")
+def text_item(item, n):
+    if not isinstance(item, str):
+        raise TypeError(f"sequence item {n}: expected str instance, {type(item).__name__} found")
     return item
+
+
+def joined_bytes(separator, state):
+    found = bytearray()
+    n = 0
+    one = advance(state)
+    while one[0]:
+        if not isinstance(one[1], (bytes, bytearray, memoryview)):
+            raise TypeError(f"sequence item {n}: expected a bytes-like object, {type(one[1]).__name__} found")
+        if n > 0:
+            found += separator
+        found += one[1]
+        n += 1
+        one = advance(one[2])
+    return found if isinstance(separator, bytearray) else bytes(found)
+
+
+def extend(b, state):
+    """b.extend(...), which takes all before it changes."""
+    b += bytearray_of(state)
 
 
 def bytes_of(state):

@@ -20,8 +20,8 @@ from ...ops.text import (
     BYTEARRAY_LEN, BYTES_LEN, STR_COMPARE, STR_EQ, STR_IN, STR_LEN,
 )
 from ...types.kinds import (
-    Bool, ByteArray, Bytes, Exception_, Float, Int, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple, Type,
-    is_integer, is_numpy_scalar,
+    Bool, ByteArray, Bytes, Exception_, Float, Int, List, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple,
+    Type, is_integer, is_numpy_scalar,
 )
 from ..build import SYMBOLS, number, provoked, type_name
 from ..operations import fixed
@@ -67,7 +67,8 @@ def _result(cls: type, name: str) -> Type | None:
     """What a method gives, or None where compiled code has no kind for it."""
     given = METHODS[cls].get(name)
     own = _KINDS[cls]
-    return own if given == "own" else Tuple((own,) * 3) if given == "three" else _RESULTS.get(given or "")
+    return (own if given == "own" else Tuple((own,) * 3) if given == "three" else List(own) if given == "list" else
+            _RESULTS.get(given or ""))
 
 
 # Methods that are called on the class, as `vars(cls)` and the class itself have them -> (function, what it gives).
@@ -118,7 +119,9 @@ class _Text(Protocol):
         if op == "*" and (is_integer(x.type) or x.type is Bool):
             return self.repeated(y, x, False)
         if op == "*":
-            raise self.unsupported(op, y, x, False)
+            if x.type in _KINDS.values():
+                return None
+            raise self.unsupported(op, *((x, y) if isinstance(x.type, Tuple) else (y, x)), False)
         return None
 
     def repeated(self, x, n, inplace):
@@ -191,7 +194,10 @@ class _Text(Protocol):
         if found is not None:
             return found
         if name == "join" and len(args) == 1 and not kwargs and not is_object(args[0].type):
-            return Call(textfn.joined, x, protocol_of(args[0].type).iterate(args[0]))
+            joined = textfn.joined if self.cls is str else textfn.joined_bytes
+            return Call(joined, x, protocol_of(args[0].type).iterate(args[0]))
+        if name == "extend" and len(args) == 1 and not kwargs and not is_object(args[0].type):
+            return Call(textfn.extend, x, protocol_of(args[0].type).iterate(args[0]))
         return call_python(function, x, *args, type=t, kwargs=kwargs)
 
 
@@ -297,6 +303,9 @@ class _ByteArray(_BytesLike, _Reference):
 
     def reversed(self, x):
         return Call(textfn.bytearray_reversed, x)
+
+    def delitem(self, x, i):
+        return call_python(operator.delitem, x, i, type=NoneType)
 
     def setitem(self, x, i, value, asks):
         if value.type is Int and (is_integer(i.type) or i.type is Bool):
