@@ -419,6 +419,8 @@ LEAVES: dict[type, Leaf] = {
     k.DType: Leaf((), _box_dtype, _open_dtype),
     type(k.Str): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyUnicode_Type")),
     type(k.Bytes): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyBytes_Type")),
+    type(k.ByteArray): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyByteArray_Type")),
+    type(k.MemoryView): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyMemoryView_Type")),
     type(k.Object): Leaf(_REFERENCE, _pointer, lambda e, t, pointer, wrong: [pointer]),
     k.Exception_: Leaf(_REFERENCE, _pointer),
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),

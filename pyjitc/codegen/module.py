@@ -136,6 +136,7 @@ class Module:
                 self.declarations[shared.declaration(name)] = None
         elif name not in self.helpers:
             self.helpers[name] = None
+            helpers.TEXT[name]  # it may bring what it needs
             for needed in helpers.NEEDS.get(name, ()):
                 self.helper(needed)
         return "@" + name

@@ -13,8 +13,8 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, structure
 from ..types.kinds import (
-    Array, Bool, Content, DType, Dual, Ended, Function, Generator, Int, Iterator, Method, NoneType, Singleton, Tuple,
-    Type, Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
+    Array, Bool, Bytes, Content, DType, Dual, Ended, Function, Generator, Int, Iterator, Method, NoneType, Singleton,
+    Str, Tuple, Type, Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
@@ -416,8 +416,18 @@ class Evaluator(Operations):
                 return self.generator(t.proto, callee, operands)
             return self.user_call(t.proto, operands, callee, None)
         if isinstance(t, Method):
-            return self.library.method(Apply(structure.METHOD_SELF, callee), t.name, args, kwargs)
+            return self.library.method(self.receiver(callee), t.name, args, kwargs)
         return self.library.call(callee, args, kwargs)
+
+    def receiver(self, callee):
+        """What a method is bound to; a constant text stays one."""
+        if callee.type.receiver in (Str, Bytes) and type(callee) is Operand and callee.index >= 0:
+            made = self.analysis.shape.definitions.get(self.inst.args[callee.index])
+            if made is not None and made.op is generic.GETATTR:
+                av = self.analysis.lookup(made.args[0], self.block)
+                if av is not None and av[0] is callee.type.receiver and av[1] is not UNKNOWN:
+                    return Const(*av)
+        return Apply(structure.METHOD_SELF, callee)
 
 
 def watch(t: Type, analysis, block) -> None:

@@ -134,9 +134,8 @@ class Protocol:
         raise Mismatch(f"{describe(x.type)} object is not callable")
 
     def text(self, function, x: Expr) -> Expr:
-        """`str(x)` or `repr(x)`."""
-        raise Mismatch(f"{function.__name__}() of this value is not compiled yet",
-                       "use an f-string in print or in an exception")
+        """`str(x)`, `repr(x)` or `ascii(x)`: as the interpreter makes it."""
+        return by_python(function, x, type=Str)
 
 
 class State(Protocol):

@@ -14,8 +14,6 @@ __all__ = ["advice", "joined_by_index", "no_display", "no_with", "not_yet", "of_
 OUTSIDE = "call it outside the compiled function, and pass what it gives"
 AS_LOOP = "call it outside the compiled function, or write it as a loop"
 READ = "read them outside the compiled function, and pass the values"
-_AS_CODES = "prepare text outside, or pass its code points as an array: np.frombuffer(s.encode('utf-32-le'), np.uint32)"
-_AS_LIST = "fill an array: out = np.empty(n), then out[k] = x in a loop, and out[:k] at the end"
 _AS_DICT = ("for keys 0, 1, 2, ... use an array with the key as the index; "
             "for others, sorted keys in an array and np.searchsorted")
 _AS_SET = ("np.unique(a) has each item once, np.isin(x, a) tests; "
@@ -27,7 +25,6 @@ AS_TUPLE = "pass its values, or a named tuple of them, whose methods are compile
 
 # Of a builtin, of a function of a package or of all of them, of a method of a builtin type.
 _INSTEAD = {
-    "bytearray": _AS_LIST,
     **dict.fromkeys(("dict", "collections.defaultdict", "collections.OrderedDict", "collections.ChainMap"), _AS_DICT),
     "collections.Counter": _AS_COUNTS,
     "collections.deque": _AS_RING,
@@ -44,9 +41,6 @@ _INSTEAD = {
                     "np.insert(a, np.searchsorted(a, x), x) is an array with x in its place"),
     "setattr": "write into an array instead",
     **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),
-    **dict.fromkeys(("ord", "chr", "str", "bytes"), _AS_CODES),
-    **dict.fromkeys(("str.join", "str.format_map", "str.rjust", "str.ljust", "str.center", "str.zfill"),
-                    "write an f-string, as in f'{x:>10}'"),
     **dict.fromkeys(("str.split", "str.splitlines", "str.rsplit", "str.partition"),
                     "split text and convert its parts outside, and pass an array of numbers"),
     "functools": "use a lambda, or make it outside the function",
@@ -65,7 +59,6 @@ _INSTEAD = {
     "pandas": "pass columns as arrays, as in frame['x'].to_numpy()",
     **dict.fromkeys(("breakpoint", "pdb"), "run the program with PYJITC_DISABLE=1, and the interpreter stops here"),
     "super": "call the method of the other class by its name",
-    "format": "write an f-string, as in f'{x:.3g}'",
     "numpy.seterr": "write `with np.errstate(...)` around the operations, or call it outside and compile with "
                     "njit(errstate=True)",
     "numpy.geterr": "call it outside the compiled function",

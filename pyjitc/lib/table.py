@@ -39,16 +39,6 @@ def _print(args, kwargs):
         kwnames=tuple(kwargs)))
 
 
-def _text(of):
-    def rule(args, kwargs):
-        if len(args) == 1 and not kwargs:
-            return protocol_of(args[0].type).text(of, args[0])
-        raise Mismatch(f"{of.__name__}() of this value is not compiled yet",
-                       "use an f-string in print or in an exception")
-
-    return rule
-
-
 def _fail(args, kwargs):
     return Throw(args[0].type.value, args[1].value)
 
@@ -75,7 +65,7 @@ def _next(args, kwargs):
 # body.
 # The other rules are where py/index.py and np/index.py say. Library functions stand for themselves.
 RULES = {
-    str: _text(str), repr: _text(repr), print: _print, intrinsics.fail: _fail, intrinsics.warn: _warn,
+    print: _print, intrinsics.fail: _fail, intrinsics.warn: _warn,
     intrinsics.iterate: lambda args, kwargs: protocol_of(args[0].type).iterate(args[0]),
     intrinsics.advance: lambda args, kwargs: protocol_of(args[0].type).step(args[0]),
     intrinsics.same: lambda args, kwargs: operations.same_item(*args),

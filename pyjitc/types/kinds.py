@@ -21,7 +21,7 @@ import numpy as np
 
 __all__ = [
     "Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound",
-    "Undefined", "Tag", "Str", "Bytes", "Object", "Ellipsis_",
+    "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
     "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray", "Broadcast",
     "Ended", "numbered",
@@ -285,6 +285,10 @@ Undefined = _singleton("UndefinedType", "undefined",
 Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.", type(...))
 Str = _singleton("StrType", "str", "A reference to a Python str object.", str, counted=True)
 Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.", bytes, counted=True)
+ByteArray = _singleton("ByteArrayType", "bytearray", "A reference to a Python bytearray object.", bytearray,
+                       counted=True)
+MemoryView = _singleton("MemoryViewType", "memoryview", "A reference to a Python memoryview of bytes that follow each "
+                        "other, without axes but one.", memoryview, counted=True)
 Object = _singleton("ObjectType", "object", "A reference to any Python object.", counted=True)
 
 

@@ -22,6 +22,7 @@ __all__ = ["typeof", "plain_array", "attributes_type", "behind_name", "element_t
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_,
+    bytearray: kinds.ByteArray,
     np.bool_: NpBool, np.int8: kinds.int8, np.int16: kinds.int16, np.int32: kinds.int32, np.int64: kinds.int64,
     np.uint8: kinds.uint8, np.uint16: kinds.uint16, np.uint32: kinds.uint32, np.uint64: kinds.uint64,
     np.float16: kinds.float16, np.float32: kinds.float32, np.float64: kinds.float64,
@@ -127,6 +128,8 @@ def typeof(value, other: Callable | None = None) -> Type:
         if scalar is None:
             raise TypeError(f"is the dtype {value}, which has no native form")
         return DType(scalar)
+    if cls is memoryview:
+        return _memory(value)
     if other is not None:
         found = other(value)
         if found is not None:
@@ -204,6 +207,13 @@ def _array(value: np.ndarray) -> Array:
         raise TypeError(_refused_dtype(dtype))
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
     return Array(element, value.ndim, layout, flags.writeable, flags.aligned)
+
+
+def _memory(value: memoryview) -> Type:
+    if value.format != "B" or value.ndim != 1 or not value.c_contiguous:
+        raise TypeError(f"is a memoryview of items {value.format!r}, with {value.ndim} axes; pass x.cast('B'), or "
+                        f"np.asarray(x), which shares its memory")
+    return kinds.MemoryView
 
 
 def _refused_dtype(dtype: np.dtype) -> str:

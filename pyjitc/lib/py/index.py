@@ -19,6 +19,7 @@ FUNCTIONS: dict[str, str] = {
     "lists": "list sorted",
     "sequences": "enumerate zip reversed sum tuple slice max min any all map filter",
     "conversions": "int float complex bool operator.index operator.truth",
+    "formatting": "str repr ascii format chr ord bin oct hex bytes bytearray memoryview",
     "builtins": "abs divmod pow round hash isinstance issubclass type callable id operator.abs operator.add "
                 "operator.sub operator.mul "
                 "operator.matmul operator.truediv operator.floordiv operator.mod operator.pow operator.lshift "

@@ -41,7 +41,7 @@ def item_of(t: Type) -> Type | None:
         return t.item
     if isinstance(t, k.Tuple):
         return k.union_of(t.elements) if t.elements else Undefined
-    if t is k.Range or t is k.Bytes:
+    if t in (k.Range, k.Bytes, k.ByteArray, k.MemoryView):
         return Int
     if t is k.Str:
         return k.Str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import operator
+import types as pytypes
 
 import numpy as np
 
@@ -26,6 +27,7 @@ creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.n
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
 grids = lazy("pyjitc.lib.np.arrays.grids")
+texts = lazy("pyjitc.lib.py.texts")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
 
@@ -202,7 +204,15 @@ class Known(Protocol):
         converts_to = getattr(target, "type", None)
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
-        return None
+        return self.of_class(target, args, kwargs)
+
+    def of_class(self, target, args, kwargs):
+        """A method that is called on its class, as in str.upper(s), or None."""
+        cls = getattr(target, "__objclass__", None)
+        if type(target) is pytypes.MethodDescriptorType and args and args[0].type.python_class is cls:
+            called = Apply(METHOD_MAKE, args[0], name=target.__name__)
+            return CallValue(called, *args[1:], keywords=kwargs)
+        return texts.class_method(target, args, kwargs)
 
 
 _UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
