@@ -44,7 +44,7 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
 def _specialised(session, function, types, library, prototype):
     proto = prototype(function)
     session.depend_on_function(function)
-    args = tuple((session.opened(t, session.arguments), only_value(t)) for t in types)
+    args = tuple((session.argument(t), only_value(t)) for t in types)
     try:
         spec = session.spec(proto, args, None, function)
         session.settle()
@@ -63,6 +63,7 @@ def _specialised(session, function, types, library, prototype):
             refusal = Mismatch(found.message, found.hint, found.exception)
             raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
     functions = emit(session, spec)
+    spec.accepts = tuple(map(session.accepted, types))
     if session.variables:
         close(functions, session)
         spec.args = tuple((t, value) for t, (_, value) in zip(types, spec.args))
