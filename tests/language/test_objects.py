@@ -1077,3 +1077,132 @@ SAME = Vec(5.0, 6.0)
 ])
 def test_objects_and_lists(function, args):
     agree(function, *args)
+
+
+@njit
+class Counter:
+    """Its methods are compiled."""
+
+    step = 2
+
+    def __init__(self, n=0):
+        self.n = n
+
+    def up(self, times):
+        for _ in range(times):
+            self.n += self.step
+        return self.n
+
+    @property
+    def double(self):
+        return self.n * 2
+
+    @double.setter
+    def double(self, value):
+        self.n = value / 2
+
+    @classmethod
+    def at(cls, n):
+        return cls(n)
+
+    @staticmethod
+    def plus(a, b):
+        return a + b
+
+    def __add__(self, other):
+        return Counter(self.n + other.n)
+
+    def __eq__(self, other):
+        return self.n == other.n
+
+    def __repr__(self):
+        return f"Counter({self.n})"
+
+    def __iter__(self):
+        for i in range(self.n):
+            yield i
+
+
+@njit
+@dataclass
+class Ball:
+    x: float
+    v: float = 1.0
+
+    def move(self, dt):
+        self.x += self.v * dt
+        return self
+
+
+class Mixed(Counter):
+    @njit
+    def up(self, times):
+        return super().up(times) * 10
+
+    def plain(self):
+        return self.up(1)
+
+
+def test_njit_of_a_class():
+    assert isinstance(Counter, type) and Counter.__doc__ == "Its methods are compiled."
+    assert hasattr(Counter.up, "py_func") and hasattr(vars(Counter)["double"].fget, "py_func")
+    c = Counter(3)
+    assert c.up(5) == 13 and c.n == 13 and c.double == 26
+    c.double = 10.0
+    assert c.n == 5.0 and c == Counter(5.0) and Counter.at(4).n == 4 and Counter.plus(1, 2) == 3
+    assert repr(Counter(1) + Counter(2)) == "Counter(3)" and list(Counter(3)) == [0, 1, 2]
+    assert Counter.up.stats["compiled"] == 1
+
+    def f(n):
+        c = Counter(n)
+        c.up(3)
+        return c, c.double, Counter.at(2) + c, sum(c)
+
+    agree(f, 4)
+    assert type(njit(f)(3)[0]) is Counter
+    assert Ball(1.0).move(2.0) == Ball(3.0) and not hasattr(Ball.__init__, "py_func")
+    assert njit(cache=False)(Counter) is Counter
+
+
+def test_njit_of_a_method():
+    m = Mixed(1)
+    assert m.up(2) == 50 and m.plain() == 70 and m.n == 7
+    agree(lambda m: m.plain() + m.up(1), Mixed(1))
+
+
+class Later:
+    def __init__(self):
+        self.best = None
+        self.count = 0
+
+    def offer(self, x):
+        if self.best is None or x.x > self.best.x:
+            self.best = x
+        self.count += 1
+        return self
+
+
+def kept(later):
+    return twice(later.best)
+
+
+def twice(x):
+    return 0.0 if x is None else x.x * 2
+
+
+def doubled(x):
+    return x.x * 2
+
+
+def test_what_is_known_later():
+    """An attribute is None at first, and a function that is called with it takes an object."""
+    def f(points):
+        later = Later()
+        total = 0.0
+        for p in points:
+            total += kept(later)
+            later.offer(p)
+            total += doubled(later.best)
+        return total, later.best, later.count
+
+    agree(f, [Point(1.5), Point(3.5), Point(2.5)])
