@@ -188,7 +188,10 @@ class Session:
         """Take in what an object stores that the code refers to."""
         if id(value) not in self.looked:
             self.looked[id(value)] = value
-            self.argument(type_of(value, typeof))
+            self.argument(type_of(value, typeof, self._of_function))
+
+    def _of_function(self, value) -> Type | None:
+        return Singleton(value) if self.function_of(value) is not None else None
 
     def accepted(self, t: Type) -> Type:
         """What a call may pass as an argument of type `t`: of objects, which attributes the code reads, and what each

@@ -18,6 +18,7 @@ __all__ = ["attributes_of", "hides", "is_object_class", "slots_of", "type_of", "
 
 _MOST_LOOKED_AT = 256  # objects that one type is made of; the code checks what it finds in others
 _known: dict[type, bool] = {}
+_ARRAYS = ("to_numpy", "__array__", "__cuda_array_interface__")  # what has these is passed as the array that it is
 
 
 def is_object_class(cls: type) -> bool:
@@ -34,6 +35,8 @@ def is_object_class(cls: type) -> bool:
 def _is_object_class(cls: type) -> bool:
     if is_fixed(cls) or issubclass(cls, (type, enum.Enum, BaseException)) or kind_of_class(cls) is not None or getattr(
             cls, "__pyjitc_function__", False):
+        return False
+    if any(hasattr(cls, name) for name in _ARRAYS):
         return False
     base: Any = cls
     while base is not object:

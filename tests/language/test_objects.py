@@ -1206,3 +1206,25 @@ def test_what_is_known_later():
         return total, later.best, later.count
 
     agree(f, [Point(1.5), Point(3.5), Point(2.5)])
+
+
+def test_attributes_hold_functions():
+    class Rule:
+        def __init__(self, apply, times):
+            self.apply, self.times = apply, times
+
+        def run(self, x):
+            for _ in range(self.times):
+                x = self.apply(x)
+            return x
+
+    def f(rule, x):
+        return rule.run(x)
+
+    def twice(x):
+        return x * 2
+
+    compiled = agree(f, Rule(twice, 3), 1.5)
+    assert compiled(Rule(lambda x: x + 1, 2), 5) == 7
+    assert compiled(Rule(math.sqrt, 1), 16.0) == 4.0
+    assert compiled(Rule(twice, 1), 4) == 8
