@@ -28,6 +28,7 @@ from ..base.options import Options
 from ..pipeline import portable, specialisation
 from ..pipeline.specialisation import Native, alone
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
+from ..runtime.objects import type_of
 from ..runtime.platform import ABIError, require_native
 from ..types.kinds import Singleton, Type
 from ..types.typeof import behind_name, plain_array, typeof
@@ -157,7 +158,7 @@ class CompiledFunction(Pickled, Callable_):
                     if isinstance(value, np.ndarray) and (plain := plain_array(value)) is not value:
                         full = (*full[:n], plain, *full[n + 1:])
                         value = plain
-                    types.append(typeof(value, _function_type))
+                    types.append(type_of(value, typeof, _function_type))
             except (TypeError, OverflowError) as error:
                 code = self.py_func.__code__
                 name = code.co_varnames[n]

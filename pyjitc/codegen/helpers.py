@@ -12,7 +12,9 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API, STR, STR_IN_PIECES
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, tables = lazy(f"{__package__}.elements"), lazy(f"{__package__}.tables")
+elements, objects, tables = (lazy(f"{__package__}.elements"), lazy(f"{__package__}.objects"),
+                              lazy(f"{__package__}.tables"))
+_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put"))
 
 
 class _Texts(dict):
@@ -26,7 +28,9 @@ class _Texts(dict):
             NEEDS.update(tables.NEEDS)
             _DECLARATIONS.update(tables.DECLARATIONS)
             return tables.TEXT[name]
-        if kind == "new" and of.isdigit():
+        if name in _OF_OBJECTS:
+            made = objects.TEXT[name]
+        elif kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
             made = elements.copy(of, _SIZES[of])
@@ -793,6 +797,7 @@ TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
+    "pyj_look": ("pyj_place",), "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
     "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 
@@ -804,6 +809,8 @@ _DECLARATIONS = {
     "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
     "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()", "PyErr_Clear": "declare void @PyErr_Clear()",
     "PyObject_GetAttr": "declare ptr @PyObject_GetAttr(ptr, ptr)",
+    "PyObject_GenericGetAttr": "declare ptr @PyObject_GenericGetAttr(ptr, ptr)",
+    "PyObject_GenericSetAttr": "declare i32 @PyObject_GenericSetAttr(ptr, ptr, ptr)",
     "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
     "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)",
     "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",

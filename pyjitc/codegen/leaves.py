@@ -11,10 +11,13 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..runtime import platform
 from ..types import kinds as k
 from ..types.kinds import Int, NoneType, NpBool, NpTime, Record, TIME_UNITS, Type
 from ..types.lattice import dtype_of
+
+objects = lazy("pyjitc.ops.objects")  # programs with objects of classes load it
 
 __all__ = ["LEAVES", "NotBoxable", "components", "exact", "kept", "load", "made", "require"]
 
@@ -329,6 +332,23 @@ def _open_dtype(e, t, pointer, wrong):
     return []
 
 
+def _open_object(e, t, pointer, wrong):
+    """An object of exactly the class; what the type says of its attributes is looked at, the code checks it again."""
+    exact(e, pointer, e.object(t.cls), wrong)
+    for name, part in t.attributes:
+        found = objects.look(e, t.cls, name, pointer)
+        if part is k.Undefined:
+            require(e, e.assign(f"icmp eq ptr {found}, null"), wrong)
+            continue
+        check, known = e.label("check"), e.label("fits")
+        e.branch(e.assign(f"icmp ne ptr {found}, null"), check, known, likely=True)
+        e.start(check)
+        e.unbox(part, found, wrong)
+        e.jump(known)
+        e.start(known)
+    return [pointer]
+
+
 class Leaf:
     """scalars: the LLVM types of a value, or a function that gives those of a type. box(e, type, values, instruction,
     take), unbox(e, type, pointer, label): as in box.py; None: the kind has no objects. constant(type, value): the
@@ -426,6 +446,7 @@ LEAVES: dict[type, Leaf] = {
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),
     k.PythonRandomType: Leaf(_REFERENCE, _pointer, _of_class(lambda t: "pyjitc_random_Python")),
     k.List: Leaf(_REFERENCE, _pointer, _open_list),
+    k.ObjectOf: Leaf(_REFERENCE, _pointer, _open_object),
     k.Cell: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),

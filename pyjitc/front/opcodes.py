@@ -391,6 +391,13 @@ def load_attr(frame, x):
     quirks.push_callable(frame, value, method)
 
 
+def load_super_attr(frame, x):
+    """super().name and super(cls, x).name"""
+    made = frame.emit(generic.CALL, frame.pops(3), kwnames=())
+    value = frame.emit(generic.GETATTR, (made,), name=frame.code.co_names[x.arg >> 2])
+    quirks.push_callable(frame, value, x.arg & 1)
+
+
 def load_method(frame, x):
     value = frame.emit(generic.GETATTR, (frame.stack.pop(),), name=frame.code.co_names[x.arg])
     frame.stack += [NULL, value]
@@ -610,6 +617,7 @@ HANDLERS = {
     "LIST_TO_TUPLE": list_to_tuple, "CALL_INTRINSIC_1": intrinsic_1, "FORMAT_VALUE": format_value,
     "CONVERT_VALUE": convert_value, "FORMAT_SIMPLE": format_simple, "FORMAT_WITH_SPEC": format_with_spec,
     "UNPACK_SEQUENCE": unpack_sequence, "UNPACK_EX": unpack_ex, "LOAD_ATTR": load_attr, "LOAD_METHOD": load_method,
+    "LOAD_SUPER_ATTR": load_super_attr,
     "STORE_ATTR": store_attr, "DELETE_ATTR": delete_attr, "KW_NAMES": kw_names, "CALL": call, "CALL_KW": call_kw,
     **dict.fromkeys(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD"), call_function),
     "CALL_FUNCTION_EX": call_function_ex, "MAKE_FUNCTION": make_function,

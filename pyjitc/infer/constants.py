@@ -8,10 +8,11 @@ import numpy as np
 from ..ir.core import RAISES, Op
 from ..ops import pyobject, structure
 from ..ops.control import UNBOUND
+from ..runtime.objects import is_object_class
 from ..types import kinds
 from ..types.classes import plain_integers, refused_method
 from ..types.kinds import (
-    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, Singleton, Slice, Str,
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, ObjectOf, Singleton, Slice, Str,
     Tuple, Unbound,
 )
 from ..types.lattice import dtype_of, type_of_dtype
@@ -124,6 +125,8 @@ def constant(value) -> Expr:
             instance = attributes_type(value)
             if instance is not None and instance.refcounted:
                 instance = None  # the program may give the object another attribute while the code runs
+        if instance is None and is_object_class(kind):
+            instance = ObjectOf(kind)
         if instance is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=instance)
         if hasattr(kind, "__cuda_array_interface__"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
 from ..types.kinds import (
@@ -17,9 +18,11 @@ from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av,
 )
 from .join import constant_as
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, FieldGet, FieldSet, Local, Nest, Operand, Throw
 
 __all__ = ["close", "emit"]
+
+objects = lazy("pyjitc.ops.objects")  # programs with objects of classes load it
 
 
 def emit(session, entry) -> list[ir.Function]:
@@ -432,6 +435,10 @@ class _Emission:
             return None
         if kind is CellGet:
             return self.cell_get(e)
+        if kind is FieldGet or kind is FieldSet:
+            return self.field(e)
+        if kind is Local:
+            return self.use(e.local)[0]
         raise AssertionError(f"no emission for {kind.__name__}")
 
     def hoist(self, e):
@@ -509,6 +516,25 @@ class _Emission:
             attrs["names"] = ("name",)
         made = self.add(exceptions.EXC_NEW, args, attrs, Exception_(e.exception))
         self.terminate(exceptions.EXC_THROW, [made])
+
+    def field(self, e):
+        found = self.memo.get(e)
+        if found is not None:
+            return found
+        x = self.expr(e.x)
+        if self.block is None:
+            return None
+        if type(e) is FieldSet:
+            value = self.expr(e.content)
+            if self.block is None:
+                return None
+            self.add(objects.FIELD_SET, (x, self.convert(value, e.stored)), {"name": e.name})
+            found = self.constant(NoneType, None)
+        else:
+            t = Undefined if e.type is None else e.type
+            found = self.add(objects.FIELD_GET, (x,), {"name": e.name, "type": t}, t)
+        self.memo[e] = found
+        return found
 
     def cell_get(self, e):
         cell = self.expr(e.cell)

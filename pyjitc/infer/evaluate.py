@@ -11,10 +11,11 @@ from types import MethodType
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ops import exceptions, generic, memory, structure
+from ..ops import exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
-    Array, Bool, Bytes, Content, DType, Dual, Ended, Function, Generator, Int, Iterator, Method, NoneType, Singleton,
-    Str, Tuple, Type, Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
+    Array, Bool, Bytes, Content, DType, Dual, Ended, Exception_, Function, Generator, Int, Iterator, ListDisplay,
+    Method, NoneType, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Undefined, Union,
+    any_part, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
@@ -22,9 +23,10 @@ from .constants import constant, plain_int
 from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
-    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, Nest, Operand, Share, Step, Throw,
+    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch, NeedsList,
+    Nest, Operand, Share, Step, Throw,
 )
-from .names import describe, has_generator
+from .names import describe, has_generator, with_object
 from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
 from .session import value_of_member
 
@@ -181,6 +183,13 @@ class Evaluator(Operations):
                         return given[i], None
             n = len(meaning.operands)
             return self.settle(self.call(callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
+        if kind is FieldGet or kind is FieldSet:
+            return self.field(meaning)
+        if kind is Local:
+            av = self.analysis.lookup(meaning.local, self.block)
+            if av is not None:
+                meaning.type, meaning.value = av
+            return meaning, av
         if kind is Step:
             return self.settle(self.generator_step(meaning.state))
         if kind is Share:
@@ -233,6 +242,9 @@ class Evaluator(Operations):
                 return meaning, VOID
         elif kind is Apply and meaning.holds and not self.stored(meaning):
             return meaning, None
+        if kind is Apply and meaning.op is pyobject.PY_UNBOX and isinstance(meaning.type, ObjectOf):
+            if type(meaning.operands[0]) is Const:
+                self.session.look(meaning.operands[0].value)
         return meaning, (meaning.type or NoneType, meaning.value)
 
     def fresh(self, made):
@@ -255,6 +267,36 @@ class Evaluator(Operations):
             for container, n, t in op.stores(tuple([x.type for x in applied.operands]), applied.attrs):
                 container.store(n, t)
         return not (applied.type is Undefined and ir.regions_read(op.effects) & ir.OBJECTS)
+
+    def field(self, meaning):
+        """An attribute that an object stores, as reading and storing have found it so far."""
+        x, av = self.settle(meaning.x) if meaning.x.type is None else (meaning.x, meaning.x)
+        if av is None:
+            return x, None
+        meaning.x = x
+        session = self.session
+        variable = session.attribute(x.type.cls, meaning.name)
+        if type(meaning) is FieldGet:
+            session.read.add((x.type.cls, meaning.name))
+            variable.used(self.analysis, self.block)
+            if meaning.otherwise is not UNKNOWN:
+                variable.grow(constant(meaning.otherwise).type)
+            meaning.type = variable.content
+            return meaning, None if meaning.type is None else (meaning.type, UNKNOWN)
+        content, av = (self.settle(meaning.content) if meaning.content.type is None
+                       else (meaning.content, meaning.content))
+        if av is None:
+            return content, None
+        meaning.content = content
+        meaning.stored = union_of((with_object(content).type,))
+        if any_part(meaning.stored, lambda part: isinstance(part, ListDisplay)):
+            raise NeedsList
+        if any_part(meaning.stored, _cannot_be_read_again):
+            raise Mismatch(f"an attribute that holds a {describe(content.type)[1:-1]} is not compiled",
+                           "store a number, an array, a tuple or an object of a class")
+        variable.grow(meaning.stored)
+        meaning.type, meaning.value = NoneType, None
+        return meaning, VOID
 
     def nest(self, nest):
         for parts in (nest.arguments, nest.operands):
@@ -356,6 +398,27 @@ class Evaluator(Operations):
         members = tuple((str(i), x.type) for i, x in enumerate(parts))
         return Apply(structure.STRUCT_MAKE, *parts, type=Generator(str(step), members, step))
 
+    def super_(self, args, kwargs):
+        """super() and super(cls, x): the attributes that the classes behind `cls` have."""
+        if not args and not kwargs:
+            code, entry = self.analysis.spec.proto.code, self.analysis.fn.entry
+            if "__class__" not in code.co_freevars or not entry.params:
+                return Throw(RuntimeError, "super(): no arguments" if not code.co_argcount
+                             else "super(): __class__ cell not found")
+            args = [self.freevar(None, (), "__class__"), Local(entry.params[0])]
+        args = [self.settle(x)[0] if x.type is None else x for x in args]
+        if len(args) != 2 or kwargs or args[1].type is None:
+            raise Mismatch("super() is compiled without arguments, or with a class and an object",
+                           "call the method of the other class by its name")
+        cls, x = args
+        holder = cls.type.value if isinstance(cls.type, Singleton) else None
+        if isinstance(x.type, ObjectOf) and isinstance(holder, type):
+            if not issubclass(x.type.cls, holder):
+                return Throw(TypeError, "super(type, obj): obj must be an instance or subtype of type")
+            return Apply(structure.STRUCT_MAKE, x, type=Super(holder, x.type))
+        raise Mismatch(f"super() of a {describe(x.type)[1:-1]} is not compiled",
+                       "call the method of the other class by its name")
+
     def user_call(self, proto, operands, closure, function):
         avs = tuple((x.type, x.value) for x in operands)
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
@@ -370,6 +433,8 @@ class Evaluator(Operations):
             target = t.value
             if isinstance(target, ir.Op):
                 return Apply(target, *args, **{k: static_value(v, k) for k, v in kwargs.items()})
+            if target is super:
+                return self.super_(args, kwargs)
             if target is getattr or target is hasattr:
                 return self.attribute_by_name(target, args, kwargs)
             rule = self.library.rule_of_kinds(target, args) or self.library.rule_for(target)
@@ -450,6 +515,10 @@ def watch(t: Type, analysis, block) -> None:
                     x = x.content
                 if x is not None:
                     work.append(x)
+
+
+def _cannot_be_read_again(t: Type) -> bool:
+    return t.inner or isinstance(t, (Struct, Exception_, RangeType))
 
 
 def _only_throws(meaning) -> bool:

@@ -11,9 +11,8 @@ from typing import Any, Callable
 from ..ir.core import OBJECTS, PURE, Op, regions_read
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Share", "Step",
-           "Nest", "Fresh", "Throw", "Mismatch", "NeedsList", "Restart",
-           "Again"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "FieldGet",
+           "FieldSet", "Local", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch", "NeedsList", "Restart", "Again"]
 
 
 class _Unknown:
@@ -165,6 +164,45 @@ class ClassAttribute(Expr):
     def __init__(self, cls: type, name: str):
         self.cls = cls
         self.name = name
+        self.type = None
+        self.value = UNKNOWN
+
+
+class FieldGet(Expr):
+    """The attribute `name` that an object stores. otherwise: the value that its class has under the name, which is
+    found where the object stores none; UNKNOWN where it has none."""
+
+    __slots__ = ("x", "name", "otherwise")
+
+    def __init__(self, x: Expr, name: str, otherwise: Any = UNKNOWN):
+        self.x = x
+        self.name = name
+        self.otherwise = otherwise
+        self.type = None
+        self.value = UNKNOWN
+
+
+class FieldSet(Expr):
+    """Store an attribute of an object, as object.__setattr__ does. Gives None."""
+
+    __slots__ = ("x", "name", "content", "stored")
+
+    def __init__(self, x: Expr, name: str, content: Expr):
+        self.x = x
+        self.name = name
+        self.content = content
+        self.stored: Type | None = None  # the type as which the value is stored, when it is known
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Local(Expr):
+    """What a value of the function's own generic IR is here: its first argument, for super()."""
+
+    __slots__ = ("local",)
+
+    def __init__(self, local: Any):
+        self.local = local
         self.type = None
         self.value = UNKNOWN
 

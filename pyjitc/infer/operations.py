@@ -14,7 +14,7 @@ from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Attributes, Bool, Cell, Content, DictDisplay, DType, Exception_, Function, List, ListDisplay, Method, NoneType,
-    Object, Singleton, Str, Struct, Tuple, Type, Unbound, Union, any_part, is_scalar,
+    Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
@@ -86,8 +86,8 @@ class Operations:
             return ""  # it was there
         return did_you_mean(name, (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *more))
 
-    def freevar(self, inst, operands):
-        name = inst.attrs["name"]
+    def freevar(self, inst, operands, name=""):
+        name = name or inst.attrs["name"]
         spec = self.analysis.spec
         index = spec.proto.code.co_freevars.index(name)
         if spec.closure is not None:
@@ -224,6 +224,13 @@ class Operations:
             self.class_attribute(x.type.cls, name)
         elif isinstance(x.type, Attributes) and name not in x.type.names:
             self.class_attribute(x.type.python_class, name)
+        elif isinstance(x.type, ObjectOf):
+            self.class_attribute(x.type.cls, name)
+        elif isinstance(x.type, Super):
+            receiver: Any = x.type.receiver
+            for cls in receiver.cls.__mro__:
+                if not is_fixed(cls):
+                    self.session.depend(namespace(cls), name, vars(cls).get(name, UNKNOWN))
         return self.library.getattr(x, name)
 
     def class_attribute(self, cls, name):
@@ -275,6 +282,9 @@ class Operations:
         return hasattr(cls if holder is None else holder, name)
 
     def setattr_(self, inst, operands):
+        if isinstance(operands[0].type, ObjectOf):
+            for name in (inst.attrs["name"], "__setattr__"):
+                self.class_attribute(operands[0].type.cls, name)
         return self.library.setattr(operands[0], inst.attrs["name"], operands[1])
 
     def getitem(self, inst, operands):
@@ -292,6 +302,9 @@ class Operations:
     def delitem(self, inst, operands):
         i = plain_int(operands[1]) if inst.op is generic.DELITEM else None
         return self.library.delitem(operands[0], i)
+
+    def delattr_(self, inst, operands):
+        return self.library.delattr(operands[0], inst.attrs["name"])
 
     def slice_(self, inst, operands):
         return Apply(structure.SLICE_MAKE,
@@ -670,7 +683,7 @@ HANDLERS = {
     control.CONST: E.const, generic.GLOBAL: E.global_, generic.FREEVAR: E.freevar, generic.BINARY: E.binary,
     generic.INPLACE: E.binary, generic.UNARY: E.unary, generic.COMPARE: E.compare, generic.TRUTH: E.truth,
     generic.GETATTR: E.getattr_, generic.SETATTR: E.setattr_, generic.GETITEM: E.getitem, generic.SETITEM: E.setitem,
-    generic.DELITEM: E.delitem, generic.DELATTR: E.delitem, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
+    generic.DELITEM: E.delitem, generic.DELATTR: E.delattr_, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
     generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.no_set,
     generic.DICT: E.dict_, generic.STRING: E.string, generic.LIST_EXTEND: E.list_extend,
     generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.list_append, generic.SET_ADD: E.no_set,

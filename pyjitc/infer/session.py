@@ -12,8 +12,12 @@ from typing import Any, Callable
 from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
+from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import Content, Ellipsis_, NoneType, Singleton, Type, Unbound, opened
+from ..types.kinds import (
+    Content, Ellipsis_, NoneType, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
+)
+from ..types.typeof import typeof
 from .join import AV
 from .meaning import UNKNOWN, Mismatch
 
@@ -59,7 +63,7 @@ class Spec:
     call."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller")
+                 "function", "caller", "accepts")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -74,6 +78,7 @@ class Spec:
         self.dependents: dict | None = {}  # (analysis, block) that calls it
         self.caller = None
         self.key = None
+        self.accepts: tuple[Type, ...] = ()  # of the entry: types of what a call may pass
 
 
 class Session:
@@ -100,6 +105,9 @@ class Session:
         self.arguments: dict = {}  # types of containers among the arguments -> the same with variables
         self.lists = lists
         self.variables = 0
+        self.attributes: dict[tuple[type, str], Content] = {}
+        self.read: set[tuple[type, str]] = set()  # those of them that the code reads
+        self.looked: dict[int, Any] = {}  # objects that the code refers to
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
@@ -160,6 +168,38 @@ class Session:
                 finally:
                     self.depth -= 1
         return spec
+
+    def attribute(self, cls: type, name: str) -> Content:
+        """The one variable of a compile for an attribute that objects of a class store."""
+        found = self.attributes.get((cls, name))
+        if found is None:
+            found = self.attributes[cls, name] = self.variable()
+        return found
+
+    def note(self, cls: type, name: str, t: Type) -> None:
+        """Objects of a class have been found to hold a `t` as an attribute."""
+        self.attribute(cls, name).grow(self.opened(t, self.arguments))
+
+    def argument(self, t: Type) -> Type:
+        """The type in code of an argument of type `t`."""
+        return self.opened(with_attributes(t, self.note) if t.passing else t, self.arguments)
+
+    def look(self, value) -> None:
+        """Take in what an object stores that the code refers to."""
+        if id(value) not in self.looked:
+            self.looked[id(value)] = value
+            self.argument(type_of(value, typeof, self._of_function))
+
+    def _of_function(self, value) -> Type | None:
+        return Singleton(value) if self.function_of(value) is not None else None
+
+    def accepted(self, t: Type) -> Type:
+        """What a call may pass as an argument of type `t`: of objects, which attributes the code reads, and what each
+        may be; Undefined for one that no object has."""
+        if isinstance(t, ObjectOf):
+            return ObjectOf(t.cls, [(name, closed(self.attributes[t.cls, name].content or Undefined))
+                                    for cls, name in sorted(self.read, key=lambda one: one[1]) if cls is t.cls])
+        return with_parts(t, self.accepted)
 
     def _hashed(self, value):
         """The stand-in for a constant in keys; of a tuple, which the library may walk through with a specialisation

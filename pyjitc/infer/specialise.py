@@ -13,7 +13,8 @@ from ..types.kinds import (
 )
 from .analysis import Analysis
 from .emit import close, emit
-from .meaning import UNKNOWN, Mismatch, Restart, Throw
+from .expressions import Split, UserCall
+from .meaning import UNKNOWN, Expr, Mismatch, Restart, Throw
 from .session import Lists, Session, only_value
 
 __all__ = ["specialise"]
@@ -44,14 +45,17 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
 def _specialised(session, function, types, library, prototype):
     proto = prototype(function)
     session.depend_on_function(function)
-    args = tuple((session.opened(t, session.arguments), only_value(t)) for t in types)
+    args = tuple((session.argument(t), only_value(t)) for t in types)
     try:
         spec = session.spec(proto, args, None, function)
         session.settle()
     except Mismatch as error:
         raise located(proto, None, error, ()) from None
-    for one in session.order:
-        if one.analysis is not None and one.analysis.errors and not one.proto.library:
+    wrong = [one for one in session.order
+             if one.analysis is not None and one.analysis.errors and not one.proto.library]
+    needed = _called(spec) if wrong else ()
+    for one in wrong:
+        if one in needed:  # else it was called while less was known of what variables hold
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, found = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
             raise located(one.proto, inst, found, _operand_types(one.analysis, inst),
@@ -63,6 +67,7 @@ def _specialised(session, function, types, library, prototype):
             refusal = Mismatch(found.message, found.hint, found.exception)
             raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
     functions = emit(session, spec)
+    spec.accepts = tuple(map(session.accepted, types))
     if session.variables:
         close(functions, session)
         spec.args = tuple((t, value) for t, (_, value) in zip(types, spec.args))
@@ -70,6 +75,32 @@ def _specialised(session, function, types, library, prototype):
             spec.result = closed(spec.result[0]), spec.result[1]
     return functions, spec
 
+
+
+def _called(entry) -> set:
+    """The specialisations that the entry calls, itself or through others."""
+    found, work = {entry}, [entry]
+    while work:
+        analysis = work.pop().analysis
+        if analysis is None:
+            continue
+        parts: list = [analysis.meaning.get(inst) for block in analysis.fn.blocks if block in analysis.incoming
+                       for inst in block.insts]
+        seen: set[int] = set()
+        while parts:
+            part = parts.pop()
+            if isinstance(part, (list, tuple)):
+                parts += part
+            elif isinstance(part, dict):
+                parts += part.values()
+            elif isinstance(part, (Expr, Split)) and id(part) not in seen:
+                seen.add(id(part))
+                if type(part) is UserCall and part.spec not in found:
+                    found.add(part.spec)
+                    work.append(part.spec)
+                parts += [getattr(part, name) for base in type(part).__mro__ for name in getattr(base, "__slots__", ())
+                          if hasattr(part, name)]
+    return found
 
 
 def _in_the_program(spec, inst, error, entry, library):

@@ -126,6 +126,9 @@ class Protocol:
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code",
                        "return the value and assign it outside, or write it into an array")
 
+    def delete_attribute(self, x: Expr, name: str) -> Expr:
+        return self.delitem(x)
+
     def method(self, x: Expr, name: str, args: list[Expr], kwargs: dict[str, Expr]) -> Expr:
         """A call of what `attribute` gave as METHOD_MAKE."""
         raise Mismatch(f"{describe(x.type)} object has no attribute '{name}'", "", AttributeError)
@@ -220,7 +223,7 @@ def _loaded(table, key) -> Protocol:
 def rule_of_kinds(target, args: list[Expr]):
     """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
     for x in args:
-        if id(target) in _functions or isinstance(x.type, k.Attributes):
+        if id(target) in _functions or isinstance(x.type, (k.Attributes, k.ObjectOf)):
             rule = protocol_of(x.type).functions.get(target)
             if rule is not None:
                 return rule

@@ -162,6 +162,9 @@ class Library:
     def delitem(self, x, i):
         return protocol_of(x.type).delitem(x, i)
 
+    def delattr(self, x, name):
+        return protocol_of(x.type).delete_attribute(x, name)
+
     def elements(self, x):
         """The items, where their number is part of the type; else None."""
         return protocol_of(x.type).elements(x)
@@ -196,9 +199,9 @@ class Library:
         return protocol_of(x.type).known_attribute(x, name)
 
     def getattr(self, x, name):
-        if name in ("__enter__", "__exit__"):
-            raise refusals.no_with(x)
         found = protocol_of(x.type).attribute(x, name)
+        if found is None and name in ("__enter__", "__exit__"):
+            raise refusals.no_with(x)
         if found is None:
             raise suggestions.attribute(x, name)
         return found

@@ -181,7 +181,7 @@ def calling(function, typed: Typed) -> Wrapper:
     """How the stub of `function` takes its arguments."""
     code, args = function.__code__, typed.spec.args
     return Wrapper(
-        code.co_varnames[:len(args)], tuple(t for t, _ in args), tuple(v is UNKNOWN for _, v in args),
+        code.co_varnames[:len(args)], typed.spec.accepts, tuple(v is UNKNOWN for _, v in args),
         code.co_posonlyargcount, not code.co_kwonlyargcount and not code.co_flags & 12,
         tuple(guard[:3] for guard in typed.guards))
 

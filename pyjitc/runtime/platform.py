@@ -19,7 +19,8 @@ __all__ = [
     "BYTEARRAY_DATA", "CELL_CONTENT", "DICT_VERSION", "DICT", "KEYS", "DICT_WATCHERS", "SET", "STR", "STR_STATE",
     "STR_IN_PIECES", "FRAME_LINE", "tables_are_known",
     "FUNCTION", "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
-    "TYPE_VECTORCALL_OFFSET", "member_offset", "numpy_api_table", "cpu_identity",
+    "TYPE_VECTORCALL_OFFSET", "TYPE_DEALLOC", "TYPE_NEW", "TYPE_CACHED_KEYS", "INLINE_VALUES",
+    "INLINE_FLAG", "MANAGED_DICT", "member_offset", "numpy_api_table", "cpu_identity",
 ]
 
 PYTHON = sys.version_info[:2]
@@ -30,6 +31,16 @@ OB_TYPE = 8
 OB_SIZE = 16  # of PyVarObject
 TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset
 TYPE_FLAGS = 168  # tp_flags
+TYPE_DEALLOC = 48  # tp_dealloc
+TYPE_NEW = 312  # tp_new
+# Where the values of attributes are that an object of a class statement has without a dict: before 3.13 a pointer to
+# them lies before the object (in 3.12 with the bit 1, a dict has none), from 3.13 on they are behind it, with a byte
+# that says whether they count. 3.10 has no such values. What names they belong to is a table of the class.
+INLINE_VALUES = {(3, 11): -32, (3, 12): -24, (3, 13): 8}.get(PYTHON)
+INLINE_VALID = 3  # from 3.13 on, from the end of the object
+INLINE_FLAG = 1 << 4 if PYTHON < (3, 13) else 1 << 2  # of tp_flags: Py_TPFLAGS_MANAGED_DICT, _INLINE_VALUES
+MANAGED_DICT = -24  # the dict of an object, where it has been asked for
+TYPE_CACHED_KEYS = {(3, 11): 872, (3, 12): 880, (3, 13): 880}.get(PYTHON, 0)  # ht_cached_keys
 FLOAT_VALUE = 16
 COMPLEX_VALUE = 16  # real; imag follows
 # lv_tag: digit count << 3 | (0 positive, 1 zero, 2 negative); before: signed digit count
@@ -47,8 +58,9 @@ DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number 
 # PyDictObject: items, the version and who watches it, table of keys, values where they are apart from the keys
 DICT = {"used": 16, "version": 24, "keys": 32, "values": 40}
 # PyDictKeysObject. size: of the table, in 3.10 itself and from 3.11 on its logarithm; bytes: logarithm of the bytes of
-# the indices; kind: 0 any keys, 1 str only
-KEYS = ({"size": 8, "indices": 40} if PYTHON < (3, 11) else {"size": 8, "bytes": 9, "kind": 10, "indices": 32})
+# the indices; kind: 0 any keys, 1 str only, 2 of a class; count: of entries
+KEYS = ({"size": 8, "count": 32, "indices": 40} if PYTHON < (3, 11) else
+        {"size": 8, "bytes": 9, "kind": 10, "count": 24, "indices": 32})
 DICT_WATCHERS = 255 if PYTHON >= (3, 12) else 0  # bits of the version: who is told of changes
 SET = {"fill": 16, "used": 24, "mask": 32, "table": 40}  # PySetObject; entries are (key, hash)
 # PyUnicodeObject. ascii, wide: where the characters are of a text that is ASCII, and of another one
@@ -101,6 +113,7 @@ def check() -> None:
         try:
             require_native()
             _check_python()
+            _check_objects()
             _check_numpy()
         except ABIError as found:
             error = found
@@ -256,6 +269,49 @@ def _str_is_known() -> bool:
                     {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}[width])):
             return False
     return True
+
+
+class _Sample:
+    def __init__(self):
+        self.x, self.y = 1.25, 2.5
+
+
+class _Slotted:
+    __slots__ = ("x",)
+
+
+def _check_objects() -> None:
+    """What objects of classes are made of."""
+    pointer, word, byte = ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ubyte
+    x, other, slotted = _Sample(), _Sample(), _Slotted()
+    slotted.x = x
+    _need(_read(pointer, slotted, member_offset(_Slotted.x)) == id(x), "slots")
+    _need(_read(pointer, _Sample, TYPE_NEW) == _read(pointer, object, TYPE_NEW)
+          and _read(pointer, _Sample, TYPE_DEALLOC) == _read(pointer, _Slotted, TYPE_DEALLOC)
+          and _read(pointer, _Sample, TYPE_DEALLOC) != _read(pointer, object, TYPE_DEALLOC), "type")
+    if INLINE_VALUES is None:
+        return
+    _need(bool(_Sample.__flags__ & INLINE_FLAG), "objects")
+    keys = _read(pointer, _Sample, TYPE_CACHED_KEYS)
+    _need(keys is not None and _read(pointer, other.__dict__, DICT["keys"]) == keys, "type")
+    _need(byte.from_address(keys + KEYS["kind"]).value == 2 and word.from_address(keys + KEYS["count"]).value == 2,
+          "dict")
+    first = keys + KEYS["indices"] + (1 << byte.from_address(keys + KEYS["bytes"]).value)
+    _need([pointer.from_address(first + 16 * n).value for n in range(2)] == list(map(id, _Sample().__dict__)), "dict")
+    if PYTHON < (3, 12):
+        values = _read(pointer, x, INLINE_VALUES)
+    elif PYTHON < (3, 13):
+        values = _read(pointer, x, INLINE_VALUES)
+        _need(values & 1 == 1, "objects")
+        values += 1
+    else:
+        values = id(x) + _Sample.__basicsize__ + INLINE_VALUES
+        _need(_read(byte, x, _Sample.__basicsize__ + INLINE_VALID) == 1, "objects")
+    _need([pointer.from_address(values + 8 * n).value for n in range(2)] == [id(x.x), id(x.y)], "objects")
+    if PYTHON != (3, 12):
+        _need(not _read(pointer, x, MANAGED_DICT), "objects")
+        x.__dict__
+        _need(bool(_read(pointer, x, MANAGED_DICT)), "objects")
 
 
 def _check_numpy() -> None:

@@ -25,8 +25,9 @@ __all__ = [
     "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
     "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray", "Broadcast",
     "Ended", "numbered",
-    "Singleton", "Function", "Method", "Cell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_",
-    "Instance", "PythonRandom", "Container", "List", "Dict", "Set", "FrozenSet", "Deque", "union_of", "member_for", "any_part",
+    "Singleton", "Function", "Method", "Super", "Cell", "Content", "Struct", "Generator", "Iterator", "DType",
+    "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "Dict", "Set", "FrozenSet", "Deque",
+    "union_of", "member_for", "any_part",
     "together", "wider", "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
@@ -995,6 +996,24 @@ class Method(Composite):
         return Method(*parts, self.name)
 
 
+class Super(Composite):
+    """`super()`: the receiver's representation. `cls`: the class whose attributes are passed over, and those of the
+    classes before it."""
+
+    __slots__ = fields = ("cls", "receiver")
+    cls: Any
+    receiver: Type
+    names = ("receiver",)
+    names_own = inner = True
+    python_class = super
+
+    def _text(self):
+        return f"super({self.cls.__qualname__}, {self.receiver})"
+
+    def _parts(self):
+        return (self.receiver,)
+
+
 class DType(Type):
     """A NumPy dtype object known at compile time. `scalar`: the NumPy scalar type."""
 
@@ -1067,6 +1086,30 @@ class PythonRandomType(Type):
 
 
 PythonRandom = PythonRandomType()
+
+
+class ObjectOf(Type):
+    """A reference to an object of exactly class `cls`, a class that the program writes: the Python object itself.
+
+    attributes: ((name, Type), ...) by which a call's arguments tell specialisations apart: what the objects of a call
+    store, their names in alphabetical order. In code the type has none: within a compile each attribute of a class has
+    one type for all its objects, which inference keeps (`Session.attribute`)."""
+
+    __slots__ = fields = ("cls", "attributes")
+    cls: Any
+    attributes: tuple[tuple[str, Type], ...]
+    counted = names_own = True
+
+    def __new__(cls, wanted, attributes=()):
+        return super().__new__(cls, wanted, tuple(attributes))
+
+    def _text(self):
+        inner = ", ".join([f"{name}: {t}" for name, t in self.attributes])
+        return f"{self.cls.__qualname__}{{{inner}}}" if inner else self.cls.__qualname__
+
+    @property
+    def python_class(self):
+        return self.cls
 
 
 def union_of(types) -> Type:

@@ -97,13 +97,13 @@ def test_attributes_of_objects():
     def of_captured(k):
         return captured.y * k
 
-    assert message(attribute, 1)[:2] == ("attributes of 'Thing' objects are not compiled yet", expected("thing.y"))
-    assert message(of_captured, 1)[1] == expected("captured.y")
+    assert njit(attribute)(3) == njit(of_captured)(3) == thing.y * 3
 
     def missing(k):
         return thing.z * k
 
-    assert message(missing, 1)[0] == "'Thing' object has no attribute 'z'"
+    with pytest.raises(AttributeError, match="'Thing' object has no attribute 'z'"):
+        njit(missing)(1)
 
 
 def test_assignment_to_a_variable_around():
@@ -169,7 +169,6 @@ def test_a_generator_as_the_result():
 
 @pytest.mark.parametrize("value, instead", [
     (Frame(), "pass x.to_numpy()"), (fractions.Fraction(1, 2), "pass float(x)"), (iter([1]), "np.fromiter"),
-    (thing, "pass its parts"),
 ])
 def test_arguments_without_native_form(value, instead):
     with pytest.raises(TypeError, match=instead.replace("(", r"\(").replace(")", r"\)")):
@@ -302,9 +301,8 @@ def test_functions_of_other_packages():
     def reduced(n):
         return functools.reduce(max, (1, n))
 
-    what, marked, _, hint = message(of_another_compiler, 1)
-    assert (what, marked, hint) == ("tests.api.test_mistakes.wrapped is not compiled yet", expected("wrapped(x)"),
-                                    "call the function that it wraps, compiled: wrapped = njit(wrapped.__wrapped__)")
+    with pytest.raises(AssertionError, match="this is what is called"):  # an object with a method __call__
+        njit(of_another_compiler)(1)
     assert message(of_a_cache, 1)[3] == "call the function that it wraps, compiled: cached = njit(cached.__wrapped__)"
     assert njit(cached.__wrapped__)(1) == 2
     assert message(pairs, 1)[::3] == ("itertools.count is not compiled yet", "write it as a loop")

@@ -24,12 +24,6 @@ class Point(NamedTuple):
     second: float
 
 
-class Account:
-    def __init__(self):
-        self.total = 0.0
-
-
-account = Account()
 total_mass = 2.0
 
 
@@ -101,7 +95,6 @@ def two(first, second):
     (lambda t: t["mas"], (TABLE,), "mass"),
     (lambda t: t[0]["mas"], (TABLE,), "mass"),
     (lambda t: t[0].mas, (RECORDS,), "mass"),
-    (lambda x: account.totl + x, (1.0,), "total"),
     (lambda a: np.mean(a, axs=0), (A,), "axis"),
     (lambda a: a.sum(axs=0), (A,), "axis"),
     (lambda x: two(x, secnd=x), (1.0,), "second"),
@@ -205,8 +198,6 @@ def test_a_name_that_comes_later():
     (lambda t: t.append(1), ((1, 2),), "no attribute 'append'", "a tuple does not change"),
     (lambda n: os.environ["HOME"], (1,), "items of '_Environ' objects", "outside"),
     (lambda n: iter((n, n)), (1,), "the result is an iterator", "tuples"),
-    (lambda x: Account(), (1,), "Account is not", "named tuple"),
-    (lambda x: account.total, (1,), "'Account' objects are not", "named tuple"),
     (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "the int 18446744073709551615 does not fit", "np.uint64"),
     (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "does not fit", 'overflow="wrap"'),
     (lambda n: n ^ 14695981039346656037, (3,), "does not fit", "np.uint64(14695981039346656037)"),

@@ -13,6 +13,7 @@ from ...infer.constants import constant
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, Step
 from ...ops.pyobject import PY_GETATTR
 from ...ops.structure import METHOD_MAKE, SLICE_GET
+from ...runtime.objects import is_object_class
 from ...types import kinds as k
 from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Tuple, Undefined, Union
 from ...types.lattice import dtype_of
@@ -28,6 +29,7 @@ classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.li
                                   lazy("pyjitc.lib.py.membership"))
 grids = lazy("pyjitc.lib.np.arrays.grids")
 texts = lazy("pyjitc.lib.py.texts")
+ofclasses = lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
 
@@ -201,6 +203,8 @@ class Known(Protocol):
         kind = k.kind_of_class(target) if isinstance(target, type) else None
         if kind is not None:
             return protocol_of_kind(kind).make(kind, args, kwargs)
+        if isinstance(target, type) and is_object_class(target):
+            return ofclasses.make(target, args, kwargs)
         converts_to = getattr(target, "type", None)
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
