@@ -523,10 +523,8 @@ def before_with(frame, x):
 
 
 def with_except_start(frame, x):
-    """__exit__(None, exception, None): no context manager that is compiled looks at the class or the traceback."""
     leave, exc = (frame.stack[-7], frame.stack[-2]) if VERSION < (3, 11) else (frame.stack[-4], frame.stack[-1])
-    nothing = frame.constant(None)
-    frame.push(frame.emit(generic.CALL, (leave, nothing, exc, nothing), kwnames=()))
+    frame.push(frame.emit(generic.WITH_LEAVE, (leave, exc)))
 
 
 def pop_except(frame, x):

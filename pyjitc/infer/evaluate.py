@@ -113,8 +113,7 @@ class Evaluator(Operations):
             if type(operands[k].type) is Union:
                 break
         else:
-            meaning = HANDLERS[inst.op](self, inst, operands)
-            return self.settle(meaning)
+            return self.handled(inst, operands)
         cases, total, mismatch = [], None, None
         for member in operands[k].type.members:
             narrowed = [x if arg is not inst.args[k] else Operand(i, member, value_of_member(operands[k], member))
@@ -133,6 +132,10 @@ class Evaluator(Operations):
             if outermost or len(messages) == 1 and None not in messages:
                 raise mismatch
         return Split(k, cases), total
+
+    def handled(self, inst, operands):
+        """(meaning, abstract value) for operands of one type each, or for an operation that takes unions whole."""
+        return self.settle(HANDLERS[inst.op](self, inst, operands))
 
     def record_verdict(self, inst, meaning, av):
         verdicts = self.analysis.verdicts

@@ -15,13 +15,13 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    Bool, Complex, Dual, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Type, Undefined, complex128, float64, int64,
-    is_complex, is_float, is_number, is_python_number, members_of, union_of,
+    Bool, Complex, Dual, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Type, Unbound, Undefined, any_part,
+    complex128, float64, int64, is_complex, is_float, is_number, is_python_number, members_of, union_of,
 )
 from ..types.lattice import fits
 from .meaning import UNKNOWN, Mismatch
 
-__all__ = ["AV", "join", "same_constant", "constant_as", "MAX_UNION"]
+__all__ = ["AV", "join", "same_constant", "constant_as", "with_objects", "MAX_UNION"]
 
 MAX_UNION = 8
 
@@ -124,6 +124,8 @@ def join_types(tx: Type, ty: Type) -> Type:
         return tx
     if tx is Undefined:
         return ty
+    if Object in members_of(tx) or Object in members_of(ty):
+        return with_objects((*members_of(tx), *members_of(ty)))
     merged = _merged(tx, ty)
     if merged is not None:
         return merged
@@ -144,6 +146,11 @@ def join_types(tx: Type, ty: Type) -> Type:
                        f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
                        f"float(x), or use a variable for each")
     return union
+
+
+def with_objects(members) -> Type:
+    """Object, and those of `members` of which the values are no Python objects."""
+    return union_of([Object, *[m for m in members if any_part(m, lambda part: part.inner or part is Unbound)]])
 
 
 def _merged(x: Type, y: Type) -> Type | None:

@@ -16,6 +16,8 @@ from ..types.kinds import (
     Attributes, Bool, Cell, DictDisplay, DType, Exception_, Function, Method, NoneType, Object, Singleton, Site, Str,
     Struct, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
+from ..runtime import interpreted
+from .boxed import by_python
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .expressions import (
@@ -296,7 +298,10 @@ class Operations:
         return self.library.setitem(*plain_ints(operands), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
-        return self.library.delitem(operands[0])
+        return self.library.delitem(operands[0], plain_int(operands[1]))
+
+    def delattr_(self, inst, operands):
+        return self.library.delete_attribute(operands[0], inst.attrs["name"])
 
     def slice_(self, inst, operands):
         return Apply(structure.SLICE_MAKE,
@@ -322,6 +327,8 @@ class Operations:
         if type(callee.type) is Union:
             return self.split_call(callee, callee, args, kwargs)
         t = callee.type
+        if t is Object:
+            return self.call(callee, args, kwargs)
         if not isinstance(t, Function):
             target = t.value if isinstance(t, Singleton) else None
             function = self.session.function_of(target) if target is not None else None
@@ -538,6 +545,8 @@ class Operations:
         return Raise(operands, again=True)
 
     def match_sequence(self, inst, operands):
+        if operands[0].type is Object:
+            return by_python(interpreted.is_sequence, operands[0], type=Bool)
         cls = self.library.class_of(operands[0].type)
         return Const(Bool, cls is not None and issubclass(cls, Sequence)
                      and not issubclass(cls, (str, bytes, bytearray)))
@@ -545,6 +554,8 @@ class Operations:
     def match_class(self, inst, operands):
         subject, cls = operands
         count, names = inst.attrs["count"], inst.attrs["kwnames"]
+        if subject.type is Object:
+            return by_python(interpreted.pattern_of_class, subject, cls, constant(count), constant(names))
         if not (isinstance(cls.type, Singleton) and isinstance(cls.type.value, type)):
             raise Mismatch("called match pattern must be a class")
         wanted = cls.type.value
@@ -575,10 +586,24 @@ class Operations:
 
     def match_mapping(self, inst, operands):
         t = operands[0].type
+        if t is Object:
+            return by_python(interpreted.is_mapping, operands[0], type=Bool)
         if isinstance(t, DictDisplay) or isinstance(t, Singleton) and isinstance(t.value, Mapping):
             raise Mismatch("a mapping pattern for a dict is not compiled yet",
                            "match a tuple of its values, or test them with if")
         return Const(Bool, False)
+
+    def match_keys(self, inst, operands):
+        if operands[0].type is not Object:
+            raise self.library.no_display(dict)
+        return by_python(interpreted.keys_of, *operands)
+
+    def with_leave(self, inst, operands):
+        leave, exc = operands
+        if leave.type is Object:
+            return by_python(interpreted.leave, leave, exc)
+        nothing = constant(None)
+        return self.whole_call(inst, leave, [nothing, exc, nothing], {})
 
     def length(self, inst, operands):
         return self.library.length(operands[0])
@@ -645,7 +670,7 @@ HANDLERS = {
     control.CONST: E.const, generic.GLOBAL: E.global_, generic.FREEVAR: E.freevar, generic.BINARY: E.binary,
     generic.INPLACE: E.binary, generic.UNARY: E.unary, generic.COMPARE: E.compare, generic.TRUTH: E.truth,
     generic.GETATTR: E.getattr_, generic.SETATTR: E.setattr_, generic.GETITEM: E.getitem, generic.SETITEM: E.setitem,
-    generic.DELITEM: E.delitem, generic.DELATTR: E.delitem, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
+    generic.DELITEM: E.delitem, generic.DELATTR: E.delattr_, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
     generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.no_set,
     generic.DICT: E.dict_, generic.STRING: E.string, generic.LIST_EXTEND: E.list_extend,
     generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.no_list, generic.SET_ADD: E.no_set,
@@ -655,7 +680,7 @@ HANDLERS = {
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
-    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.match_class,
+    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys, generic.WITH_LEAVE: E.with_leave, generic.MATCH_CLASS: E.match_class,
     generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.POLL: E.poll, generic.YIELD: E.no_yield,
     generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported, control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }

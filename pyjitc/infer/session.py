@@ -13,7 +13,7 @@ from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import Ellipsis_, NoneType, Singleton, Type, Unbound
+from ..types.kinds import Ellipsis_, NoneType, Object, Singleton, Type, Unbound
 from .join import AV
 from .meaning import UNKNOWN, Mismatch
 
@@ -48,7 +48,7 @@ class Spec:
     call."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller")
+                 "function", "caller", "remarks")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -63,6 +63,7 @@ class Spec:
         self.dependents: dict | None = {}  # (analysis, block) that calls it
         self.caller = None
         self.key = None
+        self.remarks: list = []  # of the entry: what the interpreter does (infer/forgiving.py)
 
 
 class Session:
@@ -95,7 +96,8 @@ class Session:
              constants: bool = False) -> Spec:
         """The specialisation for these arguments, analysed as far as is possible now."""
         if constants:
-            args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) else UNKNOWN) for t, v in args)
+            args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) and not _holds_object(t) else UNKNOWN)
+                         for t, v in args)
         else:
             args = tuple((t, only_value(t)) for t, _ in args)
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
@@ -180,6 +182,11 @@ class Session:
         if function.__kwdefaults__:
             for name, value in function.__kwdefaults__.items():
                 self.depend(function.__kwdefaults__, name, value)
+
+
+def _holds_object(t: Type) -> bool:
+    """Whether constants of the type are objects, of which no text tells one from another."""
+    return t is Object or t.parts is not None and any(map(_holds_object, t.parts))
 
 
 def value_of_member(x, member: Type):

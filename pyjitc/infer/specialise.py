@@ -17,6 +17,7 @@ from .session import Session, only_value
 __all__ = ["specialise"]
 
 _linecache = lazy("linecache")
+forgiving = lazy(f"{__package__}.forgiving")
 
 
 def specialise(function, types, *, library, build, prototype, nested, options, program_library=None):
@@ -43,6 +44,12 @@ def _specialised(session, function, types, library, prototype):
         session.settle()
     except Mismatch as error:
         raise located(proto, None, error, ()) from None
+    if session.options.objects:
+        if spec.error is not None:
+            inst = min(spec.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
+            raise located(proto, inst, spec.analysis.errors[inst], _operand_types(spec.analysis, inst))
+        spec.remarks = forgiving.remarks(session)
+        return emit(session, spec), spec
     for one in session.order:
         if one.analysis is not None and one.analysis.errors and not one.proto.library:
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))

@@ -168,8 +168,11 @@ class Library:
     def setitem(self, x, i, v, asks):
         return protocol_of(x.type).setitem(x, i, v, asks)
 
-    def delitem(self, x):
-        return protocol_of(x.type).delitem(x)
+    def delitem(self, x, i):
+        return protocol_of(x.type).delitem(x, i)
+
+    def delete_attribute(self, x, name):
+        return protocol_of(x.type).delete_attribute(x, name)
 
     def elements(self, x):
         """The items, where their number is part of the type; else None."""

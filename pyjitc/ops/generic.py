@@ -64,6 +64,7 @@ EXC_ENTER = _op("exc_enter", "exc_enter (exception) -> previous: it becomes the 
                 writes(ERRORS))
 EXC_LEAVE = _op("exc_leave", "exc_leave (previous): the handled exception is `previous` again; no result",
                 writes(ERRORS))
+WITH_LEAVE = _op("with_leave", "with_leave (__exit__ of a context manager, exception) -> what it says: true ends it")
 MATCH_SEQUENCE = _op("match_sequence", "match_sequence (subject) -> bool: is it a sequence for `match`", 0)
 MATCH_MAPPING = _op("match_mapping", "match_mapping (subject) -> bool", 0)
 MATCH_KEYS = _op("match_keys", "match_keys (subject, keys tuple) -> tuple of values or None")

@@ -138,7 +138,7 @@ class _Display(Protocol):
     def setitem(self, x, i, value, asks):
         raise refusals.not_yet(x.type, "assigning to an item of")
 
-    def delitem(self, x):
+    def delitem(self, x, i):
         raise refusals.not_yet(x.type, "deletion of an item of")
 
 
