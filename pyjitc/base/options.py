@@ -13,7 +13,8 @@ from .named import Named
 __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 
 
-class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate declared objects",
+class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate declared "
+                            "objects",
               defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False)):
     """
     They hold for all that the function calls, too, whatever compiled functions among them were given themselves.

@@ -25,13 +25,13 @@ from .boxed import by_python
 from .evaluate import Evaluator, UserCall
 from .expressions import Raise, Split, meaning_av
 from .join import AV, with_objects
-from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch, Operand
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Nest, Operand
 from .names import describe, is_of_python
 from .session import value_of_member
 
 duals = lazy(f"{__package__}.duals")
 
-__all__ = ["Forgiving", "Remark", "any_object", "remarks"]
+__all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
 
 _ALWAYS_NATIVE = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)
 
@@ -238,6 +238,40 @@ _MEANINGS = {
         interpreted.pattern_of_class, *xs, Const(Object, inst.attrs["count"]), Const(Object, inst.attrs["kwnames"])),
     generic.WITH_LEAVE: lambda self, inst, xs: by_python(interpreted.leave, *xs),
 }
+
+
+def refused(entry):
+    """A specialisation with an error that compiled code would call, the entry itself or another; or None."""
+    work, seen = [entry], {entry}
+    while work:
+        spec = work.pop()
+        if spec.analysis is None:  # emitted before
+            continue
+        if spec.analysis.errors:
+            return spec
+        for meaning in spec.analysis.meaning.values():
+            for called in _called(meaning):
+                if called not in seen:
+                    seen.add(called)
+                    work.append(called)
+    return None
+
+
+def _called(meaning):
+    """The specialisations that an expression calls."""
+    work = [meaning]
+    while work:
+        e = work.pop()
+        if type(e) is UserCall:
+            yield e.spec
+        if type(e) is Split:
+            work += [case for _, case, _ in e.cases]
+        elif type(e) is Call:
+            work.append(e.resolved)
+        elif type(e) is Nest:
+            work += [*(e.calls or ()), *e.arguments, *e.fixed, *e.operands]
+        elif e is not None:
+            work += [*getattr(e, "operands", ()), *(getattr(e, name, None) for name in ("closure", "content", "cell"))]
 
 
 # ---------------------------------------------------------------- the report

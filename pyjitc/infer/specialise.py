@@ -45,9 +45,10 @@ def _specialised(session, function, types, library, prototype):
     except Mismatch as error:
         raise located(proto, None, error, ()) from None
     if session.options.objects:
-        if spec.error is not None:
-            inst = min(spec.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
-            raise located(proto, inst, spec.analysis.errors[inst], _operand_types(spec.analysis, inst))
+        one = forgiving.refused(spec)
+        if one is not None:
+            inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
+            raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst))
         spec.remarks = forgiving.remarks(session)
         return emit(session, spec), spec
     for one in session.order:
