@@ -168,7 +168,8 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
     items: dict[int, list] = {}  # id of a dictionary -> its guards
     same = ""  # whether all in cells and functions are
     for i, (container, key, _) in enumerate(guards):
-        native = type(container) in (CellType, FunctionType) or type(container) is dict and type(key) is str
+        native = type(key) is not tuple and type(container) in (CellType, FunctionType) or (
+            type(container) is dict and type(key) is str)
         symbol = f"pyjitc_guard_{i}" if native else None
         symbols.append(symbol)
         if symbol is None:

@@ -41,7 +41,8 @@ _WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exc
 # Operations that take a union whole: they move values, or box them.
 _UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
             generic.MAKE_FUNCTION, generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE,
-            generic.LIST_EXTEND, generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
+            generic.LIST_EXTEND, generic.STORE_GLOBAL, generic.UNSUPPORTED, generic.CATCH, generic.YIELD,
+            generic.GENERATOR_STATE}
 
 
 class Evaluator(Operations):

@@ -33,7 +33,7 @@ duals = lazy(f"{__package__}.duals")
 
 __all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
 
-_ALWAYS_NATIVE = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)
+_FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)  # what nobody assigns anew while a call runs
 
 
 def any_object(x: AV, y: AV) -> AV:
@@ -46,6 +46,8 @@ class Forgiving(Evaluator):
         super().__init__(analysis)
         self.asked: dict[ir.Inst, Mismatch] = {}  # what the interpreter does, and why
         self.given_up: set = set()  # specialisations that are not called any more
+        if not self.session.interprets and any(t is Object for t, _ in analysis.spec.args):
+            self.interpret()
 
     def evaluate(self, inst, block):
         self.asked.pop(inst, None)
@@ -59,6 +61,8 @@ class Forgiving(Evaluator):
         try:
             if inst.op is generic.LIST or inst.op is generic.DICT:
                 self.check_display(inst)
+            elif self.session.interprets and inst.op in (generic.GLOBAL, generic.FREEVAR):
+                self.find_variable(inst)
             return super().handled(inst, operands)
         except (Mismatch, TooLarge) as error:
             return self.instead(inst, operands, error)
@@ -71,6 +75,35 @@ class Forgiving(Evaluator):
             raise error from None
         self.asked[inst] = error if isinstance(error, Mismatch) else Mismatch(str(error))
         return found
+
+    def noted(self, inst, meaning, av):
+        if not self.session.interprets and (inst in self.asked or av is not None and av[0] is Object):
+            self.interpret()
+        return super().noted(inst, meaning, av)
+
+    def interpret(self):
+        """The interpreter runs something for the program: look again at all that was taken for constant."""
+        self.session.interprets = True
+        for readers in self.session.readers.values():
+            for analysis, block in readers:
+                analysis.touch(block)
+
+    def find_variable(self, inst):
+        """A variable of the interpreter's which it may assign while compiled code runs."""
+        spec, name = self.analysis.spec, inst.attrs["name"]
+        container, key = spec.proto.globals, name
+        if inst.op is generic.FREEVAR:
+            if spec.closure is not None:
+                return
+            container, key = spec.function.__closure__[spec.proto.code.co_freevars.index(name)], None
+        elif key not in container:
+            return
+        try:
+            value = container.cell_contents if key is None else container[key]
+        except ValueError:
+            return
+        if not isinstance(value, _FIXED):
+            self.session.variable(container, key, name)
 
     def check_display(self, inst):
         """A list or dict that only one instruction reads may be native."""

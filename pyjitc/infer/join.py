@@ -21,7 +21,7 @@ from ..types.kinds import (
 from ..types.lattice import fits
 from .meaning import UNKNOWN, Mismatch
 
-__all__ = ["AV", "join", "same_constant", "constant_as", "with_objects", "MAX_UNION"]
+__all__ = ["AV", "join", "same_constant", "constant_as", "join_types", "with_objects", "MAX_UNION"]
 
 MAX_UNION = 8
 

@@ -17,7 +17,7 @@ from ..types.kinds import (
     Struct, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from ..runtime import interpreted
-from .boxed import by_python
+from .boxed import by_python, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .expressions import (
@@ -68,9 +68,12 @@ class Operations:
         name = inst.attrs["name"]
         proto = self.analysis.spec.proto
         space = proto.globals
+        if (id(space), name) in self.session.variables:
+            return self.variable_value(self.session.variables[id(space), name], False)
         value = space.get(name, UNKNOWN)
         if not proto.library:
             self.session.depend(space, name, value)
+            self.session.readers.setdefault((id(space), name), {})[self.analysis, self.block] = None
         if value is UNKNOWN:
             builtins = space.get("__builtins__", __builtins__)
             builtins = builtins if isinstance(builtins, dict) else vars(builtins)
@@ -79,6 +82,30 @@ class Operations:
                 return Throw(NameError, f"name '{name}' is not defined", self.other_variable(name, (*space, *builtins)),
                              name=name)
         return self.constant_of(inst, value)
+
+    def store_global(self, inst, operands):
+        space, name = self.analysis.spec.proto.globals, inst.attrs["name"]
+        return self.store_variable(self.session.variable(space, name, name), operands[0])
+
+    def store_variable(self, variable, value):
+        self.session.grow(variable, value.type)
+        function = "PyCell_Set" if variable.key is None else "PyDict_SetItem"
+        key = () if variable.key is None else (Const(Object, variable.key),)
+        return test(function, Const(Object, variable.container), *key, value)
+
+    def variable_value(self, variable, free):
+        variable.readers[self.analysis, self.block] = None
+        exception, message = (self.session.unbound_error(variable.name, True) if free else
+                              (NameError, f"name '{variable.name}' is not defined"))
+        if variable.content is None:
+            return Throw(exception, message, name=variable.name)
+        found = Apply(pyobject.PY_VARIABLE, Const(Object, variable.container), key=variable.key, cls=exception,
+                      message=message)
+        if variable.content is Object:
+            return found
+        return Apply(pyobject.PY_UNBOX, found, type=variable.content, otherwise=(
+            "TypeError", f"the variable '{variable.name}' was of type {variable.content} when this was compiled, and "
+                         f"holds something else now"))
 
     def other_variable(self, name, more=()):
         """The hint of an error about a variable that has no value: a name near it, of the function's or of `more`."""
@@ -95,6 +122,10 @@ class Operations:
             role = spec.closure[0].roles.index("closure")
             return self.captured(spec.closure[0], role, index)
         cell = spec.function.__closure__[index]
+        if inst.attrs["rebound"] or (id(cell), None) in self.session.variables:
+            self.session.variable(cell, None, name)
+            return Const(Singleton(cell), cell)
+        self.session.readers.setdefault((id(cell), None), {})[self.analysis, self.block] = None
         try:
             value = cell.cell_contents
         except ValueError:
@@ -143,6 +174,8 @@ class Operations:
 
     def cell_get(self, inst, operands):
         cell = operands[0]
+        if isinstance(cell.type, Singleton) and type(cell.type.value) is pytypes.CellType:
+            return self.variable_value(self.session.variables[id(cell.type.value), None], True)
         unbound = cell.type is Unbound
         if isinstance(cell.type, Cell):
             self.session.cell_users.setdefault(cell.type.site, {})[self.analysis, self.block] = None
@@ -156,7 +189,10 @@ class Operations:
         return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
 
     def cell_set(self, inst, operands):
-        if not isinstance(operands[0].type, Cell):
+        t = operands[0].type
+        if isinstance(t, Singleton) and type(t.value) is pytypes.CellType and operands[1].type is not Unbound:
+            return self.store_variable(self.session.variables[id(t.value), None], operands[1])
+        if not isinstance(t, Cell):
             raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
                            f"supported",
                            "return the value, or write into an array")
@@ -667,7 +703,8 @@ def defaults_of(function):
 
 E = Operations
 HANDLERS = {
-    control.CONST: E.const, generic.GLOBAL: E.global_, generic.FREEVAR: E.freevar, generic.BINARY: E.binary,
+    control.CONST: E.const, generic.GLOBAL: E.global_, generic.STORE_GLOBAL: E.store_global,
+    generic.FREEVAR: E.freevar, generic.BINARY: E.binary,
     generic.INPLACE: E.binary, generic.UNARY: E.unary, generic.COMPARE: E.compare, generic.TRUTH: E.truth,
     generic.GETATTR: E.getattr_, generic.SETATTR: E.setattr_, generic.GETITEM: E.getitem, generic.SETITEM: E.setitem,
     generic.DELITEM: E.delitem, generic.DELATTR: E.delattr_, generic.SLICE: E.slice_, generic.CALL: E.call_inst,

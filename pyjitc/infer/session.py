@@ -14,10 +14,11 @@ from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import Ellipsis_, NoneType, Object, Singleton, Type, Unbound
-from .join import AV
+from ..types.typeof import is_readable, variable_type
+from .join import AV, join_types
 from .meaning import UNKNOWN, Mismatch
 
-__all__ = ["Session", "Spec", "Dependency"]
+__all__ = ["Session", "Spec", "Dependency", "Variable"]
 
 _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis), complex, bytes)
 
@@ -38,6 +39,20 @@ class Dependency:
         self.container = container
         self.key = key
         self.value = value
+
+
+class Variable:
+    """A variable of the interpreter that the program assigns while compiled code runs: `container[key]` of a module's
+    globals, or the contents of a closure cell (`key` None). It is read where the program reads it.
+
+    content: the type of its values, of the one when the function was compiled and of those that compiled code stores;
+    readers: (analysis, block) that are to be looked at again when it grows."""
+
+    __slots__ = ("container", "key", "name", "content", "readers")
+
+    def __init__(self, container, key, name: str, content: Type | None):
+        self.container, self.key, self.name, self.content = container, key, name, content
+        self.readers: dict = {}
 
 
 class Spec:
@@ -87,6 +102,9 @@ class Session:
         self.pending: list = []  # analyses with dirty blocks
         self.sites: dict = {}
         self.cell_users: dict = {}  # Site -> {(analysis, block): None} to revisit when its content grows
+        self.variables: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
+        self.readers: dict[tuple, dict] = {}  # the same -> (analysis, block) that took its value for a constant
+        self.interprets = False  # whether the interpreter runs anything for the program, which may assign globals
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
@@ -168,6 +186,28 @@ class Session:
 
     def depend(self, container, key, value) -> None:
         self.dependencies.setdefault((id(container), key), Dependency(container, key, value))
+
+    def variable(self, container, key, name: str) -> Variable:
+        """The variable, which is no constant from now on."""
+        place = id(container), key
+        found = self.variables.get(place)
+        if found is None:
+            content = variable_type(container, key)
+            found = self.variables[place] = Variable(container, key, name, content)
+            self.dependencies.pop(place, None)
+            self.depend(container, ("type", key), UNKNOWN if content is None else content)
+            for analysis, block in self.readers.pop(place, ()):
+                analysis.touch(block)
+        return found
+
+    def grow(self, variable: Variable, content: Type) -> None:
+        """The program stores a value of this type."""
+        merged = content if variable.content is None else join_types(variable.content, content)
+        merged = merged if is_readable(merged) else Object
+        if merged is not variable.content:
+            variable.content = merged
+            for analysis, block in variable.readers:
+                analysis.touch(block)
 
     def depend_on_function(self, function: pytypes.FunctionType) -> None:
         """A program may give a function that it has other code: IPython's autoreload does."""

@@ -14,7 +14,9 @@ def _op(name, doc, effects=RAISES | READS | WRITES):
 
 
 GLOBAL = _op("global", "global {name} -> value of the global or builtin `name`", RAISES | reads(OBJECTS))
-FREEVAR = _op("freevar", "freevar {name} -> the closure cell (type Cell) of free variable `name`", 0)
+STORE_GLOBAL = _op("store_global", "store_global {name} (value): global name = value; no result")
+FREEVAR = _op("freevar", "freevar {name, rebound: bool} -> the closure cell (type Cell) of free variable `name`; "
+                         "rebound: whether the function, or one inside it, assigns it", 0)
 BINARY = _op("binary", "binary {op: '+', '-', '*', '/', '//', '%', '**', '@', '<<', '>>', '&', '|', '^'} (x, y)")
 INPLACE = _op("inplace", "inplace {op: as binary} (x, y): x op= y, result is the new x")
 UNARY = _op("unary", "unary {op: '-', '+', '~', 'not'} (x)")

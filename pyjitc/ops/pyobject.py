@@ -107,7 +107,8 @@ TESTS: dict[str, tuple[Callable, str, Any]] = {
     "PyObject_IsInstance": (isinstance, "i32", Bool), "PyObject_IsSubclass": (issubclass, "i32", Bool),
     "PyObject_Size": (len, "i64", Int), "PyObject_Hash": (hash, "i64", Int),
     "PyObject_SetItem": (operator.setitem, "i32", NoneType), "PyObject_DelItem": (operator.delitem, "i32", NoneType),
-    "PyObject_SetAttr": (setattr, "i32", NoneType),
+    "PyObject_SetAttr": (setattr, "i32", NoneType), "PyDict_SetItem": (operator.setitem, "i32", NoneType),
+    "PyCell_Set": (lambda cell, value: setattr(cell, "cell_contents", value), "i32", NoneType),
 }
 
 
@@ -132,6 +133,27 @@ def _test_lower(e, inst, *operands):
     e.branch(fine, good, e.fail(inst), likely=True)
     e.start(good)
     return [] if result is NoneType else [e.assign(f"icmp ne i32 {found}, 0")] if result is Bool else [found]
+
+
+def _variable_lower(e, inst, container):
+    key, x = inst.attrs["key"], container[0]
+    if key is None:
+        e.declare("declare ptr @PyCell_Get(ptr)")
+        value = e.assign(f"call ptr @PyCell_Get(ptr {x})")
+    else:
+        e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
+        value = e.assign(f"call ptr @PyDict_GetItem(ptr {x}, ptr {e.object(key)})")
+    e.raise_unless(e.assign(f"icmp ne ptr {value}, null"), inst, inst.attrs["cls"], inst.attrs["message"])
+    if key is not None:
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {value})")
+    return [value]
+
+
+def _variable(x, *, key, cls, message):
+    try:
+        return x.cell_contents if key is None else x[key]
+    except (KeyError, ValueError):
+        raise cls(message) from None
 
 
 def _delattr_lower(e, inst, x):
@@ -172,6 +194,10 @@ PY_TEST = Op("py_test", lambda types, attrs: TESTS[attrs["function"]][2], RAISES
 PY_DELATTR = Op("py_delattr", lambda types, attrs: NoneType, RAISES | HOST | READS | WRITES, lower=_delattr_lower,
                 partials=NONDIFF, eval=lambda x, *, name: delattr(x, name), eval_attrs=True,
                 doc="delete attribute {name} of a Python object")
+PY_VARIABLE = Op("py_variable", lambda types, attrs: Object, RAISES | ALLOCATES | reads(OBJECTS) | HOST,
+                 lower=_variable_lower, partials=NO_RULE, eval=_variable, eval_attrs=True,
+                 doc="the value of {key} in a dict of globals, or in a closure cell (None); {cls, message}: of the "
+                     "error where there is none")
 PY_NEXT = Op("py_next", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_next_lower,
              partials=NO_RULE, eval=_next, doc="(whether a Python iterator has an item, the item)")
 PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials=NONDIFF,
