@@ -11,7 +11,8 @@ from ..ops import generic
 from .bytecode import VERSION
 
 __all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary",
-           "comparison", "push_callable", "enter_handler", "moved_cells", "plain_cells", "rebound_names", "accesses", "block_stacks"]
+           "comparison", "push_callable", "enter_handler", "moved_cells", "plain_cells", "rebound_names", "accesses",
+           "block_stacks"]
 
 recursion = lazy(f"{__package__}.recursion")
 
