@@ -21,7 +21,7 @@ from typing import Callable, TextIO
 
 import numpy as np
 
-from ..base.errors import shortened
+from ..base.errors import CompileError, shortened
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
@@ -30,7 +30,7 @@ from ..pipeline.specialisation import Native, alone
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
 from ..runtime.objects import type_of
 from ..runtime.platform import ABIError, require_native
-from ..types.kinds import Singleton, Type
+from ..types.kinds import Object, Singleton, Type
 from ..types.typeof import behind_name, plain_array, typeof
 from .pickled import Pickled
 from .signature import Signature, convert, gives, signature_of
@@ -126,6 +126,10 @@ class CompiledFunction(Pickled, Callable_):
                 changed = alone(self._ready, types, full)
             except ABIError as error:
                 self._give_up(str(error))
+            except CompileError:
+                if not self.options.objects:
+                    raise
+                return function(*args, **kwargs)  # the interpreter does all of it; see `report`
             if self._given_up:
                 return function(*args, **kwargs)
             if changed and self._simple and all(map(operator.is_, given, full)):
@@ -160,6 +164,9 @@ class CompiledFunction(Pickled, Callable_):
                         value = plain
                     types.append(type_of(value, typeof, _function_type))
             except (TypeError, OverflowError) as error:
+                if self.options.objects:
+                    types.append(Object)
+                    continue
                 code = self.py_func.__code__
                 name = code.co_varnames[n]
                 if code.co_flags & _VARKEYWORDS and n == len(given) - 1:
@@ -362,6 +369,16 @@ class CompiledFunction(Pickled, Callable_):
     def inspect_cfg(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Control-flow graph in DOT, for a signature, or as a dict; a notebook shows a picture."""
         return self._inspect("cfg", signature)
+
+    def report(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
+        """What the interpreter does of a function under `jit`, line by line with the reason, for a signature, or as a
+        dict for all argument types that it was called with."""
+        if signature is None:
+            return {types: _stages.report(self.py_func, types, self.options)
+                    for types in [*self.signatures, *self._failures]}
+        asked = signature if isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature) else (
+            signature_of(signature).args)
+        return _stages.report(self.py_func, asked, self.options)
 
     def inspect_types(self, file: TextIO | None = None, signature: Declared | None = None) -> None:
         """Print the typed IR of a signature, or of all."""

@@ -54,8 +54,33 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
     A call raises `CompileError`, a TypeError, where the function has no meaning for its arguments or is not compiled;
     TypeError for an argument without a native form; and whatever the program raises.
     """
+    return _njit(signature, static_argnames, static_argnums, options)
+
+
+def jit(signature: Callable | str | tuple | list | Signature | TypeName | None = None, /, *, nopython: bool = False,
+        static_argnames: str | Iterable[str] = (), static_argnums: int | Iterable[int] = (),
+        **options: Any) -> CompiledFunction | Callable[[Callable], CompiledFunction]:
+    """Compile as `njit` does, and leave to the interpreter what has no native form::
+
+        @jit
+        def f(x, n): ...
+
+    An argument of a class that the compiler does not know, a call of a function that it has no meaning for, a
+    construct that is not compiled: such an operation is done by the interpreter, on Python objects, while the function
+    runs; what has types stays native. A function of which that is not possible is run by the interpreter as a whole.
+    `f.report()` shows the lines that the interpreter does, each with the reason; `njit` reports the first of them as an
+    error.
+
+    Options are those of `njit`; with `nopython=True` it is `njit`.
+    """
+    if not isinstance(nopython, bool):
+        raise TypeError(f"option nopython={nopython!r}: must be True or False")
+    return _njit(signature, static_argnames, static_argnums, options if nopython else {**options, "objects": True})
+
+
+def _njit(signature, static_argnames, static_argnums, options):
     if static_argnames != () or static_argnums != ():
-        make_options(options)
+        _options(options)
         if isinstance(signature, (FunctionType, CompiledFunction)):
             return _static(signature, static_argnames, static_argnums, options)
         if signature is not None:
@@ -67,7 +92,7 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
         return _decorate_class(signature, make_options(options), options)
     if isinstance(signature, type) or callable(signature) and not isinstance(signature, (TypeName, Signature)):
         raise _no_function("njit", signature)
-    chosen = make_options(options)  # wrong options show at the decorator
+    chosen = _options(options)  # wrong options show at the decorator
     if signature is None:
         declared = ()
     elif isinstance(signature, list):
@@ -82,7 +107,13 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
     return decorate
 
 
-jit = njit
+def _options(given: dict) -> Options:
+    """Those of a decorator; `objects` is jit's own, which nobody else can give."""
+    objects = given.get("objects") is True
+    return make_options({name: value for name, value in given.items() if name != "objects" or not objects})._replace(
+        objects=objects)
+
+
 _ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
 _GENERATOR = 0x20
 
@@ -90,12 +121,12 @@ _GENERATOR = 0x20
 def _decorate(function, declared, given: dict, chosen: Options | None = None):
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_decorate(function.__func__, declared, given, chosen))
-    options = make_options(given) if chosen is None else chosen
+    options = _options(given) if chosen is None else chosen
     given_partial = None
     if type(function) is partial:
         given_partial, function = function, _bound.plain_partial(function)
     if isinstance(function, CompiledFunction):
-        if not given and not declared:
+        if not declared and given in ({}, {"objects": True}) and function.options.objects is bool(given):
             return function
         function = function.py_func
     if type(function) is not FunctionType:

@@ -13,8 +13,9 @@ from .named import Named
 __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 
 
-class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate declared",
-              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False)):
+class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate declared "
+                            "objects",
+              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False)):
     """
     They hold for all that the function calls, too, whatever compiled functions among them were given themselves.
 
@@ -33,7 +34,9 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
     __slots__ = ()
 
 
-_OWN = ("declared",)  # set by njit(signature): arrays of every order are taken for a type without one
+# declared: set by njit(signature), arrays of every order are taken for a type without one; objects: set by jit, the
+# interpreter does what has no native meaning
+_OWN = ("declared", "objects")
 NAMES = tuple(name for name in Options._fields if name not in _OWN)
 _CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}
 _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")

@@ -23,14 +23,15 @@ class _Texts(dict):
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
+        if name in _OF_OBJECTS:
+            self[name] = objects.TEXT[name]
+            return self[name]
         if kind in ("dict", "set", "key"):
             self.update(tables.TEXT)
             NEEDS.update(tables.NEEDS)
             _DECLARATIONS.update(tables.DECLARATIONS)
             return tables.TEXT[name]
-        if name in _OF_OBJECTS:
-            made = objects.TEXT[name]
-        elif kind == "new" and of.isdigit():
+        if kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
             made = elements.copy(of, _SIZES[of])

@@ -16,9 +16,11 @@ from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
+from ..runtime.foreign import is_foreign
+from ..types.kinds import Object
 from . import box
 from .emitter import Emitter
-from .leaves import components
+from .leaves import components, load
 from .function import stays_call
 from .module import Module
 
@@ -83,6 +85,8 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
     for i, (t, keep) in enumerate(zip(spec.types, spec.passed, strict=True)):
         where = values if i == 0 else e.assign(f"getelementptr ptr, ptr {values}, i64 {i}")
         pointer = e.assign(f"load ptr, ptr {where}, align 8")
+        if t is Object:
+            _require_foreign(e, i, pointer)
         opened = box.unbox(e, t, pointer, "miss")
         if keep:
             passed += [f"{c} {v}" for c, v in zip(components(t), opened, strict=True)]
@@ -104,6 +108,32 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
               "  %other = musttail call ptr %next(ptr %self, ptr %args, i64 %nargsf, ptr %kw)", "  ret ptr %other", "}"]
     module.bodies.append("\n".join(lines))
     return symbols
+
+
+def _require_foreign(e: _Stub, i: int, pointer: str) -> None:
+    """A value that has a native type is for another signature, which may not have been compiled so far. The class of
+    the last object that had none is remembered."""
+    known = f"@pyjitc_foreign_{i}"
+    e.declare(f"{known} = internal global ptr null")
+    cls = load(e, "ptr", pointer, platform.OB_TYPE)
+    last = e.assign(f"load ptr, ptr {known}, align 8")
+    ask, good = e.label("ask"), e.label("foreign")
+    e.branch(e.assign(f"icmp eq ptr {cls}, {last}"), good, ask, likely=True)
+    e.start(ask)
+    e.declare("declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)")
+    answer = e.assign(f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr {e.object(is_foreign)}, ptr {pointer}, "
+                      f"ptr null)")
+    e.check_null(answer, None)
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {answer})")  # None, True and False stay
+    foreign, always = e.label("accepted"), e.label("always")
+    no = e.assign(f"icmp eq ptr {answer}, {e.external('_Py_FalseStruct')}")
+    e.branch(no, "miss", foreign)
+    e.start(foreign)
+    e.branch(e.assign(f"icmp eq ptr {answer}, {e.external('_Py_TrueStruct')}"), always, good)
+    e.start(always)
+    e.line(f"store ptr {cls}, ptr {known}, align 8")
+    e.jump(good)
+    e.start(good)
 
 
 def _call(e: _Stub, fn: ir.Function, passed: list[str], nogil: bool) -> None:
@@ -156,7 +186,8 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
     items: dict[int, list] = {}  # id of a dictionary -> its guards
     same = ""  # whether all in cells and functions are
     for i, (container, key, _) in enumerate(guards):
-        native = type(container) in (CellType, FunctionType) or type(container) is dict and type(key) is str
+        native = type(key) is not tuple and type(container) in (CellType, FunctionType) or (
+            type(container) is dict and type(key) is str)
         symbol = f"pyjitc_guard_{i}" if native else None
         symbols.append(symbol)
         if symbol is None:

@@ -112,8 +112,9 @@ class _Builder:
                 if initial is None:
                     initial = self.emit(control.CONST, (), value=UNBOUND)
                 self.cells[name] = self.emit(generic.MAKE_CELL, (initial,), name=name)
+        rebound = quirks.rebound_names(code) if code.co_freevars else ()
         for name in code.co_freevars:
-            self.cells[name] = self.emit(generic.FREEVAR, (), name=name)
+            self.cells[name] = self.emit(generic.FREEVAR, (), name=name, rebound=name in rebound)
         for name in self.moved:
             self.locals[name] = self.cells.pop(name)
         self.stack = []

@@ -80,7 +80,11 @@ def load_global(frame, x):
 
 
 def store_global(frame, x):
-    frame.unsupported("assigning to a global variable", "return the value, or write into a global array")
+    frame.do(generic.STORE_GLOBAL, (frame.stack.pop(),), name=frame.code.co_names[x.arg])
+
+
+def delete_global(frame, x):
+    frame.unsupported("deleting a global variable", "assign None to it")
 
 
 def load_deref(frame, x):
@@ -530,10 +534,8 @@ def before_with(frame, x):
 
 
 def with_except_start(frame, x):
-    """__exit__(None, exception, None): no context manager that is compiled looks at the class or the traceback."""
     leave, exc = (frame.stack[-7], frame.stack[-2]) if VERSION < (3, 11) else (frame.stack[-4], frame.stack[-1])
-    nothing = frame.constant(None)
-    frame.push(frame.emit(generic.CALL, (leave, nothing, exc, nothing), kwnames=()))
+    frame.push(frame.emit(generic.WITH_LEAVE, (leave, exc)))
 
 
 def pop_except(frame, x):
@@ -602,7 +604,7 @@ HANDLERS = {
     "LOAD_FAST_AND_CLEAR": load_fast_and_clear, "LOAD_FAST_LOAD_FAST": load_fast_load_fast,
     "STORE_FAST_LOAD_FAST": store_fast_load_fast, "STORE_FAST_STORE_FAST": store_fast_store_fast,
     "STORE_FAST": store_fast, "DELETE_FAST": delete_fast, "LOAD_GLOBAL": load_global, "STORE_GLOBAL": store_global,
-    "DELETE_GLOBAL": store_global, "LOAD_DEREF": load_deref, "STORE_DEREF": store_deref, "DELETE_DEREF": delete_deref,
+    "DELETE_GLOBAL": delete_global, "LOAD_DEREF": load_deref, "STORE_DEREF": store_deref, "DELETE_DEREF": delete_deref,
     "MAKE_CELL": make_cell, "LOAD_CLOSURE": load_closure, "BINARY_OP": binary_op, "TO_BOOL": to_bool,
     "COMPARE_OP": compare_op, "IS_OP": is_op, "CONTAINS_OP": contains_op, "BINARY_SUBSCR": subscript,
     "STORE_SUBSCR": store_subscript, "DELETE_SUBSCR": delete_subscript, "BINARY_SLICE": binary_slice,

@@ -11,7 +11,8 @@ from ..ops import generic
 from .bytecode import VERSION
 
 __all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary",
-           "comparison", "push_callable", "enter_handler", "moved_cells", "plain_cells", "accesses", "block_stacks"]
+           "comparison", "push_callable", "enter_handler", "moved_cells", "plain_cells", "rebound_names", "accesses",
+           "block_stacks"]
 
 recursion = lazy(f"{__package__}.recursion")
 
@@ -142,16 +143,11 @@ def accesses(code, x, plain, moved):
     return ()
 
 
-def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
-    """Cell variables that no closure can see changing: assigned once, before any closure takes them, outside loops, and
-    never by an inner function. They are ordinary values. Also local functions that refer to themselves: see
-    recursion.py."""
-    if not code.co_cellvars:
-        return frozenset(), {}
-    rebound = set(moved)
-    inner = [c for c in code.co_consts if hasattr(c, "co_code")]
-    while inner:
-        c = inner.pop()
+def rebound_names(code) -> set[str]:
+    """Free variables that a function, or one inside it, assigns or deletes."""
+    rebound, work = set(), [code]
+    while work:
+        c = work.pop()
         data = c.co_code
         names = set(c.co_freevars)
         if names:
@@ -163,7 +159,20 @@ def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
                     name = cell_name(c, arg)
                     if name in names:
                         rebound.add(name)
-        inner += [k for k in c.co_consts if hasattr(k, "co_code")]
+        work += [k for k in c.co_consts if hasattr(k, "co_code")]
+    return rebound
+
+
+def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
+    """Cell variables that no closure can see changing: assigned once, before any closure takes them, outside loops, and
+    never by an inner function. They are ordinary values. Also local functions that refer to themselves: see
+    recursion.py."""
+    if not code.co_cellvars:
+        return frozenset(), {}
+    rebound = set(moved)
+    for inner in code.co_consts:
+        if hasattr(inner, "co_code"):
+            rebound |= rebound_names(inner)
     loops = [(x.target, x.offset) for x in instrs if 0 <= x.target <= x.offset]
     stores: dict[str, list[int]] = {}
     takes: dict[str, list[int]] = {}

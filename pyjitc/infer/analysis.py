@@ -17,7 +17,9 @@ from ..types.kinds import MAX_SIZE, Dual, TooLarge, Union, members_of, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
 from .meaning import UNKNOWN, Again, Mismatch, NeedsList, Restart
-from .names import has_generator
+from .names import has_generator, is_of_python
+
+forgiving = lazy(f"{__package__}.forgiving")  # functions under `jit` load it
 
 displays = lazy(f"{__package__}.displays")
 
@@ -74,7 +76,8 @@ class Analysis:
         self.absorbs = spec.proto.absorbs
         self.running = False
         self.waiting = False
-        self.evaluator = Evaluator(self)
+        self.forgiving = session.options.objects and not is_of_python(spec.proto)
+        self.evaluator = forgiving.Forgiving(self) if self.forgiving else Evaluator(self)
         entry = self.fn.entry
         self.incoming[entry] = {}
         for param, av in zip(entry.params, spec.args, strict=True):
@@ -215,7 +218,7 @@ class Analysis:
             self.returns[inst] = av
             total = None
             for one in self.returns.values():
-                total = one if total is None else join(total, one, self.absorbs)
+                total = one if total is None else self.joined(total, one, False)
             old = self.spec.result
             assert total is not None
             if old is None or old[0] is not total[0] or not (old[1] is total[1] or same_constant(old[1], total[1])):
@@ -271,11 +274,19 @@ class Analysis:
             for incoming in edges.values():
                 av = incoming[i]
                 if av is not None:
-                    total = av if total is None else join(total, av, self.absorbs, header)
+                    total = av if total is None else self.joined(total, av, header)
             if total is not None:
                 self.update_param(param, total, target)
         if fresh:
             self.touch(target)
+
+    def joined(self, x: AV, y: AV, header: bool) -> AV:
+        if not self.forgiving:
+            return join(x, y, self.absorbs, header)
+        try:
+            return join(x, y, self.absorbs, header)
+        except Mismatch:  # of too many types
+            return forgiving.any_object(x, y)
 
     def update_param(self, param, av, block):
         old = self.av.get(param)

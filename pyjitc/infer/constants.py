@@ -19,7 +19,8 @@ from ..types.lattice import dtype_of, type_of_dtype
 from ..types.typeof import attributes_type, instance_type, record_type
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 
-__all__ = ["apply", "constant", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type", "array_type"]
+__all__ = ["apply", "constant", "is_plain", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type",
+           "array_type"]
 
 _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType,
            type(...): Ellipsis_}
@@ -59,6 +60,11 @@ def array_type(value: np.ndarray) -> Array | None:
     flags = value.flags
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
     return Array(element, value.ndim, layout, flags.writeable, flags.aligned)
+
+
+def is_plain(t: kinds.Type) -> bool:
+    """Whether the constants of a type are objects that do not change, of exactly the class that the type says."""
+    return t is Int or t in _SIMPLE.values()
 
 
 def is_wide(x: Expr) -> bool:

@@ -11,9 +11,9 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
 from ..types.kinds import (
-    Bool, Composite, Content, Dual, Exception_, NoneType, Type, Unbound, Undefined, Union, closed, member_for,
+    Bool, Composite, Content, Dual, Exception_, NoneType, Object, Type, Unbound, Undefined, Union, closed, member_for,
 )
-from .constants import constant
+from .constants import constant, is_plain
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av,
 )
@@ -172,14 +172,21 @@ class _Emission:
             return value
         if source is Undefined:
             return self.add(structure.UNDEF, (), {"type": target}, target)
+        if target is Object:
+            return (self.constant(Object, known) if known is not UNKNOWN and is_plain(source)
+                    else self.add(pyobject.PY_BOX, (value,), None, Object))
         if isinstance(source, Dual):
             return self.from_dual(value, target)
         if isinstance(target, Dual):
             return self.to_dual(value, target, known)
         if isinstance(target, Union):
             if isinstance(source, Union):
+                if Object in target.members and any(member_for(target, m) is None for m in source.members):
+                    return self.partly_boxed(value, target)
                 return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
             member = member_for(target, source)
+            if member is None and Object in target.members:
+                member = Object
             return self.add(structure.UNION_MAKE, (self.convert(value, member),), {"type": target}, target)
         if isinstance(source, Union):
             return self.add(structure.UNION_GET, (value,), {"type": target}, target)
@@ -193,6 +200,28 @@ class _Emission:
             op, attrs = structure.maker(target)
             return self.add(op, parts, attrs, target)
         return self.add(structure.RETYPE, (value,), {"type": target}, target)
+
+    def partly_boxed(self, value, target):
+        """A union as one in which Python objects stand for some of the members."""
+        merge, source = ir.Block("boxed"), value.type
+        result = ir.Value(target)
+        merge.params.append(result)
+        for k, member in enumerate(source.members):
+            rest = None
+            if k + 1 < len(source.members):
+                arm, rest = ir.Block("member"), ir.Block("other")
+                self.terminate(control.BRANCH, [self.add(structure.UNION_IS, (value,), {"type": member}, Bool)],
+                               targets=[ir.Edge(arm), ir.Edge(rest)])
+                self.extra.append(arm)
+                self.block = arm
+            part = self.add(structure.UNION_GET, (value,), {"type": member}, member)
+            self.terminate(control.JUMP, targets=[ir.Edge(merge, [self.convert(part, target)])])
+            if rest is not None:
+                self.extra.append(rest)
+                self.block = rest
+        self.extra.append(merge)
+        self.block = merge
+        return result
 
     def from_dual(self, value, target):
         """A dual as one of its types (that it is known to have, or that serves for both), or as their union."""

@@ -43,7 +43,8 @@ _WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exc
 # Operations that take a union whole: they move values, or box them.
 _UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
             generic.MAKE_FUNCTION, generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE,
-            generic.LIST_EXTEND, generic.LIST_APPEND, generic.UNSUPPORTED, generic.CATCH, generic.YIELD,
+            generic.LIST_EXTEND, generic.LIST_APPEND, generic.STORE_GLOBAL, generic.UNSUPPORTED, generic.CATCH,
+            generic.YIELD,
             generic.GENERATOR_STATE}
 
 
@@ -121,8 +122,7 @@ class Evaluator(Operations):
             if type(operands[k].type) is Union:
                 break
         else:
-            meaning = HANDLERS[inst.op](self, inst, operands)
-            return self.settle(meaning)
+            return self.handled(inst, operands)
         cases, total, mismatch = [], None, None
         for member in operands[k].type.members:
             narrowed = [x if arg is not inst.args[k] else Operand(i, member, value_of_member(operands[k], member))
@@ -141,6 +141,10 @@ class Evaluator(Operations):
             if outermost or len(messages) == 1 and None not in messages:
                 raise mismatch
         return Split(k, cases), total
+
+    def handled(self, inst, operands):
+        """(meaning, abstract value) for operands of one type each, or for an operation that takes unions whole."""
+        return self.settle(HANDLERS[inst.op](self, inst, operands))
 
     def record_verdict(self, inst, meaning, av):
         verdicts = self.analysis.verdicts

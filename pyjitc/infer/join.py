@@ -15,13 +15,14 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    MAX_UNION, Bool, Complex, Dual, Float, Int, List, ListDisplay, NpBool, NpComplex, NpFloat, NpInt, Type, Undefined,
-    complex128, float64, int64, is_complex, is_float, is_number, is_python_number, members_of, together,
+    MAX_UNION, Bool, Complex, Dual, Float, Int, List, ListDisplay, NpBool, NpComplex, NpFloat, NpInt, Object, Type,
+    Unbound, Undefined, any_part, complex128, float64, int64, is_complex, is_float, is_number, is_python_number,
+    members_of, together, union_of,
 )
 from ..types.lattice import fits
 from .meaning import UNKNOWN, Mismatch, NeedsList
 
-__all__ = ["AV", "join", "same_constant", "constant_as", "MAX_UNION"]
+__all__ = ["AV", "join", "same_constant", "constant_as", "join_types", "with_objects", "MAX_UNION"]
 
 AV = tuple  # abstract value: (Type, constant or UNKNOWN)
 
@@ -118,6 +119,8 @@ def join(x: AV, y: AV, absorb: bool = False, header: bool = False) -> AV:
 
 
 def join_types(tx: Type, ty: Type) -> Type:
+    if tx is not ty and Undefined not in (tx, ty) and (Object in members_of(tx) or Object in members_of(ty)):
+        return with_objects((*members_of(tx), *members_of(ty)))
     union = together(tx, ty, join_types)
     members = members_of(union)
     if len(members) > 1:
@@ -128,3 +131,8 @@ def join_types(tx: Type, ty: Type) -> Type:
                            f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
                            f"float(x), or use a variable for each")
     return union
+
+
+def with_objects(members) -> Type:
+    """Object, and those of `members` of which the values are no Python objects."""
+    return union_of([Object, *[m for m in members if any_part(m, lambda part: part.inner or part is Unbound)]])

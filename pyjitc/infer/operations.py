@@ -16,6 +16,8 @@ from ..types.kinds import (
     Attributes, Bool, Cell, Content, DictDisplay, DType, Exception_, Function, List, ListDisplay, Method, NoneType,
     Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
+from ..runtime import interpreted
+from .boxed import by_python, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .expressions import (
@@ -67,9 +69,12 @@ class Operations:
         name = inst.attrs["name"]
         proto = self.analysis.spec.proto
         space = proto.globals
+        if (id(space), name) in self.session.outer:
+            return self.variable_value(self.session.outer[id(space), name], False)
         value = space.get(name, UNKNOWN)
         if not proto.library:
             self.session.depend(space, name, value)
+            self.session.readers.setdefault((id(space), name), {})[self.analysis, self.block] = None
         if value is UNKNOWN:
             builtins = space.get("__builtins__", __builtins__)
             builtins = builtins if isinstance(builtins, dict) else vars(builtins)
@@ -78,6 +83,30 @@ class Operations:
                 return Throw(NameError, f"name '{name}' is not defined", self.other_variable(name, (*space, *builtins)),
                              name=name)
         return self.constant_of(inst, value)
+
+    def store_global(self, inst, operands):
+        space, name = self.analysis.spec.proto.globals, inst.attrs["name"]
+        return self.store_variable(self.session.outer_variable(space, name, name), operands[0])
+
+    def store_variable(self, variable, value):
+        self.session.grow(variable, value.type)
+        function = "PyCell_Set" if variable.key is None else "PyDict_SetItem"
+        key = () if variable.key is None else (Const(Object, variable.key),)
+        return test(function, Const(Object, variable.container), *key, value)
+
+    def variable_value(self, variable, free):
+        variable.readers[self.analysis, self.block] = None
+        exception, message = (self.session.unbound_error(variable.name, True) if free else
+                              (NameError, f"name '{variable.name}' is not defined"))
+        if variable.content is None:
+            return Throw(exception, message, name=variable.name)
+        found = Apply(pyobject.PY_VARIABLE, Const(Object, variable.container), key=variable.key, cls=exception,
+                      message=message)
+        if variable.content is Object:
+            return found
+        return Apply(pyobject.PY_UNBOX, found, type=variable.content, otherwise=(
+            "TypeError", f"the variable '{variable.name}' was of type {variable.content} when this was compiled, and "
+                         f"holds something else now"))
 
     def other_variable(self, name, more=()):
         """The hint of an error about a variable that has no value: a name near it, of the function's or of `more`."""
@@ -94,6 +123,10 @@ class Operations:
             role = spec.closure[0].roles.index("closure")
             return self.captured(spec.closure[0], role, index)
         cell = spec.function.__closure__[index]
+        if inst.attrs["rebound"] or (id(cell), None) in self.session.outer:
+            self.session.outer_variable(cell, None, name)
+            return Const(Singleton(cell), cell)
+        self.session.readers.setdefault((id(cell), None), {})[self.analysis, self.block] = None
         try:
             value = cell.cell_contents
         except ValueError:
@@ -136,6 +169,8 @@ class Operations:
 
     def cell_get(self, inst, operands):
         cell = operands[0]
+        if isinstance(cell.type, Singleton) and type(cell.type.value) is pytypes.CellType:
+            return self.variable_value(self.session.outer[id(cell.type.value), None], True)
         unbound = cell.type is Unbound
         if isinstance(cell.type, Cell):
             unbound = cell.type.content is Unbound
@@ -148,7 +183,10 @@ class Operations:
         return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
 
     def cell_set(self, inst, operands):
-        if not isinstance(operands[0].type, Cell):
+        t = operands[0].type
+        if isinstance(t, Singleton) and type(t.value) is pytypes.CellType and operands[1].type is not Unbound:
+            return self.store_variable(self.session.outer[id(t.value), None], operands[1])
+        if not isinstance(t, Cell):
             raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
                            f"supported",
                            "return the value, or write into an array")
@@ -300,11 +338,10 @@ class Operations:
         return self.library.setitem(*plain_ints(operands), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
-        i = plain_int(operands[1]) if inst.op is generic.DELITEM else None
-        return self.library.delitem(operands[0], i)
+        return self.library.delitem(operands[0], plain_int(operands[1]))
 
     def delattr_(self, inst, operands):
-        return self.library.delattr(operands[0], inst.attrs["name"])
+        return self.library.delete_attribute(operands[0], inst.attrs["name"])
 
     def slice_(self, inst, operands):
         return Apply(structure.SLICE_MAKE,
@@ -330,6 +367,8 @@ class Operations:
         if type(callee.type) is Union:
             return self.split_call(callee, callee, args, kwargs)
         t = callee.type
+        if t is Object:
+            return self.call(callee, args, kwargs)
         if not isinstance(t, Function):
             target = t.value if isinstance(t, Singleton) else None
             function = self.session.function_of(target) if target is not None else None
@@ -579,6 +618,8 @@ class Operations:
         return Raise(operands, again=True)
 
     def match_sequence(self, inst, operands):
+        if operands[0].type is Object:
+            return by_python(interpreted.is_sequence, operands[0], type=Bool)
         cls = self.library.class_of(operands[0].type)
         return Const(Bool, cls is not None and issubclass(cls, Sequence)
                      and not issubclass(cls, (str, bytes, bytearray)))
@@ -586,6 +627,8 @@ class Operations:
     def match_class(self, inst, operands):
         subject, cls = operands
         count, names = inst.attrs["count"], inst.attrs["kwnames"]
+        if subject.type is Object:
+            return by_python(interpreted.pattern_of_class, subject, cls, constant(count), constant(names))
         if not (isinstance(cls.type, Singleton) and isinstance(cls.type.value, type)):
             raise Mismatch("called match pattern must be a class")
         wanted = cls.type.value
@@ -616,10 +659,24 @@ class Operations:
 
     def match_mapping(self, inst, operands):
         t = operands[0].type
+        if t is Object:
+            return by_python(interpreted.is_mapping, operands[0], type=Bool)
         if isinstance(t, DictDisplay) or isinstance(t, Singleton) and isinstance(t.value, Mapping):
             raise Mismatch("a mapping pattern for a dict is not compiled yet",
                            "match a tuple of its values, or test them with if")
         return Const(Bool, False)
+
+    def match_keys(self, inst, operands):
+        if operands[0].type is not Object:
+            raise self.library.no_display(dict)
+        return by_python(interpreted.keys_of, *operands)
+
+    def with_leave(self, inst, operands):
+        leave, exc = operands
+        if leave.type is Object:
+            return by_python(interpreted.leave, leave, exc)
+        nothing = constant(None)
+        return self.whole_call(inst, leave, [nothing, exc, nothing], {})
 
     def length(self, inst, operands):
         return self.library.length(operands[0])
@@ -680,7 +737,8 @@ def defaults_of(function):
 
 E = Operations
 HANDLERS = {
-    control.CONST: E.const, generic.GLOBAL: E.global_, generic.FREEVAR: E.freevar, generic.BINARY: E.binary,
+    control.CONST: E.const, generic.GLOBAL: E.global_, generic.STORE_GLOBAL: E.store_global,
+    generic.FREEVAR: E.freevar, generic.BINARY: E.binary,
     generic.INPLACE: E.binary, generic.UNARY: E.unary, generic.COMPARE: E.compare, generic.TRUTH: E.truth,
     generic.GETATTR: E.getattr_, generic.SETATTR: E.setattr_, generic.GETITEM: E.getitem, generic.SETITEM: E.setitem,
     generic.DELITEM: E.delitem, generic.DELATTR: E.delattr_, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
@@ -693,8 +751,9 @@ HANDLERS = {
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
-    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.no_dict, generic.MATCH_CLASS: E.match_class,
-    generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state, generic.POLL: E.poll, generic.YIELD: E.no_yield,
-    generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported, control.RAISE: E.raise_, control.RERAISE: E.reraise,
+    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys, generic.WITH_LEAVE: E.with_leave,
+    generic.MATCH_CLASS: E.match_class, generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state,
+    generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported,
+    control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }
 del E

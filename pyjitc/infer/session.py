@@ -15,13 +15,13 @@ from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import (
-    Content, Ellipsis_, NoneType, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
+    Content, Ellipsis_, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
 )
-from ..types.typeof import typeof
-from .join import AV
+from ..types.typeof import is_readable, typeof, variable_type
+from .join import AV, join_types
 from .meaning import UNKNOWN, Mismatch
 
-__all__ = ["Session", "Spec", "Dependency", "Lists"]
+__all__ = ["Session", "Spec", "Dependency", "Lists", "Variable"]
 
 _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis), complex, bytes)
 
@@ -55,6 +55,20 @@ class Lists:
         self.every = False
 
 
+class Variable:
+    """A variable of the interpreter that the program assigns while compiled code runs: `container[key]` of a module's
+    globals, or the contents of a closure cell (`key` None). It is read where the program reads it.
+
+    content: the type of its values, of the one when the function was compiled and of those that compiled code stores;
+    readers: (analysis, block) that are to be looked at again when it grows."""
+
+    __slots__ = ("container", "key", "name", "content", "readers")
+
+    def __init__(self, container, key, name: str, content: Type | None):
+        self.container, self.key, self.name, self.content = container, key, name, content
+        self.readers: dict = {}
+
+
 class Spec:
     """A function specialised on argument types. args: tuple of AV; closure: AV of the function value or None.
 
@@ -63,7 +77,7 @@ class Spec:
     call."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller", "accepts")
+                 "function", "caller", "accepts", "remarks")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -79,6 +93,7 @@ class Spec:
         self.caller = None
         self.key = None
         self.accepts: tuple[Type, ...] = ()  # of the entry: types of what a call may pass
+        self.remarks: list = []  # of the entry: what the interpreter does (infer/forgiving.py)
 
 
 class Session:
@@ -108,6 +123,9 @@ class Session:
         self.attributes: dict[tuple[type, str], Content] = {}
         self.read: set[tuple[type, str]] = set()  # those of them that the code reads
         self.looked: dict[int, Any] = {}  # objects that the code refers to
+        self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
+        self.readers: dict[tuple, dict] = {}  # the same -> (analysis, block) that took its value for a constant
+        self.interprets = False  # whether the interpreter runs anything for the program, which may assign globals
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
@@ -143,7 +161,8 @@ class Session:
         """The specialisation for these arguments, analysed as far as is possible now. caller: (analysis, instruction)
         that asks for it."""
         if constants:
-            args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) else UNKNOWN) for t, v in args)
+            args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) and not _holds_object(t) else UNKNOWN)
+                         for t, v in args)
         else:
             args = tuple((t, only_value(t)) for t, _ in args)
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
@@ -249,6 +268,28 @@ class Session:
     def depend(self, container, key, value) -> None:
         self.dependencies.setdefault((id(container), key), Dependency(container, key, value))
 
+    def outer_variable(self, container, key, name: str) -> Variable:
+        """The variable, which is no constant from now on."""
+        place = id(container), key
+        found = self.outer.get(place)
+        if found is None:
+            content = variable_type(container, key)
+            found = self.outer[place] = Variable(container, key, name, content)
+            self.dependencies.pop(place, None)
+            self.depend(container, ("type", key), UNKNOWN if content is None else content)
+            for analysis, block in self.readers.pop(place, ()):
+                analysis.touch(block)
+        return found
+
+    def grow(self, variable: Variable, content: Type) -> None:
+        """The program stores a value of this type."""
+        merged = content if variable.content is None else join_types(variable.content, content)
+        merged = merged if is_readable(merged) else Object
+        if merged is not variable.content:
+            variable.content = merged
+            for analysis, block in variable.readers:
+                analysis.touch(block)
+
     def depend_on_function(self, function: pytypes.FunctionType) -> None:
         """A program may give a function that it has other code: IPython's autoreload does."""
         if str(function.__globals__.get("__name__")).partition(".")[0] in FIXED_MODULES:
@@ -262,6 +303,11 @@ class Session:
         if function.__kwdefaults__:
             for name, value in function.__kwdefaults__.items():
                 self.depend(function.__kwdefaults__, name, value)
+
+
+def _holds_object(t: Type) -> bool:
+    """Whether constants of the type are objects, of which no text tells one from another."""
+    return t is Object or t.parts is not None and any(map(_holds_object, t.parts))
 
 
 def value_of_member(x, member: Type):

@@ -20,6 +20,7 @@ from .session import Lists, Session, only_value
 __all__ = ["specialise"]
 
 _linecache = lazy("linecache")
+forgiving = lazy(f"{__package__}.forgiving")
 
 
 def specialise(function, types, *, library, build, prototype, nested, options, program_library=None):
@@ -51,8 +52,15 @@ def _specialised(session, function, types, library, prototype):
         session.settle()
     except Mismatch as error:
         raise located(proto, None, error, ()) from None
-    wrong = [one for one in session.order
-             if one.analysis is not None and one.analysis.errors and not one.proto.library]
+    if session.options.objects:
+        one = forgiving.refused(spec)
+        if one is not None:
+            inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
+            raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst))
+        spec.remarks = forgiving.remarks(session)
+    wrong = [] if session.options.objects else [
+        one for one in session.order
+        if one.analysis is not None and one.analysis.errors and not one.proto.library]
     needed = _called(spec) if wrong else ()
     for one in wrong:
         if one in needed:  # else it was called while less was known of what variables hold
@@ -60,7 +68,7 @@ def _specialised(session, function, types, library, prototype):
             one, inst, found = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
             raise located(one.proto, inst, found, _operand_types(one.analysis, inst),
                           _calls(one, spec, inst.loc.line)) from None
-    for analysis, inst in session.doubtful:
+    for analysis, inst in () if session.options.objects else session.doubtful:
         found = analysis.meaning.get(inst)
         one = analysis.spec
         if type(found) is Throw and found.hint and not _has_value(analysis, inst) and not _handled(one, inst):

@@ -2,12 +2,14 @@
 classes."""
 from __future__ import annotations
 
+from ..infer.boxed import by_python
 from ..infer.constants import is_wide
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Throw
 from ..infer.names import describe
 from ..infer.session import only_value
 from ..ops.arith import BNOT
 from ..ops.structure import TUPLE_MAKE
+from ..runtime import interpreted
 from ..types.kinds import (
     Array, Bool, Exception_, Float, Int, NoneType, Object, Singleton, Tuple, is_scalar,
 )
@@ -21,7 +23,7 @@ __all__ = ["binary", "compare", "fixed", "same_item", "truth", "unary", "unpack"
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if is_wide(x) or is_wide(y):
         x, y = fitted(x, y)
-    left = protocol_of(x.type)
+    left = protocol_of(y.type if y.type is Object else x.type)  # which the interpreter asks about both
     found = left.binary(op, x, y, inplace)
     if found is None:
         found = protocol_of(y.type).reflected(op, x, y, inplace)
@@ -61,7 +63,7 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
     if op == "in" or op == "not in":
         found = protocol_of(y.type).contains(y, x)
         return found if op == "in" else Apply(BNOT, found)
-    left = protocol_of(x.type)
+    left = protocol_of(y.type if y.type is Object else x.type)
     found = left.compare(op, x, y)
     if found is None:
         found = protocol_of(y.type).compared(op, x, y)
@@ -151,6 +153,8 @@ def unpack(x: Expr, count: int) -> Expr:
     """The tuple of exactly `count` items."""
     if isinstance(x.type, Tuple) and len(x.type.elements) == count:
         return x
+    if x.type is Object:
+        x = by_python(interpreted.to_unpack, x)
     protocol = protocol_of(x.type)
     items = protocol.elements(x)
     if items is None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ..infer.meaning import Apply, Call, Const, Expr, Mismatch
-from ..infer.names import describe, with_object
-from ..ops import pyobject
+from ..infer.boxed import boxed, by_python
+from ..infer.meaning import Call, Const, Expr, Mismatch
+from ..infer.names import describe
 from ..types import kinds as k
 from ..types.kinds import Bool, Object, Str, Struct, Type
 from .build import MIRRORED, mismatch
@@ -88,9 +88,14 @@ class Protocol:
         library, which store the elements of arrays one by one, cast them."""
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
 
-    def delitem(self, x: Expr, i: Expr | None) -> Expr:
-        """`del x[i]`; `del x.name`, where i is None"""
+    def delitem(self, x: Expr, i: Expr) -> Expr:
+        """`del x[i]`"""
         raise Mismatch(f"{describe(x.type)} object doesn't support item deletion")
+
+    def delete_attribute(self, x: Expr, name: str) -> Expr:
+        """`del x.name`"""
+        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be deleted in compiled code",
+                       "keep the object, and mark it by another value of the attribute")
 
     def elements(self, x: Expr) -> list[Expr] | None:
         """The items, where their number is part of the type; else None."""
@@ -125,9 +130,6 @@ class Protocol:
     def set_attribute(self, x: Expr, name: str, value: Expr) -> Expr:
         raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code",
                        "return the value and assign it outside, or write it into an array")
-
-    def delete_attribute(self, x: Expr, name: str) -> Expr:
-        return self.delitem(x)
 
     def method(self, x: Expr, name: str, args: list[Expr], kwargs: dict[str, Expr]) -> Expr:
         """A call of what `attribute` gave as METHOD_MAKE."""
@@ -166,16 +168,6 @@ def among(iterable, item):
         if same(x, item):
             return True
     return False
-
-
-def boxed(x: Expr) -> Expr:
-    return x if x.type is Object else Apply(pyobject.PY_BOX, x if x.type is None else with_object(x))
-
-
-def by_python(function, *operands: Expr, type: Type = Object) -> Expr:
-    """The operation as the interpreter does it, on Python objects; the result as a value of `type`."""
-    found = Apply(pyobject.PY_CALL, Const(Object, function), *map(boxed, operands))
-    return found if type is Object else Apply(pyobject.PY_UNBOX, found, type=type)
 
 
 def text_by_python(self, function, x: Expr) -> Expr:
@@ -223,7 +215,7 @@ def _loaded(table, key) -> Protocol:
 def rule_of_kinds(target, args: list[Expr]):
     """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
     for x in args:
-        if id(target) in _functions or isinstance(x.type, (k.Attributes, k.ObjectOf)):
+        if id(target) in _functions or x.type is Object or isinstance(x.type, (k.Attributes, k.ObjectOf)):
             rule = protocol_of(x.type).functions.get(target)
             if rule is not None:
                 return rule

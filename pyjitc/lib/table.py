@@ -162,7 +162,7 @@ class Library:
     def delitem(self, x, i):
         return protocol_of(x.type).delitem(x, i)
 
-    def delattr(self, x, name):
+    def delete_attribute(self, x, name):
         return protocol_of(x.type).delete_attribute(x, name)
 
     def elements(self, x):

@@ -14,7 +14,9 @@ def _op(name, doc, effects=RAISES | READS | WRITES):
 
 
 GLOBAL = _op("global", "global {name} -> value of the global or builtin `name`", RAISES | reads(OBJECTS))
-FREEVAR = _op("freevar", "freevar {name} -> the closure cell (type Cell) of free variable `name`", 0)
+STORE_GLOBAL = _op("store_global", "store_global {name} (value): global name = value; no result")
+FREEVAR = _op("freevar", "freevar {name, rebound: bool} -> the closure cell (type Cell) of free variable `name`; "
+                         "rebound: whether the function, or one inside it, assigns it", 0)
 BINARY = _op("binary", "binary {op: '+', '-', '*', '/', '//', '%', '**', '@', '<<', '>>', '&', '|', '^'} (x, y)")
 INPLACE = _op("inplace", "inplace {op: as binary} (x, y): x op= y, result is the new x")
 UNARY = _op("unary", "unary {op: '-', '+', '~', 'not'} (x)")
@@ -64,6 +66,7 @@ EXC_ENTER = _op("exc_enter", "exc_enter (exception) -> previous: it becomes the 
                 writes(ERRORS))
 EXC_LEAVE = _op("exc_leave", "exc_leave (previous): the handled exception is `previous` again; no result",
                 writes(ERRORS))
+WITH_LEAVE = _op("with_leave", "with_leave (__exit__ of a context manager, exception) -> what it says: true ends it")
 MATCH_SEQUENCE = _op("match_sequence", "match_sequence (subject) -> bool: is it a sequence for `match`", 0)
 MATCH_MAPPING = _op("match_mapping", "match_mapping (subject) -> bool", 0)
 MATCH_KEYS = _op("match_keys", "match_keys (subject, keys tuple) -> tuple of values or None")

@@ -1,10 +1,11 @@
-"""Python objects inside compiled code: what print, f-strings and exceptions need."""
+"""Python objects inside compiled code: whatever the interpreter can do with an object, by its C API."""
 from __future__ import annotations
 
-from typing import Callable
+import operator
+from typing import Any, Callable
 
-from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
-from ..types.kinds import Object, Str
+from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
+from ..types.kinds import Bool, Int, NoneType, Object, Str, Tuple
 from .control import CONST
 from .effects import NO_RULE, NONDIFF
 from .memory import count_references, opened
@@ -21,13 +22,14 @@ def _box_lower(e, inst, x):
 
 def _unbox_lower(e, inst, x):
     """Components of an object of a known type; TypeError when it has changed its type since."""
-    if inst.args[0].inst is None or inst.args[0].inst.op is not CONST:
+    if "otherwise" not in inst.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST):
         return opened(e, inst, inst.attrs["type"], x[0], "what the interpreter gave")
     wrong, done = e.label("wrong"), e.label("opened")
     values = e.unbox(inst.attrs["type"], x[0], wrong)
     e.jump(done)
     e.start(wrong)
-    e.error(inst, "TypeError", f"a captured value is no longer a {inst.attrs['type']}")
+    cls, message = inst.attrs.get("otherwise") or ("TypeError", f"a captured value is no longer a {inst.attrs['type']}")
+    e.error(inst, cls, message)
     e.start(done)
     count_references(e, inst.attrs["type"], values, "retain")  # the object's own reference stays with the object
     return values
@@ -76,12 +78,140 @@ def _getattr_lower(e, inst, x):
     return [value]
 
 
+# ---------------------------------------------------------------- the C API
+
+# Function of the C API -> (what it does in Python, what stands behind the operands in a call of it).
+_NOTHING = ", ptr @_Py_NoneStruct"
+API: dict[str, tuple[Callable, str]] = {
+    "PyNumber_Add": (operator.add, ""), "PyNumber_Subtract": (operator.sub, ""),
+    "PyNumber_Multiply": (operator.mul, ""), "PyNumber_TrueDivide": (operator.truediv, ""),
+    "PyNumber_FloorDivide": (operator.floordiv, ""), "PyNumber_Remainder": (operator.mod, ""),
+    "PyNumber_Power": (operator.pow, _NOTHING), "PyNumber_MatrixMultiply": (operator.matmul, ""),
+    "PyNumber_Lshift": (operator.lshift, ""), "PyNumber_Rshift": (operator.rshift, ""),
+    "PyNumber_And": (operator.and_, ""), "PyNumber_Or": (operator.or_, ""), "PyNumber_Xor": (operator.xor, ""),
+    "PyNumber_InPlaceAdd": (operator.iadd, ""), "PyNumber_InPlaceSubtract": (operator.isub, ""),
+    "PyNumber_InPlaceMultiply": (operator.imul, ""), "PyNumber_InPlaceTrueDivide": (operator.itruediv, ""),
+    "PyNumber_InPlaceFloorDivide": (operator.ifloordiv, ""), "PyNumber_InPlaceRemainder": (operator.imod, ""),
+    "PyNumber_InPlacePower": (operator.ipow, _NOTHING), "PyNumber_InPlaceMatrixMultiply": (operator.imatmul, ""),
+    "PyNumber_InPlaceLshift": (operator.ilshift, ""), "PyNumber_InPlaceRshift": (operator.irshift, ""),
+    "PyNumber_InPlaceAnd": (operator.iand, ""), "PyNumber_InPlaceOr": (operator.ior, ""),
+    "PyNumber_InPlaceXor": (operator.ixor, ""),
+    "PyNumber_Negative": (operator.neg, ""), "PyNumber_Positive": (operator.pos, ""),
+    "PyNumber_Invert": (operator.invert, ""),
+    **{f"PyObject_RichCompare {op}": (function, f", i32 {number}") for number, (op, function) in enumerate((
+        ("<", operator.lt), ("<=", operator.le), ("==", operator.eq), ("!=", operator.ne), (">", operator.gt),
+        (">=", operator.ge)))},
+    "PyObject_GetItem": (operator.getitem, ""), "PyObject_GetAttr": (getattr, ""), "PyObject_GetIter": (iter, ""),
+    "PyObject_Str": (str, ""), "PyObject_Repr": (repr, ""),
+}
+# The same of functions that answer with a number, -1 where they fail: its LLVM type, the type of the result.
+TESTS: dict[str, tuple[Callable, str, Any]] = {
+    "PyObject_IsTrue": (bool, "i32", Bool), "PySequence_Contains": (operator.contains, "i32", Bool),
+    "PyObject_IsInstance": (isinstance, "i32", Bool), "PyObject_IsSubclass": (issubclass, "i32", Bool),
+    "PyObject_Size": (len, "i64", Int), "PyObject_Hash": (hash, "i64", Int),
+    "PyObject_SetItem": (operator.setitem, "i32", NoneType), "PyObject_DelItem": (operator.delitem, "i32", NoneType),
+    "PyObject_SetAttr": (setattr, "i32", NoneType), "PyDict_SetItem": (operator.setitem, "i32", NoneType),
+    "PyCell_Set": (lambda cell, value: setattr(cell, "cell_contents", value), "i32", NoneType),
+}
+
+
+def _api_lower(e, inst, *operands):
+    name = inst.attrs["function"].partition(" ")[0]
+    more = API[inst.attrs["function"]][1]
+    if "@" in more:
+        e.external(more.partition("@")[2])
+    kinds = ["ptr"] * len(operands) + [x.split()[0] for x in more.split(",")[1:]]
+    e.declare(f"declare ptr @{name}({', '.join(kinds)})")
+    result = e.assign(f"call ptr @{name}({', '.join(f'ptr {x[0]}' for x in operands)}{more})")
+    e.check_null(result, inst)
+    return [result]
+
+
+def _test_lower(e, inst, *operands):
+    name = inst.attrs["function"]
+    _, kind, result = TESTS[name]
+    e.declare(f"declare {kind} @{name}({', '.join(['ptr'] * len(operands))})")
+    found = e.assign(f"call {kind} @{name}({', '.join(f'ptr {x[0]}' for x in operands)})")
+    fine, good = e.assign(f"icmp ne {kind} {found}, -1"), e.label("answered")
+    e.branch(fine, good, e.fail(inst), likely=True)
+    e.start(good)
+    return [] if result is NoneType else [e.assign(f"icmp ne i32 {found}, 0")] if result is Bool else [found]
+
+
+def _variable_lower(e, inst, container):
+    key, x = inst.attrs["key"], container[0]
+    if key is None:
+        e.declare("declare ptr @PyCell_Get(ptr)")
+        value = e.assign(f"call ptr @PyCell_Get(ptr {x})")
+    else:
+        e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
+        value = e.assign(f"call ptr @PyDict_GetItem(ptr {x}, ptr {e.object(key)})")
+    e.raise_unless(e.assign(f"icmp ne ptr {value}, null"), inst, inst.attrs["cls"], inst.attrs["message"])
+    if key is not None:
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {value})")
+    return [value]
+
+
+def _variable(x, *, key, cls, message):
+    try:
+        return x.cell_contents if key is None else x[key]
+    except (KeyError, ValueError):
+        raise cls(message) from None
+
+
+def _delattr_lower(e, inst, x):
+    e.declare("declare i32 @PyObject_SetAttr(ptr, ptr, ptr)")
+    e.check_status(e.assign(f"call i32 @PyObject_SetAttr(ptr {x[0]}, ptr {e.object(inst.attrs['name'])}, ptr null)"),
+                   inst)
+    return []
+
+
+def _next_lower(e, inst, x):
+    """(whether there is an item, the item or a null reference)"""
+    e.declare("declare ptr @PyIter_Next(ptr)")
+    e.declare("declare ptr @PyErr_Occurred()")
+    item = e.assign(f"call ptr @PyIter_Next(ptr {x[0]})")
+    has = e.assign(f"icmp ne ptr {item}, null")
+    ended, done = e.label("ended"), e.label("stepped")
+    e.branch(has, done, ended, likely=True)
+    e.start(ended)
+    error = e.assign("call ptr @PyErr_Occurred()")
+    fine = e.assign(f"icmp eq ptr {error}, null")
+    e.branch(fine, done, e.fail(inst), likely=True)
+    e.start(done)
+    return [has, item]
+
+
+def _next(it):
+    for item in it:
+        return True, item
+    return False, None
+
+
+PY_API = Op("py_api", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_api_lower, partials=NO_RULE,
+            eval=lambda *args, function: API[function][0](*args), eval_attrs=True,
+            doc="what {function} of the C API gives for Python objects")
+PY_TEST = Op("py_test", lambda types, attrs: TESTS[attrs["function"]][2], RAISES | HOST | READS | WRITES,
+             lower=_test_lower, partials=NO_RULE, eval=lambda *args, function: TESTS[function][0](*args),
+             eval_attrs=True, doc="the same of a {function} that answers with a number or with a status")
+PY_DELATTR = Op("py_delattr", lambda types, attrs: NoneType, RAISES | HOST | READS | WRITES, lower=_delattr_lower,
+                partials=NONDIFF, eval=lambda x, *, name: delattr(x, name), eval_attrs=True,
+                doc="delete attribute {name} of a Python object")
+PY_VARIABLE = Op("py_variable", lambda types, attrs: Object, RAISES | ALLOCATES | reads(OBJECTS) | HOST,
+                 lower=_variable_lower, partials=NO_RULE, eval=_variable, eval_attrs=True,
+                 doc="the value of {key} in a dict of globals, or in a closure cell (None); {cls, message}: of the "
+                     "error where there is none")
+PY_NEXT = Op("py_next", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_next_lower,
+             partials=NO_RULE, eval=_next, doc="(whether a Python iterator has an item, the item)")
+PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials=NONDIFF,
+           lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")], doc="`x is y` of Python objects")
 PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NO_RULE,
             doc="the Python object of a value")
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
               lower=_unbox_lower,
-              eval=lambda x, *, type, anew=False: x, eval_attrs=True, partials=NO_RULE,
-              doc="the value of {type} in a Python object; {anew}: as of list_get")
+              eval=lambda x, *, type, anew=False, otherwise=None: x, eval_attrs=True, partials=NO_RULE,
+              doc="the value of {type} in a Python object; {anew}: as of list_get; {otherwise}: (class, message) of "
+                  "the error where it is none")
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,
              kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),

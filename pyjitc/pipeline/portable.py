@@ -23,7 +23,7 @@ from ..base.named import Named
 from ..runtime.dispatcher import Callable_
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
-from ..types.typeof import attributes_type
+from ..types.typeof import attributes_type, variable_type
 
 _OURS = f"{__package__.partition('.')[0]}.runtime."
 
@@ -93,6 +93,8 @@ def fingerprint(value) -> tuple:
         return cls.__name__, repr(value)
     if value is ABSENT:
         return ("absent",)
+    if isinstance(value, kinds.Type):
+        return "type", type_key(value)
     if cls is tuple:
         return ("tuple", *map(fingerprint, value))
     if cls is np.ndarray:  # read through: only its type is compiled in
@@ -253,7 +255,10 @@ def _key_part(part):
 # -- paths
 
 def lookup(container, key):
-    """The guarded value now."""
+    """The guarded value now; of the key ("type", ...) the type of the value."""
+    if type(key) is tuple:
+        found = variable_type(container, key[1])
+        return ABSENT if found is None else found
     if type(container) is CellType:
         try:
             return container.cell_contents
@@ -283,7 +288,7 @@ class Paths:
                 path = self.known.get(id(guard.container))
                 if path is None:
                     rest.append(guard)
-                elif guard.value is not ABSENT:
+                elif guard.value is not ABSENT and type(guard.key) is not tuple:
                     cls = type(guard.container)
                     step = ("contents" if cls is CellType
                             else ("attribute" if cls is FunctionType else "value", guard.key))

@@ -35,7 +35,7 @@ from ..types.kinds import DictDisplay, ListDisplay
 from .portable import ABSENT, Guard
 
 __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signature", "generic", "infer", "inspect",
-           "optimise", "optimise_block", "optimise_device", "refusing_depth", "dumped_stages"]
+           "optimise", "optimise_block", "optimise_device", "refusing_depth", "report", "dumped_stages"]
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 elementary = lazy("pyjitc.lib.elementary")  # and those with elementary functions this one
@@ -43,6 +43,7 @@ grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # and programs that look at floating-point errors this one
 bytecode = lazy("bytecode")  # only inspection needs these
 drawing = lazy("pyjitc.ir.drawing")
+linecache = lazy("linecache")
 graph = lazy("pyjitc.ir.graph")
 show = lazy("pyjitc.ir.show")
 verify = lazy("pyjitc.ir.verify")  # and the tests this one
@@ -248,6 +249,28 @@ def dumped_stages() -> tuple[str, ...]:
     """What PYJITC_DUMP may name."""
     passes = dict.fromkeys(one.__name__.rpartition(".")[2] for one in pipeline.PASSES)
     return ("generic", "typed", "inline", "nests", *passes, "llvm", "asm", "all")
+
+
+@refusing_depth
+def report(function, types, options: Options) -> str:
+    """The lines of a function, and of those that it calls, that the interpreter does under `jit`."""
+    try:
+        remarks = infer(function, types, options).spec.remarks
+    except CompileError as error:
+        return f"the interpreter runs all of {function.__qualname__}: {error}"
+    shown: dict = {}
+    for one in remarks:
+        shown.setdefault((one.proto.code.co_filename, one.loc.line, one.proto.qualname), {})[one.reason] = one.hint
+    if not shown:
+        return f"all of {function.__qualname__} is native"
+    lines = [f"the interpreter does, in {function.__qualname__}({', '.join(map(str, types))}):"]
+    for (filename, line, qualname), reasons in shown.items():
+        lines.append(f"  {filename}:{line} in {qualname}: {linecache.getline(filename, line).strip()}")
+        for reason, hint in reasons.items():
+            lines.append(f"    {reason}")
+            if hint:
+                lines.append(f"      help: {hint}")
+    return "\n".join(lines)
 
 
 @refusing_depth

@@ -18,7 +18,8 @@ from .kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Singleton, Str, Tuple, Type,
 )
 
-__all__ = ["typeof", "plain_array", "attributes_type", "behind_name", "element_type", "record_type", "instance_type"]
+__all__ = ["typeof", "plain_array", "attributes_type", "behind_name", "element_type", "is_readable", "record_type",
+           "instance_type", "variable_type"]
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_,
@@ -84,6 +85,31 @@ def plain_array(value: np.ndarray) -> np.ndarray:
     """The array of class ndarray that compiled code works on where it is given a memmap or a recarray: one in the same
     memory. An array of another class is returned itself."""
     return value.view(np.ndarray) if type(value) is np.memmap or type(value) is np.recarray else value
+
+
+_READABLE = (*map(type, _EXACT.values()), type(Int), kinds.NpTime, Array, DType, Instance)
+
+
+def is_readable(t: Type) -> bool:
+    """Whether a value of the type can be read from its Python object."""
+    if t.parts is not None:
+        return type(t) in (Tuple, kinds.Union, kinds.Slice, kinds.RangeType) and all(
+            [part is kinds.Tag or is_readable(part) for part in t.parts])
+    return type(t) in _READABLE
+
+
+def variable_type(container, key) -> Type | None:
+    """The type of the value that a dict of globals has under `key`, or that a closure cell (key None) contains: Object
+    where it has no other, None where there is no value."""
+    try:
+        value = container.cell_contents if type(container) is pytypes.CellType else container[key]
+    except (KeyError, ValueError):
+        return None
+    try:
+        found = typeof(value)
+    except (TypeError, OverflowError):
+        return kinds.Object
+    return found if is_readable(found) else kinds.Object
 
 
 def typeof(value, other: Callable | None = None) -> Type:

@@ -323,7 +323,8 @@ HANDLERS = {
     generic.MAKE_CELL: _plain(Cell), generic.CELL_GET: cell_get, generic.CELL_SET: cell_set,
     generic.CHECK_BOUND: check_bound, generic.IMPORT: import_, generic.IMPORT_FROM: lambda inst, function,
     module: getattr(module, inst.attrs["name"]), generic.EXC_MATCH: exc_match, generic.EXC_ENTER: exc_enter,
-    generic.EXC_LEAVE: exc_leave, generic.MATCH_SEQUENCE: match_sequence,
+    generic.EXC_LEAVE: exc_leave, generic.WITH_LEAVE: _plain(
+        lambda leave, error: leave(type(error), error, error.__traceback__)), generic.MATCH_SEQUENCE: match_sequence,
     generic.MATCH_MAPPING: _plain(lambda x: isinstance(x, collections.abc.Mapping)), generic.MATCH_KEYS: match_keys,
     generic.MATCH_CLASS: match_class, generic.LENGTH: _plain(len), generic.GENERATOR_STATE: generator_state,
     generic.BUILTIN: lambda inst, function: getattr(builtins, inst.attrs["name"]), generic.POLL: lambda inst,

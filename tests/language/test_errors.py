@@ -144,10 +144,10 @@ def yield_from(n):
     return sum(gen())
 
 
-@wrong(3, says="global", at="SOME")
-def store_global(n):
+@wrong(3, says="deleting a global variable", at="SOME")
+def delete_global(n):
     global SOME
-    SOME = n  # here
+    del SOME  # here
     return n
 
 

@@ -12,8 +12,8 @@ OPS = sorted(table.OPS.values(), key=lambda op: op.name)
 UNKNOWN = """
     atomic atomic_cas bits bits32 blas cacos cacosh casin casinh catan catanh ccos ccosh cexp clog cpow csin csinh csqrt
     ctan ctanh dot field_get field_set from_bits from_bits32 holds horner iterator_new lanes list_append list_get
-    list_new list_set local_of object_call object_new polynomial pow_rest py_box py_call py_getattr py_unbox random_call
-    shuffle slot_load slot_store sum_eights warp_reduce"""
+    list_new list_set local_of object_call object_new polynomial pow_rest py_api py_box py_call py_getattr py_next
+    py_test py_unbox py_variable random_call shuffle slot_load slot_store sum_eights warp_reduce"""
 
 
 def test_every_operation_is_in_one_of_three_states():

@@ -9,17 +9,22 @@ import types as pytypes
 import numpy as np
 
 from ...base.lazy import lazy
+from ...infer import boxed as by
+from ...infer.boxed import boxed, by_python
 from ...infer.constants import constant
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, Step
-from ...ops.pyobject import PY_GETATTR
-from ...ops.structure import METHOD_MAKE, SLICE_GET
+from ...infer.session import Session
+from ...ops.arith import BNOT
+from ...ops.pyobject import PY_GETATTR, PY_NEXT
+from ...ops.structure import METHOD_MAKE, SLICE_GET, STRUCT_GET
 from ...runtime.objects import is_object_class
 from ...types import kinds as k
 from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Tuple, Undefined, Union
 from ...types.lattice import dtype_of
-from ..build import SYMBOLS, number
+from ..build import number
+from ..intrinsics import NOTHING
 from ..operations import fixed
-from ..protocol import Protocol, State, boxed, by_python, protocol_of, protocol_of_kind, text_by_python
+from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_python
 
 __all__ = ["PROTOCOLS"]
 
@@ -42,39 +47,114 @@ class _ByReference(Protocol):
         return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
 
 
+class _Functions(dict):
+    """What functions mean where an argument is any object: the interpreter is asked, but by those that have a meaning
+    for all iterables, and of functions of the program and of this package, which are compiled as ever."""
+
+    def get(self, target, default=None):
+        if target in _NATIVE:
+            return default
+        found = super().get(target)
+        if found is not None:
+            return found
+        if isinstance(target, type) and issubclass(target, BaseException):
+            return default
+        if Session.function_of(target) is not None or str(getattr(target, "__module__", "")).startswith("pyjitc"):
+            return default
+        return lambda args, kwargs: by.call(Const(Object, target), args, kwargs)
+
+
+_NATIVE = (print, str, repr, enumerate, zip, map, filter, getattr, hasattr)
+
+
+def _rule(function, make, count=1):
+    """The rule of a function of `count` arguments; with others the interpreter says what is wrong."""
+    return lambda args, kwargs: (make(*args) if len(args) == count and not kwargs else
+                                 by.call(Const(Object, function), args, kwargs))
+
+
+def _typed(function, type):
+    return _rule(function, lambda x: by_python(function, x, type=type))
+
+
 class _Object(_ByReference):
     """Any object of Python: the interpreter is asked."""
 
+    functions = _Functions({
+        isinstance: _rule(isinstance, by.is_instance, 2), len: _rule(len, by.length), bool: _rule(bool, by.truth),
+        int: lambda args, kwargs: by.call(Const(Object, int), args, kwargs) if kwargs else by.to_int(int, *args),
+        float: _rule(float, by.to_float), complex: _typed(complex, k.Complex), callable: _typed(callable, Bool),
+        any: _typed(any, Bool), all: _typed(all, Bool), hash: _rule(hash, lambda x: by.test("PyObject_Hash", x)),
+        operator.index: _rule(operator.index, lambda x: by.to_int(operator.index, x)),
+        operator.truth: _rule(operator.truth, by.truth),
+        operator.not_: _rule(operator.not_, lambda x: Apply(BNOT, by.truth(x))),
+    })
+
     def binary(self, op, x, y, inplace):
-        return by_python(SYMBOLS[op], x, y)
+        return by.binary(op, x, y, inplace)
 
     reflected = binary
 
     def unary(self, op, x):
-        return by_python({"-": operator.neg, "+": operator.pos, "~": operator.invert}[op], x)
+        return by.unary(op, x)
 
     def compare(self, op, x, y):
-        return by_python(SYMBOLS[op], x, y)
+        return by.compare(op, x, y)
 
-    def compared(self, op, x, y):
-        return by_python(SYMBOLS[op], x, y)
+    compared = compare
 
     def identical(self, x, y):
-        return by_python(operator.is_, x, y, type=Bool)
+        return by.compare("is", x, y)
 
     def truth(self, x):
-        return by_python(bool, x, type=Bool)
+        return by.truth(x)
 
     def length(self, x):
-        return by_python(len, x, type=Int)
+        return by.length(x)
+
+    def contains(self, x, item):
+        return by.compare("in", item, x)
 
     def getitem(self, x, i):
-        return by_python(operator.getitem, x, i)
+        return by.get_item(x, i)
+
+    def setitem(self, x, i, value, asks):
+        return by.set_item(x, i, value)
+
+    def delitem(self, x, i):
+        return by.delete_item(x, i)
+
+    def is_iterable(self, x):
+        return True
+
+    def iterate(self, x):
+        return by.iterate(x)
+
+    def reversed(self, x):
+        return by.iterate(by_python(reversed, x))
 
     def attribute(self, x, name):
-        return Apply(PY_GETATTR, x, name=name)
+        return by.get_attribute(x, name)
 
-    text = text_by_python
+    def set_attribute(self, x, name, value):
+        return by.set_attribute(x, name, value)
+
+    def delete_attribute(self, x, name):
+        return by.delete_attribute(x, name)
+
+    def call(self, x, args, kwargs):
+        return by.call(x, args, kwargs)
+
+    def text(self, function, x):
+        return by.text(function, x)
+
+
+def object_step(s):
+    it = STRUCT_GET(s, field="0")
+    one = PY_NEXT(it)
+    if one[0]:
+        return True, one[1], s
+    return False, NOTHING, s
 
 
 class _Exception(_ByReference):
@@ -336,7 +416,8 @@ class _Vectorized(Known):
 
 
 PROTOCOLS = {
-    type(Object): _Object(), type(NoneType): _One(), type(k.Ellipsis_): _One(), k.Slice: _Slice(), DType: _DType(),
+    type(Object): _Object(), "object_iterator": State(object_step), type(NoneType): _One(),
+    type(k.Ellipsis_): _One(), k.Slice: _Slice(), DType: _DType(),
     k.Function: _Function(), k.Method: _Function(), k.Exception_: _Exception(), k.Iterator: _Iterator(),
     k.Generator: _Generator(), k.Ended: _Empty(),
     object: Known(), np.ufunc: _Ufunc(), np.finfo: _Limits(), np.iinfo: _Limits(), np.vectorize: _Vectorized(),

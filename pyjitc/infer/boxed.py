@@ -1,0 +1,170 @@
+"""Operations of the interpreter as expressions: each takes operands of any type, boxes them, and asks its C API."""
+from __future__ import annotations
+
+from ..front.recursion import Recursive
+from ..ops import pyobject, structure
+from ..runtime import interpreted
+from ..types.kinds import (
+    Cell, Exception_, Float, Function, Int, Method, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
+)
+from .constants import is_plain
+from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
+from .names import with_object
+
+__all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "exception",
+           "get_attribute", "get_item", "is_boxable", "is_instance", "iterate", "length", "parts_of", "set_attribute",
+           "set_item", "test", "text", "to_float", "to_int", "truth", "unary"]
+
+_NAMES = {"+": "Add", "-": "Subtract", "*": "Multiply", "/": "TrueDivide", "//": "FloorDivide", "%": "Remainder",
+          "**": "Power", "@": "MatrixMultiply", "<<": "Lshift", ">>": "Rshift", "&": "And", "|": "Or", "^": "Xor"}
+_UNARY = {"-": "Negative", "+": "Positive", "~": "Invert"}
+
+
+def boxed(x: Expr) -> Expr:
+    """The Python object of a value."""
+    t = x.type
+    if t is Object:
+        return x
+    if x.value is not UNKNOWN and is_plain(t) and type(x.value) is t.python_class:
+        return Const(Object, x.value)
+    if isinstance(t, Function):
+        return function(x, interpreted.make_function)
+    if isinstance(t, Method) and is_boxable(t.receiver):
+        return get_attribute(Apply(structure.METHOD_SELF, x), t.name)
+    return Apply(pyobject.PY_BOX, x if t is None else with_object(x))
+
+
+def is_boxable(t: Type) -> bool:
+    """Whether every value of a type has a Python object."""
+    return not any_part(t, lambda part: part.inner or part is Unbound)
+
+
+def function(x: Expr, make) -> Expr:
+    """A function of compiled code as one of the interpreter. make: the function of runtime/interpreted.py for it."""
+    t = x.type
+    parts = {role: Apply(structure.CAPTURE_GET, x, index=n) for n, role in enumerate(t.roles)}
+    for part in t.captures:
+        if any_part(part, lambda one: isinstance(one, Cell) or isinstance(one, Singleton)
+                    and type(one.value) is Recursive):
+            raise Mismatch(f"the function {t.proto.qualname} shares a variable that changes with the function around "
+                           f"it, or refers to itself, and cannot be handed to the interpreter",
+                           "pass what changes as an argument")
+    nothing = Const(Object, None)
+    return Apply(pyobject.PY_CALL, Const(Object, make), Const(Object, t.proto.code), Const(Object, t.proto.globals),
+                 Const(Object, t.proto.qualname),
+                 *[boxed(_objects(parts[role])) if role in parts else nothing
+                   for role in ("defaults", "kwdefaults", "closure")])
+
+
+def _objects(x: Expr) -> Expr:
+    """A tuple with the Python objects of its items, functions among them."""
+    if not isinstance(x.type, Tuple) or is_boxable(x.type):
+        return x
+    return Apply(structure.TUPLE_MAKE, *[boxed(Apply(structure.TUPLE_GET, x, index=n))
+                                         for n in range(len(x.type.elements))], cls=None)
+
+
+def api(function: str, *operands: Expr) -> Expr:
+    return Apply(pyobject.PY_API, *map(boxed, operands), function=function)
+
+
+def test(function: str, *operands: Expr) -> Expr:
+    return Apply(pyobject.PY_TEST, *map(boxed, operands), function=function)
+
+
+def call(callee: Expr, args, kwargs=None) -> Expr:
+    kwargs = kwargs or {}
+    return Apply(pyobject.PY_CALL, _callee(callee), *map(boxed, [*args, *kwargs.values()]), kwnames=tuple(kwargs))
+
+
+def _callee(x: Expr) -> Expr:
+    return Const(Object, x.type.value) if isinstance(x.type, Singleton) else boxed(x)
+
+
+def by_python(function, *operands: Expr, type: Type = Object) -> Expr:
+    """The operation as the interpreter does it, on Python objects; the result as a value of `type`."""
+    found = Apply(pyobject.PY_CALL, Const(Object, function), *map(boxed, operands))
+    return found if type is Object else Apply(pyobject.PY_UNBOX, found, type=type)
+
+
+def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
+    return api(f"PyNumber_{'InPlace' if inplace else ''}{_NAMES[op]}", x, y)
+
+
+def unary(op: str, x: Expr) -> Expr:
+    return api(f"PyNumber_{_UNARY[op]}", x)
+
+
+def compare(op: str, x: Expr, y: Expr) -> Expr:
+    """Any comparison but `not in` and `is not`."""
+    if op == "in":
+        return test("PySequence_Contains", y, x)
+    return Apply(pyobject.PY_IS, boxed(x), boxed(y)) if op == "is" else api(f"PyObject_RichCompare {op}", x, y)
+
+
+def truth(x: Expr) -> Expr:
+    return test("PyObject_IsTrue", x)
+
+
+def length(x: Expr) -> Expr:
+    return test("PyObject_Size", x)
+
+
+def get_item(x: Expr, i: Expr) -> Expr:
+    return api("PyObject_GetItem", x, i)
+
+
+def set_item(x: Expr, i: Expr, value: Expr) -> Expr:
+    return test("PyObject_SetItem", x, i, value)
+
+
+def delete_item(x: Expr, i: Expr) -> Expr:
+    return test("PyObject_DelItem", x, i)
+
+
+def get_attribute(x: Expr, name: str) -> Expr:
+    return Apply(pyobject.PY_GETATTR, boxed(x), name=name)
+
+
+def set_attribute(x: Expr, name: str, value: Expr) -> Expr:
+    return test("PyObject_SetAttr", x, Const(Object, name), value)
+
+
+def delete_attribute(x: Expr, name: str) -> Expr:
+    return Apply(pyobject.PY_DELATTR, boxed(x), name=name)
+
+
+def iterate(x: Expr) -> Expr:
+    return Apply(structure.PACK, api("PyObject_GetIter", x), name="object_iterator")
+
+
+def is_instance(x: Expr, classes: Expr) -> Expr:
+    return test("PyObject_IsInstance", x, classes)
+
+
+def text(function, x: Expr) -> Expr:
+    """`str(x)` or `repr(x)`"""
+    found = api("PyObject_Str" if function is str else "PyObject_Repr", x)
+    return Apply(structure.RETYPE, found, type=Str)
+
+
+_WIDE = "OverflowError", "the int does not fit in 64 bits; use a float"
+
+
+def to_int(function, *operands: Expr) -> Expr:
+    """What a function that gives an int gives, where 64 bits hold it."""
+    return Apply(pyobject.PY_UNBOX, by_python(function, *operands), type=Int, otherwise=_WIDE)
+
+
+def to_float(x: Expr) -> Expr:
+    return by_python(float, x, type=Float)
+
+
+def exception(x: Expr) -> Expr:
+    """The exception that a Python object is, as `raise` takes it."""
+    return Apply(structure.RETYPE, x, type=Exception_(BaseException))
+
+
+def parts_of(found: Expr, count: int) -> Expr:
+    """A tuple of `count` objects, as a helper function of runtime/interpreted.py gives it."""
+    return Apply(pyobject.PY_UNBOX, found, type=Tuple((Object,) * count))

@@ -1,0 +1,347 @@
+"""Inference under `jit`: where an operation has no meaning for its operands, the interpreter does it.
+
+`Forgiving` evaluates as `Evaluator` does. An instruction that it would refuse is done through the C API of the
+interpreter instead, on the Python objects of its operands, and gives an Object; inference goes on from there, and what
+has types stays native. Each such instruction is kept with its reason, for the report.
+
+What the interpreter runs may change globals: their values are read when the program reads them, not when it is
+compiled, unless they are functions, classes or modules. What compiled code passes around by value, a list display,
+is an object of the interpreter from the start where more than one instruction reads it.
+"""
+from __future__ import annotations
+
+from types import BuiltinFunctionType, FunctionType, ModuleType
+
+from ..base.lazy import lazy
+from ..ir import core as ir
+from ..ops import control, generic, pyobject, structure
+from ..runtime import interpreted
+from ..runtime.dispatcher import Callable_
+from ..types.kinds import (
+    Attributes, Bool, DictDisplay, Exception_, ListDisplay, NoneType, Object, TooLarge, members_of,
+)
+from . import boxed as by
+from .boxed import by_python
+from .evaluate import Evaluator, UserCall
+from .expressions import Raise, Split, meaning_av
+from .join import AV, with_objects
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Nest, Operand
+from .names import describe, is_of_python
+from .session import value_of_member
+
+duals = lazy(f"{__package__}.duals")
+
+__all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
+
+_FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)  # what nobody assigns anew while a call runs
+
+
+def any_object(x: AV, y: AV) -> AV:
+    """Where values of too many types meet."""
+    return with_objects((*members_of(x[0]), *members_of(y[0]))), UNKNOWN
+
+
+class Forgiving(Evaluator):
+    def __init__(self, analysis):
+        super().__init__(analysis)
+        self.asked: dict[ir.Inst, Mismatch] = {}  # what the interpreter does, and why
+        self.given_up: set = set()  # specialisations that are not called any more
+        if not self.session.interprets and any(t is Object for t, _ in analysis.spec.args):
+            self.interpret()
+
+    def evaluate(self, inst, block):
+        self.asked.pop(inst, None)
+        try:
+            return super().evaluate(inst, block)
+        except (Mismatch, TooLarge) as error:
+            operands = [Operand(i, *self.analysis.lookup(arg, block)) for i, arg in enumerate(inst.args)]
+            return self.noted(inst, *self.instead(inst, operands, error))
+
+    def handled(self, inst, operands):
+        try:
+            if inst.op is generic.LIST or inst.op is generic.DICT:
+                self.check_display(inst)
+            elif self.session.interprets and inst.op in (generic.GLOBAL, generic.FREEVAR):
+                self.find_variable(inst)
+            return super().handled(inst, operands)
+        except (Mismatch, TooLarge) as error:
+            return self.instead(inst, operands, error)
+
+    def instead(self, inst, operands, error):
+        """What the interpreter does in place of a refused operation; the refusal where it cannot."""
+        try:
+            found = self.settle(_MEANINGS[inst.op](self, inst, operands))
+        except (KeyError, Mismatch):
+            raise error from None
+        self.asked[inst] = error if isinstance(error, Mismatch) else Mismatch(str(error))
+        return found
+
+    def noted(self, inst, meaning, av):
+        if not self.session.interprets and (inst in self.asked or av is not None and av[0] is Object):
+            self.interpret()
+        return super().noted(inst, meaning, av)
+
+    def interpret(self):
+        """The interpreter runs something for the program: look again at all that was taken for constant."""
+        self.session.interprets = True
+        for readers in self.session.readers.values():
+            for analysis, block in readers:
+                analysis.touch(block)
+
+    def find_variable(self, inst):
+        """A variable of the interpreter's which it may assign while compiled code runs."""
+        spec, name = self.analysis.spec, inst.attrs["name"]
+        container, key = spec.proto.globals, name
+        if inst.op is generic.FREEVAR:
+            if spec.closure is not None:
+                return
+            container, key = spec.function.__closure__[spec.proto.code.co_freevars.index(name)], None
+        elif key not in container:
+            return
+        try:
+            value = container.cell_contents if key is None else container[key]
+        except ValueError:
+            return
+        if not isinstance(value, _FIXED):
+            self.session.outer_variable(container, key, name)
+
+    def check_display(self, inst):
+        """A list or dict that only one instruction reads may be native."""
+        reader = self.reader_of_display(inst)[0]
+        if reader in (None, generic.GETATTR, generic.SETATTR, generic.SETITEM, generic.DELITEM, generic.LIST_APPEND,
+                      generic.DICT_SET, generic.SET_ADD, generic.MAKE_CELL, generic.CELL_SET):
+            raise Mismatch("a list or dict that several operations read is one of the interpreter")
+
+    def split_call(self, on, callee, args, kwargs):
+        cases = []
+        for member in on.type.members:
+            narrow = Operand(on.index, member, value_of_member(on, member))
+            callee_, *rest = [narrow if x is on else x for x in (callee, *args, *kwargs.values())]
+            given = rest[:len(args)], dict(zip(kwargs, rest[len(args):]))
+            try:
+                meaning = self.whole_call(self.inst, callee_, *given)
+                if type(meaning) is Split:
+                    av = meaning_av(meaning)
+                else:
+                    meaning, av = self.settle(meaning)
+            except Mismatch as error:
+                try:
+                    meaning, av = self.settle(by.call(callee_, *given))
+                except Mismatch:
+                    raise error from None
+                self.asked[self.inst] = error
+            cases.append((member, meaning, av))
+        return Split(on.index, cases)
+
+    def settle(self, meaning):
+        if type(meaning) is UserCall:
+            spec = meaning.spec
+            if spec in self.given_up or spec.error is not None and spec.function is not None:
+                self.given_up.add(spec)
+                raise spec.error or Mismatch(f"{spec.proto.qualname} is not compiled")
+        return super().settle(meaning)
+
+    def user_call(self, proto, operands, closure, function):
+        if is_of_python(proto) and not proto.library and any(x.type is Object for x in operands):
+            raise Mismatch(f"{proto.qualname} of a Python object is not compiled")
+        return super().user_call(proto, operands, closure, function)
+
+    def constant_of(self, inst, value):
+        if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+            raise Mismatch("an int beyond 64 bits")
+        return super().constant_of(inst, value)
+
+
+def _call(self, inst, operands):
+    names = inst.attrs.get("kwnames") or ()
+    count = len(operands) - len(names)
+    return by.call(operands[0], operands[1:count], dict(zip(names, operands[count:])))
+
+
+def _call_star(self, inst, operands):
+    keywords = operands[2] if inst.attrs.get("kwargs") else Const(Object, {})
+    if isinstance(keywords.type, DictDisplay):
+        keywords = _display(keywords)
+    arguments = operands[1]
+    if isinstance(arguments.type, ListDisplay):
+        arguments = Apply(structure.TUPLE_MAKE, *self.elements(arguments), cls=None)
+    return by_python(interpreted.call_star, operands[0], arguments, keywords)
+
+
+def _display(x):
+    """A dict that the program writes out, as an object."""
+    if not isinstance(x.type, DictDisplay):
+        return x
+    parts = [part for name, _ in x.type.members
+             for part in (Const(Object, name), Apply(structure.STRUCT_GET, x, field=name))]
+    return by_python(interpreted.dict_of, *parts)
+
+
+def _own(x):
+    """The receiver of a change: what is passed by value has no object that could be changed."""
+    if isinstance(x.type, (ListDisplay, DictDisplay, Attributes)) and not x.known:
+        raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code is passed by value")
+    return x
+
+
+def _global(self, inst, operands):
+    space = self.analysis.spec.proto.globals
+    name = inst.attrs["name"]
+    return Const(Object, space[name])
+
+
+def _exc_match(self, inst, operands):
+    return by_python(interpreted.matches, *operands, type=Bool)
+
+
+def _raise(self, inst, operands):
+    texts = "exceptions must derive from BaseException", "exception causes must derive from BaseException"
+    made: list[Expr] = []
+    for x, message in zip(operands, texts):
+        if isinstance(x.type, Exception_) or made and x.type is NoneType:
+            made.append(x)
+        else:
+            made.append(by.exception(by_python(interpreted.as_exception, x, Const(Object, message))))
+    return Raise(made)
+
+
+def _unpack(self, inst, operands):
+    return self.library.unpack(Apply(pyobject.PY_BOX, operands[0]), inst.attrs["count"])
+
+
+def _unpack_star(self, inst, operands):
+    before, after = inst.attrs["before"], inst.attrs["after"]
+    found = by_python(interpreted.unpack_star, operands[0], Const(Object, before), Const(Object, after))
+    return by.parts_of(found, before + after + 1)
+
+
+def _wide_constant(self, inst, operands):
+    return Const(Object, inst.attrs["value"])
+
+
+def _listed(self, inst, operands):
+    return by_python(interpreted.extended, operands[0], operands[1])
+
+
+def _dict(self, inst, operands):
+    return by_python(interpreted.dict_of, *map(_display, operands))
+
+
+def _compare(self, inst, operands):
+    op = inst.attrs["op"]
+    if op in ("not in", "is not"):
+        return self.library.unary("not", by.compare(op.replace("not", "").strip(), *operands))
+    return by.compare(op, *operands)
+
+
+def _unary(self, inst, operands):
+    if inst.attrs["op"] == "not":
+        return self.library.unary("not", by.truth(operands[0]))
+    return by.unary(inst.attrs["op"], operands[0])
+
+
+_MEANINGS = {
+    control.CONST: _wide_constant, generic.GLOBAL: _global,
+    generic.BINARY: lambda self, inst, xs: by.binary(inst.attrs["op"], xs[0], xs[1]),
+    generic.INPLACE: lambda self, inst, xs: by.binary(inst.attrs["op"], xs[0], xs[1], True),
+    generic.UNARY: _unary, generic.COMPARE: _compare, generic.TRUTH: lambda self, inst, xs: by.truth(xs[0]),
+    generic.GETATTR: lambda self, inst, xs: by.get_attribute(xs[0], inst.attrs["name"]),
+    generic.SETATTR: lambda self, inst, xs: by.set_attribute(_own(xs[0]), inst.attrs["name"], xs[1]),
+    generic.DELATTR: lambda self, inst, xs: by.delete_attribute(_own(xs[0]), inst.attrs["name"]),
+    generic.GETITEM: lambda self, inst, xs: by.get_item(*xs),
+    generic.SETITEM: lambda self, inst, xs: by.set_item(_own(xs[0]), *xs[1:]),
+    generic.DELITEM: lambda self, inst, xs: by.delete_item(_own(xs[0]), xs[1]),
+    generic.SLICE: lambda self, inst, xs: by_python(slice, *xs),
+    generic.CALL: _call, generic.CALL_STAR: _call_star,
+    generic.TUPLE: lambda self, inst, xs: by_python(tuple, by_python(interpreted.list_of, *xs)),
+    generic.LIST: lambda self, inst, xs: by_python(interpreted.list_of, *xs),
+    generic.SET: lambda self, inst, xs: by_python(interpreted.set_of, *xs), generic.DICT: _dict,
+    generic.LIST_EXTEND: _listed, generic.LIST_TO_TUPLE: lambda self, inst, xs: by_python(tuple, xs[0]),
+    generic.LIST_APPEND: lambda self, inst, xs: by_python(list.append, _own(xs[0]), xs[1], type=NoneType),
+    generic.SET_ADD: lambda self, inst, xs: by_python(set.add, _own(xs[0]), xs[1], type=NoneType),
+    generic.DICT_SET: lambda self, inst, xs: by.set_item(_own(xs[0]), xs[1], xs[2]),
+    generic.DICT_MERGE: lambda self, inst, xs: by_python(interpreted.merged, *map(_display, xs),
+                                                         Const(Object, inst.attrs["unique"])),
+    generic.UNPACK: _unpack, generic.UNPACK_EX: _unpack_star,
+    generic.ITER: lambda self, inst, xs: by.iterate(xs[0]), generic.LENGTH: lambda self, inst, xs: by.length(xs[0]),
+    generic.IMPORT_FROM: lambda self, inst, xs: by.get_attribute(xs[0], inst.attrs["name"]),
+    generic.EXC_MATCH: _exc_match, control.RAISE: _raise,
+    generic.MATCH_KEYS: lambda self, inst, xs: by_python(interpreted.keys_of, *xs),
+    generic.MATCH_CLASS: lambda self, inst, xs: by_python(
+        interpreted.pattern_of_class, *xs, Const(Object, inst.attrs["count"]), Const(Object, inst.attrs["kwnames"])),
+    generic.WITH_LEAVE: lambda self, inst, xs: by_python(interpreted.leave, *xs),
+}
+
+
+def refused(entry):
+    """A specialisation with an error that compiled code would call, the entry itself or another; or None."""
+    work, seen = [entry], {entry}
+    while work:
+        spec = work.pop()
+        if spec.analysis is None:  # emitted before
+            continue
+        if spec.analysis.errors:
+            return spec
+        for meaning in spec.analysis.meaning.values():
+            for called in _called(meaning):
+                if called not in seen:
+                    seen.add(called)
+                    work.append(called)
+    return None
+
+
+def _called(meaning):
+    """The specialisations that an expression calls."""
+    work = [meaning]
+    while work:
+        e = work.pop()
+        if type(e) is UserCall:
+            yield e.spec
+        if type(e) is Split:
+            work += [case for _, case, _ in e.cases]
+        elif type(e) is Call:
+            work.append(e.resolved)
+        elif type(e) is Nest:
+            work += [*(e.calls or ()), *e.arguments, *e.fixed, *e.operands]
+        elif e is not None:
+            work += [*getattr(e, "operands", ()), *(getattr(e, name, None) for name in ("closure", "content", "cell"))]
+
+
+# ---------------------------------------------------------------- the report
+
+
+class Remark:
+    """An instruction that the interpreter does. proto: the function; reason: a text."""
+
+    __slots__ = ("proto", "loc", "reason", "hint")
+
+    def __init__(self, proto, loc, reason, hint):
+        self.proto, self.loc, self.reason, self.hint = proto, loc, reason, hint
+
+
+_MOVES = {generic.TUPLE, generic.LIST, generic.ELEMENT, generic.MAKE_CELL, generic.CELL_GET, generic.CELL_SET,
+          generic.MAKE_FUNCTION, generic.CHECK_BOUND, generic.EXC_ENTER, generic.EXC_LEAVE, generic.CATCH,
+          control.RETURN, control.JUMP, control.BRANCH}
+
+
+def remarks(session) -> list[Remark]:
+    """What the interpreter does in the functions of a session, in the order of their lines."""
+    found = []
+    for spec in session.order:
+        analysis = spec.analysis
+        if analysis is None or not analysis.forgiving:
+            continue
+        for block in analysis.fn.blocks:
+            if block not in analysis.incoming:
+                continue
+            for inst in block.insts:
+                error = analysis.evaluator.asked.get(inst)
+                if error is not None and inst in analysis.meaning:
+                    found.append(Remark(spec.proto, inst.loc, error.message, error.hint))
+                elif inst.op not in _MOVES and inst in analysis.meaning:
+                    x = next((arg for arg in inst.args if Object in members_of(analysis.av.get(arg, (NoneType,))[0])),
+                             None)
+                    if x is not None:
+                        found.append(Remark(spec.proto, inst.loc, f"{repr(x.name) if x.name else 'an operand'} is "
+                                                                  f"a Python object", ""))
+    return sorted(found, key=lambda one: (one.proto.code.co_filename, one.loc.line, one.loc.col))

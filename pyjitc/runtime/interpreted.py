@@ -1,0 +1,151 @@
+"""What compiled code asks the interpreter for where the C API has no one function for it: plain Python functions."""
+from __future__ import annotations
+
+from types import CellType, FunctionType
+
+__all__ = ["as_exception", "call_star", "decorate", "dict_of", "extended", "is_mapping", "is_sequence", "keys_of",
+           "leave", "list_of", "make_compiled", "make_function", "matches", "merged", "pattern_of_class", "set_of",
+           "to_unpack", "unpack_star"]
+
+
+def call_star(function, args, kwargs):
+    return function(*args, **kwargs)
+
+
+def unpack_star(x, before, after):
+    """The values of `a, b, *c, d = x`."""
+    items = list(to_unpack(x))
+    if len(items) < before + after:
+        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+    end = len(items) - after
+    return (*items[:before], items[before:end], *items[end:])
+
+
+def leave(exit, error):
+    """What a context manager says of the exception that ended its block."""
+    return exit(type(error), error, error.__traceback__)
+
+
+def to_unpack(x):
+    """The iterator of `a, b = x`."""
+    try:
+        return iter(x)
+    except TypeError:
+        if hasattr(type(x), "__iter__") or hasattr(type(x), "__getitem__"):
+            raise
+        raise TypeError(f"cannot unpack non-iterable {type(x).__name__} object") from None
+
+
+def as_exception(x, message):
+    """The exception that `raise x` raises."""
+    if isinstance(x, type) and issubclass(x, BaseException):
+        made = x()
+        if not isinstance(made, BaseException):
+            raise TypeError(f"calling {x!r} should have returned an instance of BaseException, not {type(made)!r}")
+        return made
+    if isinstance(x, BaseException):
+        return x
+    raise TypeError(message)
+
+
+def matches(error, classes):
+    """Whether `except classes` catches an exception."""
+    wanted = classes if isinstance(classes, tuple) else (classes,)
+    for cls in wanted:
+        if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+    return any(cls in type(error).__mro__ for cls in wanted)
+
+
+def is_sequence(x):
+    """Whether a sequence pattern may match."""
+    return bool(type(x).__flags__ & 1 << 5)  # Py_TPFLAGS_SEQUENCE
+
+
+def is_mapping(x):
+    return bool(type(x).__flags__ & 1 << 6)  # Py_TPFLAGS_MAPPING
+
+
+_MISSING = object()
+
+
+def keys_of(x, keys):
+    """The values of a mapping under these keys, or None where it has not all of them."""
+    found = []
+    for key in keys:
+        value = x.get(key, _MISSING)
+        if value is _MISSING:
+            return None
+        found.append(value)
+    return tuple(found)
+
+
+_ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+
+
+def pattern_of_class(x, cls, count, names):
+    """The attributes that a class pattern looks at, or None where it does not match."""
+    if not isinstance(cls, type):
+        raise TypeError("called match pattern must be a class")
+    if not isinstance(x, cls):
+        return None
+    found = []
+    fields = getattr(cls, "__match_args__", None)
+    if count and fields is None and issubclass(cls, _ITSELF):
+        if count > 1:
+            raise TypeError(f"{cls.__name__}() accepts 1 positional sub-pattern ({count} given)")
+        found.append(x)
+    elif count:
+        fields = fields or ()
+        if count > len(fields):
+            raise TypeError(f"{cls.__name__}() accepts {len(fields)} positional sub-pattern"
+                            f"{'' if len(fields) == 1 else 's'} ({count} given)")
+        names = (*fields[:count], *names)
+    for name in names:
+        value = getattr(x, name, _MISSING)
+        if value is _MISSING:
+            return None
+        found.append(value)
+    return tuple(found)
+
+
+def merged(x, more, unique):
+    """{**x, **more}, or the keywords of a call, in which no name may stand twice."""
+    if unique:
+        for name in more:
+            if name in x:
+                raise TypeError(f"got multiple values for keyword argument '{name}'")
+    return {**x, **more}
+
+
+def extended(items, more):
+    return [*items, *more]
+
+
+def list_of(*items):
+    return list(items)
+
+
+def set_of(*items):
+    return set(items)
+
+
+def dict_of(*items):
+    return dict(zip(items[::2], items[1::2]))
+
+
+def make_function(code, space, qualname, defaults, kwdefaults, closure):
+    """A function of the interpreter for one of compiled code, with what it has captured."""
+    made = FunctionType(code, space, code.co_name, defaults,
+                        None if closure is None else tuple([x if type(x) is CellType else CellType(x)
+                                                            for x in closure]))
+    made.__kwdefaults__, made.__qualname__ = kwdefaults, qualname
+    return made
+
+
+decorate: list = []  # what makes a compiled function of one of the interpreter, its options first: see api/jit.py
+
+
+def make_compiled(options, code, space, qualname, defaults, kwdefaults, closure):
+    """The same as a compiled function."""
+    return decorate[0](options, make_function(code, space, qualname, defaults, kwdefaults, closure))
