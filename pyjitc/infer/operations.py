@@ -123,7 +123,7 @@ class Operations:
             role = spec.closure[0].roles.index("closure")
             return self.captured(spec.closure[0], role, index)
         cell = spec.function.__closure__[index]
-        if inst.attrs["rebound"] or (id(cell), None) in self.session.outer:
+        if inst is not None and inst.attrs["rebound"] or (id(cell), None) in self.session.outer:
             self.session.outer_variable(cell, None, name)
             return Const(Singleton(cell), cell)
         self.session.readers.setdefault((id(cell), None), {})[self.analysis, self.block] = None
