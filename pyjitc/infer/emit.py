@@ -9,13 +9,14 @@ from typing import Any
 
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
+from ..ops.derivative import Request, requested
 from ..types.kinds import Bool, Composite, Dual, Exception_, NoneType, Type, Unbound, Undefined, Union, member_for
 from .constants import constant
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av,
 )
 from .join import constant_as
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, Nest, Operand, Throw
 
 __all__ = ["emit"]
 
@@ -36,24 +37,29 @@ def emit(session, entry) -> list[ir.Function]:
             spec.typed = ir.Function(base if count == 1 else f"{base}.{count}", code.co_name, code.co_filename,
                                      code.co_firstlineno, proto.library)
             spec.typed.flags = session.library.flags.get(code, spec.typed.flags)
+            if code in session.library.derivatives:
+                spec.typed.memo["rules"] = session.library.derivatives[code]
             queue.append(spec)
         return spec.typed
 
     shell(entry)
     queue.pop()
+    requests: dict = {}  # of derivatives -> the function whose body passes/derivatives makes
     while queue:
         spec = queue.pop()
         functions.append(spec.typed)
-        _Emission(session, spec, shell).run()
+        _Emission(session, spec, shell, requests).run()
         spec.analysis = None
+    functions += requests.values()
     return functions
 
 
 class _Emission:
-    def __init__(self, session, spec, shell):
+    def __init__(self, session, spec, shell, requests):
         self.session = session
         self.spec = spec
         self.shell = shell
+        self.requests = requests
         self.analysis = spec.analysis
         self.fn: ir.Function = spec.typed
         self.values: dict[ir.Value, ir.Value] = {}
@@ -386,6 +392,8 @@ class _Emission:
             return self.call(e)
         if kind is Nest:
             return self.nest(e)
+        if kind is Derived:
+            return self.derived(e)
         if kind is Throw:
             self.throw(e)
             return None
@@ -441,6 +449,33 @@ class _Emission:
         if spec.result[1] is not UNKNOWN:
             return self.constant(*spec.result)
         return result
+
+    def derived(self, e):
+        found = self.memo.get(e)
+        if found is not None:
+            return found
+        spec = e.called.spec
+        args, wrt = [], []
+        if spec.closure is not None:
+            args.append(self.expr(e.called.closure))
+        for k, (x, av) in enumerate(zip(e.called.operands, spec.args)):
+            if av[1] is UNKNOWN:
+                if k in e.wrt:
+                    wrt.append(len(args))
+                args.append(self.expr(x))
+                if self.block is None:
+                    return None
+        for x in e.seeds:
+            args.append(self.expr(x))
+            if self.block is None:
+                return None
+        request = Request(self.shell(spec), e.mode, tuple(wrt), e.has_aux)
+        key = request, tuple([x.type for x in args]), e.type
+        callee = self.requests.get(key)
+        if callee is None:
+            callee = self.requests[key] = requested(request, [x.type for x in args], e.type)
+        found = self.memo[e] = self.add(control.INVOKE, args, {"callee": callee}, e.type)
+        return found
 
     def nest(self, e):
         found = self.memo.get(e)

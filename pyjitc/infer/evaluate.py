@@ -22,13 +22,14 @@ from .constants import constant, plain_int
 from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
-    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw,
+    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, Mismatch, Nest, Operand, Share, Step, Throw,
 )
 from .names import describe, has_generator
 from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
 from .session import value_of_member
 
 duals = lazy(f"{__package__}.duals")  # most functions have no variable of two types
+derivatives = lazy(f"{__package__}.derivatives")  # programs that ask for derivatives load it
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 
 __all__ = ["Evaluator"]
@@ -210,6 +211,8 @@ class Evaluator(Operations):
             return meaning, spec.result
         if kind is Nest:
             return self.nest(meaning)
+        if kind is Derived:
+            return derivatives.settle(self, meaning)
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:

@@ -6,7 +6,7 @@ from ..ir import core as ir
 from ..ops import exceptions, pyobject, structure
 from ..types.kinds import DictDisplay, ListDisplay, NoneType, Unbound, Union, numbered, union_of
 from .join import join
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, Nest, Throw
 
 __all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "dict_of",
            "key_error", "list_of", "may_raise", "meaning_av"]
@@ -130,4 +130,4 @@ def may_raise(meaning) -> bool:
     if kind is CellGet:
         content = meaning.cell.type.content
         return content is Unbound or type(content) is Union and Unbound in content.members
-    return kind is Throw or kind is Raise or kind is Nest
+    return kind is Throw or kind is Raise or kind is Nest or kind is Derived

@@ -14,7 +14,7 @@ from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
 from ..types.kinds import Bool, Float, Iterator, Method, Object, Singleton, Union
 from . import intrinsics, kinds, operations
-from .build import FLAGS
+from .build import DERIVATIVES, FLAGS
 from .np import index
 from .protocol import State, boxed, protocol_of, rule_of_kinds
 from .py import index as py_index
@@ -100,9 +100,11 @@ _OF_AXES = {"transpose", "tensordot", "moveaxis", "flip", "roll", "rot90", "expa
 
 class Library:
     """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
-    `flags`: code of the library functions that are not inlined -> flags of their typed forms."""
+    `flags`: code of the library functions that are not inlined -> flags of their typed forms; `derivatives`: of some
+    of them -> their derivatives."""
 
     flags = FLAGS
+    derivatives = DERIVATIVES
 
     def __init__(self):
         self.memo: dict = {}

@@ -39,6 +39,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 elementary = lazy("pyjitc.lib.elementary")  # and those with elementary functions this one
+adjoints = lazy("pyjitc.lib.adjoints")  # and those that ask for derivatives this one
 grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # and programs that look at floating-point errors this one
 bytecode = lazy("bytecode")  # only inspection needs these
@@ -137,11 +138,18 @@ def _body(inst):
     return _bodies[0](inst)
 
 
+def _helper(function, types):
+    """The typed form of a library function, or of one of lib/adjoints.py by its name."""
+    if isinstance(function, str):
+        function = getattr(adjoints, function)
+    return infer(function, types, Options()).spec.typed
+
+
 def optimise(module, options: Options, check=None):
     """Typed functions, the entry first, after the passes for this processor. check: called with functions and the name
     of the pass that left them."""
     with timed("passes"):
-        return pipeline.run(module, options, _body, check or _observer())
+        return pipeline.run(module, options, _body, _helper, check or _observer())
 
 
 def optimise_device(module, options: Options, body):
