@@ -503,6 +503,11 @@ class _Emission:
                  "count": count, "shape": e.shape, "ndim": e.ndim}
         if other is not None:
             attrs["instead"] = self.shell(other.spec)
+        for av in template.spec.args:
+            if type(av[1]) is str:
+                attrs["how"] = av[1]
+            elif type(av[1]) is tuple and av[0].elements and all([t is Bool for t in av[0].elements]):
+                attrs["reduced"] = av[1]
         if e.kept is not None:
             attrs["kept"] = e.kept
         if two is not None:

@@ -79,20 +79,21 @@ class Rules(Named):
     result. adjoint: called with the arguments, then, for each array, the array of its adjoints, or None where it is of
     no interest, and for all else None; then with the adjoint of the result, or None. It adds to the adjoints of what
     the function reads, and clears those of what it writes. rereads: the positions of the arrays whose elements
-    `adjoint` reads."""
+    `adjoint` reads; writes: of those that the function writes into."""
 
     tangent: Callable
     adjoint: Callable
     rereads: tuple[int, ...]
+    writes: tuple[int, ...]
 
 
 DERIVATIVES: dict[CodeType, Rules] = {}  # code of a library function -> its derivatives
 
 
-def derivatives(function, tangent, adjoint, *rereads: str) -> None:
+def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "") -> None:
     """Say what the derivatives of a library function are: of one that stays a call, since it calls BLAS or LAPACK,
     sorts, or has better derivatives than those that follow from its body. Parameters that are always constants in the
-    code are left out of both. rereads: see Rules."""
+    code are left out of both. rereads, writes: names of parameters, see Rules."""
     code = function.__code__
     given = code.co_varnames[:code.co_argcount]
     taken = adjoint.__code__.co_varnames[:adjoint.__code__.co_argcount]
@@ -104,7 +105,7 @@ def derivatives(function, tangent, adjoint, *rereads: str) -> None:
                             f"{', '.join(given)} and then what belongs to each")
     if code not in FLAGS:
         raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
-    DERIVATIVES[code] = Rules(tangent, adjoint, tuple([own.index(name) for name in rereads]))
+    DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)))
 
 
 def cast(x: Expr, t: k.Type) -> Expr:

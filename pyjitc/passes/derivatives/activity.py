@@ -14,12 +14,13 @@ from ...ops import math as m
 from ...ops import memory as mem
 from ...ops import pyobject as py
 from ...ops import structure as s
+from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
 from ...types import kinds as k
 from ...types.tangents import is_varying, varies
 from .builder import refused
 
-__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "rules_of", "has_rule", "partials_of"]
+__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "rules_of", "has_rule", "is_known", "partials_of"]
 
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 # The first operand, which may have been checked or be of another type in name.
@@ -31,8 +32,19 @@ _KNOWN = SAME_MEMORY | SAME_VALUE | frozenset((
     mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET)) | _OBJECTS
 
 
+def is_known(nest: Inst) -> bool:
+    """Whether reverse mode knows the derivative of a loop nest as a whole."""
+    name = nest.attrs["template"].qualname
+    if name in ("folded", "folded_axes") and nest.attrs.get("how") != "sum":
+        return False
+    return name in ("mapped", "stored", "folded", "folded_axes", "dotted_rows", "dotted_columns") and (
+        name != "folded_axes" or "reduced" in nest.attrs)
+
+
 def has_rule(inst: Inst) -> bool:
     """Whether the transforms know the derivative of an instruction."""
+    if inst.op is NEST or inst.op is NEST_INTO:
+        return is_known(inst)
     if inst.op is c.INVOKE:
         return rules_of(inst) is not None
     rule = inst.op.partials
@@ -89,6 +101,8 @@ def flows(inst: Inst) -> list[Value]:
         return [x for x in inst.args if varies(x.type)] if varies(r.type) else []
     if op is c.INVOKE:
         return inst.args
+    if op is NEST:
+        return inst.args[inst.attrs["count"]:] if is_varying(r.type) else []
     if not is_varying(r.type):
         return list(inst.args) if not has_rule(inst) else []
     if op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
@@ -201,7 +215,13 @@ def written(inst: Inst) -> tuple[list[Value], list[Value]]:
     if op is mem.ARRAY_STORE or op is mem.ROW_COPY:
         return inst.args[:1], inst.args[-1:] if op is mem.ARRAY_STORE else inst.args[1:2]
     if op is c.INVOKE:
-        return [x for x in inst.args if not k.is_scalar(x.type)], inst.args
+        rules = rules_of(inst)
+        return ([x for x in inst.args if not k.is_scalar(x.type)] if rules is None
+                else [inst.args[n] for n in rules.writes]), inst.args
+    if op is NEST_INTO:
+        return inst.args[1:2], inst.args[inst.attrs["count"]:]
+    if op is NEST:
+        return [], []
     if op.effects & WRITES & ~writes(COUNTS, ERRORS) and op not in _OBJECTS and not isinstance(op.partials, Zero):
         return inst.args, inst.args
     return [], []

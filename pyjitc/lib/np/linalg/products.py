@@ -107,8 +107,8 @@ def add_multiple(y, x, factor):
         ARRAY_STORE(y, i, ARRAY_LOAD(y, i) + factor * ARRAY_LOAD(x, i))
 
 
-derivatives(long_dot, dot_tangent, dot_adjoint, "a", "b")
-derivatives(other_dot, dot_tangent, dot_adjoint, "a", "b")
+derivatives(long_dot, dot_tangent, dot_adjoint, "a b")
+derivatives(other_dot, dot_tangent, dot_adjoint, "a b")
 
 
 # -- matrix and vector
@@ -193,7 +193,7 @@ def matvec_adjoint(y, a, x, y_, a_, x_, g):
     y_[...] = 0
 
 
-derivatives(matvec, matvec_tangent, matvec_adjoint, "a", "x")
+derivatives(matvec, matvec_tangent, matvec_adjoint, "a x", "y")
 
 
 # -- two matrices
@@ -320,8 +320,8 @@ def matmat_adjoint(c, a, b, c_, a_, b_, g):
     c_[...] = 0
 
 
-derivatives(matmat, matmat_tangent, matmat_adjoint, "a", "b")
-derivatives(own_matmat, matmat_tangent, matmat_adjoint, "a", "b")
+derivatives(matmat, matmat_tangent, matmat_adjoint, "a b", "c")
+derivatives(own_matmat, matmat_tangent, matmat_adjoint, "a b", "c")
 
 
 @unoptimised
