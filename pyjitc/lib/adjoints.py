@@ -13,7 +13,7 @@ from .np.elementwise.loops import mapped
 __all__ = ["accumulate", "accumulate_if", "add_multiple", "add_to_first", "by_column", "by_rows", "check_shape",
            "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "full", "grown",
            "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
-           "with_axis", "zeros_by_columns", "zeros_like"]
+           "zeros_by_columns", "zeros_like"]
 
 
 def copied(x):
@@ -90,12 +90,8 @@ def narrowed(given, shape, axis):
     if axis == len(shape):
         return given
     if shape[axis] == 1 and given.shape[axis] != 1:
-        return narrowed(with_axis(np.sum(given, axis=axis), axis), shape, axis + 1)
+        return narrowed(np.sum(given, axis=axis, keepdims=True), shape, axis + 1)
     return narrowed(given.copy(), shape, axis + 1)
-
-
-def with_axis(given, axis):
-    return np.expand_dims(given, axis).copy()
 
 
 def accumulate_if(wanted, total, given):

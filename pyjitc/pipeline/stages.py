@@ -112,7 +112,7 @@ def infer(function, types, options: Options, library=LIBRARY) -> Typed:
     if _verified():
         verify.verify_module(typed, "inference")
     if environment("PYJITC_DUMP"):
-        if not typed[0].library:
+        if typed and not typed[0].library:
             dump("generic", function.__qualname__, lambda: show.show(generic(function)))
         _dump_all(typed, "typed")
     return Typed(typed, spec, _guards(dependencies))
@@ -142,7 +142,10 @@ def _helper(function, types):
     """The typed form of a library function, or of one of lib/adjoints.py by its name."""
     if isinstance(function, str):
         function = getattr(adjoints, function)
-    return infer(function, types, Options()).spec.typed
+    spec = infer(function, types, Options()).spec
+    if spec.error is not None:
+        raise spec.error
+    return spec.typed
 
 
 def optimise(module, options: Options, check=None):

@@ -60,7 +60,8 @@ class Builder:
 
     def call(self, callee: Function, *args: Value) -> Value:
         """A call with the arguments whose types have more than one value: the others are known in the function."""
-        args = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
+        if len(args) > len(callee.params):
+            args = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
         return self.op(INVOKE, *args, type=callee.result, callee=callee)
 
     def fmul(self, x: Value, y: Value) -> Value:

@@ -47,6 +47,7 @@ class _Reverse:
         self.lengths: dict[Value, list[Value]] = {}  # of arrays
         self.copies: dict[tuple[Inst, Value], Value] = {}  # of what an array holds at an instruction
         self.writers: dict | None = None  # class of arrays -> where they may be written into
+        self.own_copies: set[Value] = set()  # of arguments
         self.nests = Nests(self, pull)
 
     def run(self):
@@ -114,6 +115,7 @@ class _Reverse:
         t = x.type
         name = "copied_by_columns" if t.layout == "F" else "copied"
         found = b.call(self.helpers(name, (t,)), x)
+        self.own_copies.add(found)
         return found if found.type is t else b.op(s.RETYPE, found, type=t)
 
     # -- which adjoints are values
@@ -180,6 +182,9 @@ class _Reverse:
             return b.op(op, inst.args[0], *(shadow[x] for x in inst.args[1:]))
         if op is s.UNDEF:
             return b.op(op, type=_own(r.type))
+        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST) and r not in self.own_copies:
+            raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
+                          "make the array with NumPy's functions")
         loop = self.local_loop(r, block)
         if loop is None:
             return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)
@@ -474,9 +479,15 @@ class _Reverse:
         if op is c.INVOKE:
             self.called(b, inst, cur)
             return
-        if op is mem.ARRAY_COPY and r in self.shadow and inst.args[1] in self.shadow:
+        if op is mem.ARRAY_COPY and r in self.shadow:
+            if inst.args[1] not in self.shadow:
+                return
             pair = self.shadow[inst.args[1]], self.shadow[r]
             b.call(self.helpers("accumulate_if", (k.Bool, *(x.type for x in pair))), inst.args[0], *pair)
+            return
+        if r is not None and r in self.shadow:
+            if op is NEST:
+                self.nests.made(b, inst, cur, self.shadow[r])
             return
         if r is None or r not in cur:
             return
