@@ -35,9 +35,9 @@ _LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _
           "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,
           "literal_unroll": "loop over the tuple itself",
           "literally": "njit(static_argnames=...) makes a value a constant",
-          "typeof": "call the function: its .signatures show the types of its arguments",
-          "vmap": "write the loop over the axis under njit"}
-_DERIVATIVES = ("grad", "jvp", "value_and_grad")
+          "typeof": "call the function: its .signatures show the types of its arguments"}
+_DERIVATIVES = ("check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
+                "linearize", "stop_gradient", "value_and_grad", "vjp", "vmap")
 _derivatives = _lazy("pyjitc.api.derivatives")
 _other = _absent("pyjitc", _LATER)  # names of other compilers
 

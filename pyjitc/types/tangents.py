@@ -1,7 +1,7 @@
 """The types of tangents, cotangents and gradients of values: which numbers in a value can vary.
 
-Floats vary, elements of arrays of floats, and the items of tuples. All else (integers, bools, texts, shapes) is constant
-for a derivative; in a tuple of tangents None stands in its place.
+Floats vary, elements of arrays of floats, and the items of tuples. All else (integers, bools, texts, shapes) is
+constant for a derivative; in a tuple of tangents None stands in its place.
 """
 from __future__ import annotations
 

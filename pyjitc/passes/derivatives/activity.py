@@ -113,8 +113,8 @@ def flows(inst: Inst) -> list[Value]:
 
 
 class Activity:
-    """seeds: values that vary; outputs: values that matter (reverse mode), or None where all do; check: refuse what has no
-    rule."""
+    """seeds: values that vary; outputs: values that matter (reverse mode), or None where all do; check: refuse what has
+    no rule."""
 
     def __init__(self, fn: Function, seeds, outputs=None, check: bool = True):
         self.fn, self.classes = fn, Classes(fn)

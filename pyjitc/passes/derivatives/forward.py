@@ -13,10 +13,10 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...types import kinds as k
-from ...types.tangents import is_varying, plain, tangent_type, varies
+from ...types.tangents import is_varying, tangent_type, varies
 from .activity import SAME_VALUE, Activity, partials_of
 from .builder import Builder
-from .common import entry_of, guarded_term, plain_value
+from .common import entry_of, guarded_term, plain_value, zeros
 
 __all__ = ["push"]
 
@@ -39,8 +39,12 @@ class _Forward:
         leaves = entry_of(b, fn, self.wrt, self.seeds, self.helpers)
         self.act = act = Activity(fn, [p for p, _ in leaves])
         entry.params += self.seeds
-        for p, given in leaves:
-            self.dual[p] = given
+        self.dual.update(leaves)
+        for inst in list(b.insts):  # copies of other arguments, into which something that varies is written
+            r = inst.result
+            if type(r.type) is k.Array and r in act and r not in self.dual and r not in self.dual.values():
+                self.dual[r] = (zeros(b, self.helpers, r) if inst.op is c.INVOKE
+                                else b.op(s.RETYPE, self.dual[inst.args[0]], type=tangent_type(r.type)))
         order = reverse_postorder(fn)
         for block in order:
             if block is not entry:
@@ -53,7 +57,7 @@ class _Forward:
                 block.params = params
         twins = set(self.dual.values())
         for block in order:
-            self.block(block, twins, b.insts if block is entry else [])
+            self.block(block, twins, list(b.insts) if block is entry else [])
         fn.result = self.shell.result
 
     def block(self, block, twins, first):
@@ -71,17 +75,11 @@ class _Forward:
 
     def tangent(self, x: Value) -> Value:
         found = self.dual.get(x)
-        if found is None:
-            t = tangent_type(x.type)
-            if type(t) is k.Array:
-                found = self.like(self.b, x)
-            else:
-                found = self.b.zero(t)
-        return found
-
-    def like(self, b, x: Value) -> Value:
-        """An array of zeros beside x, which has the strides of its order."""
-        return b.call(self.helpers("zeros_like", (x.type,)), x)
+        if found is not None:
+            return found
+        assert x not in self.act, f"a value that varies has no tangent: {x}"
+        t = tangent_type(x.type)
+        return zeros(self.b, self.helpers, x) if type(t) is k.Array else self.b.zero(t)
 
     def give_back(self, b, inst):
         y = inst.args[0]
@@ -132,8 +130,6 @@ class _Forward:
             dual[r] = terms[0] if len(terms) == 1 else b.fadd(*terms)
         elif op is a.CAST or op in SAME_VALUE:
             dual[r] = b.cast(self.tangent(inst.args[0]), tangent_type(r.type))
-        elif op is s.TUPLE_GET:
-            dual[r] = self.tangent(inst.args[0])
         elif op is a.FADD or op is a.FSUB:
             x, y = map(dual.get, inst.args)
             dual[r] = (b.op(op, x, y) if x is not None and y is not None else x if x is not None
@@ -149,6 +145,9 @@ class _Forward:
     def called(self, b, inst):
         """A library function with a rule of its own: (operands, their tangents or None) -> tangent of the result."""
         if not any(x in self.dual for x in inst.args):
+            r = inst.result
+            if r is not None and type(r.type) is k.Array and r in self.act:  # what comes to be in it varies
+                self.dual[r] = zeros(b, self.helpers, r)
             return
         rule = inst.attrs["callee"].memo["rules"].tangent
         none = None

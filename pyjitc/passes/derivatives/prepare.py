@@ -14,29 +14,51 @@ __all__ = ["put_in_calls", "tidy", "whole"]
 
 
 def whole(fn: Function, options, before: Callable, keeps_nests: bool) -> Function:
-    """A copy of a function with all that can be put into it. before: called with each function of the program that is
-    put in; keeps_nests: whether the nests that reverse mode knows stay."""
+    """A copy of a function with all that can be put into it. before: called first with each function that it leads to;
+    keeps_nests: whether the nests that reverse mode knows stay."""
+    for one in _reached(fn):
+        before(one)
+    new = copy_of(fn)
     copies: dict[Function, Function] = {}
-
-    def copied(one: Function) -> Function:
-        if one not in copies:
-            before(one)
-            new = copies[one] = copy_of(one)
-            new.flags = new.flags._replace(inline=True)
-            for block in new.blocks:
-                for inst in block.insts:
-                    if one is not fn and inst.op.effects & (RAISES | READS | WRITES) and "origin" not in inst.attrs:
-                        inst.attrs = {**inst.attrs, "origin": (one.qualname, one.filename)}
-                    if inst.op is INVOKE and not inst.attrs["callee"].library:
-                        inst.attrs["callee"] = copied(inst.attrs["callee"])
-        return copies[one]
-
-    new = copied(fn)
-    module = inline.run([new], options)
+    while True:
+        module = inline.run([new], options)
+        found = False
+        for one in module:
+            for inst in (inst for block in one.blocks for inst in block.insts if inst.op is INVOKE):
+                callee = inst.attrs["callee"]
+                if not callee.library and callee not in copies.values() and not _calls_itself(callee):
+                    if callee not in copies:
+                        copies[callee] = _to_be_put_in(callee)
+                    inst.attrs["callee"] = copies[callee]
+                    found = True
+        if not found:
+            break
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)
     tidy(new, options)
     return new
+
+
+def _to_be_put_in(fn: Function) -> Function:
+    """A copy that is inlined; what may fail in it keeps its place."""
+    new = copy_of(fn)
+    new.flags = new.flags._replace(inline=True)
+    for block in new.blocks:
+        for inst in block.insts:
+            if inst.op.effects & (RAISES | READS | WRITES) and "origin" not in inst.attrs:
+                inst.attrs = {**inst.attrs, "origin": (fn.qualname, fn.filename)}
+    return new
+
+
+def _reached(fn: Function) -> list[Function]:
+    found = [fn]
+    for one in found:  # grows
+        found += [callee for callee in inline.callees(one) if callee not in found]
+    return found
+
+
+def _calls_itself(fn: Function) -> bool:
+    return any(fn in inline.callees(one) for one in _reached(fn))
 
 
 def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callable) -> None:
@@ -50,7 +72,7 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
         wanted = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts
                   if inst.op is INVOKE and not has_rule(inst) and inst.attrs["callee"].library
                   and any(x in active for x in inst.args)}
-        wanted = {callee for callee in wanted if callee not in inline.reachable(inline.callees(callee), {})}
+        wanted = {callee for callee in wanted if not _calls_itself(callee)}
         if not wanted:
             return
         for callee in wanted:

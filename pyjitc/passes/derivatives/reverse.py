@@ -25,7 +25,7 @@ from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from . import variables
 from .activity import SAME_VALUE, Activity, partials_of
 from .builder import Builder, refused
-from .common import guarded_term
+from .common import copied, guarded_term, own_type, replace_arguments, zeros
 from .normal import Normal
 from .nests import Nests
 from .tape import Tape
@@ -47,7 +47,7 @@ class _Reverse:
         self.lengths: dict[Value, list[Value]] = {}  # of arrays
         self.copies: dict[tuple[Inst, Value], Value] = {}  # of what an array holds at an instruction
         self.writers: dict | None = None  # class of arrays -> where they may be written into
-        self.own_copies: set[Value] = set()  # of arguments
+        self.opened: set[Value] = set()  # parts of arguments that are tuples
         self.nests = Nests(self, pull)
 
     def run(self):
@@ -84,7 +84,9 @@ class _Reverse:
         def open_up(x, found):
             t = x.type
             if type(t) is k.Tuple:
-                parts = [open_up(b.op(s.TUPLE_GET, x, index=n), found) for n in range(len(t.elements))]
+                parts = [b.op(s.TUPLE_GET, x, index=n) for n in range(len(t.elements))]
+                self.opened.update(parts)
+                parts = [open_up(part, found) for part in parts]
                 return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
             if type(t) is k.Array and k.is_float(t.dtype) and t.layout != "C":
                 x = self.copied(b, x)
@@ -100,23 +102,14 @@ class _Reverse:
                 replace[p] = self.copied(b, p)
         for found in self.leaves:
             for n, x in enumerate(found):
-                if x in written and x in fn.params:
+                if x in written:
                     replace[x] = found[n] = self.copied(b, x)
-        replace = {p: x for p, x in replace.items() if p is not x}
-        for block in fn.blocks:
-            for inst in block.insts:
-                inst.args = [replace.get(v, v) for v in inst.args]
-                for e in inst.edges():
-                    e.args = [replace.get(v, v) for v in e.args]
+        replace_arguments(fn, {p: x for p, x in replace.items() if p is not x})
         fn.entry.insts[0:0] = b.insts
         self.form.note(fn.entry, b.insts)
 
     def copied(self, b, x):
-        t = x.type
-        name = "copied_by_columns" if t.layout == "F" else "copied"
-        found = b.call(self.helpers(name, (t,)), x)
-        self.own_copies.add(found)
-        return found if found.type is t else b.op(s.RETYPE, found, type=t)
+        return copied(b, self.helpers, x)
 
     # -- which adjoints are values
 
@@ -155,7 +148,7 @@ class _Reverse:
             if block is not fn.entry:
                 for p in list(block.params):
                     if self.has_shadow(p):
-                        shadow[p] = Value(_own(p.type), f"{p.name}_")
+                        shadow[p] = Value(own_type(p.type), f"{p.name}_")
                         block.params.append(shadow[p])
                         form.home[shadow[p]] = block
         for block in form.dom.order:
@@ -177,18 +170,18 @@ class _Reverse:
     def shadow_of(self, b, inst, block):
         op, r, shadow = inst.op, inst.result, self.shadow
         if op is mem.ARRAY_VIEW or op is s.RETYPE:
-            return _as(b.again(inst, [shadow[inst.args[0]], *inst.args[1:]]), b.insts[-1], _own(r.type))
+            return _as(b.again(inst, [shadow[inst.args[0]], *inst.args[1:]]), b.insts[-1], own_type(r.type))
         if op is s.SELECT or op is s.CHOOSE:
             return b.op(op, inst.args[0], *(shadow[x] for x in inst.args[1:]))
         if op is s.UNDEF:
-            return b.op(op, type=_own(r.type))
-        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST) and r not in self.own_copies:
+            return b.op(op, type=own_type(r.type))
+        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE) and r not in self.opened:
             raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
                           "make the array with NumPy's functions")
         loop = self.local_loop(r, block)
         if loop is None:
             return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)
-        found = Value(_own(r.type), f"{r.name}_")
+        found = Value(own_type(r.type), f"{r.name}_")
         if op is mem.ARRAY_NEW:
             dims = inst.args
         else:
@@ -199,10 +192,7 @@ class _Reverse:
         return found
 
     def zeros(self, b, x):
-        t = x.type
-        name = "zeros_by_columns" if t.layout == "F" else "zeros_like"
-        found = b.call(self.helpers(name, (t,)), x)
-        return found if found.type is _own(t) else b.op(s.RETYPE, found, type=_own(t))
+        return zeros(b, self.helpers, x)
 
     def local_loop(self, r, block):
         """The loop around `block` if an array that is made in it lives in one trip of it only."""
@@ -245,7 +235,7 @@ class _Reverse:
         self.owner[r] = block
 
     def reverse_block(self, block, live):
-        form, act = self.form, self.act
+        form = self.form
         r, adjoints = self.R[block]
         cur = dict(adjoints)
         b = Builder(r.insts)
@@ -489,7 +479,7 @@ class _Reverse:
             if op is NEST:
                 self.nests.made(b, inst, cur, self.shadow[r])
             return
-        if r is None or r not in cur:
+        if r is None or r not in cur or r in self.opened:
             return
         g = cur.pop(r)
         if op is NEST:
@@ -612,11 +602,6 @@ def _leaves(parts):
     if not isinstance(parts, list):
         return [parts]
     return [x for part in parts for x in _leaves(part)]
-
-
-def _own(t: k.Array) -> k.Array:
-    """The type of adjoints beside an array: they can be written."""
-    return k.Array(t.dtype, t.ndim, t.layout)
 
 
 def _as(v, inst, t):

@@ -11,6 +11,11 @@ from .activity import Classes
 __all__ = ["targets", "written_parameters"]
 
 
+# Functions of lib/adjoints.py that only read.
+_READERS = frozenset(("copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "zeros_by_columns",
+                      "zeros_like"))
+
+
 def targets(inst: Inst) -> list[Value]:
     op = inst.op
     if op is mem.ARRAY_STORE or op is mem.ROW_COPY:
@@ -19,6 +24,8 @@ def targets(inst: Inst) -> list[Value]:
         return inst.args[1:2]
     if op is INVOKE and "rules" in inst.attrs["callee"].memo:
         return [inst.args[n] for n in inst.attrs["callee"].memo["rules"].writes]
+    if op is INVOKE and inst.attrs["callee"].library and inst.attrs["callee"].qualname in _READERS:
+        return []
     if regions_written(op.effects) & ELEMENTS:
         return [x for x in inst.args if type(x.type) is Array]
     return []
