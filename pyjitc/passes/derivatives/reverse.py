@@ -59,7 +59,8 @@ class _Reverse:
         self.values = self.flowing()
         self.shadows()
         self.reverse_blocks()
-        tape = Tape(form, act, self.reversed, self.owner, self.ks, self.entries, self.local, self.helpers)
+        tape = Tape(form, act, self.reversed, self.owner, self.ks, self.entries, self.local, set(self.shadow.values()),
+                    self.helpers)
         tape.run()
         form.out.insts[-1] = Inst(c.JUMP, targets=[Edge(self.R[form.out][0], [])])
         fn.blocks += self.reversed
@@ -536,7 +537,7 @@ class _Reverse:
     def called(self, b, inst, cur):
         """A library function with a rule of its own."""
         g = cur.pop(inst.result, None)
-        if g is None and not any(x in self.shadow for x in inst.args):
+        if g is None and (varies(inst.result.type) or not any(x in self.shadow for x in inst.args)):
             return
         rules = inst.attrs["callee"].memo.get("rules")
         if rules is None:

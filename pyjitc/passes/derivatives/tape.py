@@ -31,12 +31,13 @@ _BUFFER = k.Array(k.float64, 1)
 
 
 class Tape:
-    """form: see Normal; rblocks: the blocks of the second part; owner, ks, entries, local: see reverse.py."""
+    """form: see Normal; rblocks: the blocks of the second part; owner, ks, entries,
+    local, shadows: see reverse.py."""
 
-    def __init__(self, form, act, rblocks, owner, ks, entries, local, helpers):
+    def __init__(self, form, act, rblocks, owner, ks, entries, local, shadows, helpers):
         self.form, self.act, self.fn = form, act, form.fn
         self.rblocks, self.owner, self.ks = rblocks, owner, ks
-        self.entries, self.local, self.helpers = entries, local, helpers
+        self.entries, self.local, self.shadows, self.helpers = entries, local, shadows, helpers
         self.arrays: dict[Value, tuple] = {}  # whose elements are kept -> (tape, position, lengths)
         self.kept: dict[Value, Variable] = {}  # of before the loops, which need not have been computed
 
@@ -136,7 +137,7 @@ class Tape:
 
     def keep_elements(self, v, taped):
         """The elements of an array go to a tape of their own, where they are read through a view."""
-        if v.type.dtype is not k.float64 or v in self.local or self.is_shadow(v):
+        if v.type.dtype is not k.float64 or v in self.local or v in self.shadows:
             raise refused(self.fn, v.inst, "an array that a loop makes and carries to its next trip, and writes into, "
                           "has no derivative yet", "make the arrays before the loop, and write into them with "
                           "a[...] = in the loop")
@@ -159,9 +160,6 @@ class Tape:
             if self.form.loop_of(x) is not None:
                 taped[x] = None
         self.arrays[v] = tape, place, dims
-
-    def is_shadow(self, v):
-        return v.name.endswith("_")
 
     def before(self, add):
         """Put instructions at the start of the function."""
