@@ -8,6 +8,7 @@ if type(__spec__.loader).__name__ == "SourceFileLoader":
     _find_quickly(__path__[0])
 
 from .base.absent import absent as _absent
+from .base.lazy import lazy as _lazy
 from .base.uncollected import Uncollected as _Uncollected
 
 with _Uncollected():
@@ -34,10 +35,21 @@ _LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _
           "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,
           "literal_unroll": "loop over the tuple itself",
           "literally": "njit(static_argnames=...) makes a value a constant",
-          "typeof": "call the function: its .signatures show the types of its arguments",
-          "vmap": "write the loop over the axis under njit", "grad": "write the derivative under njit"}
+          "typeof": "call the function: its .signatures show the types of its arguments"}
+_DERIVATIVES = ("check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
+                "linearize", "stop_gradient", "value_and_grad", "vjp", "vmap")
+_derivatives = _lazy("pyjitc.api.derivatives")
+_other = _absent("pyjitc", _LATER)  # names of other compilers
 
-__getattr__ = _absent("pyjitc", _LATER)  # names of other compilers
+
+def __getattr__(name):
+    """What is loaded when it is asked for."""
+    if name in _DERIVATIVES:
+        found = globals()[name] = getattr(_derivatives, name)
+        return found
+    return _other(name)
+
+
 # as numba.types
 types.__getattr__ = _absent(types.__name__,
                             {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})

@@ -10,6 +10,7 @@ from typing import Any
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
+from ..ops.derivative import Request, requested
 from ..types.kinds import (
     Bool, Composite, Content, Dual, Exception_, NoneType, Object, Type, Unbound, Undefined, Union, closed, member_for,
 )
@@ -18,7 +19,7 @@ from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av,
 )
 from .join import constant_as
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, FieldGet, FieldSet, Local, Nest, Operand, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Local, Nest, Operand, Throw
 
 __all__ = ["close", "emit"]
 
@@ -41,16 +42,20 @@ def emit(session, entry) -> list[ir.Function]:
             spec.typed = ir.Function(base if count == 1 else f"{base}.{count}", code.co_name, code.co_filename,
                                      code.co_firstlineno, proto.library)
             spec.typed.flags = session.library.flags.get(code, spec.typed.flags)
+            if code in session.library.derivatives:
+                spec.typed.memo["rules"] = session.library.derivatives[code]
             queue.append(spec)
         return spec.typed
 
     shell(entry)
     queue.pop()
+    requests: dict = {}  # of derivatives -> the function whose body passes/derivatives makes
     while queue:
         spec = queue.pop()
         functions.append(spec.typed)
-        _Emission(session, spec, shell).run()
+        _Emission(session, spec, shell, requests).run()
         spec.analysis = None
+    functions += requests.values()
     return functions
 
 
@@ -75,10 +80,11 @@ def close(functions, session) -> None:
 
 
 class _Emission:
-    def __init__(self, session, spec, shell):
+    def __init__(self, session, spec, shell, requests):
         self.session = session
         self.spec = spec
         self.shell = shell
+        self.requests = requests
         self.analysis = spec.analysis
         self.fn: ir.Function = spec.typed
         self.values: dict[ir.Value, ir.Value] = {}
@@ -440,6 +446,8 @@ class _Emission:
             return self.call(e)
         if kind is Nest:
             return self.nest(e)
+        if kind is Derived:
+            return self.derived(e)
         if kind is Throw:
             self.throw(e)
             return None
@@ -500,6 +508,33 @@ class _Emission:
             return self.constant(*spec.result)
         return result
 
+    def derived(self, e):
+        found = self.memo.get(e)
+        if found is not None:
+            return found
+        spec = e.called.spec
+        args, wrt = [], []
+        if spec.closure is not None:
+            args.append(self.expr(e.called.closure))
+        for k, (x, av) in enumerate(zip(e.called.operands, spec.args)):
+            if av[1] is UNKNOWN:
+                if k in e.wrt:
+                    wrt.append(len(args))
+                args.append(self.expr(x))
+                if self.block is None:
+                    return None
+        for x in e.seeds:
+            args.append(self.expr(x))
+            if self.block is None:
+                return None
+        request = Request(self.shell(spec), e.mode, tuple(wrt), e.has_aux)
+        key = request, tuple([x.type for x in args]), e.type
+        callee = self.requests.get(key)
+        if callee is None:
+            callee = self.requests[key] = requested(request, [x.type for x in args], e.type)
+        found = self.memo[e] = self.add(control.INVOKE, args, {"callee": callee}, e.type)
+        return found
+
     def nest(self, e):
         found = self.memo.get(e)
         if found is not None:
@@ -526,6 +561,11 @@ class _Emission:
                  "count": count, "shape": e.shape, "ndim": e.ndim}
         if other is not None:
             attrs["instead"] = self.shell(other.spec)
+        for av in template.spec.args:
+            if type(av[1]) is str:
+                attrs["how"] = av[1]
+            elif type(av[1]) is tuple and av[0].elements and all([t is Bool for t in av[0].elements]):
+                attrs["reduced"] = av[1]
         if e.kept is not None:
             attrs["kept"] = e.kept
         if two is not None:

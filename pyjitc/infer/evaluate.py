@@ -23,14 +23,15 @@ from .constants import constant, plain_int
 from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
-    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch, NeedsList,
-    Nest, Operand, Share, Step, Throw,
+    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
+    NeedsList, Nest, Operand, Share, Step, Throw,
 )
 from .names import describe, has_generator, with_object
 from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
 from .session import value_of_member
 
 duals = lazy(f"{__package__}.duals")  # most functions have no variable of two types
+derivatives = lazy(f"{__package__}.derivatives")  # programs that ask for derivatives load it
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 
 __all__ = ["Evaluator"]
@@ -231,6 +232,8 @@ class Evaluator(Operations):
             return self.nest(meaning)
         if kind is Fresh:
             return self.settle(self.fresh(meaning))
+        if kind is Derived:
+            return derivatives.settle(self, meaning)
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:

@@ -9,7 +9,7 @@ from ..types.kinds import (
     DictDisplay, List, ListDisplay, NoneType, Unbound, Undefined, Union, numbered, union_of, wider,
 )
 from .join import join
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, FieldGet, FieldSet, Fresh, Nest, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Nest, Throw
 
 containers = lazy("pyjitc.ops.containers")
 
@@ -144,4 +144,4 @@ def may_raise(meaning) -> bool:
     if kind is CellGet:
         content = meaning.cell.type.content
         return content is Unbound or type(content) is Union and Unbound in content.members
-    return kind in (Throw, Raise, Nest, FieldGet, FieldSet)
+    return kind in (Throw, Raise, Nest, FieldGet, FieldSet, Derived)

@@ -11,7 +11,7 @@ from typing import Any, Callable
 from ..ir.core import OBJECTS, PURE, Op, regions_read
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "FieldGet",
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived", "FieldGet",
            "FieldSet", "Local", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch", "NeedsList", "Restart", "Again"]
 
 
@@ -151,6 +151,24 @@ class CallValue(Expr):
         self.callee = callee
         self.operands = operands
         self.keywords = keywords or {}
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Derived(Expr):
+    """A call of the derivative of a function value, `callee(*operands)`; passes/derivatives makes its body. wrt: the
+    positions of the operands that vary.
+
+    mode: "gradient": (result, gradients of the result, or with `has_aux` of its first item, by each of `wrt`);
+    "pull": the same for the cotangent of the result in `seeds`; "push": (result, its tangent) for tangents of `wrt` in
+    `seeds`."""
+
+    __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "called")
+
+    def __init__(self, callee: Expr, operands, mode: str, wrt: tuple[int, ...], seeds=(), has_aux: bool = False):
+        self.callee, self.operands, self.mode, self.wrt = callee, list(operands), mode, wrt
+        self.seeds, self.has_aux = list(seeds), has_aux
+        self.called = None  # the call of the function itself, when its type is known
         self.type = None
         self.value = UNKNOWN
 

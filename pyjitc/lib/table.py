@@ -14,7 +14,7 @@ from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
 from ..types.kinds import Bool, Float, Iterator, Method, Object, Singleton, Union
 from . import intrinsics, kinds, operations
-from .build import FLAGS
+from .build import DERIVATIVES, FLAGS
 from .np import index
 from .protocol import State, boxed, protocol_of, rule_of_kinds
 from .py import index as py_index
@@ -30,6 +30,7 @@ cuda_rules = lazy("pyjitc.lib.cuda.rules")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 refusals, suggestions = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.suggestions")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
+_OURS = __package__.partition(".")[0] + "."
 _VECTORS = f"{__package__}.cuda.vectors"
 
 
@@ -91,9 +92,11 @@ _OF_AXES = {"transpose", "tensordot", "moveaxis", "flip", "roll", "rot90", "expa
 
 class Library:
     """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
-    `flags`: code of the library functions that are not inlined -> flags of their typed forms."""
+    `flags`: code of the library functions that are not inlined -> flags of their typed forms; `derivatives`: of some
+    of them -> their derivatives."""
 
     flags = FLAGS
+    derivatives = DERIVATIVES
 
     def __init__(self):
         self.memo: dict = {}
@@ -112,7 +115,7 @@ class Library:
                 self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (rule := index.rule_of(target)) is not None:
             self.calls[id(target)] = rule
-        if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(__package__):
+        if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(_OURS):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
         elif rule is None and type(target) is type and target.__module__ == _VECTORS:
             rule = cuda_rules.CALLS.get(target)
