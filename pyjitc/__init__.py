@@ -18,15 +18,17 @@ with _Uncollected():
     from .api.signature import TypeName, signature_of
     from .base.errors import CompileError, PyjitcError, TracingError, TypingError, UnsupportedError
 
+_vectorize = _lazy("pyjitc.api.vectorize")
+
 __version__ = "0.1.0"
 __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError",
-           "TypingError", "TracingError", "UnsupportedError", *_NAMES]
+           "TypingError", "TracingError", "UnsupportedError", "vectorize", "guvectorize", *_NAMES]
 globals().update(_NAMES)
 
 _LOOP = "write the loop, or the whole-array expression, under njit"
 _ONE = "loops run on one core so far"
 _OWN = "call a function that njit compiles"
-_LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _LOOP, "stencil": _LOOP,
+_LATER = {"prange": f"write range; {_ONE}", "stencil": _LOOP,
           "cfunc": "pass the function itself to other compiled functions",
           "jitclass": "use a named tuple, whose methods are compiled; what changes goes into an array",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
@@ -36,20 +38,12 @@ _LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _
           "literal_unroll": "loop over the tuple itself",
           "literally": "njit(static_argnames=...) makes a value a constant",
           "typeof": "call the function: its .signatures show the types of its arguments"}
-_DERIVATIVES = ("check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
-                "linearize", "stop_gradient", "value_and_grad", "vjp", "vmap")
 _derivatives = _lazy("pyjitc.api.derivatives")
-_other = _absent("pyjitc", _LATER)  # names of other compilers
-
-
-def __getattr__(name):
-    """What is loaded when it is asked for."""
-    if name in _DERIVATIVES:
-        found = globals()[name] = getattr(_derivatives, name)
-        return found
-    return _other(name)
-
-
+_DERIVATIVES = ("check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize",
+                "stop_gradient", "value_and_grad", "vjp", "vmap")
+# names of other compilers, and what most programs do not load
+__getattr__ = _absent("pyjitc", _LATER, {"vectorize": _vectorize, "guvectorize": _vectorize,
+                                         **dict.fromkeys(_DERIVATIVES, _derivatives)})
 # as numba.types
 types.__getattr__ = _absent(types.__name__,
                             {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})

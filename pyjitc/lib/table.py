@@ -16,6 +16,7 @@ from ..types.kinds import Bool, Float, Iterator, Method, Object, Singleton, Unio
 from . import intrinsics, kinds, operations
 from .build import DERIVATIVES, FLAGS
 from .np import index
+from . import extended
 from .protocol import State, boxed, protocol_of, rule_of_kinds
 from .py import index as py_index
 
@@ -108,7 +109,7 @@ class Library:
 
     def rule_for(self, target):
         """The rule that gives a call of `target` its meaning, or None."""
-        rule = self.calls.get(id(target))
+        rule = extended.FUNCTIONS.get(id(target)) or self.calls.get(id(target))
         if rule is None and (module := py_index.module_of(target)) is not None:
             rule = module.CALLS.get(target)
             if rule is not None:
@@ -205,6 +206,8 @@ class Library:
         found = protocol_of(x.type).attribute(x, name)
         if found is None and name in ("__enter__", "__exit__"):
             raise refusals.no_with(x)
+        if found is None and name in extended.ATTRIBUTES:
+            found = extended.attribute(x, name)
         if found is None:
             raise suggestions.attribute(x, name)
         return found
@@ -213,6 +216,10 @@ class Library:
         return protocol_of(x.type).set_attribute(x, name, value)
 
     def method(self, receiver, name, args, kwargs):
+        if name in extended.METHODS:
+            found = extended.method(receiver, name, args, kwargs)
+            if found is not None:
+                return found
         return protocol_of(receiver.type).method(receiver, name, args, kwargs)
 
     def call(self, callee, args, kwargs):

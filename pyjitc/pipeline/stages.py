@@ -215,10 +215,13 @@ def refusing_depth(stage):
 
 
 @refusing_depth
-def compile_signature(function, types, options: Options) -> Compiled:
-    """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning, with `guards`:
-    what it depends on."""
+def compile_signature(function, types, options: Options, form=None) -> Compiled:
+    """Native code of `function` for arguments of `types`, entered as `form` (codegen/native.py) says, else by a stub
+    for Python. Raises CompileError where it has no meaning, with `guards`: what it depends on."""
     typed = infer(function, types, options)
+    if form is not None:
+        made = compile_module(optimise(typed.functions, options), form, None, options)
+        return Compiled(made.object, made.runtime, made.entry, made.entry, made.objects, typed.result, typed.guards)
     try:
         made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options)
     except NotBoxable as error:

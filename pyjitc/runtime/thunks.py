@@ -84,6 +84,15 @@ debuggers, and with the columns of the expression. It is made once for each plac
         return true;
     }
 
+`caller` is a C function of four words that calls a Python function with them, which C cannot tell from one of its own:
+
+    int call(void *a, void *b, void *c, void *d) {
+        PyObject *result = PyObject_CallFunction(function, "KKKK", a, b, c, d);
+        if (!result) return -1;                             // the exception is the caller's
+        Py_DecRef(result);
+        return 0;
+    }
+
 `memory_handler` is what NumPy frees and resizes arrays with whose data compiled code allocated (NEP 49): libc's malloc,
 calloc, realloc and free, behind a first argument that they do not have.
 """
@@ -95,7 +104,8 @@ import mmap
 import struct
 import sys
 
-__all__ = ["slow_path", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "memory_handler"]
+__all__ = ["slow_path", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "caller",
+           "memory_handler"]
 
 PLACES, PLACE = 32, 32  # where the places are in a Function, and the size of one
 
@@ -144,6 +154,11 @@ _BIND = """
     488b5718488b4a104a8d34cd00000000488d14ca4829f24883c2184c29c931f6
     49833cf00075104889cf4801f77812488b3cf249893cf048ffc64c39ce72e1
     eb02 31c0 5b415e415f c3                                     # pop; return
+"""
+
+_CALLER = """
+    53 4989c9 4989d0 4889f1 4889fa 48bf {function} 48be {format} 31c0 49ba {PyObject_CallFunction} 41ffd2 4885c0 7414
+    4889c7 49ba {Py_DecRef} 41ffd2 31c0 5b c3 b8ffffffff 5b c3
 """
 
 _memory: list[mmap.mmap] = []
@@ -253,6 +268,15 @@ def memory_handler() -> object:
 def bind() -> int:
     """Address of the shared placer of arguments; its layout of `self` is that of runtime/dispatcher.py."""
     return _place(_BIND)
+
+
+def caller(function: object) -> int:
+    """Address of a C function of four words that calls `function` with them, as ints."""
+    text = ctypes.create_string_buffer(b"KKKK")
+    for part in (function, text):
+        _never_freed(part)
+    return _place(_CALLER, function=_q(id(function)), format=_q(ctypes.addressof(text)),
+                  **_addresses("PyObject_CallFunction", "Py_DecRef"))
 
 
 def _addresses(*names: str) -> dict[str, bytes]:

@@ -341,7 +341,7 @@ def test_polling_costs_little():
         b.at(end)
         b.ret(x)
         target = link.host_target()
-        text = link.to_text(module_text([b.fn], None, target, Options(), native="entry")[0], target)
+        text = link.to_text(module_text([b.fn], None, target, Options(), exported="entry")[0], target)
         return [line.strip() for line in text.splitlines()]
 
     without, polled = loop(False), loop(True)

@@ -29,6 +29,7 @@ from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_p
 __all__ = ["PROTOCOLS"]
 
 applying, ufunc_methods = lazy("pyjitc.lib.np.iteration.applying"), lazy("pyjitc.lib.np.elementwise.ufunc_methods")
+made = lazy("pyjitc.lib.np.elementwise.made_calls")
 creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.elementwise.scalars")
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
@@ -313,6 +314,9 @@ class _Ufunc(Known):
 
     def method(self, x, name, args, kwargs):
         return ufunc_methods.method(x, name, args, kwargs)
+
+    def call(self, x, args, kwargs):
+        return made.call(x.type.value, args, kwargs)
 
 
 class _Limits(Known):
