@@ -21,7 +21,7 @@ class _Texts(dict):
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
-        if kind in ("dict", "set", "key"):
+        if kind in ("dict", "set", "key", "versions"):
             self.update(tables.TEXT)
             NEEDS.update(tables.NEEDS)
             _DECLARATIONS.update(tables.DECLARATIONS)

@@ -172,7 +172,7 @@ def _held(values, cls: type, other) -> Type:
     last = None
     try:
         for n, x in enumerate(values):
-            if type(x) is not last or type(x) not in _EXACT:
+            if type(x) is not last or type(x) not in _EXACT and not (last is int and -1 << 63 <= x < 1 << 63):
                 last = type(x)
                 result = kinds.wider(result, typeof(x, other))
     except (TypeError, OverflowError) as error:
