@@ -26,7 +26,7 @@ class _Texts(dict):
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
-        if kind in ("dict", "set", "key"):
+        if kind in ("dict", "set", "key", "versions"):
             self.update(tables.TEXT)
             NEEDS.update(tables.NEEDS)
             _DECLARATIONS.update(tables.DECLARATIONS)

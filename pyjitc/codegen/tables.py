@@ -16,6 +16,8 @@ from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG,
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
+# Bits of the version of a dict that are no number: who is told of changes, and from 3.13 on how often it changed.
+_VERSION_BITS = 0 if platform.PYTHON < (3, 12) else 8 if platform.PYTHON < (3, 13) else 12
 TEXT: dict[str, str] = {}
 NEEDS: dict[str, tuple[str, ...]] = {}
 
@@ -357,7 +359,18 @@ boxed:
 """, "  call void @Py_DecRef(ptr %key)\n"), "str": ("  %key = getelementptr i8, ptr %k, i64 0\n", "")}
 _FAIL = {"int": "fail:\n  ret {}\n", "str": ""}
 
-for _k in ("int", "str"):
+for _n, _k in enumerate(("int", "str"), 2):
+    # Numbers of versions that the interpreter, which counts from 1, does not come to: each image has its own.
+    TEXT[f"pyj_versions_{_k}"] = f"@pyj_versions_{_k} = internal global i64 {_n << 60}"
+    _define(f"void @pyj_dict_version_{_k}(ptr %d)", f"""
+  %last = load i64, ptr @pyj_versions_{_k}
+  %next = add i64 %last, {1 << _VERSION_BITS}
+  store i64 %next, ptr @pyj_versions_{_k}
+{_load("version", "i64", "%d", DICT["version"])}
+  %kept = and i64 %version, {(1 << _VERSION_BITS) - 1}
+  %new = or i64 %kept, %next
+  store i64 %new, ptr %version.p
+  ret void""", f"pyj_versions_{_k}")
     _box, _drop = _ASKED[_k]
     _define(f"ptr @pyj_dict_get_{_k}(ptr %d, {_TYPES[_k]} %k)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
@@ -397,6 +410,7 @@ ask:{_box}
   %watched = icmp ne i64 %watchers, 0
   br i1 %watched, label %store, label %alter
 """ if DICT_WATCHERS else "  br label %alter\n"
+        # A number in the place of another: no key moves. The dict has a new version, as of any change.
         _define(f"i32 @pyj_dict_put_{_k}_{_v}(ptr %d, {_TYPES[_k]} %k, {_TYPES[_v]} %v)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
   %at = ptrtoint ptr %slot to i64
@@ -405,7 +419,17 @@ ask:{_box}
 found:{_watched}
 alter:
   %altered = call i1 @pyj_becomes_{_v}(ptr %slot, {_TYPES[_v]} %v)
-  br i1 %altered, label %done, label %store
+  br i1 %altered, label %done, label %replace
+replace:
+  %fresh = call ptr @{_make}({_TYPES[_v]} %v)
+  %worst = icmp eq ptr %fresh, null
+  br i1 %worst, label %out, label %exchange
+exchange:
+  %old = load ptr, ptr %slot
+  store ptr %fresh, ptr %slot
+  call void @pyj_dict_version_{_k}(ptr %d)
+  call void @Py_DecRef(ptr %old)
+  br label %done
 done:
   ret i32 0
 store:
@@ -420,7 +444,7 @@ made:{_box}
   call void @Py_DecRef(ptr %value)
   ret i32 -1
 out:
-  ret i32 -1""", f"pyj_dict_slot_{_k}", f"pyj_becomes_{_v}", shared=True)
+  ret i32 -1""", f"pyj_dict_slot_{_k}", f"pyj_becomes_{_v}", f"pyj_dict_version_{_k}", shared=True)
 _define("i32 @pyj_dict_put_int_object(ptr %d, i64 %k, ptr %value)", f"""
 start:{_ASKED["int"][0]}
   %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)

@@ -331,6 +331,11 @@ def set_add(frame, x):
     frame.do(generic.SET_ADD, (frame.stack[-x.arg], value))
 
 
+def set_update(frame, x):
+    value = frame.stack.pop()
+    frame.stack[-x.arg] = frame.emit(generic.SET_UPDATE, (frame.stack[-x.arg], value))
+
+
 def map_add(frame, x):
     key, value = frame.pops(2)
     frame.do(generic.DICT_SET, (frame.stack[-x.arg], key, value))
@@ -615,8 +620,9 @@ HANDLERS = {
     "DUP_TOP": dup_top, "DUP_TOP_TWO": dup_top_two, "COPY": copy, "SWAP": swap, "PUSH_NULL": push_null,
     **dict.fromkeys(("BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_STRING"), build), "BUILD_MAP": build_map,
     "BUILD_CONST_KEY_MAP": build_const_key_map, "LIST_EXTEND": list_extend, "LIST_APPEND": list_append,
-    "SET_ADD": set_add, "MAP_ADD": map_add, "DICT_MERGE": dict_merge, "DICT_UPDATE": dict_merge,
-    "LIST_TO_TUPLE": list_to_tuple, "CALL_INTRINSIC_1": intrinsic_1, "FORMAT_VALUE": format_value,
+    "SET_ADD": set_add, "SET_UPDATE": set_update, "MAP_ADD": map_add, "DICT_MERGE": dict_merge,
+    "DICT_UPDATE": dict_merge, "LIST_TO_TUPLE": list_to_tuple, "CALL_INTRINSIC_1": intrinsic_1,
+    "FORMAT_VALUE": format_value,
     "CONVERT_VALUE": convert_value, "FORMAT_SIMPLE": format_simple, "FORMAT_WITH_SPEC": format_with_spec,
     "UNPACK_SEQUENCE": unpack_sequence, "UNPACK_EX": unpack_ex, "LOAD_ATTR": load_attr, "LOAD_METHOD": load_method,
     "LOAD_SUPER_ATTR": load_super_attr,

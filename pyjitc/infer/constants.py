@@ -16,7 +16,7 @@ from ..types.kinds import (
     Tuple, Unbound,
 )
 from ..types.lattice import dtype_of, type_of_dtype
-from ..types.typeof import attributes_type, instance_type, record_type
+from ..types.typeof import attributes_type, instance_type, record_type, typeof
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 
 __all__ = ["apply", "constant", "is_plain", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type",
@@ -121,6 +121,12 @@ def constant(value) -> Expr:
         scalar = scalar_type(value)
         if scalar is not None:
             return Const(DType(scalar), value)
+    elif kind in kinds.CONTAINERS and kind is not frozenset:
+        try:
+            held = typeof(value)
+        except (TypeError, OverflowError):
+            return Const(Singleton(value), value)
+        return Apply(pyobject.PY_UNBOX, Const(Object, value), type=held)
     elif isinstance(value, kinds.Type):
         if value is kinds.Undefined:
             return Const(value, value)

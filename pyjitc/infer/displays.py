@@ -8,12 +8,12 @@ called on it or meets another list is a list of Python. Much of that is seen in 
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ops import generic
+from ..ops import control, generic
 from ..types.kinds import Composite, ListDisplay, Union, any_part
 from .expressions import UserCall
 from .meaning import Restart
 
-__all__ = ["changed", "mark"]
+__all__ = ["changed", "mark", "read_only", "reads_constants"]
 
 _MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
 # An operation that needs a list -> which operands of it
@@ -28,6 +28,56 @@ def changed(fn: ir.Function, shape) -> set[ir.Inst]:
     if found is None:
         found = fn.memo["lists"] = _changed(fn, shape)
     return found
+
+
+def read_only(fn: ir.Function) -> set[ir.Inst]:
+    """The instructions that write out dicts with constant texts as keys of which nothing but the items is read:
+    keywords of a call, or items of constant keys. Their type says what they hold; all others are dicts."""
+    found = fn.memo.get("dicts")
+    if found is None:
+        found = fn.memo["dicts"] = _read_only(fn)
+    return found
+
+
+def reads_constants(fn: ir.Function, inst) -> bool:
+    """Whether the result of an instruction is read for items of constant keys, and for nothing else."""
+    if inst.result is None:
+        return False
+    texts = {one.result for block in fn.blocks for one in block.insts if one.op is control.CONST}
+    for block in fn.blocks:
+        for one in block.insts:
+            if inst.result in one.args and not (
+                    one.op is generic.GETITEM and one.args[0] is inst.result and one.args[1] in texts
+                    and one.args[1] is not inst.result):
+                return False
+        if any(inst.result in edge.args for edge in block.edges()):
+            return False
+    return True
+
+
+def _read_only(fn) -> set[ir.Inst]:
+    made, others = {}, set()
+    texts = set()
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is control.CONST and type(inst.attrs["value"]) is str:
+                texts.add(inst.result)
+            if inst.op is generic.DICT or inst.op is generic.DICT_MERGE:
+                made[inst.result] = inst
+    if not made:
+        return set()
+    for block in fn.blocks:
+        for inst in block.insts:
+            for n, x in enumerate(inst.args):
+                if x in made and not (
+                        inst.op is generic.DICT_MERGE and inst.attrs["unique"]
+                        or inst.op is generic.CALL_STAR and n == 2
+                        or inst.op is generic.GETITEM and n == 0 and inst.args[1] in texts):
+                    others.add(x)
+        for edge in block.edges():
+            others.update(edge.args)
+    return {inst for x, inst in made.items() if x not in others and not (
+        inst.op is generic.DICT and not texts.issuperset(inst.args[::2]))}
 
 
 def _changed(fn, shape) -> set[ir.Inst]:

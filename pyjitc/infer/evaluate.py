@@ -42,11 +42,11 @@ _GENERATOR = 0x20  # inspect.CO_GENERATOR
 _WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exceptions
 
 # Operations that take a union whole: they move values, or box them.
-_UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
-            generic.MAKE_FUNCTION, generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE,
-            generic.LIST_EXTEND, generic.LIST_APPEND, generic.STORE_GLOBAL, generic.UNSUPPORTED, generic.CATCH,
-            generic.YIELD,
-            generic.GENERATOR_STATE}
+_UNSPLIT = {generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_SET, generic.SET, generic.SET_ADD,
+            generic.SET_UPDATE, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
+            generic.MAKE_FUNCTION, generic.DICT_MERGE, generic.FORMAT, generic.STRING, generic.EXC_ENTER,
+            generic.EXC_LEAVE, generic.LIST_EXTEND, generic.LIST_APPEND, generic.STORE_GLOBAL,
+            generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
 
 
 class Evaluator(Operations):
@@ -259,6 +259,8 @@ class Evaluator(Operations):
         make = self.session.variable
         t = self.session.site(self.analysis.spec, self.inst, made.kind, lambda: made.kind(*[make() for _ in made.held]))
         for n, held in enumerate(made.held):
+            if held.sealed:
+                held = self.session.opened(held, self.session.site(self.analysis.spec, self.inst, None, dict))
             t.store(n, held)
         watch(t, self.analysis, self.block)
         return made.make(t)
@@ -460,15 +462,16 @@ class Evaluator(Operations):
                         raise
                     return rule(plain, kwargs)
             if type(target) is functools.partial:
-                fixed = {k: constant(v) for k, v in target.keywords.items()}
-                return self.call(constant(target.func), [*map(constant, target.args), *args], {**fixed, **kwargs})
+                fixed = {k: self.held_constant(v) for k, v in target.keywords.items()}
+                return self.call(constant(target.func), [*map(self.held_constant, target.args), *args],
+                                 {**fixed, **kwargs})
             if type(target) is MethodType and self.session.function_of(target.__func__) is not None:
                 return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
             function = self.session.function_of(target)
             if function is not None:
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)
-                operands = bind(proto, args, kwargs, *defaults_of(function))
+                operands = bind(proto, args, kwargs, *defaults_of(function, self.held_constant))
                 if proto.code.co_flags & _GENERATOR:
                     return self.generator(proto, Const(Singleton(function), function), operands)
                 return self.user_call(proto, operands, None, function)

@@ -13,8 +13,8 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, Content, DictDisplay, DType, Exception_, Function, List, ListDisplay, Method, NoneType,
-    Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
+    Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, List, ListDisplay,
+    Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from ..runtime import interpreted
 from .boxed import by_python, test
@@ -23,7 +23,7 @@ from .join import join
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av, new_list,
 )
-from .meaning import Apply, Const, Expr, Mismatch, NeedsList, Operand, Share, Throw, UNKNOWN
+from .meaning import Apply, Const, Expr, Mismatch, NeedsList, Operand, Restart, Share, Throw, UNKNOWN
 from .names import describe, with_object
 from .session import value_of_member
 
@@ -63,7 +63,31 @@ class Operations:
                    for other in block.insts) and not any(
                     inst.result in edge.args for block in self.analysis.fn.blocks for edge in block.edges()):
                 return Const(Singleton(value), value)
-        return constant(value)
+        return self.held_constant(value)
+
+    def held_constant(self, value):
+        """A constant; of a container what the program reads when it runs. Those that are arguments may be the same."""
+        if type(value) is dict and self.reads_constants(self.inst, value):
+            return Const(Singleton(value), value)
+        found = constant(value)
+        if type(found) is Apply and isinstance(found.type, Container):
+            t = self.session.opened(found.type, self.session.arguments)
+            return Apply(pyobject.PY_UNBOX, *found.operands, type=t)
+        return found
+
+    def reads_constants(self, inst, value) -> bool:
+        """Whether an instruction that finds a dict of the program is there for items of constant keys, and nothing in
+        the program does something else with the dict: these items are constants then."""
+        lists = self.session.lists
+        known = displays.reads_constants(self.analysis.fn, inst)
+        if known and id(value) not in lists.changed:
+            lists.constant[id(value)] = value
+            return True
+        if id(value) in lists.constant and id(value) not in lists.changed:
+            lists.changed[id(value)] = value
+            raise Restart
+        lists.changed[id(value)] = value
+        return False
 
     def global_(self, inst, operands):
         name = inst.attrs["name"]
@@ -136,7 +160,7 @@ class Operations:
         self.session.depend(cell, None, value)
         if value is spec.function:  # a local function that calls itself
             return Const(Singleton(value), value)
-        return constant(value)
+        return self.held_constant(value)
 
     def captured(self, function, role, index):
         t = function.captures[role].elements[index]
@@ -238,7 +262,7 @@ class Operations:
                     raise Mismatch(str(error), hint, AttributeError) from None
                 if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
                     self.session.depend(vars(holder), name, value)
-                return constant(value)
+                return self.held_constant(value)
             if isinstance(holder, type):
                 value = self.class_attribute(holder, name)
                 if value is UNKNOWN and hasattr(holder, name):
@@ -252,7 +276,7 @@ class Operations:
                     return Apply(structure.METHOD_MAKE, x, name=name)
                 if isinstance(value, (staticmethod, classmethod, property)) or hasattr(type(value), "__set__"):
                     value = getattr(holder, name)
-                return constant(value)
+                return self.held_constant(value)
             if isinstance(holder, enum.Enum) and name in vars(holder) and name[0] != "_":
                 self.session.depend(vars(holder), name, vars(holder)[name])
                 return constant(vars(holder)[name])
@@ -331,7 +355,7 @@ class Operations:
             config = x.type.value
             value = config.get(i.value, UNKNOWN)
             self.session.depend(config, i.value, value)
-            return key_error(i) if value is UNKNOWN else constant(value)
+            return key_error(i) if value is UNKNOWN else self.held_constant(value)
         return self.library.getitem(x, plain_int(i))
 
     def setitem(self, inst, operands):
@@ -480,12 +504,26 @@ class Operations:
     def list_to_tuple(self, inst, operands):
         return Apply(structure.TUPLE_MAKE, *self.elements(operands[0]), cls=None)
 
+    def set_(self, inst, operands):
+        return self.library.new_set(operands)
+
+    def set_add(self, inst, operands):
+        return self.library.set_added(*operands)
+
+    def set_update(self, inst, operands):
+        return self.library.set_extended(*operands)
+
+    def dict_set(self, inst, operands):
+        return self.library.setitem(*operands, True)
+
     def dict_(self, inst, operands):
-        if not all(key.known and key.type is Str for key in operands[::2]):
-            raise self.library.no_display(dict)
+        if not self.analysis.spec.proto.library and inst not in displays.read_only(self.analysis.fn):
+            return self.library.new_dict(operands)
         return dict_of([(key.value, value) for key, value in zip(operands[::2], operands[1::2])])
 
     def dict_merge(self, inst, operands):
+        if isinstance(operands[0].type, Dict):
+            return self.library.dict_merged(*operands)
         before, more = members_of(operands[0]), members_of(operands[1])
         if inst.attrs["unique"]:
             for name in more:
@@ -658,18 +696,15 @@ class Operations:
         return Apply(structure.TUPLE_MAKE, *parts, cls=None)
 
     def match_mapping(self, inst, operands):
-        t = operands[0].type
-        if t is Object:
+        if operands[0].type is Object:
             return by_python(interpreted.is_mapping, operands[0], type=Bool)
-        if isinstance(t, DictDisplay) or isinstance(t, Singleton) and isinstance(t.value, Mapping):
-            raise Mismatch("a mapping pattern for a dict is not compiled yet",
-                           "match a tuple of its values, or test them with if")
-        return Const(Bool, False)
+        cls = self.library.class_of(operands[0].type)
+        return Const(Bool, cls is not None and issubclass(cls, Mapping))
 
     def match_keys(self, inst, operands):
-        if operands[0].type is not Object:
-            raise self.library.no_display(dict)
-        return by_python(interpreted.keys_of, *operands)
+        if operands[0].type is Object:
+            return by_python(interpreted.keys_of, *operands)
+        return self.library.match_keys(*operands)
 
     def with_leave(self, inst, operands):
         leave, exc = operands
@@ -694,12 +729,6 @@ class Operations:
 
     def poll(self, inst, operands):
         return Apply(memory.POLL, cost=4)
-
-    def no_set(self, inst, operands):
-        raise self.library.no_display(set)
-
-    def no_dict(self, inst, operands):
-        raise self.library.no_display(dict)
 
     def no_yield(self, inst, operands):
         raise Mismatch("a generator cannot be handed to the interpreter yet",
@@ -730,7 +759,7 @@ def static_value(x, name):
     return x.type.value if isinstance(x.type, Singleton) else x.value
 
 
-def defaults_of(function):
+def defaults_of(function, constant):
     return ([constant(v) for v in function.__defaults__ or ()],
             {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()})
 
@@ -742,10 +771,11 @@ HANDLERS = {
     generic.INPLACE: E.binary, generic.UNARY: E.unary, generic.COMPARE: E.compare, generic.TRUTH: E.truth,
     generic.GETATTR: E.getattr_, generic.SETATTR: E.setattr_, generic.GETITEM: E.getitem, generic.SETITEM: E.setitem,
     generic.DELITEM: E.delitem, generic.DELATTR: E.delattr_, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
-    generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.no_set,
+    generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.set_,
     generic.DICT: E.dict_, generic.STRING: E.string, generic.LIST_EXTEND: E.list_extend,
-    generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.list_append, generic.SET_ADD: E.no_set,
-    generic.DICT_SET: E.no_dict, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
+    generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.list_append, generic.SET_ADD: E.set_add,
+    generic.SET_UPDATE: E.set_update,
+    generic.DICT_SET: E.dict_set, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
     generic.UNPACK_EX: E.unpack_ex, generic.ITER: E.iter_, generic.NEXT: E.next_, generic.ELEMENT: E.element,
     generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,

@@ -48,11 +48,15 @@ class Lists:
     """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
     instructions; or all of them. Inference begins again when it finds another one."""
 
-    __slots__ = ("insts", "every")
+    __slots__ = ("insts", "every", "constant", "changed")
 
     def __init__(self):
         self.insts: set[ir.Inst] = set()
         self.every = False
+        # dicts of the program by id: those of which items were taken as constants, and those that something else is
+        # done with, for which inference begins again
+        self.constant: dict[int, object] = {}
+        self.changed: dict[int, object] = {}
 
 
 class Variable:

@@ -8,7 +8,7 @@ from ..infer.meaning import Mismatch
 from ..infer.names import describe
 from ..types.kinds import Singleton
 
-__all__ = ["advice", "joined_by_index", "no_display", "no_with", "not_yet", "of_an_object",
+__all__ = ["advice", "joined_by_index", "no_with", "not_yet", "of_an_object",
            "of_the_program", "AS_LOOP", "AS_TUPLE", "OUTSIDE", "READ"]
 
 OUTSIDE = "call it outside the compiled function, and pass what it gives"
@@ -86,11 +86,6 @@ def not_yet(t, what: str) -> Mismatch:
 def of_an_object(t, what: str) -> Mismatch:
     """What is asked of an object of the program's, or of a module's."""
     return Mismatch(f"{what} of {describe(t)} objects are not compiled", READ)
-
-
-def no_display(kind: type) -> Mismatch:
-    """A dict or set, written out or as a comprehension."""
-    return Mismatch(f"{kind.__name__}s are not compiled yet", _INSTEAD[kind.__name__])
 
 
 def joined_by_index(t) -> Mismatch:

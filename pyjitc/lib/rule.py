@@ -19,6 +19,7 @@ as many arguments, under the same names.
 from __future__ import annotations
 
 import builtins
+import collections
 
 import numpy as np
 
@@ -37,11 +38,14 @@ __all__ = ["ArrayLike", "Constant", "NONE", "NumberOrArray", "Rule", "call", "ex
 
 NONE = constant(None)  # the expression of None, for calls of library functions
 # Where methods are -> what to call them of
-_RECEIVERS = {"list.": lambda: [], "np.ndarray.": lambda: np.empty(0), "np.generic.": lambda: np.float64(1),
+_RECEIVERS = {"list.": lambda: [], "dict.": dict, "set.": set, "frozenset.": frozenset,
+              **{f"collections.{cls.__name__}.": cls for cls in (
+                  collections.Counter, collections.OrderedDict, collections.defaultdict, collections.deque)},
+              "np.ndarray.": lambda: np.empty(0), "np.generic.": lambda: np.float64(1),
               "np.float64.": lambda: np.float64(1), "np.ufunc.": lambda: np.add,
               "np.random.Generator.": lambda: np.random.default_rng(),  # np.random loads on first use
               "np.random.RandomState.": lambda: np.random.RandomState()}
-_ROOTS = {"np": np, **{name: lazy(name) for name in ("math", "cmath", "operator")}}
+_ROOTS = {"np": np, "collections": collections, **{name: lazy(name) for name in ("math", "cmath", "operator")}}
 
 
 class Constant:

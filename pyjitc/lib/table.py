@@ -29,6 +29,7 @@ conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
+dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 refusals, suggestions = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.suggestions")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _OURS = __package__.partition(".")[0] + "."
@@ -184,6 +185,26 @@ class Library:
         """`before` items, a list of those between, `after` items: a tuple."""
         return lists.unpack_rest(x, before, after)
 
+    def new_dict(self, items):
+        return dicts.made_of(map(dicts.kept, items))
+
+    def dict_merged(self, made, more):
+        """A dict, after all that a mapping holds was put in it."""
+        return dicts.merged(made, more)
+
+    def match_keys(self, subject, keys):
+        """The values of keys that a pattern names, as a tuple; None where one is missing."""
+        return dicts.match_keys(subject, keys)
+
+    def new_set(self, items):
+        return sets.made_of(items)
+
+    def set_extended(self, made, more):
+        return sets.extended(made, more)
+
+    def set_added(self, made, item):
+        return protocol_of(made.type).method(made, "add", [item], {})
+
     def appended(self, made, item):
         return Apply(containers.LIST_APPEND, made, item)
 
@@ -244,9 +265,6 @@ class Library:
 
     def of_python(self, function, module, error):
         return suggestions.of_python(function, module, error)
-
-    def no_display(self, kind):
-        return refusals.no_display(kind)
 
     def other_attribute(self, x, name):
         return suggestions.other_attribute(x, name)

@@ -14,7 +14,7 @@ from ..ir.core import (
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NpBool, is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NpBool, Undefined, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -391,13 +391,20 @@ def owned(e, t, x):
     return result
 
 
-def opened(e, inst, t, pointer, what: str) -> list[str]:
+def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
     """Components of an object that a container holds, with references of their own; TypeError where it is of another
-    class than those that were known when the function was compiled."""
+    class than those that were known when the function was compiled. give_up: an object that is released then, which
+    nothing that is held here keeps alive."""
     wrong, done = e.label("wrong"), e.label("opened")
-    values = e.unbox(t, pointer, wrong)
-    e.jump(done)
+    if t is Undefined:  # nothing was to be found there
+        values = []
+        e.branch("false", done, wrong)
+    else:
+        values = e.unbox(t, pointer, wrong)
+        e.jump(done)
     e.start(wrong)
+    if give_up:
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {give_up})")
     if inst.attrs.get("anew"):
         e.declare("declare void @PyErr_SetNone(ptr)")
         e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")

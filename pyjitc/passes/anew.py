@@ -14,20 +14,24 @@ import operator
 
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
-from ..ops import containers, control, memory, pyobject
+from ..ops import containers, control, memory, pyobject, tables
 from ..ops.structure import RETYPE
 from .alias import Aliases, is_fresh, root_of
 
 __all__ = ["LOADS", "run"]
 
-LOADS = frozenset((containers.LIST_GET, pyobject.PY_UNBOX))
+LOADS = frozenset((containers.LIST_GET, pyobject.PY_UNBOX, tables.DICT_GET, tables.DICT_ASK, tables.DICT_FIND,
+                   tables.DICT_NEXT, tables.SET_NEXT, tables.ITER_NEXT))
 _SOME = 1024  # items of a list that a call looks at where each load runs once
-_FRESH = frozenset((containers.LIST_NEW, memory.CELL_NEW, memory.ITERATOR_NEW))
-_INTO = frozenset((containers.LIST_SET, containers.LIST_APPEND, memory.CELL_STORE))  # what they change comes first
+_FRESH = frozenset((containers.LIST_NEW, tables.DICT_NEW, tables.SET_NEW, memory.CELL_NEW, memory.ITERATOR_NEW))
+# What they change comes first.
+_INTO = frozenset((containers.LIST_SET, containers.LIST_APPEND, tables.DICT_SET, tables.SET_ADD, memory.CELL_STORE))
 # Functions that change nothing, where the program's classes do not.
 _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contains, operator.eq, operator.ne,
                    operator.lt, operator.le, operator.gt, operator.ge, operator.is_, len, list, list.copy, list.index,
-                   list.count, iter))
+                   list.count, iter, dict, set, frozenset, dict.copy, set.copy, set.union, set.intersection,
+                   set.difference, set.issubset, set.issuperset, set.isdisjoint, operator.or_, operator.and_,
+                   operator.sub, operator.xor))
 _UNSEEN = ir.COUNTS | ir.ERRORS
 
 

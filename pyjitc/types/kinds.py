@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import types as pytypes
 import weakref
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any, Callable
 
 import numpy as np
@@ -27,8 +27,9 @@ __all__ = [
     "Ended", "numbered",
     "Singleton", "Function", "Method", "Super", "Cell", "Content", "Struct", "Generator", "Iterator", "DType",
     "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "Dict", "Set", "FrozenSet", "Deque",
-    "union_of", "member_for", "any_part",
-    "together", "wider", "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class",
+    "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems",
+    "union_of", "member_for", "any_part", "together", "wider", "rewritten", "closed", "opened", "linked",
+    "MAX_UNION", "kind_of_class",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
@@ -681,6 +682,44 @@ class DictDisplay(Struct, role="dict"):
     python_class = dict
 
 
+class DictView(Struct):
+    """What `keys`, `values` or `items` of a dict give: the dict."""
+
+    __slots__ = ()
+
+    @property
+    def item(self) -> Type:
+        """The type of what it yields."""
+        raise NotImplementedError
+
+
+class DictKeys(DictView, role="dict_keys"):
+    __slots__ = ()
+    python_class = type({}.keys())
+
+    @property
+    def item(self):
+        return self.parts[0].keys
+
+
+class DictValues(DictView, role="dict_values"):
+    __slots__ = ()
+    python_class = type({}.values())
+
+    @property
+    def item(self):
+        return self.parts[0].values
+
+
+class DictItems(DictView, role="dict_items"):
+    __slots__ = ()
+    python_class = type({}.items())
+
+    @property
+    def item(self):
+        return Tuple((self.parts[0].keys, self.parts[0].values))
+
+
 class RecordView(Struct, role="record"):
     """One record of a structured array: a view of it without axes."""
 
@@ -840,6 +879,35 @@ class Dict(Container):
     def values(self) -> Type:
         """The type of its values."""
         return _held(self.key[2])
+
+    item = keys
+
+
+class DefaultDict(Dict):
+    """collections.defaultdict."""
+
+    __slots__ = ()
+    python_class = defaultdict
+
+
+class OrderedDict_(Dict):
+    """collections.OrderedDict, which has an order of its own beside the dict's."""
+
+    __slots__ = ()
+    python_class = OrderedDict
+
+
+class CounterDict(Dict):
+    """collections.Counter."""
+
+    __slots__ = ()
+    python_class = Counter
+
+
+# Of the classes of the interpreter whose objects are containers.
+CONTAINERS: dict[type, type[Container]] = {
+    kind.python_class: kind
+    for kind in (List, Dict, DefaultDict, OrderedDict_, CounterDict, Set, FrozenSet, Deque)}
 
 
 class Cell(Type):

@@ -34,7 +34,7 @@ _ALIASES = {
 NAMES |= {alias: NAMES[name] for alias, name in _ALIASES.items()}
 
 _CONTAINERS: dict[str, type[kinds.Container]] = {
-    kind.python_class.__name__: kind for kind in (kinds.List, kinds.Dict, kinds.Set, kinds.FrozenSet, kinds.Deque)}
+    cls.__name__: kind for cls, kind in kinds.CONTAINERS.items()}
 _TIME = r"\s*\[\s*(\d*)([A-Za-z]+)\s*\]"
 _TIMES = {"datetime64": "M", "timedelta64": "m"}
 _TOKEN = r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\d+|[][():,|]))"

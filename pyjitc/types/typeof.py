@@ -142,8 +142,11 @@ def typeof(value, other: Callable | None = None) -> Type:
                                 f"tuple(x)")
             return Tuple(_items(value, other), cls)
         raise TypeError(f"is {_named(cls)}, a subclass of tuple; pass tuple(x)")
-    if cls is list:
-        return kinds.List(_held(value, cls, other))
+    container = kinds.CONTAINERS.get(cls)
+    if container is not None and issubclass(container, kinds.Dict):
+        return _dict(value, container, other)
+    if container is not None:
+        return container(_held(value, cls, other))
     kind = kinds.kind_of_class(cls)
     if kind is not None:
         return kind.of(lambda name: _attribute(value, name, other))
@@ -195,7 +198,7 @@ def _held(values, cls: type, other) -> Type:
     last = None
     try:
         for n, x in enumerate(values):
-            if type(x) is not last or type(x) not in _EXACT:
+            if type(x) is not last or type(x) not in _EXACT and not (last is int and -1 << 63 <= x < 1 << 63):
                 last = type(x)
                 result = kinds.wider(result, typeof(x, other))
     except (TypeError, OverflowError) as error:
@@ -203,6 +206,20 @@ def _held(values, cls: type, other) -> Type:
     finally:
         _nested.pop()
     return result
+
+
+# What the factories of defaultdicts make that are classes.
+_FACTORIES = frozenset((int, float, bool, str, complex, bytes, list, dict, set, frozenset, tuple))
+
+
+def _dict(value, kind: type[kinds.Dict], other) -> Type:
+    cls = type(value)
+    values = _held(value, cls, other), _held(value.values(), cls, other)
+    if kind is kinds.DefaultDict and value.default_factory in _FACTORIES:
+        values = values[0], kinds.wider(values[1], typeof(value.default_factory(), other))
+    if kind is kinds.CounterDict:  # what is missing is 0
+        values = values[0], kinds.wider(values[1], Int)
+    return kind(*values)
 
 
 def _attribute(value, name: str, other) -> Type:
@@ -269,8 +286,9 @@ def _refusal(value, cls: type) -> str:
     for base in (bool, int, float, complex, str, bytes):
         if isinstance(value, base):
             return f"is {name}, a subclass of {base.__name__}; pass {base.__name__}(x)"
-    if isinstance(value, (dict, set, frozenset)):
-        return f"is {name}, which has no native form; pass its items as arrays or a tuple"
+    for base in (dict, set, frozenset, list):
+        if isinstance(value, base):
+            return f"is {name}, a subclass of {base.__name__}; pass {base.__name__}(x)"
     instead = next((advice for attribute, advice in _CONVERSIONS.items() if hasattr(cls, attribute)),
                    "pass its parts as numbers, arrays or tuples")
     return f"is {name}, which has no native form; {instead}"

@@ -10,8 +10,8 @@ import pytest
 import pyjitc
 from pyjitc import CompileError, TypingError, njit
 
-ITEMS = [1.0, 2.0]
-TABLE = {"a": 1}
+ITEMS = [1.0, object()]  # compiled code takes no objects such as this one
+TABLE = {"a": object()}
 
 
 class Thing:
@@ -85,7 +85,7 @@ def test_containers_of_the_interpreter():
     for function, what in ((append, ".append()"), (assign, "item assignment")):
         assert message(function, 1.0)[0] == f"{what} of a list of the interpreter is not compiled"
         assert "change it outside" in message(function, 1.0)[3]
-    assert ITEMS == [1.0, 2.0]
+    assert len(ITEMS) == 2 and ITEMS[0] == 1.0
 
 
 def test_attributes_of_objects():
@@ -178,10 +178,9 @@ def test_arguments_without_native_form(value, instead):
 def test_keywords_of_a_call_from_outside():
     @njit
     def f(x, **rest):
-        return x
+        return x, rest
 
-    with pytest.raises(TypeError, match=r"has \*\*rest, .* name its keywords as parameters"):
-        f(1, k=2)
+    assert f(1, k=2) == (1, {"k": 2})
 
 
 def test_a_function_of_another_package_keeps_its_name():

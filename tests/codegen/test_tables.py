@@ -144,3 +144,20 @@ def test_values_in_place(helper):
     floats(d, 1, 9.5)
     floats(d, 2, 9.5)
     assert kept == 1.5 and d == {1: 9.5, 2: 9.5}
+
+
+@pytest.mark.skipif(platform.DICT_VERSION is None, reason="dicts have no version in this Python")
+@pytest.mark.parametrize("key, k", [("int", 5), ("str", "a")])
+def test_a_change_gives_a_new_version(helper, key, k):
+    """What looks at the version of a namespace sees that a value was replaced; the lowest bits of it stay."""
+    put = helper(f"pyj_dict_put_{key}_int")
+    d, e = {k: 1}, {k: 1}
+    seen = set()
+    for v in (2, 3, 1000, 5):  # each replaces an object that others have
+        for one in (d, e):
+            before = ctypes.c_uint64.from_address(id(one) + platform.DICT["version"]).value
+            put(one, k, v)
+            after = ctypes.c_uint64.from_address(id(one) + platform.DICT["version"]).value
+            assert after not in seen and after & platform.DICT_WATCHERS == before & platform.DICT_WATCHERS
+            seen.add(after)
+    assert d == e == {k: 5}

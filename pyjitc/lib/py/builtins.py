@@ -19,6 +19,7 @@ from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
 from ..build import MIRRORED, SYMBOLS, apply, cast, convert, fitted, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
+from ..protocol import by_python
 from ..rule import Rule, rule
 from . import numbers, operators
 from .conversions import to_float, to_index
@@ -194,6 +195,8 @@ def _hash(x):
         return formatting.hashed(x)
     if t is k.ByteArray:
         raise Mismatch("unhashable type: 'bytearray'")
+    if isinstance(t, k.Container):
+        return by_python(hash, x, type=Int)
     raise Mismatch(f"hash() of {type_name(t)} is not compiled")
 
 

@@ -37,10 +37,15 @@ def _holding(x: Expr, item: Type) -> Expr:
 def item_of(t: Type) -> Type | None:
     """The type of what the object of a value of type t yields, where that is known without a loop over it; else
     None."""
-    if isinstance(t, List):
+    if isinstance(t, (k.Container, k.DictView)):
         return t.item
     if isinstance(t, k.Tuple):
-        return k.union_of(t.elements) if t.elements else Undefined
+        found = Undefined
+        for part in t.elements:
+            if k.any_part(part, lambda one: one.inner):
+                return None
+            found = k.wider(found, part)
+        return found
     if t in (k.Range, k.Bytes, k.ByteArray, k.MemoryView):
         return Int
     if t is k.Str:

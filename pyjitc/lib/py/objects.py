@@ -33,6 +33,7 @@ made = lazy("pyjitc.lib.np.elementwise.made_calls")
 creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.elementwise.scalars")
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
+dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
 texts = lazy("pyjitc.lib.py.texts")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
@@ -263,6 +264,8 @@ class Known(Protocol):
         if (type(target).__module__ == _KERNEL_NAMES or name == "laneid"
             and getattr(target, "__name__", "").endswith(".cuda")):
             return cuda_rules.attribute(target, name)
+        if name == "fromkeys" and isinstance(target, type) and issubclass(target, dict):
+            return Apply(METHOD_MAKE, x, name=name)
         if name in ("__enter__", "__exit__"):
             if type(target).__module__ != "pyjitc.lib.np.elementwise.errors":
                 raise refusals.no_with(x)
@@ -275,6 +278,8 @@ class Known(Protocol):
     def method(self, x, name, args, kwargs):
         if name == "vectorize":
             return applying.call_vectorized(x, args, kwargs)
+        if name == "fromkeys" and x.type.value in k.CONTAINERS:
+            return dicts.from_keys(x.type.value, args, kwargs)
         return classes.method(x, name, args, kwargs)
 
     def call(self, x, args, kwargs):
@@ -406,10 +411,22 @@ class _Joined(Known):
 
 
 class _FrozenSet(Known):
+    """Of constants that the program writes out."""
+
     def contains(self, x, item):
         if item.known:
             return Const(Bool, item.value in x.type.value)
         return membership.contains(x, item)
+
+    def is_iterable(self, x):
+        return True
+
+    def iterate(self, x):
+        s = sets.object_of(x)
+        return protocol_of(s.type).iterate(s)
+
+    def length(self, x):
+        return Const(Int, len(x.type.value))
 
 
 class _Vectorized(Known):
