@@ -20,8 +20,9 @@ from .alias import Aliases, is_fresh, root_of
 
 __all__ = ["LOADS", "run"]
 
-LOADS = frozenset((containers.LIST_GET, pyobject.PY_UNBOX, tables.DICT_GET, tables.DICT_ASK, tables.DICT_FIND,
-                   tables.DICT_NEXT, tables.SET_NEXT, tables.ITER_NEXT))
+LOADS = frozenset((containers.LIST_GET, containers.LIST_POP, pyobject.PY_UNBOX, tables.DICT_GET, tables.DICT_ASK, tables.DICT_FIND,
+                   tables.DICT_NEXT,
+                   tables.SET_NEXT, tables.ITER_NEXT))
 _SOME = 1024  # items of a list that a call looks at where each load runs once
 _FRESH = frozenset((containers.LIST_NEW, tables.DICT_NEW, tables.SET_NEW, memory.CELL_NEW, memory.ITERATOR_NEW))
 # What they change comes first.
