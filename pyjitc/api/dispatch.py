@@ -121,7 +121,7 @@ class CompiledFunction(Pickled, Callable_):
         if self._declared and types not in self._natives:
             full, types = self._converted(full, types)
         native = self._natives.get(types)
-        if native is None or native.changed():
+        if native is None or native.changed() or native.stale():
             try:
                 changed = alone(self._ready, types, full)
             except ABIError as error:
@@ -198,9 +198,9 @@ class CompiledFunction(Pickled, Callable_):
         native = self._natives.get(types)
         if native is not None:
             changes = native.changed()
-            if not changes:
+            if not changes and not native.stale():
                 return False
-            if native.refresh(changes):
+            if changes and native.refresh(changes):
                 return True
         self._raise_known_failure(types)
         start = perf_counter()

@@ -45,6 +45,45 @@ class _Texts(dict):
         return made
 
 
+# Counts of references to Python objects, as the macros of the interpreter that runs have them. Null is no object.
+_RETAIN = """
+define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
+  %none = icmp eq ptr %x, null
+  br i1 %none, label %done, label %some
+some:""" + ("""
+  %old = load i32, ptr %x, align 4
+  %new = add i32 %old, 1
+  %immortal = icmp eq i32 %new, 0
+  br i1 %immortal, label %done, label %count
+count:
+  store i32 %new, ptr %x, align 4""" if sys.version_info >= (3, 12) else """
+  %old = load i64, ptr %x, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %x, align 8""") + """
+  br label %done
+done:
+  ret void
+}"""
+_RELEASE = """
+define internal void @pyj_release_object(ptr %x) nounwind alwaysinline {
+  %none = icmp eq ptr %x, null
+  br i1 %none, label %done, label %some
+some:""" + ("""
+  %low = load i32, ptr %x, align 4
+  %immortal = icmp slt i32 %low, 0
+  br i1 %immortal, label %done, label %count
+count:""" if sys.version_info >= (3, 12) else "") + """
+  %old = load i64, ptr %x, align 8
+  %new = add i64 %old, -1
+  store i64 %new, ptr %x, align 8
+  %last = icmp eq i64 %new, 0
+  br i1 %last, label %free, label %done
+free:
+  call void @_Py_Dealloc(ptr %x)
+  br label %done
+done:
+  ret void
+}"""
 # A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the
 # data once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header
 # (or null), 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
@@ -285,11 +324,7 @@ define internal void @pyj_free(ptr %box) nounwind alwaysinline {
   call void @free(ptr %box)
   ret void
 }""",
-    "pyj_retain_object": """
-define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
-  call void @Py_IncRef(ptr %x)
-  ret void
-}""",
+    "pyj_retain_object": _RETAIN,
     "pyj_attribute": """
 define internal ptr @pyj_attribute(ptr %x, ptr %name) nounwind {
   %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
@@ -305,8 +340,10 @@ have:
   %kept = select i1 %new, ptr null, ptr %found
   ret ptr %kept
 }""",
-    "pyj_release_object": """
-define internal void @pyj_release_object(ptr %x) nounwind alwaysinline {
+    "pyj_release_object": _RELEASE,
+    # where there is no hurry
+    "pyj_let_go_object": """
+define internal void @pyj_let_go_object(ptr %x) nounwind alwaysinline {
   call void @Py_DecRef(ptr %x)
   ret void
 }""",
@@ -363,6 +400,23 @@ done:
   ret double %result
 }
 """,
+    # `last`: how many items are left; `item`: the one that goes
+    "pyj_list_shorten": """
+define internal i32 @pyj_list_shorten(ptr %list, i64 %last, ptr %item) nounwind alwaysinline {
+  %room.at = getelementptr i8, ptr %list, i64 32
+  %room = load i64, ptr %room.at, align 8
+  %half = ashr i64 %room, 1
+  %stays = icmp sge i64 %last, %half
+  br i1 %stays, label %cut, label %shrink
+cut:
+  %size.at = getelementptr i8, ptr %list, i64 16
+  store i64 %last, ptr %size.at, align 8
+  call void @pyj_release_object(ptr %item)
+  ret i32 0
+shrink:
+  %status = call i32 @PyList_SetSlice(ptr %list, i64 %last, i64 9223372036854775807, ptr null)
+  ret i32 %status
+}""",
     "pyj_list_append": """
 define internal i32 @pyj_list_append(ptr %list, ptr %x) nounwind alwaysinline {
   %size.at = getelementptr i8, ptr %list, i64 16
@@ -799,7 +853,8 @@ NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
     "pyj_look": ("pyj_place",), "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
-    "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
+    "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_list_shorten": ("pyj_release_object",),
+    "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 
 _DECLARATIONS = {
@@ -822,6 +877,8 @@ _DECLARATIONS = {
     "PyErr_GetHandledException": "declare ptr @PyErr_GetHandledException()",
     "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
     "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)",
+    "_Py_Dealloc": "declare void @_Py_Dealloc(ptr)",
+    "PyList_SetSlice": "declare i32 @PyList_SetSlice(ptr, i64, i64, ptr)",
     "PyList_Append": "declare i32 @PyList_Append(ptr, ptr)",
     "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
     "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",

@@ -241,8 +241,8 @@ class _Check:
                 give_up(inst.args[0], owned, "returned")
             if owned:
                 self.fail(f"references of {', '.join(v.name or 'v' for v in owned)} stay behind", block, inst)
-        if inst.result is not None and is_refcounted(inst.result.type) and (inst.op.effects & ALLOCATES
-                                                                            or name == "invoke"):
+        if inst.result is not None and is_refcounted(inst.result.type) and "borrowed" not in inst.attrs and (
+                inst.op.effects & ALLOCATES or name == "invoke"):
             owned[inst.result] = 1
         return found
 

@@ -371,7 +371,8 @@ def count_references(e, t, x, what):
             count_references(e, part, x[at:at + n], what)
             at += n
     else:
-        e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {x[0]})")
+        rare = e.leaving and what == "release"
+        e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
 
 
 def owned(e, t, x):
@@ -410,7 +411,7 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
         e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
         e.jump(e.fail(inst))
         e.start(done)
-        return owned(e, t, values)
+        return values if inst.attrs.get("borrowed") else owned(e, t, values)
     cls = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {pointer}, i64 {platform.OB_TYPE}')}, align 8")
     if Int in members_of(t):
         wide, other = e.label("wide"), e.label("other")
@@ -422,7 +423,7 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
     e.error(inst, "TypeError", f"{what} is of class '%s', where the items were {t} when this code was compiled",
             f"ptr {name}")
     e.start(done)
-    return owned(e, t, values)
+    return values if inst.attrs.get("borrowed") else owned(e, t, values)
 
 
 def _release_box(e, t, box):

@@ -7,10 +7,11 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import arith, memory
+from ..ops.control import CONST
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
-from ..types.kinds import Bool, any_part
+from ..types.kinds import Bool
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "PASSES"]
@@ -76,15 +77,16 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
-    if any([p.type.holder or p.type.parts is not None and any_part(p.type, _holds) for p in kept[0].params]):
+    if any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
         anew.run(kept)
         if check:
             check(kept, "anew")
     return kept
 
 
-def _holds(t) -> bool:
-    return t.holder
+def _asks(inst: ir.Inst) -> bool:
+    """Whether a load may find another class than the code was compiled for, in an object that may change."""
+    return "anew" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
 
 
 def _wanted(fn: ir.Function):

@@ -15,7 +15,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
-from ..types.kinds import Int, is_refcounted
+from ..types.kinds import Array, Bytes, Container, Int, Str, Type, is_refcounted
 
 __all__ = ["run"]
 
@@ -31,6 +31,7 @@ def run(fn: ir.Function, options=None) -> None:
             found = counted[t] = is_refcounted(t)
         return found
 
+    borrowed = _borrowed(blocks, refcounted)
     owners: dict[ir.Value, frozenset] = {}
     none: frozenset = frozenset()
     addresses: set = set()
@@ -46,7 +47,7 @@ def run(fn: ir.Function, options=None) -> None:
         for inst in block.insts:
             r = inst.result
             if r is not None and refcounted(r):
-                if inst.op.effects & ir.ALLOCATES or inst.op is control.INVOKE:
+                if r not in borrowed and (inst.op.effects & ir.ALLOCATES or inst.op is control.INVOKE):
                     owners[r] = frozenset((r,))
                     any_owner = True
                 else:
@@ -57,6 +58,53 @@ def run(fn: ir.Function, options=None) -> None:
     if not any_owner and not is_refcounted(fn.result):
         return
     _Counting(fn, blocks, owners, refcounted).run()
+
+
+def _borrowed(blocks, refcounted) -> set[ir.Value]:
+    """The items of lists that are used up in their block, before anything may change the list: they need no reference
+    of their own."""
+    found = set()
+    for block in blocks:
+        for n, inst in enumerate(block.insts):
+            if "borrowed" in inst.op.attrs and refcounted(inst.result) and _used_up(block, n, refcounted):
+                found.add(inst.result)
+    if found:  # what is used elsewhere too
+        for block in blocks:
+            for inst in block.insts:
+                for edge in inst.edges():
+                    found.difference_update(edge.args)
+                found.difference_update([a for a in inst.args if a in found and a.inst not in block.insts])
+        for value in found:
+            made = value.inst
+            assert made is not None
+            made.attrs = {**made.attrs, "borrowed": True}
+    return found
+
+
+def _used_up(block, n, refcounted) -> bool:
+    value = block.insts[n].result
+    uses = [k for k in range(n + 1, len(block.insts)) if value in block.insts[k].args]
+    if not uses:
+        return False
+    for inst in block.insts[n + 1:uses[-1]]:
+        effects = inst.op.effects
+        if (ir.regions_written(effects) or effects & ir.HOST and "borrowed" not in inst.op.attrs and inst.op.name
+                != "list_len" or any([refcounted(a) and not _is_harmless(a.type) for a in inst.args])):
+            return False
+    if any([block.insts[k].result is not None and refcounted(block.insts[k].result)
+            and not block.insts[k].op.effects & ir.ALLOCATES for k in uses]):
+        return False  # it becomes a part of something
+    last = block.insts[uses[-1]]
+    return last.op.effects & ir.TERMINATOR == 0 and not last.targets
+
+
+def _is_harmless(t: Type) -> bool:
+    """Whether to give up a value of type t runs no code of the program."""
+    if isinstance(t, Container):
+        return all(map(_is_harmless, t.parameters))
+    if t.parts is not None:
+        return all(map(_is_harmless, t.parts))
+    return not is_refcounted(t) or t in (Str, Bytes) or isinstance(t, Array)
 
 
 class _Counting:

@@ -23,7 +23,7 @@ from ..base.named import Named
 from ..runtime.dispatcher import Callable_
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
-from ..types.typeof import attributes_type, variable_type
+from ..types.typeof import attributes_type, typeof, variable_type
 
 _OURS = f"{__package__.partition('.')[0]}.runtime."
 
@@ -135,8 +135,12 @@ def fingerprint(value) -> tuple:
         return cls.__name__, fingerprint(value.fget if cls is property else value.__func__)
     if cls is CodeType:
         return "code", code_hash(value)
-    if cls is dict:
-        return ("dict",)  # what was read from it is guarded item by item
+    if cls in kinds.CONTAINERS and cls is not frozenset:  # read through as well
+        try:
+            return cls.__name__, str(typeof(value))
+        except (TypeError, OverflowError):
+            if cls is dict:
+                return ("dict",)  # what was read from it is guarded item by item
     function = plain_function(value)
     if function is not None:
         name = _name(function)

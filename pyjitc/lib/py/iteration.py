@@ -3,7 +3,6 @@
 An iteration state is a plain value (a Struct); a step answers (has, item, next state). Loops over ranges keep three
 ints: the value, the step and how many are left, so that later passes see a counted loop.
 """
-
 import numpy as np
 
 from ...ops.arith import IADD, IMUL, ISUB

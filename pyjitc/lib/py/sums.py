@@ -1,11 +1,12 @@
-"""sum() and math.prod(): of no items they are the start itself, an int as a rule."""
+"""sum() and math.prod() of anything that can be iterated over. The number that they start with keeps its type: the sum
+of no floats is the int 0."""
 import sys
 
 from ..intrinsics import is_python_float
 
 __all__ = ["prod", "sum_"]
 
-KEEPS_CONSTANTS = True  # sum(()) is the int 0, whatever the items would have been
+KEEPS_CONSTANTS = True
 
 
 def sum_plain(iterable, start):
