@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..ir.core import ALLOCATES, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
+from ..ir.core import ALLOCATES, CONSUMES, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
 from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
 from .effects import NO_RULE, NONDIFF
@@ -123,7 +123,7 @@ STR_CODE = _op("str_code", "s: str, i: int -> int", PURE, _code_lower, lambda s,
 
 
 def _char_lower(e, inst, code):
-    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_char')}(i64 {code[0]})"))]
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_char')}(i64 {code[0]})"))]
 
 
 def _checked(e, inst, pointer):
@@ -145,6 +145,16 @@ STR_SLICE = _op("str_slice", "s: str, i: int, j: int -> str", _MAKES, _slice_low
 
 def _equal_lower(e, inst, x, y):
     return [e.assign(f"call i1 {e.helper('pyj_str_equal')}(ptr {x[0]}, ptr {y[0]})")]
+
+
+
+
+def _append_lower(e, inst, x, y):
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_append')}(ptr {x[0]}, ptr {y[0]})"))]
+
+
+# passes/refcount.py gives it a reference of its own to the first operand: where nobody else has one, the object grows.
+STR_APPEND = _op("str_append", "x: str, y: str -> str", _MAKES | CONSUMES, _append_lower, lambda x, y: x + y, "x + y")
 
 
 STR_EQ = _op("str_eq", "x: str, y: str -> bool", PURE, _equal_lower, lambda x, y: x == y, "whether two texts are equal",

@@ -14,10 +14,10 @@ from ...infer.constants import constant
 from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch
 from ...infer.names import describe
 from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
-from ...ops.pyobject import PY_GETATTR, PY_JOIN, PY_UNBOX
+from ...ops.pyobject import PY_GETATTR, PY_UNBOX
 from ...ops.structure import METHOD_MAKE, SLICE_GET
 from ...ops.text import (
-    BYTEARRAY_LEN, BYTES_LEN, STR_COMPARE, STR_EQ, STR_IN, STR_LEN,
+    BYTEARRAY_LEN, BYTES_LEN, STR_APPEND, STR_COMPARE, STR_EQ, STR_IN, STR_LEN,
 )
 from ...types.kinds import (
     Bool, ByteArray, Bytes, Exception_, Float, Int, List, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple,
@@ -206,7 +206,7 @@ class _Str(_Text):
 
     def binary(self, op, x, y, inplace):
         if op == "+" and y.type is Str:
-            return folded(operator.add, [x, y], {}) or Apply(PY_JOIN, x, y)
+            return folded(operator.add, [x, y], {}) or Apply(STR_APPEND, x, y)
         return super().binary(op, x, y, inplace)
 
     def compare_text(self, op, x, y):

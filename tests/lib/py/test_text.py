@@ -1,4 +1,9 @@
 """Text and bytes: operators, items, slices, iteration, methods and the builtins that make or read them."""
+import os
+import resource
+import subprocess
+import sys
+
 import pytest
 
 from pyjitc import njit
@@ -212,3 +217,61 @@ def test_what_is_wrong_for_all_values_is_found_when_compiled(function, value):
         njit(function)(value)
     assert str(found.value).splitlines()[0] == str(expected.value)
     assert isinstance(found.value, type(expected.value)) or type(expected.value) is AttributeError
+
+
+def test_appending_changes_no_text_that_others_have():
+    def f(a, b, n, keep, again):
+        s = old = ""
+        for i in range(n):
+            s += a if i % 2 else b
+            if i == keep:
+                old = s
+            if i % again == 0:
+                hash(s)
+                s += s
+            if len(s) > 3000:
+                s = s[:10]
+        return s, old, "".join(x for x in (s, old, s))
+
+    compiled = njit(f)
+    for a in ("", "a", "xyz" * 50, "\xe9", "\u0119" * 9, "\U0001f600"):
+        for b in ("b", "\xe9" * 100, "\u0119"):
+            for n, keep in ((0, 0), (9, 3), (60, 30), (61, 60)):
+                agree(f, a, b, n, keep, 7, compiled=compiled)
+
+
+@pytest.mark.parametrize("allocator", ("debug", "malloc", "pymalloc"))
+def test_appending_with_other_allocators(allocator):
+    program = """
+import pyjitc
+@pyjitc.njit
+def f(t, n):
+    s = ""
+    for i in range(n):
+        s += t
+    return s
+for t in ("a", "\\xe9b", "\\u0119"):
+    for n in (1, 5, 40, 700):
+        assert f(t, n) == t * n
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONMALLOC": allocator})
+
+
+def test_a_loop_that_appends_takes_memory_for_what_it_makes():
+    @njit
+    def f(n):
+        total = 0
+        for i in range(n):
+            s = ""
+            for k in range(50):
+                s += "ab"
+            try:
+                total += int(s)
+            except ValueError:
+                total += len(s)
+        return total
+
+    assert f(2) == 200
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    f(20000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8000  # KiB
