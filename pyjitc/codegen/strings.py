@@ -201,3 +201,60 @@ slow:
   call void @PyUnicode_Append(ptr %slot, ptr %y)
   %result = load ptr, ptr %slot
   ret ptr %result""", shared=True)
+
+# The same of one character, which comes without an object.
+_define("ptr @pyj_str_append_code(ptr %x, i64 %code)", f"""
+  %grows = load i64, ptr @pyjitc_str_grows
+  %may = icmp ne i64 %grows, 0
+  %count = load i64, ptr %x
+  %single = icmp eq i64 %count, 1
+{_load("hash", "i64", "%x", STR["hash"])}{_load("xs", "i32", "%x", STR["state"])}
+{_load("m", "i64", "%x", STR["length"])}
+  %unhashed = icmp eq i64 %hash, -1
+  %plain = and i32 %xs, {STR_STATE["sizes"] | STR_STATE["ascii"] | 3}
+  %ascii = icmp eq i32 %plain, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %low = icmp ult i64 %code, 128
+{_kept_is_null("first", _KEPT[0])}
+  %t1 = and i1 %may, %single
+  %t2 = and i1 %unhashed, %ascii
+  %t3 = and i1 %low, %first
+  %t4 = and i1 %t1, %t2
+  %t5 = and i1 %t3, %t4
+  %used = add i64 %m, {STR["ascii"] + 1}
+  %inside = and i64 %used, 15
+  %step = icmp ne i64 %inside, 0
+  %small = icmp ult i64 %used, {_SMALL}
+  %t6 = and i1 %step, %small
+  br i1 %t5, label %mine, label %other
+mine:
+  br i1 %t6, label %put, label %large
+large:
+  br i1 %small, label %other, label %ask
+ask:
+  %past = icmp ugt i64 %used, {_SMALL}
+  br i1 %past, label %measure, label %other
+measure:
+  %usable = call i64 @malloc_usable_size(ptr %x)
+  %room = icmp ult i64 %used, %usable
+  br i1 %room, label %put, label %other
+put:
+  %end = getelementptr i8, ptr %x, i64 %used
+  %last = getelementptr i8, ptr %end, i64 -1
+  %byte = trunc i64 %code to i8
+  store i8 %byte, ptr %last
+  store i8 0, ptr %end
+  %m1 = add i64 %m, 1
+  %lenp = getelementptr i8, ptr %x, i64 {STR["length"]}
+  store i64 %m1, ptr %lenp
+  ret ptr %x
+other:
+  %one = call ptr @pyj_str_char(i64 %code)
+  %failed = icmp eq ptr %one, null
+  br i1 %failed, label %drop, label %join
+join:
+  %made = call ptr @pyj_str_append(ptr %x, ptr %one)
+  call void @Py_DecRef(ptr %one)
+  ret ptr %made
+drop:
+  call void @Py_DecRef(ptr %x)
+  ret ptr null""", "pyj_str_char", "pyj_str_append", shared=True)

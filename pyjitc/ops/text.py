@@ -118,8 +118,9 @@ def _characters(e, s):
     return e.assign(f"getelementptr i8, ptr {s}, i64 {offset}"), kind
 
 
-STR_CODE = _op("str_code", "s: str, i: int -> int", PURE, _code_lower, lambda s, i: ord(s[i]),
-               "the code point of character i, which there is", bounds=(0, 0x10FFFF), cost=2)
+STR_CODE = _op("str_code", "s: str, i: int -> int", PURE, _code_lower,
+               lambda s, i: ord(s[i]) if i != len(s) else 0,
+               "the code point of character i, which there is; 0 behind the last", bounds=(0, 0x10FFFF), cost=2)
 
 
 def _char_lower(e, inst, code):
@@ -157,6 +158,14 @@ def _append_lower(e, inst, x, y):
 STR_APPEND = _op("str_append", "x: str, y: str -> str", _MAKES | CONSUMES, _append_lower, lambda x, y: x + y, "x + y")
 
 
+def _append_code_lower(e, inst, x, code):
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_append_code')}(ptr {x[0]}, i64 {code[0]})"))]
+
+
+STR_APPEND_CODE = _op("str_append_code", "x: str, code: int -> str", _MAKES | CONSUMES, _append_code_lower,
+                      lambda x, code: x + chr(code), "x and the character of a code point")
+
+
 STR_EQ = _op("str_eq", "x: str, y: str -> bool", PURE, _equal_lower, lambda x, y: x == y, "whether two texts are equal",
              cost=8)
 
@@ -184,6 +193,47 @@ def _in_lower(e, inst, s, part):
 
 STR_IN = _op("str_in", "s: str, part: str -> bool", RAISES | HOST, _in_lower, lambda s, part: part in s,
              "whether a text has another in it")
+
+
+def _has_lower(e, inst, s, code):
+    e.declare("declare i64 @PyUnicode_FindChar(ptr, i32, i64, i64, i32)")
+    wanted, size = e.assign(f"trunc i64 {code[0]} to i32"), _load(e, "i64", s[0], STR["length"])
+    found = e.assign(f"call i64 @PyUnicode_FindChar(ptr {s[0]}, i32 {wanted}, i64 0, i64 {size}, i32 1)")
+    return [e.assign(f"icmp sge i64 {found}, 0")]
+
+
+STR_HAS = _op("str_has", "s: str, code: int -> bool", HOST, _has_lower, lambda s, code: chr(code) in s,
+              "whether a text has the character of a code point in it")
+
+# Methods of text that ask what its characters are -> the functions of the interpreter that say it of one.
+TESTS = {"isalpha": ("IsAlpha",), "isdecimal": ("IsDecimalDigit",), "isdigit": ("IsDigit",),
+         "isnumeric": ("IsNumeric",), "isalnum": ("IsAlpha", "IsDecimalDigit", "IsDigit", "IsNumeric"), "islower": ("IsLowercase",),
+         "isupper": ("IsUppercase",), "isspace": ("IsWhitespace",), "isprintable": ("IsPrintable",)}
+
+
+def _is_lower(e, inst, code):
+    """ASCII by a table of bits, others by the interpreter's."""
+    test = inst.attrs["test"]
+    bits = sum(1 << n for n in range(128) if getattr(chr(n), test)())
+    ascii_, other, done = e.label("ascii"), e.label("other"), e.label("asked")
+    e.branch(e.assign(f"icmp ult i64 {code[0]}, 128"), ascii_, other, likely=True)
+    e.start(ascii_)
+    wide = e.assign(f"zext i64 {code[0]} to i128")
+    quick = e.assign(f"trunc i128 {e.assign(f'lshr i128 {bits}, {wide}')} to i1")
+    e.jump(done)
+    e.start(other)
+    one, found = e.assign(f"trunc i64 {code[0]} to i32"), "0"
+    for name in TESTS[test]:
+        e.declare(f"declare i32 @_PyUnicode_{name}(i32) nounwind willreturn memory(none)")
+        found = e.assign(f"or i32 {found}, {e.assign(f'call i32 @_PyUnicode_{name}(i32 {one})')}")
+    slow = e.assign(f"icmp ne i32 {found}, 0")
+    e.jump(done)
+    e.start(done)
+    return [e.phi("i1", [(quick, ascii_), (slow, other)])]
+
+
+CODE_IS = _op("code_is", "code: int -> bool", PURE, _is_lower, lambda code, *, test: getattr(chr(code), test)(),
+              "whether {test}, a method of text, holds of the character of a code point", eval_attrs=True, cost=4)
 
 
 def _hash_lower(e, inst, x):

@@ -18,6 +18,7 @@ from .rewrite import remove_params
 __all__ = ["run"]
 
 _ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))  # what they may raise is not missed
+_TEXTS = frozenset(("str_char", "str_slice", "str_append", "str_append_code"))  # by name, so too
 
 
 def is_droppable(inst: Inst) -> bool:
@@ -25,7 +26,7 @@ def is_droppable(inst: Inst) -> bool:
     effects = inst.op.effects
     if effects & (WRITES | TERMINATOR):
         return False
-    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR or \
+    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR or inst.op.name in _TEXTS or \
         inst.op is NEST and inst.attrs["shape"] is not None and not fails(inst.attrs["tree"])
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pyjitc import njit
 from pyjitc.base.errors import CompileError
+from pyjitc.types.kinds import Str
 from tests.oracle import agree
 
 TEXTS = ("abcab", "", "h\xe9llo", "\u0119xb", "\U0001f600ab", "ab\ud800c", "A1 \t\u2028z")
@@ -275,3 +276,46 @@ def test_a_loop_that_appends_takes_memory_for_what_it_makes():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     f(20000)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8000  # KiB
+
+
+def test_a_loop_over_characters_makes_no_objects():
+    def f(s, t):
+        n = 0
+        best = ""
+        for c in s:
+            if c == "a" or c in "ei\u0119" or c.isdigit() and ord(c) < 60 or c in t or c == t:
+                n += 1
+            if c > "m" and c.isalpha():
+                best = c
+        return n, best
+
+    compiled = njit(f)
+    for s in TEXTS:
+        for t in ("", "l", "\u0119", "ll"):
+            agree(f, s, t, compiled=compiled)
+    text = compiled.inspect_llvm()[(Str, Str)]
+    loop = text[text.index("_PyUnicode_IsDigit"):]
+    assert "PyUnicode_RichCompare" not in loop and "PyUnicode_Contains" not in loop
+
+
+def test_a_tokeniser():
+    def f(s):
+        i, tokens = 0, []
+        while i < len(s):
+            c = s[i]
+            if c.isspace():
+                i += 1
+            elif c.isdigit():
+                j = i
+                while j < len(s) and s[j].isdigit():
+                    j += 1
+                tokens.append(s[i:j])
+                i = j
+            elif c in "+-*/()":
+                tokens.append(c)
+                i += 1
+            else:
+                raise ValueError(f"bad character {c!r} at {i}")
+        return tokens
+
+    each(f, ("12+(3 -4)*\u0663", "", "1 x", "\U0001f600"))
