@@ -1,6 +1,7 @@
 """Let characters be code points where nothing asks for the object: `s[i] == "a"`, `ord(c)`, `c in "aeiou"`, `s += c`.
 
-Runs after simplify and gvn, which leave `str_char (str_code s, i)` for s[i] beside what reads it. A character that goes
+Runs after simplify and gvn, which leave `str_char (str_code s, i)` for s[i] beside what reads it. Numbers become text,
+and text becomes numbers, without an object of the number. A character that goes
 round a loop, or comes from several places, becomes its code point there and a character again behind them; what is
 still read as an object is made where it is read.
 Before:  c = str_char n ; t = const 'a' ; x = str_eq c, t     After:  k = const 97 ; x = ieq n, k
@@ -14,7 +15,8 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.core import Block, Edge, Function, Inst, Op, Value
 from ..ops import arith as a
 from ..ops import text as t
-from ..types.kinds import Bool, Int, Str
+from ..ops.pyobject import PY_BOX, PY_FORMAT
+from ..types.kinds import Bool, Float, Int, NoneType, Str
 from . import dce
 from .rewrite import remove_unreachable, resolve, substitute
 from .rules import Facts
@@ -128,25 +130,67 @@ def _code_of(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _append(facts: Facts, inst: Inst) -> Value | None:
-    if facts.defined_by(inst.args[1], t.STR_CHAR) is not None:
-        inst.op, inst.args[1] = t.STR_APPEND_CODE, facts.defs[inst.args[1]].args[0]
+    code = _code(facts, inst.args[1])
+    if code is not None:
+        inst.op, inst.args[1] = t.STR_APPEND_CODE, code
     return None
 
 
 def _call(facts: Facts, inst: Inst) -> Value | None:
-    """A method of text that asks what kind of character it is."""
+    """A method of text that asks what kind of character it is, text of a number, or a number of a text."""
     callee = facts.known(inst.args[0])
-    made = facts.defined_by(inst.args[1], t.STR_CHAR) if len(inst.args) == 2 else None
-    if callee is None or made is None or inst.attrs.get("kwnames"):
+    if callee is None or len(inst.args) != 2 or inst.attrs.get("kwnames"):
         return None
     function = callee.attrs["value"]
+    if function is str or function is repr:
+        boxed = facts.defined_by(inst.args[1], PY_BOX)
+        if boxed is not None and boxed.args[0].type in _MADE:
+            _become(inst, _MADE[boxed.args[0].type], boxed.args[0])
+        return None
+    if function is int or function is float:
+        if inst.args[1].type is Str and inst.attrs["type"] is _PARSED[function][1]:
+            _become(inst, _PARSED[function][0], inst.args[1])
+        return None
+    made = facts.defined_by(inst.args[1], t.STR_CHAR)
+    if made is None:
+        return None
     name = getattr(function, "__name__", "")
     if name not in t.TESTS or getattr(str, name) is not function:
         return None
     return facts.make(t.CODE_IS, made.args[0], type=Bool, loc=inst.loc, test=name)
 
 
+_MADE = {Int: t.STR_OF_INT, Float: t.STR_OF_FLOAT}
+_PARSED = {int: (t.STR_TO_INT, Int), float: (t.STR_TO_FLOAT, Float)}
+
+
+def _become(inst: Inst, op: Op, value: Value, **attrs: Any) -> None:
+    inst.op, inst.args, inst.attrs = op, [value], attrs
+
+
+def _format(facts: Facts, inst: Inst) -> Value | None:
+    """A part of an f-string that is a number, as str() shows it or with a number of digits behind the point."""
+    boxed = facts.defined_by(inst.args[0], PY_BOX)
+    if boxed is None or boxed.args[0].type not in _MADE:
+        return None
+    value = boxed.args[0]
+    spec = facts.known(inst.args[1])
+    if inst.args[1].type is NoneType:
+        _become(inst, _MADE[value.type], value)
+    elif inst.attrs.get("conversion"):
+        return None
+    else:
+        given = facts.defined_by(inst.args[1], PY_BOX)
+        spec = facts.known(given.args[0]) if given is not None else spec
+        text = spec.attrs["value"] if spec is not None else ""
+        digits = text[1:-1] if type(text) is str and text[:1] == "." and text[-1:] == "f" else ""
+        if value.type is Float and len(digits) <= 2 and digits.isascii() and digits.isdecimal():
+            _become(inst, t.STR_FIXED, value, digits=int(digits))
+    return None
+
+
 _RULES: dict[Op, Callable] = {
+    PY_FORMAT: _format,
     t.STR_EQ: _equal, t.STR_COMPARE: _compare, t.STR_IN: _contains, t.STR_LEN: _length, t.STR_CODE: _code_of,
     t.STR_APPEND: _append, t.TEXT_CALL: _call,
 }

@@ -319,3 +319,29 @@ def test_a_tokeniser():
         return tokens
 
     each(f, ("12+(3 -4)*\u0663", "", "1 x", "\U0001f600"))
+
+
+def test_numbers_and_text():
+    def shown(x):
+        return str(x), f"{x}", repr(x), f"<{x!s:>5}>", f"{x}{x}"
+
+    def fixed(x):
+        return f"{x:.2f}", f"{x:.0f}", f"{x:.12f}", f"{x:8.3f}"
+
+    each(shown, (0, 7, -7, 99, 100, -2**63, 2**63 - 1, 10**18, 10**17 - 1))
+    floats = (0.0, -0.0, 1.0, 1.1, 0.3, 2.675, 1e15, 1e16, 999999999999999.0, 1e-4, 9.999e-5, 123456789012345.6, 1 / 3,
+              float("inf"), float("nan"), 5e-324, 1e300, -12.25, 100.0, 0.001, 1234567.875, 0.1 + 0.2)
+    each(shown, floats)
+    each(fixed, floats)
+    each(lambda s: int(s), ("0", "-0", "007", "+5", "-", "9" * 18, "-" + "9" * 18, "1" * 19, " 3", "3 ", "1_0", "3.0"))
+    each(lambda s: float(s), ("0", "-0", "1.", ".5", "-.5", ".", "1..2", "0.1", "123456789.012345", "1" * 15, "1" * 16,
+                              "0." + "1" * 20, "1e5", "-inf", "1_0.5", "+1.5", "1.5x"))
+
+
+def test_formatting_by_percent():
+    def f(i, x, s):
+        return "%d-%s" % (i, s), "%s" % s, "%s%%" % i, "%r|%s" % (s, x), "%5.2f|%x" % (x, i), "%d" % x, "%s %s" % ((i,), x)
+
+    each(f, ((3, 1.5, "a"), (-3, -0.0, "\u0119"), (2**62, 1e300, "")))
+    each(lambda s: "%d" % s, ("a",))
+    each(lambda s: "%s %s" % s, ("a", (("a", 1),), ((1, 2, 3),)))
