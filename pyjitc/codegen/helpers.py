@@ -8,29 +8,30 @@ import sys
 
 from ..base.lazy import lazy
 from ..ops.memory import MOST_SIZED
-from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API, STR, STR_IN_PIECES, STR_STATE
+from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, objects, tables = (lazy(f"{__package__}.elements"), lazy(f"{__package__}.objects"),
-                              lazy(f"{__package__}.tables"))
+elements, objects, strings, tables = (lazy(f"{__package__}.{name}") for name in (
+    "elements", "objects", "strings", "tables"))
 _OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put"))
 
 
 class _Texts(dict):
     """name -> definition; of those with a number or a type in their name, made when one is asked for. The ones that
-    search the tables of dicts and sets are loaded with the first of them."""
+    search the tables of dicts and sets, and those of text, are loaded with the first of them."""
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
-        if kind in ("dict", "set", "key", "versions"):
-            self.update(tables.TEXT)
-            NEEDS.update(tables.NEEDS)
-            _DECLARATIONS.update(tables.DECLARATIONS)
-            return tables.TEXT[name]
+        if kind in ("dict", "set", "key", "versions", "str"):
+            home = strings if kind == "str" else tables
+            self.update(home.TEXT)
+            NEEDS.update(home.NEEDS)
+            _DECLARATIONS.update(home.DECLARATIONS)
+            return home.TEXT[name]
         if kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
@@ -610,71 +611,6 @@ define internal void @pyj_handle(ptr %array) nounwind {{
   store ptr @pyjitc_memory_handler, ptr %where
   ret void
 }}"""
-# The interpreter keeps the characters below 256.
-TEXT["pyj_char"] = """
-define internal ptr @pyj_char(i64 %code) nounwind {
-  %latin = icmp ult i64 %code, 256
-  br i1 %latin, label %kept, label %make
-kept:
-  %where = getelementptr ptr, ptr @pyjitc_characters, i64 %code
-  %one = load ptr, ptr %where
-  call void @Py_IncRef(ptr %one)
-  ret ptr %one
-make:
-  %narrow = trunc i64 %code to i32
-  %new = call ptr @PyUnicode_FromOrdinal(i32 %narrow)
-  ret ptr %new
-}"""
-_COMPARE_PIECES = """
-  %bothstates = and i32 %xstate, %ystate
-  %whole = and i32 %bothstates, 32
-  %inone = icmp ne i32 %whole, 0
-  br i1 %inone, label %kinds, label %pieces
-pieces:
-  %order = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
-  %equal = icmp eq i32 %order, 0
-  ret i1 %equal"""
-# Texts that are equal have characters of one size.
-TEXT["pyj_str_equal"] = f"""
-define internal i1 @pyj_str_equal(ptr %x, ptr %y) nounwind {{
-  %same = icmp eq ptr %x, %y
-  br i1 %same, label %yes, label %lengths
-lengths:
-  %xlenp = getelementptr i8, ptr %x, i64 {STR["length"]}
-  %ylenp = getelementptr i8, ptr %y, i64 {STR["length"]}
-  %xlen = load i64, ptr %xlenp
-  %ylen = load i64, ptr %ylenp
-  %aslong = icmp eq i64 %xlen, %ylen
-  br i1 %aslong, label %states, label %no
-states:
-  %xstatep = getelementptr i8, ptr %x, i64 {STR["state"]}
-  %ystatep = getelementptr i8, ptr %y, i64 {STR["state"]}
-  %xstate = load i32, ptr %xstatep
-  %ystate = load i32, ptr %ystatep
-  {_COMPARE_PIECES if STR_IN_PIECES else "br label %kinds"}
-kinds:
-  %xor = xor i32 %xstate, %ystate
-  %unlike = and i32 %xor, {STR_STATE["sizes"] | STR_STATE["ascii"]}
-  %alike = icmp eq i32 %unlike, 0
-  br i1 %alike, label %characters, label %no
-characters:
-  %ascii = and i32 %xstate, {STR_STATE["ascii"]}
-  %plain = icmp ne i32 %ascii, 0
-  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %shifted = lshr i32 %xstate, 2
-  %size32 = and i32 %shifted, 7
-  %size = zext i32 %size32 to i64
-  %bytes = mul i64 %xlen, %size
-  %xdata = getelementptr i8, ptr %x, i64 %at
-  %ydata = getelementptr i8, ptr %y, i64 %at
-  %differ = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %bytes)
-  %found = icmp eq i32 %differ, 0
-  ret i1 %found
-yes:
-  ret i1 true
-no:
-  ret i1 false
-}}"""
 _NEW_ERRORS = """
 define internal ptr @pyj_fetch() nounwind noinline cold {
   %exc = call ptr @PyErr_GetRaisedException()
@@ -896,9 +832,6 @@ _DECLARATIONS = {
         f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     f"pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}":
         f"declare i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr, ptr)",
-    "pyjitc_characters": "@pyjitc_characters = external global [256 x ptr]",
-    "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
-    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
     "pyjitc_memory_handler": "@pyjitc_memory_handler = external global i8",
     "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
 }
@@ -959,9 +892,11 @@ def stays_call(name: str) -> bool:
 
 
 def search_of(name: str) -> str:
-    """The table and the class of keys that it searches, where it is such a helper: it runs in loops, and LLVM is to
-    optimise it in its image. Else ''."""
+    """The table and the class of keys that it searches, or `str` where it makes or reads text: it runs in loops, and
+    LLVM is to optimise it in its image. Else ''."""
     _, kind, *rest = name.split("_")
+    if kind == "str":
+        return kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""
     return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str") else ""
 

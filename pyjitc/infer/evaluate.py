@@ -380,6 +380,8 @@ class Evaluator(Operations):
             return False
         if reader.op is generic.CALL:
             av = analysis.lookup(reader.args[0], block)
+            if av is not None and isinstance(av[0], Method) and av[0].receiver in (Str, Bytes):  # join
+                return True
             target = av[0].value if av is not None and isinstance(av[0], Singleton) else None
             return self.library.rule_for(target) is not None and target is not next
         return reader.op in (generic.ITER, generic.UNPACK)

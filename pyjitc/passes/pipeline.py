@@ -21,10 +21,10 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-ahead, elementary, flags, frame, latches, polling, ranges, reload, speculate, versioning = (
+ahead, elementary, flags, frame, latches, polling, ranges, reload, speculate, texts, versioning = (
     lazy(f"{__package__}.{name}")
     for name in ("ahead", "elementary", "flags", "frame", "latches", "polling", "ranges", "reload", "speculate",
-                 "versioning"))
+                 "texts", "versioning"))
 _IN_LOOPS = {ahead, flags, latches, polling, reload, speculate, versioning}
 _LOOK_FOR = {
     ahead: arith.CONVERSIONS.__contains__,
@@ -33,13 +33,14 @@ _LOOK_FOR = {
                         or op.bounds and op is not memory.ARRAY_DIM),
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
+    texts: lambda op: op.name in ("str_char", "str_append", "text_call", "py_format"),
     versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX,
 }
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, elementary, versioning, ahead, flags, speculate,
-    polling, dce, frame, refcount,
+    messages, relax, simplify, latches, gvn, texts, ranges, gvn, reload, dce, elementary, versioning, ahead, flags,
+    speculate, polling, dce, frame, refcount,
 ]
 
 

@@ -5,7 +5,7 @@ Owners are the results of operations that allocate, of calls, and block paramete
 from the caller for the whole call. Every other value (an element, a view, a tuple made of others, the address of an
 array) only looks at its owners, so a use of it is a use of them. An owner is released after its last use, on edges
 where it is not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler.
-Returning a value and passing it to a block hands the reference over, or makes one.
+Returning a value and passing it to a block hands the reference over, or makes one; so does appending to a text.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
 Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
 """
@@ -187,18 +187,31 @@ class _Counting:
             before = live | uses
             if inst.unwind is not None:
                 before |= self.edge_needs(inst.unwind)
-            after += [self.count(RELEASE, o, inst.loc) for o in self.sorted(before - live)] if not (
+            kept, own = before, []
+            if inst.op.effects & ir.CONSUMES:
+                if self.is_last_use(inst, live):
+                    kept = before - {inst.args[0]}
+                else:
+                    own = [self.count(RETAIN, inst.args[0], inst.loc)]
+            after += [self.count(RELEASE, o, inst.loc) for o in self.sorted(kept - live)] if not (
                 inst.op.effects & ir.TERMINATOR) else []
             if inst.op.effects & ir.RAISES:
-                self.unwinding(inst, before)
+                self.unwinding(inst, kept)
             out.extend(reversed(after))
             out.append(inst)
+            out.extend(own)
             live = before
         out.reverse()
         dead = [p for p in block.params if self.owners.get(p) == {p} and p not in live]
         if block is self.fn.entry:
             dead = []
         block.insts = [self.count(RELEASE, p, out[0].loc) for p in dead] + out
+
+    def is_last_use(self, inst: ir.Inst, live: set) -> bool:
+        """Whether an instruction that uses up a reference to its first operand can have the owner's own."""
+        value = inst.args[0]
+        return self.owners.get(value) == {value} and value not in live | self.owners_of(inst.args[1:]) and (
+            inst.unwind is None or value not in self.edge_needs(inst.unwind))
 
     def sorted(self, values):
         """In the order of their definitions."""

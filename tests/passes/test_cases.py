@@ -144,7 +144,7 @@ def test_case(case):
 
 # ---------------------------------------------------------------- the same meaning
 
-VALUES = {
+VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "int": (-1, 0, 1, 6), "bool": (True, False), "float": (1.5, math.nan), "float64": (np.float64(2.5),),
     "int16": (np.int16(-300),), "float64[::1]": (np.arange(8.0), np.zeros(0)),
     "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)),),
