@@ -14,7 +14,8 @@ __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
 elements, objects, tables = (lazy(f"{__package__}.elements"), lazy(f"{__package__}.objects"),
                               lazy(f"{__package__}.tables"))
-_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put"))
+_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
+                         "pyj_put_value"))
 
 
 class _Texts(dict):
@@ -798,6 +799,7 @@ TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
+    "pyj_put": ("pyj_release_object",), "pyj_put_value": ("pyj_release_object",),
     "pyj_look": ("pyj_place",), "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
     "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }

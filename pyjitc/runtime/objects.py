@@ -89,7 +89,7 @@ def attributes_of(value) -> list[str]:
             inline = not _word(id(value) + platform.MANAGED_DICT)
         if inline:
             return found + shared_names(cls)
-    return found + [name for name in vars(value) if type(name) is str]
+    return found + [name for name in object.__getattribute__(value, "__dict__") if type(name) is str]
 
 
 def shared_names(cls: type) -> list[str]:
@@ -175,16 +175,17 @@ class _Look:
 
 def with_parts(t: Type, change: Callable[[Type], Type]) -> Type:
     """The type with its parts changed; the type itself where they do not change."""
-    def changed(part):
-        if isinstance(part, Type):
-            return change(part)
-        return tuple(map(changed, part)) if type(part) is tuple else part
-
     if not t.passing:
         return t
     kind, *parts = t.key
-    new = tuple(map(changed, parts))
+    new = tuple([_changed(part, change) for part in parts])
     return t if new == tuple(parts) else union_of(new[0]) if kind is Union else kind(*new)
+
+
+def _changed(part, change):
+    if isinstance(part, Type):
+        return change(part)
+    return tuple([_changed(one, change) for one in part]) if type(part) is tuple else part
 
 
 def with_attributes(t: Type, note: Callable[[type, str, Type], None]) -> Type:
