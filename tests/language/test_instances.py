@@ -1318,3 +1318,21 @@ def test_the_disk_cache(tmp_path):
     assert run("self.y = y; self.x = x", 1, "'x', 'y'")[0] == "25.0"
     assert run(plain, 1, "'a', 'x', 'y'") == ["25.0", "0"]
     assert run(plain, 2, "'x', 'y'") == ["32.0", "0"]
+
+
+def test_a_method_is_not_hidden():
+    class A:
+        def run(self):
+            return 1
+
+    def f(a):
+        return a.run()
+
+    def g(a):
+        a.run = 5
+
+    a = A()
+    a.run = lambda: 2
+    assert f(a) == 2 and njit(f)(a) == 1
+    with pytest.raises(TypingError, match="assigning to 'run', which is a method of"):
+        njit(g)(a)
