@@ -14,7 +14,8 @@ __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
 elements, objects, strings, tables = (lazy(f"{__package__}.{name}") for name in (
     "elements", "objects", "strings", "tables"))
-_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put"))
+_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
+                         "pyj_put_value"))
 
 
 class _Texts(dict):
@@ -244,6 +245,42 @@ done:
   ret void
 }""",
     # On the way out of a function that fails, where there is no hurry: a call is the least to compile.
+    "pyj_same_owner": """
+define internal i1 @pyj_same_owner(ptr %x, ptr %y) nounwind noinline {
+  %equal = icmp eq ptr %x, %y
+  br i1 %equal, label %yes, label %look
+yes:
+  ret i1 true
+look:
+  %one = call ptr @pyj_owning_object(ptr %x)
+  %other = call ptr @pyj_owning_object(ptr %y)
+  %same = icmp eq ptr %one, %other
+  %some = icmp ne ptr %one, null
+  %result = and i1 %same, %some
+  ret i1 %result
+}""",
+    # The ndarray whose memory it is, where there is one.
+    "pyj_owning_object": """
+define internal ptr @pyj_owning_object(ptr %owner) nounwind noinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  br i1 %whole, label %tagged, label %other
+tagged:
+  %array = getelementptr i8, ptr %owner, i64 -1
+  ret ptr %array
+other:
+  %none = icmp eq ptr %owner, null
+  %view = icmp ne i64 %tag, 0
+  %neither = or i1 %none, %view
+  br i1 %neither, label %unknown, label %header
+unknown:
+  ret ptr null
+header:
+  %where = getelementptr i8, ptr %owner, i64 16
+  %held = load ptr, ptr %where
+  ret ptr %held
+}""",
     "pyj_own_array": """
 define internal ptr @pyj_own_array(ptr %data, ptr %owner) nounwind noinline {
   %word = ptrtoint ptr %owner to i64
@@ -788,6 +825,8 @@ TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
+    "pyj_same_owner": ("pyj_owning_object",),
+    "pyj_put": ("pyj_release_object",), "pyj_put_value": ("pyj_release_object",),
     "pyj_look": ("pyj_place",), "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
     "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_list_shorten": ("pyj_release_object",),
     "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),

@@ -17,7 +17,7 @@ from ..types.kinds import (
     Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from ..runtime import interpreted
-from .boxed import by_python, test
+from .boxed import boxed, by_python, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .expressions import (
@@ -535,8 +535,8 @@ class Operations:
         value, spec = operands
         if value.type is Str and spec.type is NoneType and inst.attrs.get("conversion", "") in ("", "s"):
             return value
-        boxed = value if value.type is Object else Apply(pyobject.PY_BOX, with_object(value))
-        return Apply(pyobject.PY_FORMAT, boxed, spec if spec.type is NoneType else Apply(pyobject.PY_BOX, spec),
+        text = value if value.type is Object else Apply(pyobject.PY_BOX, with_object(value))
+        return Apply(pyobject.PY_FORMAT, text, spec if spec.type is NoneType else Apply(pyobject.PY_BOX, spec),
                      conversion=inst.attrs.get("conversion", ""))
 
     def string(self, inst, operands):
@@ -710,8 +710,10 @@ class Operations:
         leave, exc = operands
         if leave.type is Object:
             return by_python(interpreted.leave, leave, exc)
-        nothing = constant(None)
-        return self.whole_call(inst, leave, [nothing, exc, nothing], {})
+        kind = trace = constant(None)
+        if isinstance(leave.type, Method) and isinstance(leave.type.receiver, ObjectOf):  # others do not look at them
+            kind, trace = (Apply(pyobject.PY_GETATTR, boxed(exc), name=name) for name in ("__class__", "__traceback__"))
+        return self.whole_call(inst, leave, [kind, exc, trace], {})
 
     def length(self, inst, operands):
         return self.library.length(operands[0])

@@ -296,8 +296,9 @@ def _new_rule(types, attrs):
 
 
 def _same_lower(e, inst, x, y):
-    """Same object: arguments share the tagged owner word, others the data and shape of one fresh array."""
-    result = e.assign(f"icmp eq ptr {x[1]}, {y[1]}")
+    """Same object: arguments share the tagged owner word, others the data and shape of one fresh array; the headers of
+    one that an object holds name it."""
+    result = e.assign(f"call i1 {e.helper('pyj_same_owner')}(ptr {x[1]}, ptr {y[1]})")
     tag = e.assign(f"ptrtoint ptr {x[1]} to i64")
     low = e.assign(f"and i64 {tag}, 3")
     whole = e.assign(f"icmp ne i64 {low}, 2")

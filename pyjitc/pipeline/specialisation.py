@@ -215,7 +215,7 @@ def make(function, types, options: Options, args, own: dict[str, int], form=None
         with Uncollected():
             compiled = stages.compile_signature(function, types, options, form)
         _count("compiled", own)
-        paths = portable.Paths(roots, compiled.guards)
+        paths = portable.Paths(roots, compiled.guards, types)
         entry = Entry(
             compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),
             [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],
