@@ -193,6 +193,30 @@ done:
   ret void
 }""",
     # On the way out of a function that fails, where there is no hurry: a call is the least to compile.
+    "pyj_own_array": """
+define internal ptr @pyj_own_array(ptr %data, ptr %owner) nounwind noinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  br i1 %whole, label %object, label %other
+object:
+  %array = getelementptr i8, ptr %owner, i64 -1
+  call void @Py_IncRef(ptr %array)
+  %header = call ptr @malloc(i64 32)
+  %bad = icmp eq ptr %header, null
+  br i1 %bad, label %other, label %fill
+fill:
+  store i64 1, ptr %header
+  %datap = getelementptr i8, ptr %header, i64 8
+  store ptr %data, ptr %datap
+  %arrayp = getelementptr i8, ptr %header, i64 16
+  store ptr %array, ptr %arrayp
+  %bytesp = getelementptr i8, ptr %header, i64 24
+  store i64 0, ptr %bytesp
+  ret ptr %header
+other:
+  ret ptr %owner
+}""",
     "pyj_let_go": """
 define internal void @pyj_let_go(ptr %owner) nounwind noinline cold {
   call void @pyj_release(ptr %owner)

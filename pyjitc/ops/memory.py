@@ -16,7 +16,7 @@ from ..types.kinds import (
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "FUEL", "count_references", "item_bytes"]
+__all__ = ["MEMORY_OPS", "FUEL", "count_references", "item_bytes", "owned"]
 
 # Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
@@ -370,6 +370,23 @@ def count_references(e, t, x, what):
             at += n
     else:
         e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {x[0]})")
+
+
+def owned(e, t, x):
+    """Components of an opened object, with references of their own: an array gets a header that holds its object."""
+    if not is_refcounted(t):
+        return x
+    if isinstance(t, Array):
+        return [x[0], e.assign(f"call ptr {e.helper('pyj_own_array')}(ptr {x[0]}, ptr {x[1]})"), *x[2:]]
+    if t.parts is None:
+        count_references(e, t, x, "retain")
+        return x
+    result, at = [], 0
+    for part in t.parts:
+        n = len(e.components(part))
+        result += owned(e, part, x[at:at + n])
+        at += n
+    return result
 
 
 def _release_box(e, t, box):

@@ -6,8 +6,9 @@ from typing import Any, Callable
 
 from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
 from ..types.kinds import Bool, Int, NoneType, Object, Str, Tuple
+from .control import CONST
 from .effects import NO_RULE, NONDIFF
-from .memory import count_references
+from .memory import count_references, owned
 
 __all__ = ["PYOBJECT_OPS"]
 
@@ -28,6 +29,9 @@ def _unbox_lower(e, inst, x):
     cls, message = inst.attrs.get("otherwise") or ("TypeError", f"a captured value is no longer a {inst.attrs['type']}")
     e.error(inst, cls, message)
     e.start(done)
+    made = inst.args[0].inst
+    if made is None or made.op is not CONST:
+        return owned(e, inst.attrs["type"], values)
     count_references(e, inst.attrs["type"], values, "retain")  # the object's own reference stays with the object
     return values
 
