@@ -193,6 +193,31 @@ done:
   ret void
 }""",
     # On the way out of a function that fails, where there is no hurry: a call is the least to compile.
+    "pyj_hold_array": """
+define internal ptr @pyj_hold_array(ptr %data, ptr %owner) nounwind noinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %held = icmp eq i64 %tag, 0
+  br i1 %held, label %done, label %object
+object:
+  %address = sub i64 %word, %tag
+  %array = inttoptr i64 %address to ptr
+  call void @Py_IncRef(ptr %array)
+  %header = call ptr @malloc(i64 32)
+  %bad = icmp eq ptr %header, null
+  br i1 %bad, label %done, label %fill
+fill:
+  store i64 1, ptr %header
+  %datap = getelementptr i8, ptr %header, i64 8
+  store ptr %data, ptr %datap
+  %arrayp = getelementptr i8, ptr %header, i64 16
+  store ptr %array, ptr %arrayp
+  %bytesp = getelementptr i8, ptr %header, i64 24
+  store i64 0, ptr %bytesp
+  ret ptr %header
+done:
+  ret ptr %owner
+}""",
     "pyj_own_array": """
 define internal ptr @pyj_own_array(ptr %data, ptr %owner) nounwind noinline {
   %word = ptrtoint ptr %owner to i64

@@ -11,10 +11,13 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..runtime import platform
 from ..types import kinds as k
 from ..types.kinds import Int, NoneType, NpBool, NpTime, Record, TIME_UNITS, Type
 from ..types.lattice import dtype_of
+
+handed = lazy("pyjitc.runtime.handed")
 
 __all__ = ["LEAVES", "NotBoxable", "components", "exact", "kept", "load", "made", "require"]
 
@@ -329,6 +332,16 @@ def _open_dtype(e, t, pointer, wrong):
     return []
 
 
+def _open_iterator(e, t, pointer, wrong):
+    """An iterator that has been handed to the interpreter."""
+    exact(e, pointer, e.object(handed.NativeIterator), wrong)
+    token = load(e, "ptr", pointer, handed.TOKEN)
+    require(e, e.assign(f"icmp eq ptr {token}, {e.object(t)}"), wrong)
+    cell = load(e, "ptr", pointer, handed.CELL)
+    require(e, e.assign(f"icmp ne ptr {cell}, null"), wrong)
+    return [cell]
+
+
 class Leaf:
     """scalars: the LLVM types of a value, or a function that gives those of a type. box(e, type, values, instruction,
     take), unbox(e, type, pointer, label): as in box.py; None: the kind has no objects. constant(type, value): the
@@ -381,7 +394,7 @@ LEAVES: dict[type, Leaf] = {
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),
     k.PythonRandomType: Leaf(_REFERENCE, _pointer, _of_class(lambda t: "pyjitc_random_Python")),
     k.Cell: Leaf(_REFERENCE),
-    k.Iterator: Leaf(_REFERENCE),
+    k.Iterator: Leaf(_REFERENCE, None, _open_iterator),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),
     k.NpInt: Leaf(lambda t: (f"i{t.bits}",), _numpy_scalar, _open_scalar, _integer),
     k.NpTime: Leaf(("i64",), _numpy_scalar, _open_scalar, lambda t, value: [str(int(value.astype("int64")))]),

@@ -18,7 +18,7 @@ from ..ops import control, generic, pyobject, structure
 from ..runtime import interpreted
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import (
-    Attributes, Bool, DictDisplay, Exception_, ListDisplay, NoneType, Object, TooLarge, members_of,
+    Attributes, Bool, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, TooLarge, members_of,
 )
 from . import boxed as by
 from .boxed import by_python
@@ -29,7 +29,7 @@ from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Nest, Operand
 from .names import describe, is_of_python
 from .session import value_of_member
 
-duals = lazy(f"{__package__}.duals")
+leaving = lazy(f"{__package__}.leaving")
 
 __all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
 
@@ -69,6 +69,7 @@ class Forgiving(Evaluator):
 
     def instead(self, inst, operands, error):
         """What the interpreter does in place of a refused operation; the refusal where it cannot."""
+        operands = [leaving.handed_out(self, x) if isinstance(x.type, Iterator) else x for x in operands]
         try:
             found = self.settle(_MEANINGS[inst.op](self, inst, operands))
         except (KeyError, Mismatch):
@@ -160,21 +161,10 @@ def _call(self, inst, operands):
 
 def _call_star(self, inst, operands):
     keywords = operands[2] if inst.attrs.get("kwargs") else Const(Object, {})
-    if isinstance(keywords.type, DictDisplay):
-        keywords = _display(keywords)
     arguments = operands[1]
     if isinstance(arguments.type, ListDisplay):
         arguments = Apply(structure.TUPLE_MAKE, *self.elements(arguments), cls=None)
-    return by_python(interpreted.call_star, operands[0], arguments, keywords)
-
-
-def _display(x):
-    """A dict that the program writes out, as an object."""
-    if not isinstance(x.type, DictDisplay):
-        return x
-    parts = [part for name, _ in x.type.members
-             for part in (Const(Object, name), Apply(structure.STRUCT_GET, x, field=name))]
-    return by_python(interpreted.dict_of, *parts)
+    return by_python(interpreted.call_star, operands[0], arguments, by.display(keywords))
 
 
 def _own(x):
@@ -224,7 +214,7 @@ def _listed(self, inst, operands):
 
 
 def _dict(self, inst, operands):
-    return by_python(interpreted.dict_of, *map(_display, operands))
+    return by_python(interpreted.dict_of, *map(by.display, operands))
 
 
 def _compare(self, inst, operands):
@@ -260,7 +250,7 @@ _MEANINGS = {
     generic.LIST_APPEND: lambda self, inst, xs: by_python(list.append, _own(xs[0]), xs[1], type=NoneType),
     generic.SET_ADD: lambda self, inst, xs: by_python(set.add, _own(xs[0]), xs[1], type=NoneType),
     generic.DICT_SET: lambda self, inst, xs: by.set_item(_own(xs[0]), xs[1], xs[2]),
-    generic.DICT_MERGE: lambda self, inst, xs: by_python(interpreted.merged, *map(_display, xs),
+    generic.DICT_MERGE: lambda self, inst, xs: by_python(interpreted.merged, *map(by.display, xs),
                                                          Const(Object, inst.attrs["unique"])),
     generic.UNPACK: _unpack, generic.UNPACK_EX: _unpack_star,
     generic.ITER: lambda self, inst, xs: by.iterate(xs[0]), generic.LENGTH: lambda self, inst, xs: by.length(xs[0]),

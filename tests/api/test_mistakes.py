@@ -159,12 +159,19 @@ def test_text_into_an_array():
     assert message(put, np.zeros(2))[0] == "a str is not converted to float64 in compiled code"
 
 
-def test_a_generator_as_the_result():
-    def squares(n):
-        return (i * i for i in range(n))
+def test_a_function_that_changes_a_variable_as_the_result():
+    def counter(n):
+        def more():
+            nonlocal n
+            n += 1
+            return n
 
-    text, _, _, hint = message(squares, 3)
-    assert text == "the result is a generator, which cannot leave compiled code" and "arrays" in hint
+        more()
+        return more
+
+    text, _, _, hint = message(counter, 3)
+    assert "shares a variable that changes" in text
+    assert "argument" in hint
 
 
 @pytest.mark.parametrize("value, instead", [

@@ -207,7 +207,6 @@ def test_a_name_that_comes_later():
     (lambda a: np.zeros(3, 3), (A,), "Cannot interpret '3' as a data type", "np.zeros((3, 3))"),
     (lambda t: t.append(1), ((1, 2),), "no attribute 'append'", "a tuple does not change"),
     (lambda n: os.environ["HOME"], (1,), "items of '_Environ' objects", "outside"),
-    (lambda n: iter((n, n)), (1,), "the result is an iterator", "tuples"),
     (lambda a: [1.0].sort(), (A,), "list.sort is not", "np.sort"),
     (lambda a: [1.0].pop(), (A,), "list.pop is not", "n -= 1"),
     (lambda a: [1.0].extend(a), (A,), "list.extend is not", "np.concatenate"),

@@ -11,7 +11,7 @@ OPS = sorted(table.OPS.values(), key=lambda op: op.name)
 # Operations through which floats pass that no rule follows yet: a zero for them would be a wrong gradient.
 UNKNOWN = """
     atomic atomic_cas bits bits32 blas cacos cacosh casin casinh catan catanh ccos ccosh cexp clog cpow csin csinh csqrt
-    ctan ctanh dot from_bits from_bits32 horner iterator_new lanes local_of polynomial pow_rest py_api py_box
+    ctan ctanh dot from_bits from_bits32 hand_out horner iterator_new lanes local_of polynomial pow_rest py_api py_box
     py_call py_getattr py_next py_test py_unbox py_variable random_call shuffle slot_load slot_store sum_eights
     warp_reduce"""
 
